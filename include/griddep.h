@@ -1,35 +1,49 @@
 /* griddep.h - programmatic dependent launch (PDL) for PTX.
  *
- * This header is the contract of libgriddep. It needs nothing but <stdint.h>, compiles alone as C11 and as
- * C++17, and what stands between the two marker lines below can be given to LuaJIT's ffi.cdef as it is.
+ * This header is the contract of libgriddep. It needs nothing but <stdint.h>, compiles alone as C11
+ * and as C++17, and what stands between the two marker lines below can be given to LuaJIT's
+ * ffi.cdef as it is.
  *
  * Conventions, which hold for every declaration that does not say otherwise:
  *
- * Status      A function that can fail returns int32_t: GRIDDEP_OK (0) or one of the negative GRIDDEP_ERROR_*.
- *             A CUresult is never returned; it travels in griddep_error.driver_code.
- * Error       The last parameter `error` may be NULL. Otherwise its `size` must be set (griddep_error_init does that).
- *             It is written on failure only, as far as this library knows the struct. A wrong `size` makes the call fail with GRIDDEP_ERROR_STRUCT.
+ * Status      A function that can fail returns int32_t: GRIDDEP_OK (0) or one of the negative
+ *             GRIDDEP_ERROR_*. A CUresult is never returned; it travels in
+ *             griddep_error.driver_code.
+ * Error       The last parameter `error` may be NULL. Otherwise its `size` must be set
+ *             (griddep_error_init does that). It is written on failure only, as far as this library
+ *             knows the struct. A wrong `size` makes the call fail with GRIDDEP_ERROR_STRUCT.
  * Outputs     are written on success only. On failure they keep the value that they had.
- * Structs     begin with `size`, which the caller sets to sizeof. A larger struct (a newer header) is accepted when the bytes that
- *             this library does not know are zero; a smaller one than the first version of the struct is refused; both with
- *             GRIDDEP_ERROR_STRUCT. Options are read so that all zero behind `size` means the defaults. `reserved` fields and
- *             unknown flag bits must be zero. Info structs are filled up to the caller's `size`; bytes beyond are left alone.
- * Handles     are opaque. _create, _open, _load, _compile and _parse give an object that the caller owns and ends with _destroy,
- *             _close or _unload, each of which takes NULL. Objects hold what they are made of: a module keeps its runtime, a chain keeps
- *             its modules, so the order in which they are ended does not matter, and a finalizer may end them on any thread, also
- *             inside captures, which that does not spoil, and while work is in flight. What was captured holds the modules of its kernels
- *             until the graph and all that was made of it has gone; they are unloaded by the next call in the runtime, or, when the
- *             program has ended all its handles before, with the context. Drivers without user objects of graphs (API 11.3), or
- *             before API 12.3, unload them when the runtime ends.
- * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object that it was asked of and
- *             lives as long as that object does.
- * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as uint64_t.
- * Context     Each call runs in the runtime's context and leaves the calling thread's current context as it was.
- * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads at once. A chain or a graph may be used
- *             by one thread at a time; using a graph reads the graphs in it, which other graphs may have too, and adding a graph
- *             to another one changes both. Ending an object while another thread uses that very object is the caller's error.
- * Process     The library never ends the process, installs no signal handler, and prints nothing unless asked to (GRIDDEP_LOG).
+ * Structs     begin with `size`, which the caller sets to sizeof. A larger struct (a newer header)
+ *             is accepted when the bytes that this library does not know are zero; a smaller one
+ *             than the first version of the struct is refused; both with GRIDDEP_ERROR_STRUCT.
+ *             Options are read so that all zero behind `size` means the defaults. `reserved` fields
+ *             and unknown flag bits must be zero. Info structs are filled up to the caller's
+ *             `size`; bytes beyond are left alone.
+ * Handles     are opaque. _create, _open, _load, _compile and _parse give an object that the caller
+ *             owns and ends with _destroy, _close or _unload, each of which takes NULL. Objects
+ *             hold what they are made of: a module keeps its runtime, a chain keeps its modules, so
+ *             the order in which they are ended does not matter, and a finalizer may end them on
+ *             any thread, also inside captures, which that does not spoil, and while work is in
+ *             flight. What was captured holds the modules of its kernels until the graph and all
+ *             that was made of it has gone; they are unloaded by the next call in the runtime, or,
+ *             when the program has ended all its handles before, with the context. Drivers without
+ *             user objects of graphs (API 11.3), or before API 12.3, unload them when the runtime
+ *             ends.
+ * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object
+ *             that it was asked of and lives as long as that object does.
+ * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as
+ *             uint64_t.
+ * Context     Each call runs in the runtime's context and leaves the calling thread's current
+ *             context as it was.
+ * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads
+ *             at once. A chain or a graph may be used by one thread at a time; using a graph reads
+ *             the graphs in it, which other graphs may have too, and adding a graph to another one
+ *             changes both. Ending an object while another thread uses that very object is the
+ *             caller's error.
+ * Process     The library never ends the process, installs no signal handler, and prints nothing
+ *             unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
+ * Versions    Everything is there since 0.1 where nothing else is said.
  */
 /* clang-format off: the columns of its lists are set by hand. */
 #ifndef GRIDDEP_H
@@ -43,7 +57,7 @@ extern "C" {
 
 /* ffi.cdef begin */
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Version and constants
  */
 
@@ -53,80 +67,99 @@ enum {
     GRIDDEP_VERSION_PATCH = 0
 };
 
-/* The version of the library that is loaded: major * 1000000 + minor * 1000 + patch. Since 0.1. */
+/* The version of the library that is loaded: major * 1000000 + minor * 1000 + patch. */
 int32_t griddep_version(void);
 
-/* The same as text, "0.1.0". Static. Since 0.1. */
+/* The same as text, "0.1.0". Static. */
 const char *griddep_version_text(void);
 
-/* Every constant of this header by name, for languages that do not read C: griddep_constant_get("GRIDDEP_PDL_AUTO", &value).
- * GRIDDEP_ERROR_NOT_FOUND for a name that this header does not define. Since 0.1. */
+/* Every constant of this header by name, for languages that do not read C:
+ * griddep_constant_get("GRIDDEP_PDL_AUTO", &value). GRIDDEP_ERROR_NOT_FOUND for a name that this
+ * header does not define. */
 int32_t griddep_constant_get(const char *name, int32_t *value);
 
-/* The index-th constant in the order of this header: its static name, and its value behind `value` (may be NULL).
- * NULL past the last one. Since 0.1. */
+/* The index-th constant in the order of this header: its static name, and its value behind `value`
+ * (may be NULL). NULL past the last one. */
 const char *griddep_constant_at(uint32_t index, int32_t *value);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Status and errors
  */
 
 enum {
     GRIDDEP_OK = 0,
-    GRIDDEP_ERROR_ARGUMENT = -1,      /* an argument is NULL, out of range, or contradicts another */
-    GRIDDEP_ERROR_STRUCT = -2,        /* a struct's size is wrong, or bytes that must be zero are not */
+    GRIDDEP_ERROR_ARGUMENT = -1,      /* an argument is NULL, out of range, or contradicts
+                                       * another */
+    GRIDDEP_ERROR_STRUCT = -2,        /* a struct's size is wrong, or bytes that must be zero are
+                                       * not */
     GRIDDEP_ERROR_MEMORY = -3,        /* the host has no memory left */
     GRIDDEP_ERROR_DEVICE_MEMORY = -4, /* the device has no memory left */
     GRIDDEP_ERROR_FILE = -5,          /* a file cannot be read or written */
-    GRIDDEP_ERROR_ENVIRONMENT = -6,   /* an environment variable has a value that the library does not know */
-    GRIDDEP_ERROR_NO_DRIVER = -7,     /* the driver library cannot be opened, or it finds no device */
+    GRIDDEP_ERROR_ENVIRONMENT = -6,   /* an environment variable has a value that the library does
+                                       * not know */
+    GRIDDEP_ERROR_NO_DRIVER = -7,     /* the driver library cannot be opened, or it finds no
+                                       * device */
     GRIDDEP_ERROR_DRIVER_TOO_OLD = -8, /* the driver lacks an entry point that the call needs */
-    GRIDDEP_ERROR_DRIVER = -9,        /* the driver refused the call; driver_code and text say how */
+    GRIDDEP_ERROR_DRIVER = -9,        /* the driver refused the call; driver_code and text say
+                                       * how */
     GRIDDEP_ERROR_NO_NVRTC = -10,     /* libnvrtc cannot be opened; only CUDA C++ source needs it */
     GRIDDEP_ERROR_SYNTAX = -11,       /* PTX that cannot be parsed */
     GRIDDEP_ERROR_COMPILE = -12,      /* PTX or CUDA C++ that the compiler refuses */
     GRIDDEP_ERROR_IMAGE = -13,        /* not PTX, a cubin or a fatbin; or code for another chip */
-    GRIDDEP_ERROR_NOT_FOUND = -14,    /* no entry, variable, kernel or constant of that name or index */
-    GRIDDEP_ERROR_SIGNATURE = -15,    /* the arguments do not match the kernel's parameters in number or size */
-    GRIDDEP_ERROR_LIMIT = -16,        /* grid, block, cluster or shared memory beyond what kernel or device allow */
-    GRIDDEP_ERROR_STREAM = -17,       /* a stream of another context, or in a state that does not allow the call */
+    GRIDDEP_ERROR_NOT_FOUND = -14,    /* no entry, variable, kernel or constant of that name or
+                                       * index */
+    GRIDDEP_ERROR_SIGNATURE = -15,    /* the arguments do not match the kernel's parameters in
+                                       * number or size */
+    GRIDDEP_ERROR_LIMIT = -16,        /* grid, block, cluster or shared memory beyond what kernel or
+                                       * device allow */
+    GRIDDEP_ERROR_STREAM = -17,       /* a stream of another context, or in a state that does not
+                                       * allow the call */
     GRIDDEP_ERROR_UNSUPPORTED = -18,  /* this device or driver cannot do it */
-    GRIDDEP_ERROR_FAULT = -19,        /* a kernel faulted on the device: the context is lost, close the runtime */
-    GRIDDEP_ERROR_REQUIREMENT = -20   /* a condition that the kernel's head comment states does not hold for this launch */
+    GRIDDEP_ERROR_FAULT = -19,        /* a kernel faulted on the device: the context is lost, close
+                                       * the runtime */
+    GRIDDEP_ERROR_REQUIREMENT = -20   /* a condition that the kernel's head comment states does not
+                                       * hold for this launch */
 };
 
-/* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static; for a value that is no
- * status, "GRIDDEP_ERROR_UNKNOWN" and a sentence that says so. Since 0.1. */
+/* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static;
+ * for a value that is no status, "GRIDDEP_ERROR_UNKNOWN" and a sentence that says so. */
 const char *griddep_status_name(int32_t status);
 const char *griddep_status_text(int32_t status);
 
-/* What went wrong, in full. Flat and owned by the caller. Strings are cut at a character's end when they do not fit. */
+/* What went wrong, in full. Flat and owned by the caller. Strings are cut at a character's end when
+ * they do not fit. */
 typedef struct griddep_error {
     uint32_t size;       /* in: sizeof(griddep_error) */
     int32_t status;      /* the status that the call returned */
-    int32_t driver_code; /* CUresult, or nvrtcResult with GRIDDEP_ERROR_COMPILE of CUDA C++; 0 when neither spoke */
+    int32_t driver_code; /* CUresult, or nvrtcResult with GRIDDEP_ERROR_COMPILE of CUDA C++; 0 when
+                          * neither spoke */
     int32_t line;        /* position in `file`, from 1; 0 when there is none */
     int32_t column;      /* from 1, in bytes; 0 when only the line is known */
-    char file[260];      /* name of the text: a path, or the name given when it was loaded; "" when there is none */
-    char text[2048];     /* what and where, for a person: the source line is quoted when there is one */
+    char file[260];      /* name of the text: a path, or the name given when it was loaded; "" when
+                          * there is none */
+    char text[2048];     /* what and where, for a person: the source line is quoted when there is
+                          * one */
 } griddep_error;
 
-/* Clears *error and sets its size. NULL is ignored. Since 0.1. */
+/* Clears *error and sets its size. NULL is ignored. */
 void griddep_error_init(griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Runtime: a driver, a device, a context, a store
  *
  * Environment, read by griddep_runtime_open:
- *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, emulated, or a path with a slash
- *                      auto       nvidia where libcuda.so.1 can be opened and finds a device, else emulated
- *                      nvidia     libcuda.so.1 and nothing else
- *                      emulated   the driver in software: PTX runs on the CPU; doc/emulator.md tells its own variables
- *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute, forced ones included.
+ *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, emulated, or a path with a
+ *   slash
+ *                      auto       nvidia where libcuda.so.1 can be opened and finds a device, else
+ *                      emulated nvidia     libcuda.so.1 and nothing else
+ *                      emulated   the driver in software: PTX runs on the CPU; doc/emulator.md
+ *                      tells its own variables
+ *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL
+ *   attribute, forced ones included.
  *                      "on" (1, yes, true, auto, or empty) changes nothing. Any other value fails.
  *   GRIDDEP_STORE      the store when options name none: a directory, or "off"
- *   GRIDDEP_LOG        error, warning, info or debug: messages up to that level go to stderr when no log function is given
- *   GRIDDEP_NVRTC      path of libnvrtc when options name none
+ *   GRIDDEP_LOG        error, warning, info or debug: messages up to that level go to stderr when
+ *   no log function is given GRIDDEP_NVRTC      path of libnvrtc when options name none
  */
 
 typedef struct griddep_runtime griddep_runtime;
@@ -146,21 +179,26 @@ enum {
     GRIDDEP_LOG_DEBUG = 4
 };
 
-/* Receives one message, without a line end, valid during the call. May be called from any thread that calls the library, from
- * several at once; must not call the library. */
+/* Receives one message, without a line end, valid during the call. May be called from any thread
+ * that calls the library, from several at once; must not call the library. */
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
 
-/* When a launch sets CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION (attribute 6 of cuda.h), and when an edge of a graph is programmatic.
+/* When a launch sets CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION (attribute 6 of cuda.h),
+ * and when an edge of a graph is programmatic.
  *
- * OFF means the same everywhere: where GRIDDEP_PDL, the runtime, the chain's mode (serial, graph), the launch or the kernel node says off, nothing
- * starts early, whatever the others say. No attribute 6 is set; events of attributes 7 and 12 are recorded behind the launch, when it is complete;
- * edges of graphs are plain, also those that were asked for as programmatic, that an adopted graph had, or that an upgrade would change; a capture
- * remembers which launches said off. */
+ * OFF means the same everywhere: where GRIDDEP_PDL, the runtime, the chain's mode (serial, graph),
+ * the launch or the kernel node says off, nothing starts early, whatever the others say. No
+ * attribute 6 is set; events of attributes 7 and 12 are recorded behind the launch, when it is
+ * complete; edges of graphs are plain, also those that were asked for as programmatic, that an
+ * adopted graph had, or that an upgrade would change; a capture remembers which launches said
+ * off. */
 enum {
     GRIDDEP_PDL_DEFAULT = 0, /* as the runtime says, then auto */
-    GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes griddepcontrol.wait */
+    GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes
+                              * griddepcontrol.wait */
     GRIDDEP_PDL_OFF = 2,     /* never; said at any level, it wins */
-    GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the caller vouches for it */
+    GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the
+                              * caller vouches for it */
 };
 
 enum {
@@ -170,31 +208,42 @@ enum {
 typedef struct griddep_runtime_options {
     uint32_t size;
     uint32_t flags;              /* GRIDDEP_RUNTIME_* */
-    const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above. NULL or "auto": GRIDDEP_DRIVER, else auto */
+    const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above.
+                                  * NULL or "auto": GRIDDEP_DRIVER, else auto */
     void *context;               /* a CUcontext to adopt, and its device; NULL: as `device` says */
-    int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without GRIDDEP_RUNTIME_DEVICE: the calling thread's
-                                    current context, else the first device's primary one */
-    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: what all do */
-    const char *store_directory; /* what the tuner chose and what NVRTC made is kept here. NULL: GRIDDEP_STORE, else $XDG_CACHE_HOME/griddep,
-                                    else $HOME/.cache/griddep. "": no store */
-    const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames the newest that is not newer than the driver,
-                                    else the oldest that is */
+    int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without
+                                    GRIDDEP_RUNTIME_DEVICE: the calling thread's current context,
+                                    else the first device's primary one */
+    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: what all
+                                  * do */
+    const char *store_directory; /* what the tuner chose and what NVRTC made is kept here. NULL:
+                                    GRIDDEP_STORE, else $XDG_CACHE_HOME/griddep, else
+                                    $HOME/.cache/griddep. "": no store */
+    const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames the
+                                    newest that is not newer than the driver, else the oldest that
+                                    is */
     griddep_log_function log;    /* NULL: stderr if GRIDDEP_LOG asks for it */
     void *log_user;              /* handed to log */
-    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING. Without log: 0 */
+    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING.
+                                  * Without log: 0 */
     uint32_t reserved;
 } griddep_runtime_options;
 
 /* What device and driver can do. */
 enum {
-    GRIDDEP_FEATURE_PDL = 1,           /* griddepcontrol and attribute 6: compute capability 9.0, driver API 11.8 */
+    GRIDDEP_FEATURE_PDL = 1,           /* griddepcontrol and attribute 6: compute capability 9.0,
+                                        * driver API 11.8 */
     GRIDDEP_FEATURE_GRAPH = 2,         /* stream capture and graph launch */
-    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be made and read with their ports and types: driver API 12.3 */
-    GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: driver API 11.8, compute capability 9.0 */
+    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be made and read with their ports and
+                                        * types: driver API 12.3 */
+    GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: driver API 11.8, compute capability
+                                              * 9.0 */
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16, /* attribute 12: driver API 12.3 */
-    GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* the driver tells parameter offsets and sizes of code without PTX: driver API 12.4 */
+    GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* the driver tells parameter offsets and sizes of code
+                                          * without PTX: driver API 12.4 */
     GRIDDEP_FEATURE_CLUSTER = 64,      /* thread block clusters: compute capability 9.0 */
-    GRIDDEP_FEATURE_CONDITIONAL = 128  /* conditional nodes of graphs: driver API 12.3; switch and else: 12.8 */
+    GRIDDEP_FEATURE_CONDITIONAL = 128  /* conditional nodes of graphs: driver API 12.3; switch and
+                                        * else: 12.8 */
 };
 
 typedef struct griddep_runtime_info {
@@ -216,78 +265,93 @@ typedef struct griddep_runtime_info {
     uint32_t blocks_per_multiprocessor;
     uint32_t pdl_disabled;       /* 1 when GRIDDEP_PDL has switched PDL off */
     void *context;               /* the CUcontext that the runtime works in */
-    uint32_t emulated;           /* 1: the device is the emulated one; times are those of its model, and no GPU's */
+    uint32_t emulated;           /* 1: the device is the emulated one; times are those of its model,
+                                  * and no GPU's */
     uint32_t reserved;
-    const char *fallback;        /* why auto did not take the NVIDIA driver; "" where it was taken or another one was asked for */
-    const char *driver_cache;    /* where the driver keeps the code that it compiled, as the environment says; "" where it keeps none */
+    const char *fallback;        /* why auto did not take the NVIDIA driver; "" where it was taken
+                                  * or another one was asked for */
+    const char *driver_cache;    /* where the driver keeps the code that it compiled, as the
+                                  * environment says; "" where it keeps none */
     const char *driver_cache_reason; /* why it keeps none; "" where it does */
     uint64_t driver_cache_bytes; /* most that it keeps */
 } griddep_runtime_info;
 
-/* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver or no device, DRIVER_TOO_OLD
- * where the driver lacks a required entry point (it names it; driver API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store
- * that others own or may write is no failure: a warning is logged and the runtime has no store. auto takes the emulated driver, and logs a
- * warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an NVIDIA driver that fails in any other way is an
- * error. Since 0.1. */
-int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
+/* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver
+ * or no device, DRIVER_TOO_OLD where the driver lacks a required entry point (it names it; driver
+ * API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store that others own or may write is no
+ * failure: a warning is logged and the runtime has no store. auto takes the emulated driver, and
+ * logs a warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an
+ * NVIDIA driver that fails in any other way is an error. */
+int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime,
+                             griddep_error *error);
 
-/* Gives the caller's hold on the runtime back. The context is released when the last object made from it has been ended. */
+/* Gives the caller's hold on the runtime back. The context is released when the last object made
+ * from it has been ended. */
 void griddep_runtime_close(griddep_runtime *runtime);
 
-/* Tells about driver and device. Since 0.1. */
-int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error);
+/* Tells about driver and device. */
+int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info,
+                                 griddep_error *error);
 
-/* Device memory, for callers that have no other way to get it. Addresses are ordinary device addresses of the context and may
- * come from anywhere else just as well. bytes = 0 is refused by allocate and is a no-op in the others. write, read and fill are ordered
- * after the work in `stream` (NULL: the legacy default stream) and return when they are done; host memory may be pageable.
- * A fault of an earlier kernel is reported by these calls as GRIDDEP_ERROR_FAULT. Since 0.1. */
-int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address, griddep_error *error);
+/* Device memory, for callers that have no other way to get it. Addresses are ordinary device
+ * addresses of the context and may come from anywhere else just as well. bytes = 0 is refused by
+ * allocate and is a no-op in the others. write, read and fill are ordered after the work in
+ * `stream` (NULL: the legacy default stream) and return when they are done; host memory may be
+ * pageable. A fault of an earlier kernel is reported by these calls as GRIDDEP_ERROR_FAULT. */
+int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address,
+                                griddep_error *error);
 int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error);
-int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream,
-                             griddep_error *error);
-int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream,
-                            griddep_error *error);
-int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream,
-                            griddep_error *error);
+int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source,
+                             uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t address,
+                            uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value,
+                            uint64_t bytes, void *stream, griddep_error *error);
 
-/* Streams, likewise. The stream is a CUstream that does not synchronize with the legacy default stream. Since 0.1. */
+/* Streams, likewise. The stream is a CUstream that does not synchronize with the legacy default
+ * stream. */
 int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
 
-/* Events with timing, likewise. elapsed gives the time from start to end in microseconds, after waiting for end. Note that an event
- * record between two kernels ends the overlap between them: put events around a chain, not into it. Since 0.1. */
-int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error);
-int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
-int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
-int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
-
-/* Events without timing. The driver demands them for what a launch itself records: attributes 7 and 12, below. */
 enum {
-    GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_create makes */
-    GRIDDEP_EVENT_ORDER = 1   /* no timing: CU_EVENT_DISABLE_TIMING */
+    GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_elapsed takes */
+    GRIDDEP_EVENT_ORDER = 1   /* no timing: what a launch itself records, attributes 7 and 12,
+                               * below */
 };
 
-/* An event of a kind (GRIDDEP_EVENT_*; ARGUMENT for another value). It is recorded and destroyed like any other; elapsed takes only events
- * with timing. Since 0.1. */
-int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
+/* Events, likewise: kind is GRIDDEP_EVENT_*, else ARGUMENT. elapsed gives the time from start to
+ * end in microseconds, after waiting for end. Note that an event record between two kernels ends
+ * the overlap between them: put events around a chain, not into it. */
+int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event,
+                             griddep_error *error);
+int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
+int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream,
+                             griddep_error *error);
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
+                              double *microseconds, griddep_error *error);
 
-/* What is given to the stream from now on waits for what the event was last recorded behind, in a stream of its own or in a launch; an event
- * that was never recorded orders nothing. While `event` was recorded in a capture, the stream becomes part of it. STREAM where the driver says
- * that captures do not allow it. Since 0.1. */
-int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
+/* What is given to the stream from now on waits for what the event was last recorded behind, in a
+ * stream of its own or in a launch; an event that was never recorded orders nothing. While `event`
+ * was recorded in a capture, the stream becomes part of it. STREAM where the driver says that
+ * captures do not allow it. */
+int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event,
+                                  griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * PTX: parsed text, on any machine, with no driver
  */
 
-/* What the text of an entry shows about PDL (PTX ISA, Parallel Synchronization and Communication Instructions: griddepcontrol). */
+/* What the text of an entry shows about PDL (PTX ISA, Parallel Synchronization and Communication
+ * Instructions: griddepcontrol). */
 enum {
     GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX was read; without this bit the others say nothing */
     GRIDDEP_TRAIT_WAITS = 2,       /* contains griddepcontrol.wait */
-    GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated griddepcontrol.wait */
+    GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated
+                                     * griddepcontrol.wait */
     GRIDDEP_TRAIT_TRIGGERS = 8,    /* contains griddepcontrol.launch_dependents */
-    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the module that are called by name or through .calltargets */
+    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the
+                                    * module that are called by name or through .calltargets */
 };
 
 enum {
@@ -322,15 +386,18 @@ typedef struct griddep_ptx_entry_info {
 
 typedef struct griddep_parameter_info {
     uint32_t size;
-    uint32_t offset;      /* bytes from the start of the packed parameters. An alignment beyond 16 depends on the chip:
-                             griddep_kernel_get_parameter knows it, griddep_ptx_get_parameter counts from 0 */
+    uint32_t offset;      /* bytes from the start of the packed parameters. An alignment beyond 16
+                             depends on the chip: griddep_kernel_get_parameter knows it,
+                             griddep_ptx_get_parameter counts from 0 */
     uint32_t bytes;
     uint32_t alignment;
     const char *name;     /* NULL where only the driver knows the parameter */
-    const char *type;     /* PTX type without the dot, "u64"; an array is its element's type; NULL as above */
+    const char *type;     /* PTX type without the dot, "u64"; an array is its element's type; NULL
+                           * as above */
     uint32_t is_pointer;  /* 1 when the PTX says .ptr */
     uint32_t reserved;
-    const char *element;  /* what stands behind an address by the head comment's extent, "bf16"; "b16": any type of 16 bits. NULL: not told */
+    const char *element;  /* what stands behind an address by the head comment's extent, "bf16";
+                           * "b16": any type of 16 bits. NULL: not told */
 } griddep_parameter_info;
 
 typedef struct griddep_control_info {
@@ -341,28 +408,34 @@ typedef struct griddep_control_info {
     uint32_t reserved;
 } griddep_control_info;
 
-/* Parses `bytes` bytes of PTX; they are copied. name is for messages (NULL: "ptx"). A syntax error gives GRIDDEP_ERROR_SYNTAX with its
- * position, what was found, what was expected, and the line quoted. Instructions and directives that the library does not know are kept
- * as they are. A zero byte may stand at the end, nowhere else. Since 0.1. */
-int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
+/* Parses `bytes` bytes of PTX; they are copied. name is for messages (NULL: "ptx"). A syntax error
+ * gives GRIDDEP_ERROR_SYNTAX with its position, what was found, what was expected, and the line
+ * quoted. Instructions and directives that the library does not know are kept as they are. A zero
+ * byte may stand at the end, nowhere else. */
+int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx,
+                          griddep_error *error);
 void griddep_ptx_destroy(griddep_ptx *ptx);
 
-/* About the module, its entries in the order of the text, their parameters and their griddepcontrol instructions.
- * An index past the last: GRIDDEP_ERROR_NOT_FOUND. Since 0.1. */
+/* About the module, its entries in the order of the text, their parameters and their griddepcontrol
+ * instructions. An index past the last: GRIDDEP_ERROR_NOT_FOUND. */
 int32_t griddep_ptx_get_info(const griddep_ptx *ptx, griddep_ptx_info *info, griddep_error *error);
-int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_ptx_entry_info *info, griddep_error *error);
-int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info,
-                                  griddep_error *error);
-int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info,
-                                griddep_error *error);
+int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_ptx_entry_info *info,
+                              griddep_error *error);
+int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
+                                  griddep_parameter_info *info, griddep_error *error);
+int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
+                                griddep_control_info *info, griddep_error *error);
 
-/* Writes the module as text: at most `capacity` bytes with the closing zero into buffer, and into *bytes how long the text is
- * without it. buffer may be NULL when capacity is 0. For an unchanged module that is the text that was parsed, to the byte.
- * A capacity too small is no failure: compare *bytes with it. Since 0.1. */
-int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+/* Writes the module as text: at most `capacity` bytes with the closing zero into buffer, and into
+ * *bytes how long the text is without it. buffer may be NULL when capacity is 0. For an unchanged
+ * module that is the text that was parsed, to the byte. A capacity too small is no failure: compare
+ * *bytes with it. */
+int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes,
+                          griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
- * Findings: what is wrong, or could be better, with the use of dependent launch. No driver is needed.
+/* ---------------------------------------------------------------------------------------------
+ * Findings: what is wrong, or could be better, with the use of dependent launch. No driver is
+ * needed.
  */
 
 typedef struct griddep_findings griddep_findings;
@@ -370,7 +443,8 @@ typedef struct griddep_findings griddep_findings;
 enum {
     GRIDDEP_SEVERITY_NOTE = 1,    /* correct, but no overlap is gained, or less than could be */
     GRIDDEP_SEVERITY_WARNING = 2, /* the contract is likely broken, or cannot be shown to be kept */
-    GRIDDEP_SEVERITY_ERROR = 3    /* the contract is broken on a path that the text shows, or the text is no PTX */
+    GRIDDEP_SEVERITY_ERROR = 3    /* the contract is broken on a path that the text shows, or the
+                                   * text is no PTX */
 };
 
 typedef struct griddep_finding {
@@ -381,19 +455,22 @@ typedef struct griddep_finding {
     const char *entry;   /* NULL where it concerns no entry */
     const char *text;    /* what is wrong, in one sentence */
     const char *hint;    /* what to do; "" where the text says it all */
-    const char *quote;   /* the source line with a caret below, each line ended; "" without a position */
+    const char *quote;   /* the source line with a caret below, each line ended; "" without a
+                          * position */
     int32_t line, column; /* from 1; 0 without a position */
     int32_t launch;      /* of a chain: index of the launch that it concerns; -1 otherwise */
     uint32_t reserved;
 } griddep_finding;
 
-/* The findings are ordered by launch, then position. Since 0.1. */
+/* The findings are ordered by launch, then position. */
 uint32_t griddep_findings_count(const griddep_findings *findings);
-int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
+int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index,
+                             griddep_finding *finding, griddep_error *error);
 void griddep_findings_destroy(griddep_findings *findings);
 
-/* The codes that exist: the index-th one with its severity, its title, and the page that explains it (what it means, an example,
- * what to do) as plain text. Static. Past the last: NOT_FOUND. griddep_code_find gives the index of a code, upper or lower case. Since 0.1. */
+/* The codes that exist: the index-th one with its severity, its title, and the page that explains
+ * it (what it means, an example, what to do) as plain text. Static. Past the last: NOT_FOUND.
+ * griddep_code_find gives the index of a code, upper or lower case. */
 typedef struct griddep_code_info {
     uint32_t size;
     int32_t severity; /* that it usually has */
@@ -408,69 +485,27 @@ int32_t griddep_code_find(const char *code, uint32_t *index);
 typedef struct griddep_check_options {
     uint32_t size;
     uint32_t flags;               /* 0 */
-    const char *const *constants; /* parameters whose data no prerequisite writes: "weight", or "entry.weight" for one entry */
-    uint32_t constant_count;      /* to them come those that the "constant" field of the text's head comment names */
+    const char *const *constants; /* parameters whose data no prerequisite writes: "weight", or
+                                   * "entry.weight" for one entry */
+    uint32_t constant_count;      /* to them come those that the "constant" field of the text's head
+                                   * comment names */
     uint32_t reserved;
 } griddep_check_options;
 
-/* Checks PTX text by itself. A text that cannot be parsed is no failure of the call: its errors are findings. options may be NULL.
- * Since 0.1. */
-int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options,
-                          griddep_findings **findings, griddep_error *error);
+/* Checks PTX text by itself. A text that cannot be parsed is no failure of the call: its errors are
+ * findings. options may be NULL. */
+int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name,
+                          const griddep_check_options *options, griddep_findings **findings,
+                          griddep_error *error);
 
-/* What a launch does with the data behind an argument. */
-enum {
-    GRIDDEP_ACCESS_UNKNOWN = 0,  /* found out from the PTX where it shows */
-    GRIDDEP_ACCESS_READ = 1,
-    GRIDDEP_ACCESS_WRITE = 2,
-    GRIDDEP_ACCESS_UPDATE = 3,   /* read and written */
-    GRIDDEP_ACCESS_CONSTANT = 4  /* read, and written by nothing in the chain */
-};
-
-/* What stands in a chain. All but kernels end the overlap between their neighbours. */
-enum {
-    GRIDDEP_NODE_KERNEL = 0,
-    GRIDDEP_NODE_MEMSET = 1,
-    GRIDDEP_NODE_MEMCPY = 2,
-    GRIDDEP_NODE_HOST = 3,
-    GRIDDEP_NODE_EVENT = 4
-};
-
-typedef struct griddep_check_argument {
-    uint32_t buffer;  /* number of the buffer that the argument points into, from 1; 0: it is no pointer */
-    int32_t access;   /* GRIDDEP_ACCESS_* */
-    uint64_t offset;  /* bytes from the buffer's start that it points to */
-    uint64_t bytes;   /* that may be touched from there; 0: not known, to the buffer's end */
-} griddep_check_argument;
-
-typedef struct griddep_check_launch {
-    uint32_t size;             /* the same in all elements of an array: it is the step from one to the next */
-    int32_t node;              /* GRIDDEP_NODE_* */
-    const griddep_ptx *ptx;    /* NULL where the code is not known, and for nodes that are no kernels */
-    const char *entry;         /* name in ptx, or of the kernel for messages */
-    const griddep_check_argument *arguments; /* in the order of the parameters */
-    uint32_t argument_count;
-    int32_t pdl;               /* GRIDDEP_PDL_*: DEFAULT is auto */
-    uint32_t lane;             /* as in griddep_chain_add_to */
-    uint32_t after_count;
-    const uint32_t *after;     /* indices of earlier launches, of other lanes, that it waits for */
-    const char *const *elements; /* for each argument the element type of what it points to, "bf16"; NULL, here or there: not told */
-} griddep_check_launch;
-
-/* Checks launches in stream order as a whole: each entry in the light of what its arguments are, and the hops between them: missing or late
- * waits, transitive gaps, writes that a kernel still reading could see (write after read), triggers that nobody uses, overlap that is lost. Of several
- * lanes each is looked at by itself; between lanes, what nothing orders, and for a launch that waits for one of another lane, what may still run then
- * in that lane. Since 0.1. */
-int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings,
-                            griddep_error *error);
-
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Rewriting: dependent launch put into kernels that know nothing of it
  */
 
 enum {
     GRIDDEP_WAIT_KEEP = 0,
-    GRIDDEP_WAIT_INSERT = 1, /* where an entry has none: at the latest point that is safe on every path */
+    GRIDDEP_WAIT_INSERT = 1, /* where an entry has none: at the latest point that is safe on every
+                              * path */
     GRIDDEP_WAIT_MOVE = 2,   /* those there are go, then as INSERT */
     GRIDDEP_WAIT_REMOVE = 3,
     GRIDDEP_WAIT_START = 4   /* those there are go; one as the first instruction */
@@ -479,14 +514,17 @@ enum {
 enum {
     GRIDDEP_TRIGGER_KEEP = 0,
     GRIDDEP_TRIGGER_REMOVE = 1,
-    GRIDDEP_TRIGGER_START = 2,        /* those there are go, then one as the first instruction; so for all that follow */
+    GRIDDEP_TRIGGER_START = 2,        /* those there are go, then one as the first instruction; so
+                                       * for all that follow */
     GRIDDEP_TRIGGER_AFTER_WAIT = 3,
-    GRIDDEP_TRIGGER_AFTER_LOADS = 4,  /* behind the last load from global memory that no loop repeats after it */
+    GRIDDEP_TRIGGER_AFTER_LOADS = 4,  /* behind the last load from global memory that no loop
+                                       * repeats after it */
     GRIDDEP_TRIGGER_BEFORE_STORES = 5, /* before the first store to global memory on every path */
     GRIDDEP_TRIGGER_END = 6,          /* before each exit */
     GRIDDEP_TRIGGER_LINE = 7,         /* before the first instruction on or behind trigger_line */
-    GRIDDEP_TRIGGER_LOOP = 8          /* in round trigger_round of the entry's first outermost loop that reads global memory; a thread that leaves the
-                                         loop before triggers by its block's end */
+    GRIDDEP_TRIGGER_LOOP = 8          /* in round trigger_round of the entry's first outermost loop
+                                         that reads global memory; a thread that leaves the loop
+                                         before triggers by its block's end */
 };
 
 typedef struct griddep_rewrite_options {
@@ -496,29 +534,36 @@ typedef struct griddep_rewrite_options {
     int32_t wait;                   /* GRIDDEP_WAIT_* */
     int32_t trigger;                /* GRIDDEP_TRIGGER_* */
     int32_t trigger_line;           /* of the text that is rewritten */
-    uint32_t constant_count;        /* as griddep_check_options; a wait may come after reads of these */
+    uint32_t constant_count;        /* as griddep_check_options; a wait may come after reads of
+                                     * these */
     const char *const *constants;
-    const char *prefetch;           /* NULL, or a constant pointer parameter whose data is brought into L2 before the wait */
-    uint64_t prefetch_bytes;        /* how much of it, from its start, the grid fetches together; a multiple of 16 */
-    uint32_t trigger_round;         /* for GRIDDEP_TRIGGER_LOOP, counted from 0 by a register that is inserted; else 0 */
+    const char *prefetch;           /* NULL, or a constant pointer parameter whose data is brought
+                                     * into L2 before the wait */
+    uint64_t prefetch_bytes;        /* how much of it, from its start, the grid fetches together; a
+                                     * multiple of 16 */
+    uint32_t trigger_round;         /* for GRIDDEP_TRIGGER_LOOP, counted from 0 by a register that
+                                     * is inserted; else 0 */
     uint32_t reserved;
 } griddep_rewrite_options;
 
-/* Rewrites a module. What the options do not name stays as it is, to the letter, comments included; .version and .target are raised where
- * griddepcontrol needs it. Rewriting twice gives the same as once. notes (may be NULL) tells what was done as findings of severity note with
- * positions in the new text. Fails with ARGUMENT where an option makes no sense for an entry (no such parameter, a line outside it), with
- * UNSUPPORTED where no safe place exists. Since 0.1. */
-int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten,
-                            griddep_findings **notes, griddep_error *error);
+/* Rewrites a module. What the options do not name stays as it is, to the letter, comments included;
+ * .version and .target are raised where griddepcontrol needs it. Rewriting twice gives the same as
+ * once. notes (may be NULL) tells what was done as findings of severity note with positions in the
+ * new text. Fails with ARGUMENT where an option makes no sense for an entry (no such parameter, a
+ * line outside it), with UNSUPPORTED where no safe place exists. */
+int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options,
+                            griddep_ptx **rewritten, griddep_findings **notes,
+                            griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Module: code on the device
  */
 
 enum {
     GRIDDEP_MODULE_LINE_INFO = 1,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
     GRIDDEP_MODULE_DEBUG = 2,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
-    GRIDDEP_MODULE_VERBOSE = 4     /* ask the compiler for register and memory use: griddep_module_info.log */
+    GRIDDEP_MODULE_VERBOSE = 4     /* ask the compiler for register and memory use:
+                                    * griddep_module_info.log */
 };
 
 enum {
@@ -532,7 +577,8 @@ typedef struct griddep_module_options {
     const char *name;            /* for messages; NULL: the path, or the kind of the image */
     int32_t optimization;        /* GRIDDEP_OPTIMIZATION_*, or 1 to 4 */
     uint32_t maximum_registers;  /* per thread; 0: no limit */
-    const char *const *compile_options; /* for NVRTC, after the library's own (--gpu-architecture is the device's) */
+    const char *const *compile_options; /* for NVRTC, after the library's own (--gpu-architecture is
+                                         * the device's) */
     uint32_t compile_option_count;
     uint32_t reserved;
 } griddep_module_options;
@@ -547,44 +593,54 @@ typedef struct griddep_module_info {
     uint32_t size;
     int32_t image;          /* GRIDDEP_IMAGE_*; CUDA C++ becomes PTX */
     const char *name;
-    const char *log;        /* what the compiler said: warnings, resource use; "" when nothing or when the driver's cache served it */
-    const griddep_ptx *ptx; /* NULL where the image is not PTX or the library could not parse it; the driver could */
+    const char *log;        /* what the compiler said: warnings, resource use; "" when nothing or
+                             * when the driver's cache served it */
+    const griddep_ptx *ptx; /* NULL where the image is not PTX or the library could not parse it;
+                             * the driver could */
     uint32_t from_store;    /* 1: what NVRTC makes of this CUDA C++ came out of the store */
     uint32_t kernel_count;
 } griddep_module_info;
 
-/* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen from the first bytes. The image is
- * copied where it is still needed. PTX that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and the PTX line
- * quoted. A cubin for another chip, or no image at all: IMAGE. options may be NULL. Since 0.1. */
-int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options,
-                            griddep_module **module, griddep_error *error);
+/* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen
+ * from the first bytes. The image is copied where it is still needed. PTX that the driver refuses:
+ * SYNTAX or COMPILE, with the position, the compiler's text and the PTX line quoted. A cubin for
+ * another chip, or no image at all: IMAGE. options may be NULL. */
+int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
+                            const griddep_module_options *options, griddep_module **module,
+                            griddep_error *error);
 
-/* The same from a file; a name that ends in .cu is compiled with NVRTC. Since 0.1. */
-int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options,
-                                 griddep_module **module, griddep_error *error);
+/* The same from a file; a name that ends in .cu is compiled with NVRTC. */
+int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
+                                 const griddep_module_options *options, griddep_module **module,
+                                 griddep_error *error);
 
-/* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled behind a prelude that declares
- * griddep_wait() and griddep_launch_dependents(), both with a memory clobber, both empty below sm_90; kernels that are to be found by their
- * plain name are extern "C". What NVRTC made is kept in the store, except where the source or an option names a file, date or time. An NVRTC
- * newer than the driver marks its PTX as newer than the driver takes: it is loaded as the driver's newest version then, which fails only where
- * the code needs what the driver lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. Since 0.1. */
-int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options,
-                               griddep_module **module, griddep_error *error);
+/* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled
+ * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a memory
+ * clobber, both empty below sm_90; kernels that are to be found by their plain name are extern "C".
+ * What NVRTC made is kept in the store, except where the source or an option names a file, date or
+ * time. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is loaded
+ * as the driver's newest version then, which fails only where the code needs what the driver lacks.
+ * NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
+int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
+                               const griddep_module_options *options, griddep_module **module,
+                               griddep_error *error);
 
-/* Loads a kernel of the shelf by its name, in the variant that serves the device. NOT_FOUND; UNSUPPORTED where the device is too old
- * for every variant. Since 0.1. */
-int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options,
-                                  griddep_module **module, griddep_error *error);
+/* Loads a kernel of the shelf by its name, in the variant that serves the device. NOT_FOUND;
+ * UNSUPPORTED where the device is too old for every variant. */
+int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,
+                                  const griddep_module_options *options, griddep_module **module,
+                                  griddep_error *error);
 
 void griddep_module_unload(griddep_module *module);
 
-int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
+int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info,
+                                griddep_error *error);
 
-/* Address and size of a module-scope variable (.global or .const). Since 0.1. */
-int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes,
-                                  griddep_error *error);
+/* Address and size of a module-scope variable (.global or .const). */
+int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address,
+                                  uint64_t *bytes, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Kernel: an entry of a module. Borrowed: it lives as long as its module.
  */
 
@@ -595,44 +651,59 @@ typedef struct griddep_kernel_info {
     void *function;               /* the CUfunction */
     uint32_t parameter_count;
     uint32_t parameter_bytes;
-    uint32_t parameters_known;    /* 0 when neither PTX nor driver tell: then only griddep_launch_packed can launch it */
+    uint32_t parameters_known;    /* 0 when neither PTX nor driver tell: then only
+                                   * griddep_launch_packed can launch it */
     uint32_t registers;           /* per thread */
     uint32_t static_shared_bytes;
     uint32_t local_bytes;         /* per thread */
     uint32_t maximum_threads;     /* per block, for this kernel on this device */
-    uint32_t maximum_dynamic_shared_bytes; /* after opting in, which griddep_launch does by itself */
+    uint32_t maximum_dynamic_shared_bytes; /* after opting in, which griddep_launch does by
+                                            * itself */
     uint32_t required_block[3];   /* .reqntid; 0 where not given or not known */
-    int32_t virtual_architecture; /* that the code was compiled from: 90 for compute_90 (CU_FUNC_ATTRIBUTE_PTX_VERSION) */
+    int32_t virtual_architecture; /* that the code was compiled from: 90 for compute_90
+                                   * (CU_FUNC_ATTRIBUTE_PTX_VERSION) */
     int32_t binary_version;       /* architecture of the code: 90 */
     uint32_t reserved;
 } griddep_kernel_info;
 
-/* The kernel of that name; name NULL: the only kernel of a module that has one. NOT_FOUND lists what there is. Since 0.1. */
-int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
+/* The kernel of that name; name NULL: the only kernel of a module that has one. NOT_FOUND lists
+ * what there is. */
+int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel,
+                           griddep_error *error);
 
-/* The index-th kernel, in the order of the PTX, or as the driver lists them. Since 0.1. */
-int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
+/* The index-th kernel, in the order of the PTX, or as the driver lists them. */
+int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel,
+                          griddep_error *error);
 
-int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
-int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
+int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
+                                griddep_error *error);
+int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index,
+                                     griddep_parameter_info *info, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Launch
  */
 
-/* One argument: `bytes` bytes, at `data`, or when data is NULL in the first bytes of `value` (then bytes is at most 8; little
- * endian, so a u32 or a device address can be stored as it is). Read during the call only. reserved is 0, unless griddep_conditional_argument made it. */
+enum {
+    GRIDDEP_ARGUMENT_VALUE = 0,
+    GRIDDEP_ARGUMENT_CONDITIONAL = 0x434f4e44 /* made by griddep_conditional_argument alone */
+};
+
+/* One argument: `bytes` bytes, at `data`, or when data is NULL in the first bytes of `value` (then
+ * bytes is at most 8; little endian, so a u32 or a device address can be stored as it is). Read
+ * during the call only. */
 typedef struct griddep_argument {
     uint32_t bytes;
-    uint32_t reserved;
+    uint32_t kind; /* GRIDDEP_ARGUMENT_* */
     uint64_t value;
     const void *data;
 } griddep_argument;
 
-/* A launch attribute as cuda.h lays out CUlaunchAttribute: the id (GRIDDEP_ATTRIBUTE_*, or any other CUlaunchAttributeID), and its
- * value in 64 bytes. The makers of the section "Launch attributes" fill it. Passed through as it is; those that the library knows are checked
- * against device and launch first, and no id may stand twice. Id 6 is refused, `pdl` says that; id 4 is refused next to a cluster in the
- * configuration. */
+/* A launch attribute as cuda.h lays out CUlaunchAttribute: the id (GRIDDEP_ATTRIBUTE_*, or any
+ * other CUlaunchAttributeID), and its value in 64 bytes. The makers of the section "Launch
+ * attributes" fill it. Passed through as it is; those that the library knows are checked against
+ * device and launch first, and no id may stand twice. Id 6 is refused, `pdl` says that; id 4 is
+ * refused next to a cluster in the configuration. */
 typedef struct griddep_attribute {
     int32_t id;
     uint32_t reserved;
@@ -645,27 +716,37 @@ typedef struct griddep_launch_config {
     uint32_t grid[3];        /* in blocks; y and z: 0 means 1 */
     uint32_t block[3];       /* in threads; likewise */
     uint32_t cluster[3];     /* in blocks; all 0: none, else likewise */
-    uint32_t shared_bytes;   /* dynamic shared memory; beyond 48 KiB the library opts in by itself */
+    uint32_t shared_bytes;   /* dynamic shared memory; beyond 48 KiB the library opts in by
+                              * itself */
     int32_t pdl;             /* GRIDDEP_PDL_* */
     uint32_t attribute_count; /* at most 32 */
     const griddep_attribute *attributes;
-    void *stream;            /* CUstream; NULL: the legacy default stream. Must be NULL in griddep_chain_add */
+    void *stream;            /* CUstream; NULL: the legacy default stream. NULL in a chain or a
+                              * graph */
+    uint32_t lane;           /* of a chain; 0 elsewhere */
+    uint32_t reserved;
 } griddep_launch_config;
 
-/* Attribute 7: the launch records `event` when all its blocks have executed griddepcontrol.launch_dependents or ended, with trigger_at_start
- * (0 or 1) when all have begun. What waits for the event (griddep_stream_wait_event) may then run beside the launch; a kernel that does must
- * execute griddepcontrol.wait before it touches what the launch writes. Captured, it becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. Where
- * off is said (GRIDDEP_PDL_OFF), or device or driver cannot do it, the event is recorded behind the launch: complete. So it is in the graph modes of a chain. The event
- * has no timing (GRIDDEP_EVENT_ORDER): a launch with one that has is refused with ARGUMENT where this runtime made the event. ARGUMENT for NULL or
- * another trigger_at_start. Since 0.1. */
-int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start);
+/* Attribute 7: the launch records `event` when all its blocks have executed
+ * griddepcontrol.launch_dependents or ended, with trigger_at_start (0 or 1) when all have begun.
+ * What waits for the event (griddep_stream_wait_event) may then run beside the launch; a kernel
+ * that does must execute griddepcontrol.wait before it touches what the launch writes. Captured, it
+ * becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. Where off is said (GRIDDEP_PDL_OFF), or
+ * device or driver cannot do it, the event is recorded behind the launch: complete. So it is in the
+ * graph modes of a chain. The event has no timing (GRIDDEP_EVENT_ORDER): a launch with one that has
+ * is refused with ARGUMENT where this runtime made the event. ARGUMENT for NULL or another
+ * trigger_at_start. */
+int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event,
+                                             int32_t trigger_at_start);
 
-/* Attribute 12: the launch records `event`, likewise without timing, when all its blocks have begun. It orders the starts of launches and
- * nothing else: no data is visible then. Where off is said it is recorded behind the launch, as with attribute 7: what waits for it must not be what
- * the launch waits for. Since 0.1. */
+/* Attribute 12: the launch records `event`, likewise without timing, when all its blocks have
+ * begun. It orders the starts of launches and nothing else: no data is visible then. Where off is
+ * said it is recorded behind the launch, as with attribute 7: what waits for it must not be what
+ * the launch waits for. */
 int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
 
-/* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of graphs and explanations all use these. */
+/* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of
+ * graphs and explanations all use these. */
 enum {
     /* It starts early: a launch sets attribute 6, an edge is programmatic. */
     GRIDDEP_REASON_SET = 0,             /* each path of the kernel waits */
@@ -674,34 +755,51 @@ enum {
     GRIDDEP_REASON_OFF = 2,             /* the launch, the node, the mode or the runtime says off */
     GRIDDEP_REASON_KILL_SWITCH = 3,     /* GRIDDEP_PDL=off */
     GRIDDEP_REASON_DEVICE = 4,          /* the device is below compute capability 9.0 */
-    GRIDDEP_REASON_DRIVER = 5,          /* the driver is older than API 11.8; for edges of graphs 12.3 */
-    GRIDDEP_REASON_NO_WAIT = 6,         /* the kernel has no griddepcontrol.wait: started early, it races */
+    GRIDDEP_REASON_DRIVER = 5,          /* the driver is older than API 11.8; for edges of graphs
+                                         * 12.3 */
+    GRIDDEP_REASON_NO_WAIT = 6,         /* the kernel has no griddepcontrol.wait: started early, it
+                                         * races */
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
-    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not read */
-    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain: nothing before it in the stream is known */
-    GRIDDEP_REASON_PLAIN = 10,          /* the edge is plain and could be programmatic: griddep_graph_upgrade */
+    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not
+                                         * read */
+    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain: nothing before it in the stream
+                                         * is known */
+    GRIDDEP_REASON_PLAIN = 10,          /* the edge is plain and could be programmatic:
+                                         * griddep_graph_upgrade */
     GRIDDEP_REASON_OTHER_ORDER = 11,    /* another node must end before the kernel begins */
-    GRIDDEP_REASON_NODE_BETWEEN = 12,   /* a node that is no kernel stands between the two kernels */
+    GRIDDEP_REASON_NODE_BETWEEN = 12,   /* a node that is no kernel stands between the two
+                                         * kernels */
     GRIDDEP_REASON_NOT_KERNELS = 13,    /* the edge is not between two kernels */
-    GRIDDEP_REASON_CONDITIONAL = 14,    /* a conditional node: its bodies begin after the end of their prerequisites, and end before its dependents */
+    GRIDDEP_REASON_CONDITIONAL = 14,    /* a conditional node: its bodies begin after the end of
+                                         * their prerequisites, and end before its dependents */
     GRIDDEP_REASON_DISABLED = 15,       /* one of both nodes is switched off */
-    GRIDDEP_REASON_WRONG_END = 16,      /* the first kernel has the wait and the second one the trigger: they are at the wrong ends */
-    GRIDDEP_REASON_BLOCKING = 17,       /* CUDA_LAUNCH_BLOCKING makes each launch wait for its kernel */
-    GRIDDEP_REASON_COOPERATIVE = 18,    /* a cooperative launch in a stream waits for the kernel before it */
+    GRIDDEP_REASON_WRONG_END = 16,      /* the first kernel has the wait and the second one the
+                                         * trigger: they are at the wrong ends */
+    GRIDDEP_REASON_BLOCKING = 17,       /* CUDA_LAUNCH_BLOCKING makes each launch wait for its
+                                         * kernel */
+    GRIDDEP_REASON_COOPERATIVE = 18,    /* a cooperative launch in a stream waits for the kernel
+                                         * before it */
     /* It may start early, and the two overlap less, or otherwise. */
-    GRIDDEP_REASON_NO_TRIGGER = 19,     /* the first kernel never triggers: the second starts behind its last block */
-    GRIDDEP_REASON_NO_ROOM = 20,        /* blocks of the second kernel find no room on an SM beside those of the first */
-    GRIDDEP_REASON_CARVEOUT = 21,       /* the SMs are set to the first kernel's shared memory, and change when they are empty */
-    GRIDDEP_REASON_WAVES = 22,          /* the first kernel's grid is more than one wave: its trigger counts when the last one has begun */
+    GRIDDEP_REASON_NO_TRIGGER = 19,     /* the first kernel never triggers: the second starts behind
+                                         * its last block */
+    GRIDDEP_REASON_NO_ROOM = 20,        /* blocks of the second kernel find no room on an SM beside
+                                         * those of the first */
+    GRIDDEP_REASON_CARVEOUT = 21,       /* the SMs are set to the first kernel's shared memory, and
+                                         * change when they are empty */
+    GRIDDEP_REASON_WAVES = 22,          /* the first kernel's grid is more than one wave: its
+                                         * trigger counts when the last one has begun */
     GRIDDEP_REASON_CLUSTER = 23,        /* the second kernel's clusters need room in one GPC */
-    GRIDDEP_REASON_LAUNCH_ORDER = 24,   /* the edge is programmatic from the start of the first kernel's blocks */
-    GRIDDEP_REASON_WRONG_PORT = 25,     /* the edge is from the start of the first kernel's blocks and not programmatic: no wait helps, it races */
+    GRIDDEP_REASON_LAUNCH_ORDER = 24,   /* the edge is programmatic from the start of the first
+                                         * kernel's blocks */
+    GRIDDEP_REASON_WRONG_PORT = 25,     /* the edge is from the start of the first kernel's blocks
+                                         * and not programmatic: no wait helps, it races */
     /* It is not known. */
     GRIDDEP_REASON_NO_EDGE_DATA = 26,   /* the driver does not tell ports and types of edges */
-    GRIDDEP_REASON_TOOLS = 27           /* a profiler or compute-sanitizer may run one kernel at a time */
+    GRIDDEP_REASON_TOOLS = 27           /* a profiler or compute-sanitizer may run one kernel at a
+                                         * time */
 };
 
-/* "each path of the kernel executes griddepcontrol.wait", ... Static. Since 0.1. */
+/* "each path of the kernel executes griddepcontrol.wait", ... Static. */
 const char *griddep_reason_text(int32_t reason);
 
 /* How much two kernels overlap. */
@@ -712,24 +810,30 @@ enum {
     GRIDDEP_OVERLAP_FULL = 2  /* from the first's trigger on */
 };
 
-/* "unknown", "none", "tail", "full", for programs; "not known", "no overlap", "overlaps at the tail", "overlaps", for people. Static; NULL for another value. Since 0.1. */
+/* "unknown", "none", "tail", "full", for programs; "not known", "no overlap", "overlaps at the
+ * tail", "overlaps", for people. Static; NULL for another value. */
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
 
-/* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and device, both against the kernel's
- * conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. Since 0.1. */
-int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                       uint32_t argument_count, int32_t *reason, griddep_error *error);
+/* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and
+ * device, both against the kernel's conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream
+ * of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. */
+int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config,
+                       const griddep_argument *arguments, uint32_t argument_count, int32_t *reason,
+                       griddep_error *error);
 
-/* The same with the arguments in one block, laid out as griddep_kernel_get_parameter tells. bytes must be the kernel's
- * parameter_bytes, or that rounded up to the largest alignment (a C struct's size). Since 0.1. */
-int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes,
-                              int32_t *reason, griddep_error *error);
+/* The same with the arguments in one block, laid out as griddep_kernel_get_parameter tells. bytes
+ * must be the kernel's parameter_bytes, or that rounded up to the largest alignment (a C struct's
+ * size). */
+int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config,
+                              const void *arguments, uint64_t bytes, int32_t *reason,
+                              griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Requirement: what a kernel asks of a launch, and the library checks
  *
- * The head comment of a PTX text may state conditions on arguments and shape, and how far the data behind each address reaches:
+ * The head comment of a PTX text may state conditions on arguments and shape, and how far the data
+ * behind each address reaches:
  *
  *     // requires:
  *     //   columns % 8 == 0 -- a row is whole vectors
@@ -737,8 +841,9 @@ int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_confi
  *     // extent:
  *     //   weight: rows * columns * 2
  *
- * doc/shelf.md has the language. griddep_launch, griddep_chain_add, kernel nodes of graphs and changes of their arguments or shape refuse what
- * breaks a condition with GRIDDEP_ERROR_REQUIREMENT and the values in it. A module whose conditions cannot be read is not loaded: SYNTAX.
+ * doc/shelf.md has the language. griddep_launch, griddep_chain_add, kernel nodes of graphs and
+ * changes of their arguments or shape refuse what breaks a condition with GRIDDEP_ERROR_REQUIREMENT
+ * and the values in it. A module whose conditions cannot be read is not loaded: SYNTAX.
  */
 
 typedef struct griddep_requirement_info {
@@ -749,42 +854,53 @@ typedef struct griddep_requirement_info {
     const char *reason;   /* what stands behind "--" in the comment; NULL: nothing */
 } griddep_requirement_info;
 
-/* The index-th condition of a kernel, or of an entry of PTX. Past the last: NOT_FOUND. Since 0.1. */
-int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info, griddep_error *error);
-int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_requirement_info *info,
-                                    griddep_error *error);
+/* The index-th condition of a kernel, or of an entry of PTX. Past the last: NOT_FOUND. */
+int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index,
+                                       griddep_requirement_info *info, griddep_error *error);
+int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
+                                    griddep_requirement_info *info, griddep_error *error);
 
-/* Checks a launch as griddep_launch does, and launches nothing. Since 0.1. */
-int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                             uint32_t argument_count, griddep_error *error);
+/* Checks a launch as griddep_launch does, and launches nothing. */
+int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config,
+                             const griddep_argument *arguments, uint32_t argument_count,
+                             griddep_error *error);
 
-/* Checks a launch of an entry of PTX against its conditions, without any driver. SIGNATURE where number or size of the arguments are wrong;
- * LIMIT where no device that runs the text takes grid, block, cluster or shared memory, or the text's directives forbid them. What one device
- * takes and another does not is not looked at. Since 0.1. */
-int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
-                                 const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+/* Checks a launch of an entry of PTX against its conditions, without any driver. SIGNATURE where
+ * number or size of the arguments are wrong; LIMIT where no device that runs the text takes grid,
+ * block, cluster or shared memory, or the text's directives forbid them. What one device takes and
+ * another does not is not looked at. */
+int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry,
+                                 const griddep_launch_config *config,
+                                 const griddep_argument *arguments, uint32_t argument_count,
+                                 griddep_error *error);
 
-/* How many bytes a launch may touch from the address on that it has as argument `parameter` (counted from 0); 0 for the address 0. NOT_FOUND
- * where the head comment does not tell. The library does not know how large a caller's buffers are: the caller compares. Since 0.1. */
-int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                                  uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
-int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
-                               const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes,
-                               griddep_error *error);
+/* How many bytes a launch may touch from the address on that it has as argument `parameter`
+ * (counted from 0); 0 for the address 0. NOT_FOUND where the head comment does not tell. The
+ * library does not know how large a caller's buffers are: the caller compares. */
+int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config,
+                                  const griddep_argument *arguments, uint32_t argument_count,
+                                  uint32_t parameter, uint64_t *bytes, griddep_error *error);
+int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry,
+                               const griddep_launch_config *config,
+                               const griddep_argument *arguments, uint32_t argument_count,
+                               uint32_t parameter, uint64_t *bytes, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Launch attributes: made here, given in griddep_launch_config.attributes
  *
- * Each maker fills *attribute, which the caller owns, needs no runtime, may be called on any thread, and gives ARGUMENT, with the
- * numbers, for a value that no device takes. What depends on the device is checked when the attribute is used: by griddep_launch, by
- * griddep_chain_add and by griddep_kernel_get_cluster_limit. There LIMIT tells the device's limit, and UNSUPPORTED what it cannot do at all.
+ * Each maker fills *attribute, which the caller owns, needs no runtime, may be called on any
+ * thread, and gives ARGUMENT, with the numbers, for a value that no device takes. What depends on
+ * the device is checked when the attribute is used: by griddep_launch, by griddep_chain_add and by
+ * griddep_kernel_get_cluster_limit. There LIMIT tells the device's limit, and UNSUPPORTED what it
+ * cannot do at all.
  */
 
 enum {
     GRIDDEP_ATTRIBUTE_IGNORE = 0,                 /* an entry without effect */
     GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
     GRIDDEP_ATTRIBUTE_COOPERATIVE = 2,
-    GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, /* cuda.h: valid for streams alone; it has no maker here */
+    GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, /* cuda.h: valid for streams alone; it has no
+                                                   * maker here */
     GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION = 4,
     GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5,
     GRIDDEP_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6, /* say griddep_launch_config.pdl */
@@ -820,61 +936,80 @@ enum {
     GRIDDEP_CARVEOUT_DEFAULT = -1
 };
 
-/* The cluster, in blocks: 1 or more each, 16 at most together. The grid must be a multiple of it in each direction. Beyond 8 blocks, the portable
- * size, the launch opts in by itself and asks the driver what fits: griddep_kernel_get_cluster_limit. Since 0.1. */
-int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,
-                                            griddep_error *error);
+/* The cluster, in blocks: 1 or more each, 16 at most together. The grid must be a multiple of it in
+ * each direction. Beyond 8 blocks, the portable size, the launch opts in by itself and asks the
+ * driver what fits: griddep_kernel_get_cluster_limit. */
+int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y,
+                                            uint32_t z, griddep_error *error);
 
-/* A larger cluster that the device may take where it has room, beside a cluster: a multiple of its x and y and a divisor of the grid's, with
- * its z. Since 0.1. */
-int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,
-                                                      griddep_error *error);
+/* A larger cluster that the device may take where it has room, beside a cluster: a multiple of its
+ * x and y and a divisor of the grid's, with its z. */
+int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x,
+                                                      uint32_t y, uint32_t z, griddep_error *error);
 
-/* GRIDDEP_CLUSTER_SCHEDULING_*. Since 0.1. */
-int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy, griddep_error *error);
+/* GRIDDEP_CLUSTER_SCHEDULING_*. */
+int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy,
+                                                    griddep_error *error);
 
-/* The priority of the launch: a lower number goes first, 0 is the lowest. At launch it must lie in the context's range. Since 0.1. */
-int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority, griddep_error *error);
+/* The priority of the launch: a lower number goes first, 0 is the lowest. At launch it must lie in
+ * the context's range. */
+int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority,
+                                   griddep_error *error);
 
-/* GRIDDEP_MEMORY_SYNC_DOMAIN_*: which of the launch's two domains its fences are in. Since 0.1. */
-int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain, griddep_error *error);
+/* GRIDDEP_MEMORY_SYNC_DOMAIN_*: which of the launch's two domains its fences are in. */
+int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain,
+                                             griddep_error *error);
 
-/* The device's domains that the launch's default and remote domain stand for, 0 to 255 here, less than the device has at launch (4 on sm_90).
- * Since 0.1. */
-int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute, uint32_t default_domain,
-                                                 uint32_t remote_domain, griddep_error *error);
+/* The device's domains that the launch's default and remote domain stand for, 0 to 255 here, less
+ * than the device has at launch (4 on sm_90). */
+int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute,
+                                                 uint32_t default_domain, uint32_t remote_domain,
+                                                 griddep_error *error);
 
-/* How the L2 cache treats the `bytes` bytes at a device address: hit_ratio (0 to 1) of the accesses have the property `hit`, the others
- * `miss`, which may not be PERSISTING. GRIDDEP_ACCESS_PROPERTY_*. At launch bytes is held against the device's largest window. Since 0.1. */
-int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address, uint64_t bytes,
-                                               double hit_ratio, int32_t hit, int32_t miss, griddep_error *error);
+/* How the L2 cache treats the `bytes` bytes at a device address: hit_ratio (0 to 1) of the accesses
+ * have the property `hit`, the others `miss`, which may not be PERSISTING.
+ * GRIDDEP_ACCESS_PROPERTY_*. At launch bytes is held against the device's largest window. */
+int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address,
+                                               uint64_t bytes, double hit_ratio, int32_t hit,
+                                               int32_t miss, griddep_error *error);
 
-/* on = 1: a cooperative launch, whose blocks are all resident at once: at launch the grid is held against the kernel's occupancy. 0: not. Since 0.1. */
-int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on, griddep_error *error);
+/* on = 1: a cooperative launch, whose blocks are all resident at once: at launch the grid is held
+ * against the kernel's occupancy. 0: not. */
+int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on,
+                                      griddep_error *error);
 
-/* The part of the SM's memory that is to be shared memory and not L1, 0 to 100 percent, or GRIDDEP_CARVEOUT_DEFAULT. A hint. A consumer that
- * wants another carve-out than its producer waits until the SM is empty. Since 0.1. */
-int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent, griddep_error *error);
+/* The part of the SM's memory that is to be shared memory and not L1, 0 to 100 percent, or
+ * GRIDDEP_CARVEOUT_DEFAULT. A hint. A consumer that wants another carve-out than its producer waits
+ * until the SM is empty. */
+int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent,
+                                   griddep_error *error);
 
-/* on = 1: the graph node that a captured launch becomes can be updated by kernels. The driver hands its handle (CUgraphDeviceNode) out: after
- * griddep_launch in a captured stream it stands in value[1] of the very attribute that was given, which must then be writable. Since 0.1. */
-int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on, griddep_error *error);
+/* on = 1: the graph node that a captured launch becomes can be updated by kernels. The driver hands
+ * its handle (CUgraphDeviceNode) out: after griddep_launch in a captured stream it stands in
+ * value[1] of the very attribute that was given, which must then be writable. */
+int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on,
+                                                griddep_error *error);
 
-/* on = 1: a hint that the kernel is one of those that keep NVLink busy. Driver API 13.0. Since 0.1. */
-int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on, griddep_error *error);
+/* on = 1: a hint that the kernel is one of those that keep NVLink busy. Driver API 13.0. */
+int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on,
+                                                    griddep_error *error);
 
-/* The largest cluster, in blocks, that the kernel can be launched with in a configuration, and how many clusters the device holds at once: of the
- * configuration's cluster where it names one, else of the largest. count may be NULL. Asks the driver (cuOccupancyMaxPotentialClusterSize,
- * cuOccupancyMaxActiveClusters), after opting in to sizes that are not portable. UNSUPPORTED below sm_90 or where the driver lacks these. Since 0.1. */
-int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size,
+/* The largest cluster, in blocks, that the kernel can be launched with in a configuration, and how
+ * many clusters the device holds at once: of the configuration's cluster where it names one, else
+ * of the largest. count may be NULL. Asks the driver (cuOccupancyMaxPotentialClusterSize,
+ * cuOccupancyMaxActiveClusters), after opting in to sizes that are not portable. UNSUPPORTED below
+ * sm_90 or where the driver lacks these. */
+int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel,
+                                         const griddep_launch_config *config, uint32_t *size,
                                          uint32_t *count, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Tensor maps: what cp.async.bulk.tensor is told of a tensor in global memory
  */
 
-/* CUtensorMap: opaque, owned by the caller, without an alignment of its own. A kernel takes it by value, as a parameter
- * ".param .align 64 .b8 map[128]", with griddep_argument {.bytes = 128, .data = &map}; what it describes is not held. */
+/* CUtensorMap: opaque, owned by the caller, without an alignment of its own. A kernel takes it by
+ * value, as a parameter ".param .align 64 .b8 map[128]", with griddep_argument {.bytes = 128, .data
+ * = &map}; what it describes is not held. */
 typedef struct griddep_tensor_map {
     uint64_t opaque[16];
 } griddep_tensor_map;
@@ -926,11 +1061,13 @@ enum {
     GRIDDEP_FILL_NAN = 1   /* as a NaN that multiply-add takes for 0; for floating point only */
 };
 
-/* A tensor, and how much of it one copy takes. Dimension 0 is the innermost. Fields that a map has no use for must be 0. */
+/* A tensor, and how much of it one copy takes. Dimension 0 is the innermost. Fields that a map has
+ * no use for must be 0. */
 typedef struct griddep_tensor_options {
     uint32_t size;
     int32_t type;               /* GRIDDEP_TENSOR_* */
-    uint64_t address;           /* of the tensor: a multiple of 16; of 32 with INTERLEAVE_32B and the types ALIGN16 */
+    uint64_t address;           /* of the tensor: a multiple of 16; of 32 with INTERLEAVE_32B and
+                                 * the types ALIGN16 */
     uint32_t rank;              /* 1 to 5; 3 to 5 with an interleave, and for im2col */
     int32_t interleave;         /* GRIDDEP_INTERLEAVE_* */
     int32_t swizzle;            /* GRIDDEP_SWIZZLE_* */
@@ -938,27 +1075,31 @@ typedef struct griddep_tensor_options {
     int32_t fill;               /* GRIDDEP_FILL_* */
     uint32_t reserved;
     uint64_t dimensions[5];     /* elements, 1 to 2^32 */
-    uint64_t strides[4];        /* bytes from one element of dimension i + 1 to the next: multiples of 16 (32 with INTERLEAVE_32B) below 2^40 */
+    uint64_t strides[4];        /* bytes from one element of dimension i + 1 to the next: multiples
+                                 * of 16 (32 with INTERLEAVE_32B) below 2^40 */
     uint32_t steps[5];          /* every how many elements are taken, 1 to 8; all 0: 1 */
     uint32_t box[5];            /* tiled: elements that one copy spans, 1 to 256 */
-    int32_t lower[3], upper[3]; /* im2col: corners of the pixels' box, in the rank - 2 middle dimensions */
+    int32_t lower[3], upper[3]; /* im2col: corners of the pixels' box, in the rank - 2 middle
+                                 * dimensions */
     uint32_t channels;          /* im2col: per pixel, 1 to 256 */
     uint32_t pixels;            /* im2col: per column, 1 to 1024 */
 } griddep_tensor_options;
 
-/* Encodes a map for the modes .tile and .im2col (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col). What the driver would refuse without words is
- * refused here with them: ARGUMENT names the field and both numbers. UNSUPPORTED below sm_90, and on a driver without the entry
- * point. Since 0.1. */
-int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,
-                                 griddep_error *error);
-int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,
-                                  griddep_error *error);
+/* Encodes a map for the modes .tile and .im2col (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
+ * What the driver would refuse without words is refused here with them: ARGUMENT names the field
+ * and both numbers. UNSUPPORTED below sm_90, and on a driver without the entry point. */
+int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options,
+                                 griddep_tensor_map *map, griddep_error *error);
+int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options,
+                                  griddep_tensor_map *map, griddep_error *error);
 
-/* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and griddep_ptx_get_extent, which understand such maps.
- * Kernels are to be given a driver's. UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. Since 0.1. */
-int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
+/* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and
+ * griddep_ptx_get_extent, which understand such maps. Kernels are to be given a driver's.
+ * UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. */
+int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map,
+                                   griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Chain: launches in stream order, prepared once, run many times
  */
 
@@ -966,65 +1107,130 @@ enum {
     GRIDDEP_MODE_SERIAL = 0,    /* in a stream, attribute 6 never set */
     GRIDDEP_MODE_PDL = 1,       /* in a stream, attribute 6 as each launch says, by default auto */
     GRIDDEP_MODE_GRAPH = 2,     /* as serial, captured into a graph */
-    GRIDDEP_MODE_GRAPH_PDL = 3, /* as pdl, captured into a graph: attribute 6 becomes a programmatic edge */
+    GRIDDEP_MODE_GRAPH_PDL = 3, /* as pdl, captured into a graph: attribute 6 becomes a programmatic
+                                 * edge */
     GRIDDEP_MODE_COUNT = 4
 };
 
-/* "serial", "pdl", "graph", "graph-pdl"; static; NULL for another value. griddep_mode_find is the inverse (NOT_FOUND). Since 0.1. */
+/* "serial", "pdl", "graph", "graph-pdl"; static; NULL for another value. griddep_mode_find is the
+ * inverse (NOT_FOUND). */
 const char *griddep_mode_name(int32_t mode);
 int32_t griddep_mode_find(const char *name, int32_t *mode);
 
 typedef struct griddep_hop_info {
     uint32_t size;
-    int32_t reason;       /* GRIDDEP_REASON_*: whether attribute 6 is set for this launch in this mode */
+    int32_t reason;       /* GRIDDEP_REASON_*: whether attribute 6 is set for this launch in this
+                           * mode */
     const char *kernel;   /* its name */
-    int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1 the edge from the launch before (of a lane's first, the last that it depends on) is
-                             programmatic, 0 it is not; -1 in stream modes, for the first launch, or where the driver does not tell */
+    int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1
+                             the edge from the launch before (of a lane's first, the last that it
+                             depends on) is programmatic, 0 it is not; -1 in stream modes, for the
+                             first launch, or where the driver does not tell */
     uint32_t lane;        /* that the launch is in */
 } griddep_hop_info;
 
-/* An empty chain. Since 0.1. */
+/* An empty chain. runtime NULL: a chain of parsed PTX, which griddep_chain_add_ptx fills and which
+ * can be checked, on any machine; all that needs a device gives ARGUMENT for it. */
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
 void griddep_chain_destroy(griddep_chain *chain);
 
-/* Appends a launch: configuration and arguments are checked as by griddep_launch, and copied. Graphs that were prepared are dropped.
- * ARGUMENT where config->stream is not NULL or the kernel belongs to another runtime. Since 0.1. */
-int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config,
-                          const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+/* Appends a launch to lane config->lane: configuration and arguments are checked as by
+ * griddep_launch, and copied. Graphs that were prepared are dropped. ARGUMENT where config->stream
+ * is not NULL or the kernel belongs to another runtime.
+ *
+ * The launches of one lane follow each other; lanes run beside each other where nothing orders
+ * them. Lane 0 is the stream that the chain is run in; each other lane is a stream of the chain's
+ * own, which begins behind what stood in the caller's stream and which what follows the chain waits
+ * for. In graph modes the order becomes edges. Lanes are numbered without gaps: ARGUMENT where the
+ * lane is larger than the number of lanes there are. */
+int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
+                          const griddep_launch_config *config, const griddep_argument *arguments,
+                          uint32_t argument_count, griddep_error *error);
 
-/* The same into a lane. The launches of one lane follow each other; lanes run beside each other where nothing orders them. Lane 0 is what
- * griddep_chain_add fills, and the stream that the chain is run in; each other lane is a stream of the chain's own, which begins behind what
- * stood in the caller's stream and which what follows the chain waits for. In graph modes the order becomes edges. Lanes are numbered without gaps:
- * ARGUMENT where `lane` is larger than the number of lanes there are. Since 0.1. */
-int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel, const griddep_launch_config *config,
-                             const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+/* The same for a chain without a runtime, with an entry of PTX, which the chain holds; the launch
+ * is checked as by griddep_ptx_check_launch. ptx NULL: the code is not known, and entry (may be
+ * NULL) is its name in messages. arguments NULL: neither they nor the shape are known, and config
+ * (may be NULL) tells lane and pdl alone. NOT_FOUND where the text has no such entry. */
+int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry,
+                              const griddep_launch_config *config,
+                              const griddep_argument *arguments, uint32_t argument_count,
+                              griddep_error *error);
 
-/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were added: in streams by an event, in graphs by an edge. It waits for
- * the end of `on`, unless it waits on every path: then mode graph-pdl has a programmatic edge, and mode pdl, where all that wait for `on` do so, a
- * programmatic event, which leaves `on` and the next launch of its lane their overlap; an event that is recorded between them ends it. Once more is no failure, nor is it within a lane, which has that
- * order. NOT_FOUND where there is no such launch, ARGUMENT where `on` is not before `index`. Since 0.1. */
-int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
+/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were
+ * added: in streams by an event, in graphs by an edge. It waits for the end of `on`, unless it
+ * waits on every path: then mode graph-pdl has a programmatic edge, and mode pdl, where all that
+ * wait for `on` do so, a programmatic event, which leaves `on` and the next launch of its lane
+ * their overlap; an event that is recorded between them ends it. Once more is no failure, nor is it
+ * within a lane, which has that order. NOT_FOUND where there is no such launch, ARGUMENT where `on`
+ * is not before `index`. */
+int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
+                             griddep_error *error);
 
-/* Makes ready what the first run in a mode would make ready: in graph modes captures and instantiates. Since 0.1. */
+/* What a launch does with the data behind an argument. */
+enum {
+    GRIDDEP_ACCESS_UNKNOWN = 0,  /* found out from the PTX where it shows */
+    GRIDDEP_ACCESS_READ = 1,
+    GRIDDEP_ACCESS_WRITE = 2,
+    GRIDDEP_ACCESS_UPDATE = 3,   /* read and written */
+    GRIDDEP_ACCESS_CONSTANT = 4  /* read, and written by nothing in the chain */
+};
+
+/* What stands behind an argument. */
+typedef struct griddep_use {
+    uint32_t size;
+    uint32_t buffer;     /* number of the buffer that it points into, from 1; 0: it is no pointer */
+    int32_t access;      /* GRIDDEP_ACCESS_* */
+    uint32_t reserved;
+    uint64_t offset;     /* bytes from the buffer's start that it points to */
+    uint64_t bytes;      /* that may be touched from there; 0: not known, to the buffer's end */
+    const char *element; /* type of what it points to, "bf16"; NULL: not told */
+} griddep_use;
+
+/* Says what stands behind an argument of a launch, counted from 0; element is copied. What is not
+ * said is inferred: an argument of 8 bytes is an address. It reaches as far as the kernel's head
+ * comment tells (extent), else to the next address that the chain has; addresses whose ranges
+ * overlap are in one buffer. How it is used is read from the PTX. get tells what is said or
+ * inferred; element lives until it is said anew. NOT_FOUND where there is no such launch or
+ * argument. */
+int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
+                              const griddep_use *use, griddep_error *error);
+int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
+                              griddep_use *use, griddep_error *error);
+
+/* Checks the launches in stream order as a whole: each entry in the light of what its arguments
+ * are, and the hops between them: missing or late waits, transitive gaps, writes that a kernel
+ * still reading could see (write after read), triggers that nobody uses, overlap that is lost. Of
+ * several lanes each is looked at by itself; between lanes, what nothing orders, and for a launch
+ * that waits for one of another lane, what may still run then in that lane. Nothing is run. */
+int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings,
+                            griddep_error *error);
+
+/* Makes ready what the first run in a mode would make ready: in graph modes captures and
+ * instantiates. */
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
 
-/* Runs the chain in a stream (NULL: the legacy default stream), asynchronously. In a stream that is being captured the modes serial and pdl
- * become part of the capture; the graph modes give STREAM there and spoil the capture. The first launch of the chain never sets attribute 6 unless
- * forced: its kernel may read what is constant only within the chain. Since 0.1. */
+/* Runs the chain in a stream (NULL: the legacy default stream), asynchronously. In a stream that is
+ * being captured the modes serial and pdl become part of the capture; the graph modes give STREAM
+ * there and spoil the capture. The first launch of the chain never sets attribute 6 unless forced:
+ * its kernel may read what is constant only within the chain. */
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
 
-/* Number of launches, and what happens at the index-th in a mode; prepares that mode. Since 0.1. */
+/* Number of launches, and what happens at the index-th in a mode; prepares that mode. */
 uint32_t griddep_chain_length(const griddep_chain *chain);
-int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
+int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index,
+                              griddep_hop_info *info, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
- * Graph: nodes and edges with ports, made by hand, from a chain, from a capture, or taken over from elsewhere
+/* ---------------------------------------------------------------------------------------------
+ * Graph: nodes and edges with ports, made by hand, from a chain, from a capture, or taken over from
+ * elsewhere
  *
- * A graph is kept by this library and given to the driver when it is instantiated. Nodes and edges are numbered in the order in which
- * they were added. What the driver would refuse later, or take and ignore, is refused when it is said, with the nodes' names.
+ * A graph is kept by this library and given to the driver when it is instantiated. Nodes and edges
+ * are numbered in the order in which they were added. What the driver would refuse later, or take
+ * and ignore, is refused when it is said, with the nodes' names.
  */
 
-/* As CUgraphNodeType. A graph from outside may have others; they are kept, and told by their number. */
+/* As CUgraphNodeType. A graph from outside may have others; they are kept, and told by their
+ * number. */
 enum {
     GRIDDEP_GRAPH_NODE_KERNEL = 0,
     GRIDDEP_GRAPH_NODE_COPY = 1,
@@ -1037,7 +1243,8 @@ enum {
     GRIDDEP_GRAPH_NODE_CONDITIONAL = 13
 };
 
-/* Where at a node an edge begins (CU_GRAPH_KERNEL_NODE_PORT_*). Kernels alone have more than the first. */
+/* Where at a node an edge begins (CU_GRAPH_KERNEL_NODE_PORT_*). Kernels alone have more than the
+ * first. */
 enum {
     GRIDDEP_PORT_DEFAULT = 0,      /* its end */
     GRIDDEP_PORT_PROGRAMMATIC = 1, /* all its blocks have triggered or ended */
@@ -1047,134 +1254,179 @@ enum {
 /* What an edge orders. */
 enum {
     GRIDDEP_EDGE_DEFAULT = 0,      /* the second node begins when the port is reached */
-    GRIDDEP_EDGE_PROGRAMMATIC = 1, /* likewise, between kernels, and griddepcontrol.wait in the second waits for the first's end. From port
-                                      PROGRAMMATIC or LAUNCH_ORDER. The caller vouches for it as for GRIDDEP_PDL_FORCE */
-    GRIDDEP_EDGE_AUTO = 2          /* PROGRAMMATIC from port PROGRAMMATIC where both are kernels, and device, driver and the second node's `pdl`
-                                      allow it (auto: every path through it waits); else DEFAULT. The port is then given as DEFAULT */
+    GRIDDEP_EDGE_PROGRAMMATIC = 1, /* likewise, between kernels, and griddepcontrol.wait in the
+                                      second waits for the first's end. From port PROGRAMMATIC or
+                                      LAUNCH_ORDER. The caller vouches for it as for
+                                      GRIDDEP_PDL_FORCE */
+    GRIDDEP_EDGE_AUTO = 2          /* PROGRAMMATIC from port PROGRAMMATIC where both are kernels,
+                                      and device, driver and the second node's `pdl` allow it (auto:
+                                      every path through it waits); else DEFAULT. The port is then
+                                      given as DEFAULT */
 };
 
 typedef void (*griddep_host_function)(void *user);
 
-/* An empty graph. Since 0.1. */
+/* An empty graph. */
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
 
-/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it until an edge does. To an adopted graph the driver adds it at once: the
- * CUgraph itself is changed, and the driver's refusal is returned. Since 0.1.
+/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it
+ * until an edge does. To an adopted graph the driver adds it at once: the CUgraph itself is
+ * changed, and the driver's refusal is returned.
  *
- * kernel: configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where config has a stream, where the kernel belongs to another
- * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
- * fill and copy: bytes > 0; device addresses, for copy also of host memory (unified addressing), which must stay until the last launch is over.
- * host: runs on a thread of the driver and must not call the driver or this library.
- * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated, but for nodes that are switched off in it. From then on the child
- *   takes no more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each is counted as often as it is met.
- * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs; borrowed. */
-int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config,
-                                 const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value, uint64_t bytes, uint32_t *node,
-                               griddep_error *error);
-int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node,
-                               griddep_error *error);
-int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node,
-                               griddep_error *error);
+ * kernel: configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where
+ * config has a stream, where the kernel belongs to another runtime, and for attributes 7 and 12,
+ * which edges say. config's `pdl` is what AUTO edges to the node go by. fill and copy: bytes > 0;
+ * device addresses, for copy also of host memory (unified addressing), which must stay until the
+ * last launch is over. host: runs on a thread of the driver and must not call the driver or this
+ * library. child: a whole graph as one node, which is held, and taken as it is when this one is
+ * instantiated, but for nodes that are switched off in it. From then on the child
+ *   takes no more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when
+ *   each is counted as often as it is met.
+ * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs;
+ * borrowed. */
+int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel,
+                                 const griddep_launch_config *config,
+                                 const griddep_argument *arguments, uint32_t argument_count,
+                                 uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value,
+                               uint64_t bytes, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source,
+                               uint64_t bytes, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user,
+                               uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node,
+                                griddep_error *error);
+int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node,
+                                       griddep_error *error);
+int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node,
+                                     griddep_error *error);
 
-/* A conditional: the name of the value that one conditional node goes by. The value is a u32 on the device: `initial` at the begin of each launch of the graph, then
- * what kernels of the graph set, before the node or in its bodies. In PTX that is a function of the driver's:
+/* A conditional: the name of the value that one conditional node goes by. The value is a u32 on the
+ * device: `initial` at the begin of each launch of the graph, then what kernels of the graph set,
+ * before the node or in its bodies. In PTX that is a function of the driver's:
  *
  *     .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
  *     ...
- *     st.param.b64 [h], %handle;  st.param.b32 [v], %value;  call.uni cudaGraphSetConditional, (h, v);
+ *     st.param.b64 [h], %handle;  st.param.b32 [v], %value;  call.uni cudaGraphSetConditional, (h,
+ *     v);
  *
- * %handle comes from a kernel parameter of 8 bytes, and its argument from griddep_conditional_argument: the driver's handle is another one in each graph that is
- * instantiated, and is put in place then. One thread sets the value: what concurrent calls do is not defined, and a kernel that sets it must be ordered by edges against
- * the node and against others that do. Such an argument is for griddep_graph_add_kernel and griddep_graph_set_arguments; ARGUMENT anywhere else, also for NULL. Graphs
- * hold their conditionals. Since 0.1. */
-int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional, griddep_error *error);
+ * %handle comes from a kernel parameter of 8 bytes, and its argument from
+ * griddep_conditional_argument: the driver's handle is another one in each graph that is
+ * instantiated, and is put in place then. One thread sets the value: what concurrent calls do is
+ * not defined, and a kernel that sets it must be ordered by edges against the node and against
+ * others that do. Such an argument is for griddep_graph_add_kernel and griddep_graph_set_arguments;
+ * ARGUMENT anywhere else, also for NULL. Graphs hold their conditionals. */
+int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional,
+                                   griddep_error *error);
 void griddep_conditional_destroy(griddep_conditional *conditional);
 int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument);
 
 /* What a conditional node does when it is reached (CU_GRAPH_COND_TYPE_*). */
 enum {
-    GRIDDEP_CONDITIONAL_IF = 0,    /* body 0 unless the value is 0; else body 1, where there is one */
-    GRIDDEP_CONDITIONAL_WHILE = 1, /* body 0 again and again until the value is 0; it is looked at before each round */
+    GRIDDEP_CONDITIONAL_IF = 0,    /* body 0 unless the value is 0; else body 1, where there is
+                                    * one */
+    GRIDDEP_CONDITIONAL_WHILE = 1, /* body 0 again and again until the value is 0; it is looked at
+                                    * before each round */
     GRIDDEP_CONDITIONAL_SWITCH = 2 /* the body with that number; none where there are not so many */
 };
 
-/* Appends a conditional node, like the others above. Its bodies are graphs, made before and held; NULL: a body that does nothing. Like children they are taken as they are
- * when this graph is instantiated, and take no more graphs themselves from then on. An adopted graph is taken as a copy. Whatever leads to the node has ended before a body begins,
- * and a body has ended before what follows the node begins, or its next round: kernels overlap within a body, and not across its ends. ARGUMENT for a count of bodies
- * that the kind does not have, for host functions and events in a body, and for a conditional that another node of the graph or of its bodies has; UNSUPPORTED on a
- * driver before API 12.3, for switch nodes and an else before 12.8, and for an adopted graph. A graph with
- * conditional nodes is no child (UNSUPPORTED). That an argument names a conditional which no
- * node of the graph has is found when it is instantiated: NOT_FOUND, with the node. Since 0.1. */
-int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const *bodies,
-                                      uint32_t body_count, uint32_t *node, griddep_error *error);
+/* Appends a conditional node, like the others above. Its bodies are graphs, made before and held;
+ * NULL: a body that does nothing. Like children they are taken as they are when this graph is
+ * instantiated, and take no more graphs themselves from then on. An adopted graph is taken as a
+ * copy. Whatever leads to the node has ended before a body begins, and a body has ended before what
+ * follows the node begins, or its next round: kernels overlap within a body, and not across its
+ * ends. ARGUMENT for a count of bodies that the kind does not have, for host functions and events
+ * in a body, and for a conditional that another node of the graph or of its bodies has; UNSUPPORTED
+ * on a driver before API 12.3, for switch nodes and an else before 12.8, and for an adopted graph.
+ * A graph with conditional nodes is no child (UNSUPPORTED). That an argument names a conditional
+ * which no node of the graph has is found when it is instantiated: NOT_FOUND, with the node. */
+int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind,
+                                      griddep_conditional *conditional,
+                                      griddep_graph *const *bodies, uint32_t body_count,
+                                      uint32_t *node, griddep_error *error);
 
-/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port that the first node does not have, a programmatic edge
- * from or to what is no kernel, a port that does not go with the type, an edge between the same two nodes, and one that would close a cycle. Where
- * a switch is off (GRIDDEP_PDL_OFF: also the second node's), or the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an adopted graph
- * the CUgraph itself is changed (UNSUPPORTED before API 12.3), and AUTO is decided then. Since 0.1. */
-int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
-                               griddep_error *error);
+/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port
+ * that the first node does not have, a programmatic edge from or to what is no kernel, a port that
+ * does not go with the type, an edge between the same two nodes, and one that would close a cycle.
+ * Where a switch is off (GRIDDEP_PDL_OFF: also the second node's), or the device or the driver does
+ * not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an
+ * adopted graph the CUgraph itself is changed (UNSUPPORTED before API 12.3), and AUTO is decided
+ * then. */
+int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port,
+                               int32_t type, griddep_error *error);
 
-/* Takes the index-th edge away; those behind it count one less from then on. What was instantiated is dropped. In an adopted graph the CUgraph itself is changed
- * (UNSUPPORTED before API 12.3). Past the last: NOT_FOUND. Since 0.1. */
+/* Takes the index-th edge away; those behind it count one less from then on. What was instantiated
+ * is dropped. In an adopted graph the CUgraph itself is changed (UNSUPPORTED before API 12.3). Past
+ * the last: NOT_FOUND. */
 int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error);
 
-/* A graph of a chain's launches in one of its modes; the chain is not needed afterwards. Nodes have the launches' numbers; behind them are nodes that record
- * the events of attributes 7 and 12, where launches have them. Since 0.1. */
-int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
+/* A graph of a chain's launches in one of its modes; the chain is not needed afterwards. Nodes have
+ * the launches' numbers; behind them are nodes that record the events of attributes 7 and 12, where
+ * launches have them. */
+int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph,
+                                 griddep_error *error);
 
-/* Begins to capture what is given to a stream, and ends it with a graph of that (adopted, owned). STREAM where the stream is a default stream, is
- * captured already, is not captured, or where the capture was spoilt or has streams that were not joined; ending ends it also then. Since 0.1. */
+/* Begins to capture what is given to a stream, and ends it with a graph of that (adopted, owned).
+ * STREAM where the stream is a default stream, is captured already, is not captured, or where the
+ * capture was spoilt or has streams that were not joined; ending ends it also then. */
 int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error);
-int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error);
+int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph,
+                                  griddep_error *error);
 
 enum {
     GRIDDEP_GRAPH_OWN = 1 /* the CUgraph belongs to the griddep_graph when the call has succeeded */
 };
 
-/* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges. Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph.
- * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. Where a switch is off, edges that let a node start
- * early are told as plain, and the CUgraph itself is changed when the griddep_graph is instantiated, launched or put into another one (UNSUPPORTED before API 12.3). Nodes and edges can be added, but no
- * conditional nodes. Since 0.1. */
-int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph, griddep_error *error);
+/* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges.
+ * Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph. Kernels are known where their code
+ * is a module of this runtime; of others griddep_graph_describe can tell. Where a switch is off,
+ * edges that let a node start early are told as plain, and the CUgraph itself is changed when the
+ * griddep_graph is instantiated, launched or put into another one (UNSUPPORTED before API 12.3).
+ * Nodes and edges can be added, but no conditional nodes. */
+int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags,
+                            griddep_graph **graph, griddep_error *error);
 
-/* Says which PTX entry a kernel node of an adopted graph runs: its traits are what the audit and griddep_graph_upgrade go by from then on. ARGUMENT
- * for a node that is no kernel. Since 0.1. */
-int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx, const char *entry,
-                               griddep_error *error);
+/* Says which PTX entry a kernel node of an adopted graph runs: its traits are what the audit and
+ * griddep_graph_upgrade go by from then on. ARGUMENT for a node that is no kernel. */
+int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx,
+                               const char *entry, griddep_error *error);
 
-/* Makes the graph ready to run; again, it is made anew. The driver's refusal is reported with the node or edge that it refused. launch and upload do
- * it by themselves when it has not been done. Since 0.1. */
+/* Makes the graph ready to run; again, it is made anew. The driver's refusal is reported with the
+ * node or edge that it refused. launch and upload do it by themselves when it has not been done. */
 int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error);
 
-/* Runs the graph in a stream (NULL: the legacy default stream), asynchronously; upload only brings it to the device ahead of its first launch. Launches of
- * one graph run one after the other. STREAM in a stream that is being captured, whose capture is spoilt. Since 0.1. */
+/* Runs the graph in a stream (NULL: the legacy default stream), asynchronously; upload only brings
+ * it to the device ahead of its first launch. Launches of one graph run one after the other. STREAM
+ * in a stream that is being captured, whose capture is spoilt. */
 int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error);
 int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error);
 
-/* Gives a kernel node other arguments, or another configuration, without instantiating again; launches that are under way keep what they had. ARGUMENT
- * for a node that is no kernel; UNSUPPORTED where cluster, attributes or `pdl` would change after the graph was instantiated, and in an adopted graph for a
- * kernel that is not of a module of this runtime. There set_config fails with UNSUPPORTED until set_arguments has told the arguments, and a node keeps the cluster,
- * attributes and `pdl` that it was captured with: a configuration need not name them, and must not name others.
- * Since 0.1. */
-int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count,
+/* Gives a kernel node other arguments, or another configuration, without instantiating again;
+ * launches that are under way keep what they had. ARGUMENT for a node that is no kernel;
+ * UNSUPPORTED where cluster, attributes or `pdl` would change after the graph was instantiated, and
+ * in an adopted graph for a kernel that is not of a module of this runtime. There set_config fails
+ * with UNSUPPORTED until set_arguments has told the arguments, and a node keeps the cluster,
+ * attributes and `pdl` that it was captured with: a configuration need not name them, and must not
+ * name others. */
+int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node,
+                                    const griddep_argument *arguments, uint32_t argument_count,
                                     griddep_error *error);
-int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config, griddep_error *error);
+int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node,
+                                 const griddep_launch_config *config, griddep_error *error);
 
-/* Switches a kernel, fill or copy off (0) or on again (1); switched off it orders what stands around it and does nothing. ARGUMENT for other nodes.
- * Since 0.1. */
-int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error);
+/* Switches a kernel, fill or copy off (0) or on again (1); switched off it orders what stands
+ * around it and does nothing. ARGUMENT for other nodes. */
+int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled,
+                             griddep_error *error);
 
-/* Takes over what the nodes of another graph of the same shape do: kernels, arguments, addresses, values. The graph is instantiated where it was not. ARGUMENT
- * where nodes or edges differ: the first difference is named; DRIVER where the driver refuses, with the node that it names. The graph
- * is then as before. Neither graph may be adopted, else UNSUPPORTED. Since 0.1. */
-int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error);
+/* Takes over what the nodes of another graph of the same shape do: kernels, arguments, addresses,
+ * values. The graph is instantiated where it was not. ARGUMENT where nodes or edges differ: the
+ * first difference is named; DRIVER where the driver refuses, with the node that it names. The
+ * graph is then as before. Neither graph may be adopted, else UNSUPPORTED. */
+int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other,
+                             griddep_error *error);
 
 typedef struct griddep_graph_node_info {
     uint32_t size;
@@ -1192,25 +1444,35 @@ typedef struct griddep_graph_edge_info {
     uint32_t from, to;    /* nodes */
     int32_t asked;        /* GRIDDEP_EDGE_* as it was added */
     int32_t from_port;    /* GRIDDEP_PORT_* and */
-    int32_t type;         /* GRIDDEP_EDGE_DEFAULT or _PROGRAMMATIC as the driver has it, or will; -1 where it does not tell */
-    int32_t overlap;      /* GRIDDEP_OVERLAP_*: of the two kernels, as far as the graph decides it */
+    int32_t type;         /* GRIDDEP_EDGE_DEFAULT or _PROGRAMMATIC as the driver has it, or will; -1
+                           * where it does not tell */
+    int32_t overlap;      /* GRIDDEP_OVERLAP_*: of the two kernels, as far as the graph decides
+                           * it */
     int32_t reason;       /* GRIDDEP_REASON_* */
-    uint32_t node;        /* with REASON_OTHER_ORDER, REASON_NODE_BETWEEN and REASON_CONDITIONAL; else 0 */
-    uint32_t races;       /* 1: the second kernel starts early and does not wait on every path, or no wait helps it */
+    uint32_t node;        /* with REASON_OTHER_ORDER, REASON_NODE_BETWEEN and REASON_CONDITIONAL;
+                           * else 0 */
+    uint32_t races;       /* 1: the second kernel starts early and does not wait on every path, or
+                           * no wait helps it */
 } griddep_graph_edge_info;
 
-/* The audit: what nodes and edges there are, and what becomes of the overlap. Nothing is instantiated for it. 0 for a graph that is NULL; an index past the last:
- * NOT_FOUND. Names live until the graph is changed. Since 0.1. */
+/* The audit: what nodes and edges there are, and what becomes of the overlap. Nothing is
+ * instantiated for it. 0 for a graph that is NULL; an index past the last: NOT_FOUND. Names live
+ * until the graph is changed. */
 uint32_t griddep_graph_node_count(const griddep_graph *graph);
 uint32_t griddep_graph_edge_count(const griddep_graph *graph);
-int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
-int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
+int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index,
+                               griddep_graph_node_info *info, griddep_error *error);
+int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index,
+                               griddep_graph_edge_info *info, griddep_error *error);
 
-/* Makes plain edges between kernels programmatic where the second kernel waits on every path and nothing else holds it up: the edges of REASON_PLAIN. What leads to
- * a node is judged together: all edges of a join become programmatic, or none where another node holds it up. All
- * others stay, and griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit of all. The graph is instantiated with them; where the driver refuses, everything is put back as it was and its
- * refusal returned. In an adopted graph the CUgraph itself is changed. count (may be NULL) tells how many edges there were. What a kernel touches
- * before its wait is not looked at, as with GRIDDEP_PDL_AUTO. Since 0.1. */
+/* Makes plain edges between kernels programmatic where the second kernel waits on every path and
+ * nothing else holds it up: the edges of REASON_PLAIN. What leads to a node is judged together: all
+ * edges of a join become programmatic, or none where another node holds it up. All others stay, and
+ * griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit
+ * of all. The graph is instantiated with them; where the driver refuses, everything is put back as
+ * it was and its refusal returned. In an adopted graph the CUgraph itself is changed. count (may be
+ * NULL) tells how many edges there were. What a kernel touches before its wait is not looked at, as
+ * with GRIDDEP_PDL_AUTO. */
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 
 enum {
@@ -1218,44 +1480,41 @@ enum {
     GRIDDEP_FORMAT_JSON = 1
 };
 
-/* Writes the audit as text, like griddep_ptx_print writes; bodies of conditional nodes are clusters in DOT, and lists `bodies` in JSON. Since 0.1. */
-int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes,
-                            griddep_error *error);
+/* Writes the audit as text, like griddep_ptx_print writes; bodies of conditional nodes are clusters
+ * in DOT, and lists `bodies` in JSON. */
+int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer,
+                            uint64_t capacity, uint64_t *bytes, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Tune: where wait and trigger stand best, tried out on the device
  */
 
 typedef struct griddep_tune griddep_tune;
 
-typedef struct griddep_tune_launch {
-    uint32_t size;             /* the same in all elements of an array: it is the step from one to the next */
-    uint32_t lane;             /* as in griddep_chain_add_to */
-    griddep_kernel *kernel;
-    const griddep_launch_config *config; /* without a stream */
-    const griddep_argument *arguments;
-    const griddep_check_argument *uses;  /* as many: what stands behind each; `buffer` counts the buffers of the call, from 1 */
-    uint32_t argument_count;
-    uint32_t after_count;
-    const uint32_t *after;     /* as in griddep_check_launch */
-    const uint32_t *grids;     /* other first dimensions of the grid with which the kernel computes the same */
+/* Other configurations of a launch with which its kernel computes the same. */
+typedef struct griddep_tune_offer {
+    uint32_t size;             /* the same in all elements of an array: it is the step from one to
+                                * the next */
+    uint32_t launch;           /* counted from 0 */
+    const uint32_t *grids;     /* first dimensions of the grid */
+    const int32_t *carveouts;  /* as griddep_attribute_carveout takes them */
     uint32_t grid_count;
-    uint32_t reserved;
-    const int32_t *carveouts;  /* other carve-outs to try, as griddep_attribute_carveout takes them; the one it has is an attribute in `config` */
     uint32_t carveout_count;
-    uint32_t reserved_2;
-} griddep_tune_launch;
+} griddep_tune_offer;
 
 typedef struct griddep_tune_buffer {
     uint32_t size;       /* likewise */
     uint32_t compared;   /* 1: its bits must be those that the serial run left */
     uint64_t address;
     uint64_t bytes;
-    const void *initial; /* what it holds before a run; NULL: no launch writes it, it is left as it is */
+    const void *initial; /* what it holds before a run; NULL: no launch writes it, it is left as it
+                          * is */
 } griddep_tune_buffer;
 
-/* Told before each trial: how many are over, how many there are at most, what is tried. Another value than 0 ends the search with what was found. */
-typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most, const char *text);
+/* Told before each trial: how many are over, how many there are at most, what is tried. Another
+ * value than 0 ends the search with what was found. */
+typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most,
+                                         const char *text);
 
 enum {
     GRIDDEP_TUNE_FORGET = 1 /* do not remember the result in the store */
@@ -1265,8 +1524,12 @@ typedef struct griddep_tune_options {
     uint32_t size;
     uint32_t flags;    /* GRIDDEP_TUNE_* */
     int32_t mode;      /* GRIDDEP_MODE_PDL or _GRAPH_PDL; 0: GRAPH_PDL */
-    uint32_t pairs;    /* timed pairs of a trial, at most 10000; 0: 31. One on the emulated driver, whose times are always the same */
+    uint32_t pairs;    /* timed pairs of a trial, at most 10000; 0: 31. One on the emulated driver,
+                        * whose times are always the same */
     double least_gain; /* what a gain must exceed whatever the noise is, below 1; 0: 0.005 */
+    const griddep_tune_offer *offers;
+    uint32_t offer_count;
+    uint32_t reserved;
     griddep_tune_progress progress; /* may be NULL */
     void *progress_user;
 } griddep_tune_options;
@@ -1284,7 +1547,7 @@ enum {
     GRIDDEP_TUNE_UNCONFIRMED = 8 /* faster, but not when it was measured anew */
 };
 
-/* "faster", ... Static. Since 0.1. */
+/* "faster", ... Static. */
 const char *griddep_tune_outcome_text(int32_t outcome);
 
 typedef struct griddep_tune_trial {
@@ -1295,9 +1558,11 @@ typedef struct griddep_tune_trial {
     const char *kernel;   /* its name */
     const char *text;     /* what was tried: "trigger after-loads" */
     const char *detail;   /* why it was not timed; "" where it was */
-    double ratio;         /* median of its time / the time of the best before it, over the pairs; 0: not timed */
+    double ratio;         /* median of its time / the time of the best before it, over the pairs; 0:
+                           * not timed */
     double lowest, highest; /* of the middle 80 % of the pairs */
-    double again;         /* the same ratio measured anew, with newly loaded code of both in each group of pairs; 0: it was not */
+    double again;         /* the same ratio measured anew, with newly loaded code of both in each
+                           * group of pairs; 0: it was not */
     double needed;        /* gain that this had to show */
 } griddep_tune_trial;
 
@@ -1312,14 +1577,18 @@ typedef struct griddep_tune_info {
     uint32_t ran_count;    /* trials that were run */
     uint32_t stopped;      /* 1: `progress` ended the search */
     uint32_t noise_pairs;  /* pairs of the chain with itself */
-    double noise;          /* largest median deviation of a group of these, each group with newly loaded code */
-    double threshold;      /* gain with which a trial is measured anew: half the noise, at least least_gain */
-    double baseline_us;    /* a run of the chain as it was given, and as it is chosen: medians of the last comparison */
+    double noise;          /* largest median deviation of a group of these, each group with newly
+                            * loaded code */
+    double threshold;      /* gain with which a trial is measured anew: half the noise, at least
+                            * least_gain */
+    double baseline_us;    /* a run of the chain as it was given, and as it is chosen: medians of
+                            * the last comparison */
     double chosen_us;
     double ratio;          /* chosen / given: median of the pairs; 1 where nothing changed */
     double lowest, highest; /* of the groups that it was measured in */
-    double last_ratio;     /* of the last comparison, of all that was faster by itself with what was given, whether it counted or not; 0: there
-                              was nothing to compare; NaN: it left other results */
+    double last_ratio;     /* of the last comparison, of all that was faster by itself with what was
+                              given, whether it counted or not; 0: there was nothing to compare;
+                              NaN: it left other results */
     double last_needed;    /* gain that this had to show */
     uint32_t confirmations; /* how often something was measured anew */
     uint32_t reserved;
@@ -1328,21 +1597,25 @@ typedef struct griddep_tune_info {
 typedef struct griddep_tune_choice {
     uint32_t size;
     uint32_t changed;       /* 1: anything below differs from what was given */
-    griddep_kernel *kernel; /* to launch: the given one, or one of a module that the griddep_tune holds */
+    griddep_kernel *kernel; /* to launch: the given one, or one of a module that the griddep_tune
+                             * holds */
     const griddep_ptx *ptx; /* of a rewritten kernel's module; NULL: as given */
     uint32_t grid[3];
     int32_t pdl;            /* GRIDDEP_PDL_* */
     const char *text;       /* what was chosen for it: "wait move, trigger start"; "" for nothing */
-    int32_t carveout;       /* for griddep_attribute_carveout, in place of one that the configuration has; _DEFAULT: no such attribute */
+    int32_t carveout;       /* for griddep_attribute_carveout, in place of one that the
+                             * configuration has; _DEFAULT: no such attribute */
     uint32_t reserved;
 } griddep_tune_choice;
 
-/* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are means over its hops; NaN where there is none. */
+/* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are
+ * means over its hops; NaN where there is none. */
 enum {
     GRIDDEP_TUNE_SPAN = 0,    /* of the chain: first entry to last exit */
     GRIDDEP_TUNE_IDLE = 1,    /* of the chain: share of the multiprocessors' time without work */
     GRIDDEP_TUNE_GAP = 2,     /* griddep_timeline_hop.handoff_gap */
-    GRIDDEP_TUNE_WORK = 3,    /* first release to last exit; with the gap, what the hop adds to the chain's time */
+    GRIDDEP_TUNE_WORK = 3,    /* first release to last exit; with the gap, what the hop adds to the
+                               * chain's time */
     GRIDDEP_TUNE_LEAD = 4,    /* launch_lead */
     GRIDDEP_TUNE_HIDDEN = 5,  /* preamble_hidden */
     GRIDDEP_TUNE_WAIT = 6,    /* wait_median */
@@ -1351,7 +1624,8 @@ enum {
 };
 
 enum {
-    GRIDDEP_TUNE_WHOLE = -1 /* in place of a trial: all that was chosen, against the chain as it was given */
+    GRIDDEP_TUNE_WHOLE = -1 /* in place of a trial: all that was chosen, against the chain as it was
+                             * given */
 };
 
 /* What the timeline shows of a trial beside the best before it. */
@@ -1364,51 +1638,66 @@ typedef struct griddep_tune_reason {
     double after[8];
 } griddep_tune_reason;
 
-/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of constant parameters, launches without PDL, and the grids and carve-outs that are offered, kernel by kernel,
- * and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
- * is timed in pairs with the best so far, in turns; what is faster is measured anew, and kept where the gain is more than chance: all that a search keeps is wrong
- * in 5 % of searches at most. At the end all that was chosen is compared with the chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they are; rewritten
- * ones are compiled with default options. ARGUMENT for less than two launches, and for a chain in which the check finds errors.
- * A result that changes something is remembered for these kernels, shapes, device and driver, unless the runtime has no store. Since 0.1. */
-int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
-                         const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options,
+/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of constant
+ * parameters, launches without PDL, and the grids and carve-outs that are offered, kernel by
+ * kernel, and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the
+ * chain itself; kept is only what leaves the bits of the serial run. Each is timed in pairs with
+ * the best so far, in turns; what is faster is measured anew, and kept where the gain is more than
+ * chance: all that a search keeps is wrong in 5 % of searches at most. At the end all that was
+ * chosen is compared with the chain as it was given, and dropped where the gain does not hold.
+ * Kernels without PTX stay as they are; rewritten ones are compiled with default options. ARGUMENT
+ * for less than two launches, and for a chain in which the check finds errors. A result that
+ * changes something is remembered for these kernels, shapes, device and driver, unless the runtime
+ * has no store. */
+int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers,
+                         uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error);
 
-/* What was remembered for launches like these; NOT_FOUND where nothing was. `grids`, `carveouts` and the arguments' addresses do not matter, all else does. mode as in
- * the options. Since 0.1. */
-int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode,
-                          griddep_tune **tune, griddep_error *error);
+/* What was remembered for a chain like this; NOT_FOUND where nothing was. Addresses do not matter,
+ * all else does, offers excepted. mode as in the options. */
+int32_t griddep_tune_load(griddep_chain *chain, int32_t mode, griddep_tune **tune,
+                          griddep_error *error);
 
-/* The result, its trials in their order, and what was chosen for each launch. Past the last: NOT_FOUND. Since 0.1. */
-int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
-int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
-int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
+/* The result, its trials in their order, and what was chosen for each launch. Past the last:
+ * NOT_FOUND. */
+int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info,
+                              griddep_error *error);
+int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial,
+                               griddep_error *error);
+int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch,
+                                griddep_tune_choice *choice, griddep_error *error);
 
-/* Why: for GRIDDEP_TUNE_WHOLE where something was chosen, for the fastest trial of a stage, and for the slowest that lost by more than the threshold (chains
- * of up to 64 launches). NOT_FOUND for all others, and for what was loaded; UNSUPPORTED, with the reason, where there is no timeline of the chain. The
- * traced kernels have stamps, so these times are longer than those of the trials. Since 0.1. */
-int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep_tune_reason *reason, griddep_error *error);
+/* Why: for GRIDDEP_TUNE_WHOLE where something was chosen, for the fastest trial of a stage, and for
+ * the slowest that lost by more than the threshold (chains of up to 64 launches). NOT_FOUND for all
+ * others, and for what was loaded; UNSUPPORTED, with the reason, where there is no timeline of the
+ * chain. The traced kernels have stamps, so these times are longer than those of the trials. */
+int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial,
+                                griddep_tune_reason *reason, griddep_error *error);
 
-/* Ends the kernels of its choices too, except where a chain holds their module. Since 0.1. */
+/* Ends the kernels of its choices too, except where a chain holds their module. */
 void griddep_tune_destroy(griddep_tune *tune);
 
-/* ------------------------------------------------------------------------------------------------------------------------
- * Adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose, to see what shows
+/* ---------------------------------------------------------------------------------------------
+ * Adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose,
+ * to see what shows
  */
 
 enum {
     GRIDDEP_DELAY_STORES = 0, /* before the first store to global memory that a thread comes to */
-    GRIDDEP_DELAY_LOADS = 1   /* before its first load from there, of what is not known to be constant */
+    GRIDDEP_DELAY_LOADS = 1   /* before its first load from there, of what is not known to be
+                               * constant */
 };
 
-/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place: GRIDDEP_DELAY_*. Calls that may store or load count as doing so.
- * What the kernel computes stays the same. NOT_FOUND where there is no such entry or place. Since 0.1. */
-int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
-                          griddep_ptx **delayed, griddep_error *error);
+/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place:
+ * GRIDDEP_DELAY_*. Calls that may store or load count as doing so. What the kernel computes stays
+ * the same. NOT_FOUND where there is no such entry or place. */
+int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place,
+                          uint32_t nanoseconds, griddep_ptx **delayed, griddep_error *error);
 
 enum {
     GRIDDEP_BREAK_DELETE = 0,    /* no wait */
-    GRIDDEP_BREAK_DELAY = 1,     /* behind the first load from global memory that stands behind the wait in the text */
+    GRIDDEP_BREAK_DELAY = 1,     /* behind the first load from global memory that stands behind the
+                                  * wait in the text */
     GRIDDEP_BREAK_END = 2,       /* before each exit */
     GRIDDEP_BREAK_ONE_WARP = 3,  /* in warp 0 of a CTA only */
     GRIDDEP_BREAK_ONE_LESS = 4,  /* in all warps but warp 0 */
@@ -1416,13 +1705,14 @@ enum {
     GRIDDEP_BREAK_COUNT = 6
 };
 
-/* "deleted", "behind the first load", ... Static; NULL for another value. Since 0.1. */
+/* "deleted", "behind the first load", ... Static; NULL for another value. */
 const char *griddep_break_text(int32_t how);
 
-/* Breaks an entry's unpredicated waits: GRIDDEP_BREAK_*. For tests of what finds races. NOT_FOUND where there is no such entry, wait or load. Since 0.1. */
-int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how, griddep_ptx **broken,
-                               griddep_error *error);
-/* ------------------------------------------------------------------------------------------------------------------------
+/* Breaks an entry's unpredicated waits: GRIDDEP_BREAK_*. For tests of what finds races. NOT_FOUND
+ * where there is no such entry, wait or load. */
+int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how,
+                               griddep_ptx **broken, griddep_error *error);
+/* ---------------------------------------------------------------------------------------------
  * Explanation: why a hop overlaps, or does not
  */
 
@@ -1430,9 +1720,11 @@ typedef struct griddep_explanation griddep_explanation;
 
 typedef struct griddep_condition {
     uint32_t size;
-    int32_t reason;      /* GRIDDEP_REASON_*: why there is no overlap, or less, where it is not met */
+    int32_t reason;      /* GRIDDEP_REASON_*: why there is no overlap, or less, where it is not
+                          * met */
     int32_t met;         /* 1, 0, or -1: not known */
-    int32_t decisive;    /* 1: without it there is no overlap at all; 0: it tells how much there is */
+    int32_t decisive;    /* 1: without it there is no overlap at all; 0: it tells how much there
+                          * is */
     const char *name;    /* "producer triggers" */
     const char *text;    /* a sentence with the numbers */
 } griddep_condition;
@@ -1447,29 +1739,33 @@ typedef struct griddep_explanation_info {
     const char *text;     /* the prediction in a sentence */
 } griddep_explanation_info;
 
-/* Explains the hop to the index-th launch of a chain from the one before it in its lane, in a mode, which is prepared. It predicts and runs nothing; what is in the stream
- * besides the chain is not known to it. NOT_FOUND past the last launch. The explanation holds nothing of the chain. Since 0.1. */
-int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
-                              griddep_error *error);
+/* Explains the hop to the index-th launch of a chain from the one before it in its lane, in a mode,
+ * which is prepared. It predicts and runs nothing; what is in the stream besides the chain is not
+ * known to it. NOT_FOUND past the last launch. The explanation holds nothing of the chain. */
+int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index,
+                              griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);
 
-/* The conditions in their order, and what follows from them. Past the last: NOT_FOUND. Since 0.1. */
+/* The conditions in their order, and what follows from them. Past the last: NOT_FOUND. */
 uint32_t griddep_explanation_count(const griddep_explanation *explanation);
-int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition,
-                                griddep_error *error);
-int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info,
-                                     griddep_error *error);
+int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index,
+                                griddep_condition *condition, griddep_error *error);
+int32_t griddep_explanation_get_info(const griddep_explanation *explanation,
+                                     griddep_explanation_info *info, griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Timeline: when each block of a chain's launches began, waited, was released, triggered and ended
  *
- * A timeline is made of a chain. It has a chain of its own with the same launches, whose kernels are instrumented where their PTX is known; others run as they
- * are, and their times are NaN. Each block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of its module, so modules
- * with variables that launches share cannot be traced (UNSUPPORTED). Results are the same, times nearly: griddep_timeline_get_chain is
- * for timing the instrumented chain against the plain one, and `bias` is what one stamp costs the warp that takes it.
+ * A timeline is made of a chain. It has a chain of its own with the same launches, whose kernels
+ * are instrumented where their PTX is known; others run as they are, and their times are NaN. Each
+ * block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has
+ * a copy of its module, so modules with variables that launches share cannot be traced
+ * (UNSUPPORTED). Results are the same, times nearly: griddep_timeline_get_chain is for timing the
+ * instrumented chain against the plain one, and `bias` is what one stamp costs the warp that takes
+ * it.
  *
- * Times are nanoseconds from the earliest stamp of the run, the first block's entry. On the emulated driver they are its model's. doc/timeline.md
- * has a drawing of each figure.
+ * Times are nanoseconds from the earliest stamp of the run, the first block's entry. On the
+ * emulated driver they are its model's. doc/timeline.md has a drawing of each figure.
  */
 
 /* Points of a block, as columns for griddep_timeline_read. */
@@ -1480,9 +1776,10 @@ enum {
     GRIDDEP_STAMP_RELEASE = 3, /* its first thread comes out of one */
     GRIDDEP_STAMP_TRIGGER = 4, /* its first thread has executed griddepcontrol.launch_dependents */
     GRIDDEP_STAMP_EXIT = 5,    /* its last thread is about to leave */
-    GRIDDEP_STAMP_MARK = 6,    /* its first thread comes to the first mark of the launch; the next mark is 7, ... A mark is a line
-                                  "//@ mark NAME" in the PTX */
-    GRIDDEP_STAMP_CLOCK = 64,  /* added to a point: %clock64 of its multiprocessor there, in cycles, in place of the time */
+    GRIDDEP_STAMP_MARK = 6,    /* its first thread comes to the first mark of the launch; the next
+                                  mark is 7, ... A mark is a line "//@ mark NAME" in the PTX */
+    GRIDDEP_STAMP_CLOCK = 64,  /* added to a point: %clock64 of its multiprocessor there, in cycles,
+                                * in place of the time */
     GRIDDEP_STAMP_NONE = -1    /* in place of a value: the block never came there */
 };
 
@@ -1496,7 +1793,8 @@ typedef struct griddep_timeline_options {
 /* Of the last run. A double is NaN where there is nothing to tell. */
 typedef struct griddep_timeline_info {
     uint32_t size;
-    int32_t mode;              /* GRIDDEP_MODE_*; -1: there was no run yet, and only launch_count, blocks, bias and the like are told */
+    int32_t mode;              /* GRIDDEP_MODE_*; -1: there was no run yet, and only launch_count,
+                                * blocks, bias and the like are told */
     uint32_t launch_count;
     uint32_t multiprocessors;  /* of the device */
     uint32_t emulated;         /* 1: model time */
@@ -1504,10 +1802,13 @@ typedef struct griddep_timeline_info {
     uint64_t blocks, blocks_kept; /* of all launches */
     uint64_t origin;           /* %globaltimer of time 0 */
     double span;               /* first entry to last exit */
-    double idle;               /* sum over all multiprocessors of the time in which no block worked on it: there was none, or all waited */
+    double idle;               /* sum over all multiprocessors of the time in which no block worked
+                                * on it: there was none, or all waited */
     double idle_share;         /* of span * multiprocessors */
-    double clock_step;         /* greatest common divisor of all times: what %globaltimer moves by */
-    double clock_rate;         /* cycles of %clock64 in a nanosecond, measured when the timeline was made */
+    double clock_step;         /* greatest common divisor of all times: what %globaltimer moves
+                                * by */
+    double clock_rate;         /* cycles of %clock64 in a nanosecond, measured when the timeline was
+                                * made */
     double bias;               /* of a stamp, likewise; nanoseconds */
 } griddep_timeline_info;
 
@@ -1533,9 +1834,11 @@ typedef struct griddep_timeline_launch {
 typedef struct griddep_timeline_hop {
     uint32_t size;
     uint32_t from;             /* index of the launch before */
-    double handoff_gap;        /* from's last exit to the first release (entry, where nothing waits) */
+    double handoff_gap;        /* from's last exit to the first release (entry, where nothing
+                                * waits) */
     double launch_lead;        /* the first entry to from's last exit; negative: after it */
-    double preamble_hidden;    /* mean over blocks that wait: how much of entry to wait lay before from's last exit */
+    double preamble_hidden;    /* mean over blocks that wait: how much of entry to wait lay before
+                                * from's last exit */
     double overlap;            /* while blocks of both were resident */
     double overlap_ratio;      /* of the shorter one's time from first entry to last exit */
     double idle_window;        /* from's first exit to the last release; 0 where that is before */
@@ -1543,35 +1846,43 @@ typedef struct griddep_timeline_hop {
     double idle_share;         /* of idle_window * multiprocessors */
 } griddep_timeline_hop;
 
-/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED where no kernel has PTX that the library could read, for
- * variables that launches share, and where the PTX has no room for stamps; ARGUMENT for a mark that is not well formed. The
- * chain may be changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one thread at a time. Since 0.1. */
-int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline,
-                                griddep_error *error);
+/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED
+ * where no kernel has PTX that the library could read, for variables that launches share, and where
+ * the PTX has no room for stamps; ARGUMENT for a mark that is not well formed. The chain may be
+ * changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one
+ * thread at a time. */
+int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options,
+                                griddep_timeline **timeline, griddep_error *error);
 void griddep_timeline_destroy(griddep_timeline *timeline);
 
-/* Runs the instrumented chain once in a mode, waits for the stream, and reads the stamps. In stream modes the host may be slower than the device:
- * run the plain chain in the same stream right before, without waiting, and the launches are queued meanwhile. Since 0.1. */
-int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream, griddep_error *error);
+/* Runs the instrumented chain once in a mode, waits for the stream, and reads the stamps. In stream
+ * modes the host may be slower than the device: run the plain chain in the same stream right
+ * before, without waiting, and the launches are queued meanwhile. */
+int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream,
+                             griddep_error *error);
 
-/* The instrumented chain, to be timed; borrowed. NULL for NULL. Since 0.1. */
+/* The instrumented chain, to be timed; borrowed. NULL for NULL. */
 griddep_chain *griddep_timeline_get_chain(griddep_timeline *timeline);
 
-/* About the last run, a launch of it, and a launch with the one before it. NOT_FOUND for an index past the last, a launch with none before
- * it, or, for the last two, where nothing has been run. Since 0.1. */
-int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info, griddep_error *error);
-int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, griddep_timeline_launch *launch, griddep_error *error);
-int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index, griddep_timeline_hop *hop, griddep_error *error);
+/* About the last run, a launch of it, and a launch with the one before it. NOT_FOUND for an index
+ * past the last, a launch with none before it, or, for the last two, where nothing has been run. */
+int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info,
+                                  griddep_error *error);
+int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index,
+                                    griddep_timeline_launch *launch, griddep_error *error);
+int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index,
+                                 griddep_timeline_hop *hop, griddep_error *error);
 
-/* The name of a launch's mark, counted from 0; borrowed; NULL past the last. Since 0.1. */
+/* The name of a launch's mark, counted from 0; borrowed; NULL past the last. */
 const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index, uint32_t mark);
 
-/* Writes at most `capacity` values of a column of a launch, GRIDDEP_STAMP_*, by block (x first), and into *count how many there are
- * (blocks_kept). values may be NULL when capacity is 0. Since 0.1. */
-int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity,
-                              uint64_t *count, griddep_error *error);
+/* Writes at most `capacity` values of a column of a launch, GRIDDEP_STAMP_*, by block (x first),
+ * and into *count how many there are (blocks_kept). values may be NULL when capacity is 0. */
+int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column,
+                              int64_t *values, uint64_t capacity, uint64_t *count,
+                              griddep_error *error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------------------------------------------
  * Shelf: the hand-authored kernels that the library carries
  */
 
@@ -1585,19 +1896,21 @@ typedef struct griddep_shelf_info {
     uint64_t bytes;        /* of the PTX, without the closing zero */
 } griddep_shelf_info;
 
-/* The variants of all kernels, ordered by family, name, and capability from high to low. Static. Past the last:
- * NOT_FOUND. Since 0.1. */
+/* The variants of all kernels, ordered by family, name, and capability from high to low. Static.
+ * Past the last: NOT_FOUND. */
 int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
 
-/* The variant of a kernel that serves a compute capability, the highest that does: one whose .target is sm_90a serves 90 alone. NOT_FOUND,
- * UNSUPPORTED. Since 0.1. */
-int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
+/* The variant of a kernel that serves a compute capability, the highest that does: one whose
+ * .target is sm_90a serves 90 alone. NOT_FOUND, UNSUPPORTED. */
+int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info,
+                           griddep_error *error);
 
-/* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters", "launch", "requires", "extent",
- * "constraints", "pdl", "measured"): writes the value with line ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the comment has
- * no such field. Since 0.1. */
-int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,
-                            uint64_t *bytes, griddep_error *error);
+/* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters",
+ * "launch", "requires", "extent", "constraints", "pdl", "measured"): writes the value with line
+ * ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the comment has
+ * no such field. */
+int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer,
+                            uint64_t capacity, uint64_t *bytes, griddep_error *error);
 
 /* ffi.cdef end */
 

@@ -72,16 +72,6 @@ enum {
     GRIDDEP_SEVERITY_NOTE = 1,
     GRIDDEP_SEVERITY_WARNING = 2,
     GRIDDEP_SEVERITY_ERROR = 3,
-    GRIDDEP_ACCESS_UNKNOWN = 0,
-    GRIDDEP_ACCESS_READ = 1,
-    GRIDDEP_ACCESS_WRITE = 2,
-    GRIDDEP_ACCESS_UPDATE = 3,
-    GRIDDEP_ACCESS_CONSTANT = 4,
-    GRIDDEP_NODE_KERNEL = 0,
-    GRIDDEP_NODE_MEMSET = 1,
-    GRIDDEP_NODE_MEMCPY = 2,
-    GRIDDEP_NODE_HOST = 3,
-    GRIDDEP_NODE_EVENT = 4,
     GRIDDEP_WAIT_KEEP = 0,
     GRIDDEP_WAIT_INSERT = 1,
     GRIDDEP_WAIT_MOVE = 2,
@@ -104,6 +94,8 @@ enum {
     GRIDDEP_IMAGE_PTX = 1,
     GRIDDEP_IMAGE_CUBIN = 2,
     GRIDDEP_IMAGE_FATBIN = 3,
+    GRIDDEP_ARGUMENT_VALUE = 0,
+    GRIDDEP_ARGUMENT_CONDITIONAL = 0,
     GRIDDEP_REASON_SET = 0,
     GRIDDEP_REASON_FORCED = 1,
     GRIDDEP_REASON_OFF = 2,
@@ -198,6 +190,11 @@ enum {
     GRIDDEP_MODE_GRAPH = 2,
     GRIDDEP_MODE_GRAPH_PDL = 3,
     GRIDDEP_MODE_COUNT = 4,
+    GRIDDEP_ACCESS_UNKNOWN = 0,
+    GRIDDEP_ACCESS_READ = 1,
+    GRIDDEP_ACCESS_WRITE = 2,
+    GRIDDEP_ACCESS_UPDATE = 3,
+    GRIDDEP_ACCESS_CONSTANT = 4,
     GRIDDEP_GRAPH_NODE_KERNEL = 0,
     GRIDDEP_GRAPH_NODE_COPY = 1,
     GRIDDEP_GRAPH_NODE_FILL = 2,
@@ -315,14 +312,6 @@ typedef struct griddep_code_info {
 typedef struct griddep_check_options {
     uint32_t size; uint32_t flags; const char *const  *constants; uint32_t constant_count; uint32_t reserved;
 } griddep_check_options;
-typedef struct griddep_check_argument {
-    uint32_t buffer; int32_t access; uint64_t offset; uint64_t bytes;
-} griddep_check_argument;
-typedef struct griddep_check_launch {
-    uint32_t size; int32_t node; const griddep_ptx *ptx; const char *entry; const griddep_check_argument *arguments;
-    uint32_t argument_count; int32_t pdl; uint32_t lane; uint32_t after_count; const uint32_t *after;
-    const char *const  *elements;
-} griddep_check_launch;
 typedef struct griddep_rewrite_options {
     uint32_t size; uint32_t flags; const char *entry; int32_t wait; int32_t trigger; int32_t trigger_line;
     uint32_t constant_count; const char *const  *constants; const char *prefetch; uint64_t prefetch_bytes;
@@ -343,14 +332,15 @@ typedef struct griddep_kernel_info {
     uint32_t required_block[3]; int32_t virtual_architecture; int32_t binary_version; uint32_t reserved;
 } griddep_kernel_info;
 typedef struct griddep_argument {
-    uint32_t bytes; uint32_t reserved; uint64_t value; const void *data;
+    uint32_t bytes; uint32_t kind; uint64_t value; const void *data;
 } griddep_argument;
 typedef struct griddep_attribute {
     int32_t id; uint32_t reserved; uint64_t value[8];
 } griddep_attribute;
 typedef struct griddep_launch_config {
     uint32_t size; uint32_t flags; uint32_t grid[3]; uint32_t block[3]; uint32_t cluster[3]; uint32_t shared_bytes;
-    int32_t pdl; uint32_t attribute_count; const griddep_attribute *attributes; void *stream;
+    int32_t pdl; uint32_t attribute_count; const griddep_attribute *attributes; void *stream; uint32_t lane;
+    uint32_t reserved;
 } griddep_launch_config;
 typedef struct griddep_requirement_info {
     uint32_t size; int32_t line; int32_t column; uint32_t reserved; const char *text; const char *reason;
@@ -366,6 +356,10 @@ typedef struct griddep_tensor_options {
 typedef struct griddep_hop_info {
     uint32_t size; int32_t reason; const char *kernel; int32_t edge; uint32_t lane;
 } griddep_hop_info;
+typedef struct griddep_use {
+    uint32_t size; uint32_t buffer; int32_t access; uint32_t reserved; uint64_t offset; uint64_t bytes;
+    const char *element;
+} griddep_use;
 typedef struct griddep_graph_node_info {
     uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
     uint32_t after_count; void *handle;
@@ -374,18 +368,16 @@ typedef struct griddep_graph_edge_info {
     uint32_t size; uint32_t from; uint32_t to; int32_t asked; int32_t from_port; int32_t type; int32_t overlap;
     int32_t reason; uint32_t node; uint32_t races;
 } griddep_graph_edge_info;
-typedef struct griddep_tune_launch {
-    uint32_t size; uint32_t lane; griddep_kernel *kernel; const griddep_launch_config *config;
-    const griddep_argument *arguments; const griddep_check_argument *uses; uint32_t argument_count;
-    uint32_t after_count; const uint32_t *after; const uint32_t *grids; uint32_t grid_count; uint32_t reserved;
-    const int32_t *carveouts; uint32_t carveout_count; uint32_t reserved_2;
-} griddep_tune_launch;
+typedef struct griddep_tune_offer {
+    uint32_t size; uint32_t launch; const uint32_t *grids; const int32_t *carveouts; uint32_t grid_count;
+    uint32_t carveout_count;
+} griddep_tune_offer;
 typedef struct griddep_tune_buffer {
     uint32_t size; uint32_t compared; uint64_t address; uint64_t bytes; const void *initial;
 } griddep_tune_buffer;
 typedef struct griddep_tune_options {
-    uint32_t size; uint32_t flags; int32_t mode; uint32_t pairs; double least_gain; griddep_tune_progress progress;
-    void *progress_user;
+    uint32_t size; uint32_t flags; int32_t mode; uint32_t pairs; double least_gain; const griddep_tune_offer *offers;
+    uint32_t offer_count; uint32_t reserved; griddep_tune_progress progress; void *progress_user;
 } griddep_tune_options;
 typedef struct griddep_tune_trial {
     uint32_t size; int32_t outcome; uint32_t launch; uint32_t pairs; const char *kernel; const char *text;
@@ -451,11 +443,10 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
 int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
-int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error);
+int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
-int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
 int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
 void griddep_ptx_destroy(griddep_ptx *ptx);
@@ -470,7 +461,6 @@ void griddep_findings_destroy(griddep_findings *findings);
 int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *error);
 int32_t griddep_code_find(const char *code, uint32_t *index);
 int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, griddep_findings **findings, griddep_error *error);
-int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings, griddep_error *error);
 int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten, griddep_findings **notes, griddep_error *error);
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
@@ -516,8 +506,11 @@ int32_t griddep_mode_find(const char *name, int32_t *mode);
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
 void griddep_chain_destroy(griddep_chain *chain);
 int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
-int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
+int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_use *use, griddep_error *error);
+int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument, griddep_use *use, griddep_error *error);
+int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings, griddep_error *error);
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
 uint32_t griddep_chain_length(const griddep_chain *chain);
@@ -557,8 +550,8 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, gridd
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
 const char *griddep_tune_outcome_text(int32_t outcome);
-int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, griddep_tune **tune, griddep_error *error);
-int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode, griddep_tune **tune, griddep_error *error);
+int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, griddep_tune **tune, griddep_error *error);
+int32_t griddep_tune_load(griddep_chain *chain, int32_t mode, griddep_tune **tune, griddep_error *error);
 int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
 int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
 int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
@@ -815,7 +808,7 @@ function Runtime:time(work, stream)
     local events, elapsed = {}, ffi.new("double[1]")
     for i = 1, 2 do
         local event = ffi.new("void *[1]")
-        call("event_create", self.handle, event)
+        call("event_create", self.handle, C.GRIDDEP_EVENT_TIMING, event)
         events[i] = event[0]
     end
     local worked, problem = pcall(function()

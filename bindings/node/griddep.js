@@ -69,16 +69,6 @@ const constants = {
   SEVERITY_NOTE: 1,
   SEVERITY_WARNING: 2,
   SEVERITY_ERROR: 3,
-  ACCESS_UNKNOWN: 0,
-  ACCESS_READ: 1,
-  ACCESS_WRITE: 2,
-  ACCESS_UPDATE: 3,
-  ACCESS_CONSTANT: 4,
-  NODE_KERNEL: 0,
-  NODE_MEMSET: 1,
-  NODE_MEMCPY: 2,
-  NODE_HOST: 3,
-  NODE_EVENT: 4,
   WAIT_KEEP: 0,
   WAIT_INSERT: 1,
   WAIT_MOVE: 2,
@@ -101,6 +91,8 @@ const constants = {
   IMAGE_PTX: 1,
   IMAGE_CUBIN: 2,
   IMAGE_FATBIN: 3,
+  ARGUMENT_VALUE: 0,
+  ARGUMENT_CONDITIONAL: 0,
   REASON_SET: 0,
   REASON_FORCED: 1,
   REASON_OFF: 2,
@@ -195,6 +187,11 @@ const constants = {
   MODE_GRAPH: 2,
   MODE_GRAPH_PDL: 3,
   MODE_COUNT: 4,
+  ACCESS_UNKNOWN: 0,
+  ACCESS_READ: 1,
+  ACCESS_WRITE: 2,
+  ACCESS_UPDATE: 3,
+  ACCESS_CONSTANT: 4,
   GRAPH_NODE_KERNEL: 0,
   GRAPH_NODE_COPY: 1,
   GRAPH_NODE_FILL: 2,
@@ -304,14 +301,6 @@ koffi.struct('griddep_code_info', {
 koffi.struct('griddep_check_options', {
   size: 'uint32_t', flags: 'uint32_t', constants: 'void *', constant_count: 'uint32_t', reserved: 'uint32_t',
 });
-koffi.struct('griddep_check_argument', {
-  buffer: 'uint32_t', access: 'int32_t', offset: 'uint64_t', bytes: 'uint64_t',
-});
-koffi.struct('griddep_check_launch', {
-  size: 'uint32_t', node: 'int32_t', ptx: 'void *', entry: 'const char *', arguments: 'void *',
-  argument_count: 'uint32_t', pdl: 'int32_t', lane: 'uint32_t', after_count: 'uint32_t', after: 'void *',
-  elements: 'void *',
-});
 koffi.struct('griddep_rewrite_options', {
   size: 'uint32_t', flags: 'uint32_t', entry: 'const char *', wait: 'int32_t', trigger: 'int32_t',
   trigger_line: 'int32_t', constant_count: 'uint32_t', constants: 'void *', prefetch: 'const char *',
@@ -333,7 +322,7 @@ koffi.struct('griddep_kernel_info', {
   reserved: 'uint32_t',
 });
 koffi.struct('griddep_argument', {
-  bytes: 'uint32_t', reserved: 'uint32_t', value: 'uint64_t', data: 'void *',
+  bytes: 'uint32_t', kind: 'uint32_t', value: 'uint64_t', data: 'void *',
 });
 koffi.struct('griddep_attribute', {
   id: 'int32_t', reserved: 'uint32_t', value: koffi.array('uint64_t', 8, 'Array'),
@@ -341,7 +330,8 @@ koffi.struct('griddep_attribute', {
 koffi.struct('griddep_launch_config', {
   size: 'uint32_t', flags: 'uint32_t', grid: koffi.array('uint32_t', 3, 'Array'),
   block: koffi.array('uint32_t', 3, 'Array'), cluster: koffi.array('uint32_t', 3, 'Array'), shared_bytes: 'uint32_t',
-  pdl: 'int32_t', attribute_count: 'uint32_t', attributes: 'void *', stream: 'void *',
+  pdl: 'int32_t', attribute_count: 'uint32_t', attributes: 'void *', stream: 'void *', lane: 'uint32_t',
+  reserved: 'uint32_t',
 });
 koffi.struct('griddep_requirement_info', {
   size: 'uint32_t', line: 'int32_t', column: 'int32_t', reserved: 'uint32_t', text: 'const char *',
@@ -361,6 +351,10 @@ koffi.struct('griddep_tensor_options', {
 koffi.struct('griddep_hop_info', {
   size: 'uint32_t', reason: 'int32_t', kernel: 'const char *', edge: 'int32_t', lane: 'uint32_t',
 });
+koffi.struct('griddep_use', {
+  size: 'uint32_t', buffer: 'uint32_t', access: 'int32_t', reserved: 'uint32_t', offset: 'uint64_t',
+  bytes: 'uint64_t', element: 'const char *',
+});
 koffi.struct('griddep_graph_node_info', {
   size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
   before_count: 'uint32_t', after_count: 'uint32_t', handle: 'void *',
@@ -369,17 +363,16 @@ koffi.struct('griddep_graph_edge_info', {
   size: 'uint32_t', from: 'uint32_t', to: 'uint32_t', asked: 'int32_t', from_port: 'int32_t', type: 'int32_t',
   overlap: 'int32_t', reason: 'int32_t', node: 'uint32_t', races: 'uint32_t',
 });
-koffi.struct('griddep_tune_launch', {
-  size: 'uint32_t', lane: 'uint32_t', kernel: 'void *', config: 'void *', arguments: 'void *', uses: 'void *',
-  argument_count: 'uint32_t', after_count: 'uint32_t', after: 'void *', grids: 'void *', grid_count: 'uint32_t',
-  reserved: 'uint32_t', carveouts: 'void *', carveout_count: 'uint32_t', reserved_2: 'uint32_t',
+koffi.struct('griddep_tune_offer', {
+  size: 'uint32_t', launch: 'uint32_t', grids: 'void *', carveouts: 'void *', grid_count: 'uint32_t',
+  carveout_count: 'uint32_t',
 });
 koffi.struct('griddep_tune_buffer', {
   size: 'uint32_t', compared: 'uint32_t', address: 'uint64_t', bytes: 'uint64_t', initial: 'void *',
 });
 koffi.struct('griddep_tune_options', {
-  size: 'uint32_t', flags: 'uint32_t', mode: 'int32_t', pairs: 'uint32_t', least_gain: 'double', progress: 'void *',
-  progress_user: 'void *',
+  size: 'uint32_t', flags: 'uint32_t', mode: 'int32_t', pairs: 'uint32_t', least_gain: 'double', offers: 'void *',
+  offer_count: 'uint32_t', reserved: 'uint32_t', progress: 'void *', progress_user: 'void *',
 });
 koffi.struct('griddep_tune_trial', {
   size: 'uint32_t', outcome: 'int32_t', launch: 'uint32_t', pairs: 'uint32_t', kernel: 'const char *',
@@ -439,13 +432,13 @@ koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t m
 const structs = [
   'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
   'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_code_info', 'griddep_check_options',
-  'griddep_check_argument', 'griddep_check_launch', 'griddep_rewrite_options', 'griddep_module_options',
-  'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
-  'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info',
-  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_launch', 'griddep_tune_buffer',
-  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
-  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
-  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_rewrite_options', 'griddep_module_options', 'griddep_module_info', 'griddep_kernel_info',
+  'griddep_argument', 'griddep_attribute', 'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map',
+  'griddep_tensor_options', 'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info',
+  'griddep_tune_offer', 'griddep_tune_buffer', 'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info',
+  'griddep_tune_choice', 'griddep_tune_reason', 'griddep_condition', 'griddep_explanation_info',
+  'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop',
+  'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -467,11 +460,10 @@ const prototypes = [
   'int32_t griddep_stream_create(void *runtime, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_destroy(void *runtime, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_synchronize(void *runtime, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_event_create(void *runtime, _Out_ void **event, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_create(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_event_elapsed(void *runtime, void *start, void *end, _Out_ double *microseconds, _Inout_ griddep_error *error)',
-  'int32_t griddep_event_create_kind(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, _Out_ void **ptx, _Inout_ griddep_error *error)',
   'void griddep_ptx_destroy(void *ptx)',
@@ -486,7 +478,6 @@ const prototypes = [
   'int32_t griddep_code_at(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index)',
   'int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, _Out_ void **findings, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_rewrite(void *ptx, const griddep_rewrite_options *options, _Out_ void **rewritten, _Out_ void **notes, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load_file(void *runtime, const char *path, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
@@ -532,8 +523,11 @@ const prototypes = [
   'int32_t griddep_chain_create(void *runtime, _Out_ void **chain, _Inout_ griddep_error *error)',
   'void griddep_chain_destroy(void *chain)',
   'int32_t griddep_chain_add(void *chain, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_to(void *chain, uint32_t lane, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_ptx(void *chain, void *ptx, const char *entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, const griddep_use *use, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, _Inout_ griddep_use *use, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_check(void *chain, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_prepare(void *chain, int32_t mode, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_run(void *chain, int32_t mode, void *stream, _Inout_ griddep_error *error)',
   'uint32_t griddep_chain_length(void *chain)',
@@ -573,8 +567,8 @@ const prototypes = [
   'int32_t griddep_graph_upgrade(void *graph, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'const char *griddep_tune_outcome_text(int32_t outcome)',
-  'int32_t griddep_tune_run(void *runtime, const griddep_tune_launch *launches, uint32_t launch_count, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, _Out_ void **tune, _Inout_ griddep_error *error)',
-  'int32_t griddep_tune_load(void *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode, _Out_ void **tune, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_run(void *chain, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, _Out_ void **tune, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_load(void *chain, int32_t mode, _Out_ void **tune, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_info(void *tune, _Inout_ griddep_tune_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_trial(void *tune, uint32_t index, _Inout_ griddep_tune_trial *trial, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_choice(void *tune, uint32_t launch, _Inout_ griddep_tune_choice *choice, _Inout_ griddep_error *error)',
@@ -849,7 +843,7 @@ class Runtime extends Owner {
 
   /** Microseconds between events before and after what work() puts into the stream. */
   time(work, stream) {
-    const events = [0, 1].map(() => made('event_create', this.handle));
+    const events = [0, 1].map(() => made('event_create', this.handle, 0));
     try {
       call('event_record', this.handle, events[0], streamOf(stream));
       work();

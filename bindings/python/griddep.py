@@ -112,16 +112,6 @@ CONTROL_LAUNCH_DEPENDENTS = 2
 SEVERITY_NOTE = 1
 SEVERITY_WARNING = 2
 SEVERITY_ERROR = 3
-ACCESS_UNKNOWN = 0
-ACCESS_READ = 1
-ACCESS_WRITE = 2
-ACCESS_UPDATE = 3
-ACCESS_CONSTANT = 4
-NODE_KERNEL = 0
-NODE_MEMSET = 1
-NODE_MEMCPY = 2
-NODE_HOST = 3
-NODE_EVENT = 4
 WAIT_KEEP = 0
 WAIT_INSERT = 1
 WAIT_MOVE = 2
@@ -144,6 +134,8 @@ OPTIMIZATION_NONE = -1
 IMAGE_PTX = 1
 IMAGE_CUBIN = 2
 IMAGE_FATBIN = 3
+ARGUMENT_VALUE = 0
+ARGUMENT_CONDITIONAL = 0
 REASON_SET = 0
 REASON_FORCED = 1
 REASON_OFF = 2
@@ -238,6 +230,11 @@ MODE_PDL = 1
 MODE_GRAPH = 2
 MODE_GRAPH_PDL = 3
 MODE_COUNT = 4
+ACCESS_UNKNOWN = 0
+ACCESS_READ = 1
+ACCESS_WRITE = 2
+ACCESS_UPDATE = 3
+ACCESS_CONSTANT = 4
 GRAPH_NODE_KERNEL = 0
 GRAPH_NODE_COPY = 1
 GRAPH_NODE_FILL = 2
@@ -453,31 +450,6 @@ class c_check_options(_Struct):
     ]
 
 
-class c_check_argument(_Struct):
-    _fields_ = [
-        ("buffer", c_uint32),
-        ("access", c_int32),
-        ("offset", c_uint64),
-        ("bytes", c_uint64),
-    ]
-
-
-class c_check_launch(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("node", c_int32),
-        ("ptx", c_void_p),
-        ("entry", c_char_p),
-        ("arguments", c_void_p),
-        ("argument_count", c_uint32),
-        ("pdl", c_int32),
-        ("lane", c_uint32),
-        ("after_count", c_uint32),
-        ("after", c_void_p),
-        ("elements", c_void_p),
-    ]
-
-
 class c_rewrite_options(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -544,7 +516,7 @@ class c_kernel_info(_Struct):
 class c_argument(_Struct):
     _fields_ = [
         ("bytes", c_uint32),
-        ("reserved", c_uint32),
+        ("kind", c_uint32),
         ("value", c_uint64),
         ("data", c_void_p),
     ]
@@ -570,6 +542,8 @@ class c_launch_config(_Struct):
         ("attribute_count", c_uint32),
         ("attributes", c_void_p),
         ("stream", c_void_p),
+        ("lane", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -622,6 +596,18 @@ class c_hop_info(_Struct):
     ]
 
 
+class c_use(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("buffer", c_uint32),
+        ("access", c_int32),
+        ("reserved", c_uint32),
+        ("offset", c_uint64),
+        ("bytes", c_uint64),
+        ("element", c_char_p),
+    ]
+
+
 class c_graph_node_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -650,23 +636,14 @@ class c_graph_edge_info(_Struct):
     ]
 
 
-class c_tune_launch(_Struct):
+class c_tune_offer(_Struct):
     _fields_ = [
         ("size", c_uint32),
-        ("lane", c_uint32),
-        ("kernel", c_void_p),
-        ("config", c_void_p),
-        ("arguments", c_void_p),
-        ("uses", c_void_p),
-        ("argument_count", c_uint32),
-        ("after_count", c_uint32),
-        ("after", c_void_p),
+        ("launch", c_uint32),
         ("grids", c_void_p),
-        ("grid_count", c_uint32),
-        ("reserved", c_uint32),
         ("carveouts", c_void_p),
+        ("grid_count", c_uint32),
         ("carveout_count", c_uint32),
-        ("reserved_2", c_uint32),
     ]
 
 
@@ -687,6 +664,9 @@ class c_tune_options(_Struct):
         ("mode", c_int32),
         ("pairs", c_uint32),
         ("least_gain", c_double),
+        ("offers", c_void_p),
+        ("offer_count", c_uint32),
+        ("reserved", c_uint32),
         ("progress", tune_progress),
         ("progress_user", c_void_p),
     ]
@@ -885,11 +865,10 @@ _FUNCTIONS = {
     "stream_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "event_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "event_create": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "event_elapsed": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
-    "event_create_kind": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "stream_wait_event": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "ptx_parse": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p]),
     "ptx_destroy": (None, [c_void_p]),
@@ -904,7 +883,6 @@ _FUNCTIONS = {
     "code_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "code_find": (c_int32, [c_char_p, c_void_p]),
     "ptx_check": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p, c_void_p]),
-    "chain_check": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "ptx_rewrite": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "module_load": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "module_load_file": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
@@ -950,8 +928,11 @@ _FUNCTIONS = {
     "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "chain_destroy": (None, [c_void_p]),
     "chain_add": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
-    "chain_add_to": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "chain_add_ptx": (c_int32, [c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_uint32, c_void_p]),
     "chain_depend": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "chain_set_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "chain_get_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "chain_check": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "chain_prepare": (c_int32, [c_void_p, c_int32, c_void_p]),
     "chain_run": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "chain_length": (c_uint32, [c_void_p]),
@@ -991,8 +972,8 @@ _FUNCTIONS = {
     "graph_upgrade": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_print": (c_int32, [c_void_p, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
     "tune_outcome_text": (c_char_p, [c_int32]),
-    "tune_run": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
-    "tune_load": (c_int32, [c_void_p, c_void_p, c_uint32, c_int32, c_void_p, c_void_p]),
+    "tune_run": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
+    "tune_load": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "tune_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "tune_get_trial": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "tune_get_choice": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -1280,7 +1261,7 @@ class Runtime:
 
     def time(self, function, stream=None):
         """Microseconds between events before and after what function() puts into the stream."""
-        start, end = (_make(raw.event_create, self.handle) for _ in range(2))
+        start, end = (_make(raw.event_create, self.handle, EVENT_TIMING) for _ in range(2))
         elapsed = c_double()
         try:
             call(raw.event_record, self.handle, start, _handle(stream))
@@ -1438,6 +1419,16 @@ class Chain(_Object):
         call(raw.chain_add, self.handle, kernel.handle, byref(config), packed, len(packed))
         self._kept.append(arguments)
 
+    def depend(self, index, on):
+        """Makes a launch wait for an earlier one of another lane."""
+        call(raw.chain_depend, self.handle, index, on)
+
+    def check(self):
+        """The findings of `griddep check` on the launches, as they use the addresses that they have."""
+        findings = c_void_p()
+        call(raw.chain_check, self.handle, byref(findings))
+        return _list_findings(findings)
+
     def prepare(self, mode):
         call(raw.chain_prepare, self.handle, _mode(mode))
 
@@ -1516,6 +1507,10 @@ def check(ptx, name=None):
     """The findings of `griddep check` on PTX text; needs no driver."""
     findings, text = c_void_p(), ptx.encode(errors="surrogateescape") if isinstance(ptx, str) else bytes(memoryview(ptx))
     call(raw.ptx_check, text, len(text), _text(name), None, byref(findings))
+    return _list_findings(findings)
+
+
+def _list_findings(findings):
     try:
         found = [c_finding() for _ in range(raw.findings_count(findings))]
         for index, finding in enumerate(found):

@@ -78,16 +78,6 @@ module Griddep
     SEVERITY_NOTE = 1
     SEVERITY_WARNING = 2
     SEVERITY_ERROR = 3
-    ACCESS_UNKNOWN = 0
-    ACCESS_READ = 1
-    ACCESS_WRITE = 2
-    ACCESS_UPDATE = 3
-    ACCESS_CONSTANT = 4
-    NODE_KERNEL = 0
-    NODE_MEMSET = 1
-    NODE_MEMCPY = 2
-    NODE_HOST = 3
-    NODE_EVENT = 4
     WAIT_KEEP = 0
     WAIT_INSERT = 1
     WAIT_MOVE = 2
@@ -110,6 +100,8 @@ module Griddep
     IMAGE_PTX = 1
     IMAGE_CUBIN = 2
     IMAGE_FATBIN = 3
+    ARGUMENT_VALUE = 0
+    ARGUMENT_CONDITIONAL = 0
     REASON_SET = 0
     REASON_FORCED = 1
     REASON_OFF = 2
@@ -204,6 +196,11 @@ module Griddep
     MODE_GRAPH = 2
     MODE_GRAPH_PDL = 3
     MODE_COUNT = 4
+    ACCESS_UNKNOWN = 0
+    ACCESS_READ = 1
+    ACCESS_WRITE = 2
+    ACCESS_UPDATE = 3
+    ACCESS_CONSTANT = 4
     GRAPH_NODE_KERNEL = 0
     GRAPH_NODE_COPY = 1
     GRAPH_NODE_FILL = 2
@@ -318,15 +315,6 @@ module Griddep
       "uint32_t size", "uint32_t flags", "void *constants", "uint32_t constant_count", "uint32_t reserved",
     ])
 
-    CCheckArgument = struct([
-      "uint32_t buffer", "int32_t access", "uint64_t offset", "uint64_t bytes",
-    ])
-
-    CCheckLaunch = struct([
-      "uint32_t size", "int32_t node", "void *ptx", "void *entry", "void *arguments", "uint32_t argument_count",
-      "int32_t pdl", "uint32_t lane", "uint32_t after_count", "void *after", "void *elements",
-    ])
-
     CRewriteOptions = struct([
       "uint32_t size", "uint32_t flags", "void *entry", "int32_t wait", "int32_t trigger", "int32_t trigger_line",
       "uint32_t constant_count", "void *constants", "void *prefetch", "uint64_t prefetch_bytes",
@@ -351,7 +339,7 @@ module Griddep
     ])
 
     CArgument = struct([
-      "uint32_t bytes", "uint32_t reserved", "uint64_t value", "void *data",
+      "uint32_t bytes", "uint32_t kind", "uint64_t value", "void *data",
     ])
 
     CAttribute = struct([
@@ -361,6 +349,7 @@ module Griddep
     CLaunchConfig = struct([
       "uint32_t size", "uint32_t flags", "uint32_t grid[3]", "uint32_t block[3]", "uint32_t cluster[3]",
       "uint32_t shared_bytes", "int32_t pdl", "uint32_t attribute_count", "void *attributes", "void *stream",
+      "uint32_t lane", "uint32_t reserved",
     ])
 
     CRequirementInfo = struct([
@@ -382,6 +371,11 @@ module Griddep
       "uint32_t size", "int32_t reason", "void *kernel", "int32_t edge", "uint32_t lane",
     ])
 
+    CUse = struct([
+      "uint32_t size", "uint32_t buffer", "int32_t access", "uint32_t reserved", "uint64_t offset", "uint64_t bytes",
+      "void *element",
+    ])
+
     CGraphNodeInfo = struct([
       "uint32_t size", "int32_t type", "void *name", "uint32_t traits", "uint32_t enabled", "uint32_t before_count",
       "uint32_t after_count", "void *handle",
@@ -392,10 +386,9 @@ module Griddep
       "int32_t overlap", "int32_t reason", "uint32_t node", "uint32_t races",
     ])
 
-    CTuneLaunch = struct([
-      "uint32_t size", "uint32_t lane", "void *kernel", "void *config", "void *arguments", "void *uses",
-      "uint32_t argument_count", "uint32_t after_count", "void *after", "void *grids", "uint32_t grid_count",
-      "uint32_t reserved", "void *carveouts", "uint32_t carveout_count", "uint32_t reserved_2",
+    CTuneOffer = struct([
+      "uint32_t size", "uint32_t launch", "void *grids", "void *carveouts", "uint32_t grid_count",
+      "uint32_t carveout_count",
     ])
 
     CTuneBuffer = struct([
@@ -403,8 +396,8 @@ module Griddep
     ])
 
     CTuneOptions = struct([
-      "uint32_t size", "uint32_t flags", "int32_t mode", "uint32_t pairs", "double least_gain", "void *progress",
-      "void *progress_user",
+      "uint32_t size", "uint32_t flags", "int32_t mode", "uint32_t pairs", "double least_gain", "void *offers",
+      "uint32_t offer_count", "uint32_t reserved", "void *progress", "void *progress_user",
     ])
 
     CTuneTrial = struct([
@@ -485,11 +478,10 @@ module Griddep
       "int32_t griddep_stream_create(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_destroy(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_synchronize(void *runtime, void *stream, void *error)",
-      "int32_t griddep_event_create(void *runtime, void *event, void *error)",
+      "int32_t griddep_event_create(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
       "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
       "int32_t griddep_event_elapsed(void *runtime, void *start, void *end, void *microseconds, void *error)",
-      "int32_t griddep_event_create_kind(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, void *error)",
       "int32_t griddep_ptx_parse(void *text, uint64_t bytes, void *name, void *ptx, void *error)",
       "void griddep_ptx_destroy(void *ptx)",
@@ -504,7 +496,6 @@ module Griddep
       "int32_t griddep_code_at(uint32_t index, void *info, void *error)",
       "int32_t griddep_code_find(void *code, void *index)",
       "int32_t griddep_ptx_check(void *text, uint64_t bytes, void *name, void *options, void *findings, void *error)",
-      "int32_t griddep_chain_check(void *launches, uint32_t launch_count, void *findings, void *error)",
       "int32_t griddep_ptx_rewrite(void *ptx, void *options, void *rewritten, void *notes, void *error)",
       "int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, void *options, void *module, void *error)",
       "int32_t griddep_module_load_file(void *runtime, void *path, void *options, void *module, void *error)",
@@ -550,8 +541,11 @@ module Griddep
       "int32_t griddep_chain_create(void *runtime, void *chain, void *error)",
       "void griddep_chain_destroy(void *chain)",
       "int32_t griddep_chain_add(void *chain, void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
-      "int32_t griddep_chain_add_to(void *chain, uint32_t lane, void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_chain_add_ptx(void *chain, void *ptx, void *entry, void *config, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, void *error)",
+      "int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
+      "int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
+      "int32_t griddep_chain_check(void *chain, void *findings, void *error)",
       "int32_t griddep_chain_prepare(void *chain, int32_t mode, void *error)",
       "int32_t griddep_chain_run(void *chain, int32_t mode, void *stream, void *error)",
       "uint32_t griddep_chain_length(void *chain)",
@@ -591,8 +585,8 @@ module Griddep
       "int32_t griddep_graph_upgrade(void *graph, void *count, void *error)",
       "int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, void *bytes, void *error)",
       "const char *griddep_tune_outcome_text(int32_t outcome)",
-      "int32_t griddep_tune_run(void *runtime, void *launches, uint32_t launch_count, void *buffers, uint32_t buffer_count, void *options, void *tune, void *error)",
-      "int32_t griddep_tune_load(void *runtime, void *launches, uint32_t launch_count, int32_t mode, void *tune, void *error)",
+      "int32_t griddep_tune_run(void *chain, void *buffers, uint32_t buffer_count, void *options, void *tune, void *error)",
+      "int32_t griddep_tune_load(void *chain, int32_t mode, void *tune, void *error)",
       "int32_t griddep_tune_get_info(void *tune, void *info, void *error)",
       "int32_t griddep_tune_get_trial(void *tune, uint32_t index, void *trial, void *error)",
       "int32_t griddep_tune_get_choice(void *tune, uint32_t launch, void *choice, void *error)",
@@ -857,7 +851,7 @@ module Griddep
 
     # Microseconds between events before and after what the block puts into the stream.
     def time(stream = nil)
-      events = Array.new(2) { Griddep.made("Q", :event_create, handle) }
+      events = Array.new(2) { Griddep.made("Q", :event_create, handle, 0) }
       Griddep.call(:event_record, handle, events[0], Griddep.handle(stream, "stream"))
       yield
       Griddep.call(:event_record, handle, events[1], Griddep.handle(stream, "stream"))

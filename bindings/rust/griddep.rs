@@ -104,16 +104,6 @@ pub const CONTROL_LAUNCH_DEPENDENTS: i32 = 2;
 pub const SEVERITY_NOTE: i32 = 1;
 pub const SEVERITY_WARNING: i32 = 2;
 pub const SEVERITY_ERROR: i32 = 3;
-pub const ACCESS_UNKNOWN: i32 = 0;
-pub const ACCESS_READ: i32 = 1;
-pub const ACCESS_WRITE: i32 = 2;
-pub const ACCESS_UPDATE: i32 = 3;
-pub const ACCESS_CONSTANT: i32 = 4;
-pub const NODE_KERNEL: i32 = 0;
-pub const NODE_MEMSET: i32 = 1;
-pub const NODE_MEMCPY: i32 = 2;
-pub const NODE_HOST: i32 = 3;
-pub const NODE_EVENT: i32 = 4;
 pub const WAIT_KEEP: i32 = 0;
 pub const WAIT_INSERT: i32 = 1;
 pub const WAIT_MOVE: i32 = 2;
@@ -136,6 +126,8 @@ pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;
 pub const IMAGE_CUBIN: i32 = 2;
 pub const IMAGE_FATBIN: i32 = 3;
+pub const ARGUMENT_VALUE: i32 = 0;
+pub const ARGUMENT_CONDITIONAL: i32 = 0;
 pub const REASON_SET: i32 = 0;
 pub const REASON_FORCED: i32 = 1;
 pub const REASON_OFF: i32 = 2;
@@ -230,6 +222,11 @@ pub const MODE_PDL: i32 = 1;
 pub const MODE_GRAPH: i32 = 2;
 pub const MODE_GRAPH_PDL: i32 = 3;
 pub const MODE_COUNT: i32 = 4;
+pub const ACCESS_UNKNOWN: i32 = 0;
+pub const ACCESS_READ: i32 = 1;
+pub const ACCESS_WRITE: i32 = 2;
+pub const ACCESS_UPDATE: i32 = 3;
+pub const ACCESS_CONSTANT: i32 = 4;
 pub const GRAPH_NODE_KERNEL: i32 = 0;
 pub const GRAPH_NODE_COPY: i32 = 1;
 pub const GRAPH_NODE_FILL: i32 = 2;
@@ -457,31 +454,6 @@ pub struct CheckOptions {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct CheckArgument {
-    pub buffer: u32,
-    pub access: i32,
-    pub offset: u64,
-    pub bytes: u64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CheckLaunch {
-    pub size: u32,
-    pub node: i32,
-    pub ptx: *const Ptx,
-    pub entry: *const c_char,
-    pub arguments: *const CheckArgument,
-    pub argument_count: u32,
-    pub pdl: i32,
-    pub lane: u32,
-    pub after_count: u32,
-    pub after: *const u32,
-    pub elements: *const *const c_char,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct RewriteOptions {
     pub size: u32,
     pub flags: u32,
@@ -547,7 +519,7 @@ pub struct KernelInfo {
 #[derive(Clone, Copy)]
 pub struct Argument {
     pub bytes: u32,
-    pub reserved: u32,
+    pub kind: u32,
     pub value: u64,
     pub data: *const c_void,
 }
@@ -573,6 +545,8 @@ pub struct LaunchConfig {
     pub attribute_count: u32,
     pub attributes: *const Attribute,
     pub stream: *mut c_void,
+    pub lane: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -626,6 +600,18 @@ pub struct HopInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct Use {
+    pub size: u32,
+    pub buffer: u32,
+    pub access: i32,
+    pub reserved: u32,
+    pub offset: u64,
+    pub bytes: u64,
+    pub element: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct GraphNodeInfo {
     pub size: u32,
     pub r#type: i32,
@@ -654,22 +640,13 @@ pub struct GraphEdgeInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct TuneLaunch {
+pub struct TuneOffer {
     pub size: u32,
-    pub lane: u32,
-    pub kernel: *mut Kernel,
-    pub config: *const LaunchConfig,
-    pub arguments: *const Argument,
-    pub uses: *const CheckArgument,
-    pub argument_count: u32,
-    pub after_count: u32,
-    pub after: *const u32,
+    pub launch: u32,
     pub grids: *const u32,
-    pub grid_count: u32,
-    pub reserved: u32,
     pub carveouts: *const i32,
+    pub grid_count: u32,
     pub carveout_count: u32,
-    pub reserved_2: u32,
 }
 
 #[repr(C)]
@@ -690,6 +667,9 @@ pub struct TuneOptions {
     pub mode: i32,
     pub pairs: u32,
     pub least_gain: f64,
+    pub offers: *const TuneOffer,
+    pub offer_count: u32,
+    pub reserved: u32,
     pub progress: Option<TuneProgress>,
     pub progress_user: *mut c_void,
 }
@@ -870,10 +850,10 @@ pub struct ShelfInfo {
 
 sized! {
     Error, RuntimeOptions, RuntimeInfo, PtxInfo, PtxEntryInfo, ParameterInfo, ControlInfo, Finding, CodeInfo,
-    CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
-    TensorOptions, HopInfo, GraphNodeInfo, GraphEdgeInfo, TuneLaunch, TuneBuffer, TuneOptions, TuneTrial, TuneInfo,
-    TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop,
-    ShelfInfo,
+    CheckOptions, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
+    TensorOptions, HopInfo, Use, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial,
+    TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch,
+    TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -895,11 +875,10 @@ functions! {
     fn stream_create(runtime: *mut Runtime, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_destroy(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
     fn stream_synchronize(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
-    fn event_create(runtime: *mut Runtime, event: *mut *mut c_void, error: *mut Error) -> i32;
+    fn event_create(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn event_destroy(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
     fn event_record(runtime: *mut Runtime, event: *mut c_void, stream: *mut c_void, error: *mut Error) -> i32;
     fn event_elapsed(runtime: *mut Runtime, start: *mut c_void, end: *mut c_void, microseconds: *mut f64, error: *mut Error) -> i32;
-    fn event_create_kind(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_wait_event(runtime: *mut Runtime, stream: *mut c_void, event: *mut c_void, error: *mut Error) -> i32;
     fn ptx_parse(text: *const c_char, bytes: u64, name: *const c_char, ptx: *mut *mut Ptx, error: *mut Error) -> i32;
     fn ptx_destroy(ptx: *mut Ptx);
@@ -914,7 +893,6 @@ functions! {
     fn code_at(index: u32, info: *mut CodeInfo, error: *mut Error) -> i32;
     fn code_find(code: *const c_char, index: *mut u32) -> i32;
     fn ptx_check(text: *const c_char, bytes: u64, name: *const c_char, options: *const CheckOptions, findings: *mut *mut Findings, error: *mut Error) -> i32;
-    fn chain_check(launches: *const CheckLaunch, launch_count: u32, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn ptx_rewrite(ptx: *const Ptx, options: *const RewriteOptions, rewritten: *mut *mut Ptx, notes: *mut *mut Findings, error: *mut Error) -> i32;
     fn module_load(runtime: *mut Runtime, image: *const c_void, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_file(runtime: *mut Runtime, path: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
@@ -960,8 +938,11 @@ functions! {
     fn chain_create(runtime: *mut Runtime, chain: *mut *mut Chain, error: *mut Error) -> i32;
     fn chain_destroy(chain: *mut Chain);
     fn chain_add(chain: *mut Chain, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
-    fn chain_add_to(chain: *mut Chain, lane: u32, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
+    fn chain_add_ptx(chain: *mut Chain, ptx: *const Ptx, entry: *const c_char, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn chain_depend(chain: *mut Chain, index: u32, on: u32, error: *mut Error) -> i32;
+    fn chain_set_use(chain: *mut Chain, index: u32, argument: u32, r#use: *const Use, error: *mut Error) -> i32;
+    fn chain_get_use(chain: *const Chain, index: u32, argument: u32, r#use: *mut Use, error: *mut Error) -> i32;
+    fn chain_check(chain: *const Chain, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn chain_prepare(chain: *mut Chain, mode: i32, error: *mut Error) -> i32;
     fn chain_run(chain: *mut Chain, mode: i32, stream: *mut c_void, error: *mut Error) -> i32;
     fn chain_length(chain: *const Chain) -> u32;
@@ -1001,8 +982,8 @@ functions! {
     fn graph_upgrade(graph: *mut Graph, count: *mut u32, error: *mut Error) -> i32;
     fn graph_print(graph: *const Graph, format: i32, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
     fn tune_outcome_text(outcome: i32) -> *const c_char;
-    fn tune_run(runtime: *mut Runtime, launches: *const TuneLaunch, launch_count: u32, buffers: *const TuneBuffer, buffer_count: u32, options: *const TuneOptions, tune: *mut *mut Tune, error: *mut Error) -> i32;
-    fn tune_load(runtime: *mut Runtime, launches: *const TuneLaunch, launch_count: u32, mode: i32, tune: *mut *mut Tune, error: *mut Error) -> i32;
+    fn tune_run(chain: *mut Chain, buffers: *const TuneBuffer, buffer_count: u32, options: *const TuneOptions, tune: *mut *mut Tune, error: *mut Error) -> i32;
+    fn tune_load(chain: *mut Chain, mode: i32, tune: *mut *mut Tune, error: *mut Error) -> i32;
     fn tune_get_info(tune: *const Tune, info: *mut TuneInfo, error: *mut Error) -> i32;
     fn tune_get_trial(tune: *const Tune, index: u32, trial: *mut TuneTrial, error: *mut Error) -> i32;
     fn tune_get_choice(tune: *const Tune, launch: u32, choice: *mut TuneChoice, error: *mut Error) -> i32;
@@ -1123,7 +1104,7 @@ pub trait Argument {
 macro_rules! arguments {
     ($($kind:ty)*) => { $(impl Argument for $kind {
         fn argument(&self) -> raw::Argument {
-            raw::Argument { bytes: mem::size_of::<Self>() as u32, reserved: 0, value: 0, data: (self as *const Self).cast() }
+            raw::Argument { bytes: mem::size_of::<Self>() as u32, kind: 0, value: 0, data: (self as *const Self).cast() }
         }
     })* };
 }
@@ -1132,13 +1113,13 @@ arguments! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
 /// A struct's bytes.
 impl<const BYTES: usize> Argument for [u8; BYTES] {
     fn argument(&self) -> raw::Argument {
-        raw::Argument { bytes: BYTES as u32, reserved: 0, value: 0, data: self.as_ptr().cast() }
+        raw::Argument { bytes: BYTES as u32, kind: 0, value: 0, data: self.as_ptr().cast() }
     }
 }
 
 impl<T> Argument for Memory<T> {
     fn argument(&self) -> raw::Argument {
-        raw::Argument { bytes: 8, reserved: 0, value: self.address, data: ptr::null() }
+        raw::Argument { bytes: 8, kind: 0, value: self.address, data: ptr::null() }
     }
 }
 

@@ -330,9 +330,10 @@ static int measure(const gd_bench *bench, void **results)
     if (status == GRIDDEP_OK)
         status = griddep_stream_create(bench->runtime, &with.stream, &with.error);
     if (status == GRIDDEP_OK)
-        status = griddep_event_create(bench->runtime, &with.start, &with.error);
+        status =
+            griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.start, &with.error);
     if (status == GRIDDEP_OK)
-        status = griddep_event_create(bench->runtime, &with.end, &with.error);
+        status = griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.end, &with.error);
     int code = status == GRIDDEP_OK ? measure_rows(&with, *results) : fail(&with);
     if (with.start != NULL)
         griddep_event_destroy(bench->runtime, with.start, NULL);

@@ -32,9 +32,8 @@ typedef struct gd_tune_request {
 
 /* What the library is given, made of a session. */
 typedef struct gd_tune_input {
-    griddep_tune_launch *launches;
+    griddep_tune_offer *offers; /* one a launch */
     griddep_tune_buffer *buffers;
-    griddep_launch_config *configs;
     uint32_t launch_count;
 } gd_tune_input;
 
@@ -84,9 +83,8 @@ static int choose_gain(const gd_tune_request *request, double *gain)
 static void make_input(const gd_session *session, gd_tune_input *input)
 {
     const gd_plan *plan = session->plan;
-    *input = (gd_tune_input){.launches = gd_heap_take(plan->launch_count, sizeof(*input->launches)),
+    *input = (gd_tune_input){.offers = gd_heap_take(plan->launch_count, sizeof(*input->offers)),
                              .buffers = gd_heap_take(plan->buffer_count, sizeof(*input->buffers)),
-                             .configs = gd_heap_take(plan->launch_count, sizeof(*input->configs)),
                              .launch_count = plan->launch_count};
     for (uint32_t i = 0; i < plan->buffer_count; i++)
         input->buffers[i] = (griddep_tune_buffer){
@@ -96,35 +94,22 @@ static void make_input(const gd_session *session, gd_tune_input *input)
             .initial = plan->buffers[i].written ? session->images[i] : NULL,
             .compared = plan->buffers[i].written && !gd_plan_may_deviate(plan, i)};
     for (uint32_t i = 0; i < plan->launch_count; i++) {
-        const gd_plan_launch *planned = &plan->launches[i];
-        griddep_tune_launch *launch = &input->launches[i];
-        input->configs[i] = gd_session_config(session, planned, GRIDDEP_PDL_DEFAULT);
-        *launch = (griddep_tune_launch){.size = sizeof(*launch),
-                                        .lane = planned->lane,
-                                        .config = &input->configs[i],
-                                        .arguments = gd_session_arguments(session, planned),
-                                        .uses = gd_chaincheck_arguments(plan, planned),
-                                        .argument_count = planned->argument_count,
-                                        .after = planned->after,
-                                        .after_count = planned->after_count};
-        launch->grids = gd_plan_grids(planned, session->multiprocessors, &launch->grid_count);
-        launch->carveouts = gd_plan_carveouts(planned, &launch->carveout_count);
-        griddep_kernel_get(session->modules[planned->module], planned->kernel, &launch->kernel,
-                           NULL);
+        griddep_tune_offer *offer = &input->offers[i];
+        *offer = (griddep_tune_offer){.size = sizeof(*offer), .launch = i};
+        offer->grids =
+            gd_plan_grids(&plan->launches[i], session->multiprocessors, &offer->grid_count);
+        offer->carveouts = gd_plan_carveouts(&plan->launches[i], &offer->carveout_count);
     }
 }
 
 static void free_input(gd_tune_input *input)
 {
     for (uint32_t i = 0; i < input->launch_count; i++) {
-        free((void *)input->launches[i].arguments);
-        free((void *)input->launches[i].uses);
-        free((void *)input->launches[i].grids);
-        free((void *)input->launches[i].carveouts);
+        free((void *)input->offers[i].grids);
+        free((void *)input->offers[i].carveouts);
     }
-    free(input->launches);
+    free(input->offers);
     free(input->buffers);
-    free(input->configs);
 }
 
 static int check_plan(const gd_plan *plan, const char *path)
@@ -169,9 +154,10 @@ static int search(const gd_tune_request *request, gd_session *session, griddep_t
     if (code != 0)
         return code;
     make_input(session, &input);
-    int32_t status =
-        griddep_tune_run(session->runtime, input.launches, input.launch_count, input.buffers,
-                         session->plan->buffer_count, &options, tune, &error);
+    options.offers = input.offers;
+    options.offer_count = input.launch_count;
+    int32_t status = griddep_tune_run(session->chain, input.buffers, session->plan->buffer_count,
+                                      &options, tune, &error);
     free_input(&input);
     gd_progress_clear();
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "tuning");

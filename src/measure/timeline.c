@@ -235,9 +235,9 @@ static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain
 
     gd_call *call = NULL;
     if (!status)
-        status = gd_call_with_kernel(original->call, launch->kernel, &call, error);
+        status = gd_call_with_kernel(original->call, launch->kernel, NULL, &call, error);
     if (!status)
-        status = gd_chain_append(timeline->chain, original->lane, call, error);
+        status = gd_chain_append(timeline->chain, call, error);
     if (status)
         gd_call_release(call);
     for (uint32_t i = 0; i < original->on_count && !status; i++)
@@ -428,13 +428,12 @@ int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_opt
                                 griddep_timeline **timeline, griddep_error *error)
 {
     griddep_timeline_options options;
-    int32_t status = gd_error_check(error);
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
         return status;
-    if (!chain || !timeline)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                            chain ? "timeline" : "chain");
+    if (!timeline)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "timeline is NULL");
     status = read_options(&options, given, error);
     if (status)
         return status;
@@ -478,7 +477,7 @@ int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *str
     int32_t status = check(timeline, timeline, "timeline", error);
 
     if (!status)
-        status = gd_chain_check(timeline->chain, mode, error);
+        status = gd_chain_can_run(timeline->chain, mode, error);
     if (status)
         return status;
     timeline->mode = -1;

@@ -70,12 +70,51 @@ static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffe
     return GRIDDEP_OK;
 }
 
-static int32_t create(griddep_runtime *runtime, griddep_tune **tune, griddep_error *error)
+static int32_t read_offer(griddep_tune *tune, const void *at, griddep_error *error)
 {
+    griddep_tune_offer own;
+    int32_t status = gd_struct_read(&own, sizeof own, sizeof own, at, "griddep_tune_offer", error);
+
+    if (status)
+        return status;
+    if (own.launch >= tune->launch_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "an offer for launch %u of a chain that has %u", (unsigned)own.launch,
+                            (unsigned)tune->launch_count);
+    if ((own.grid_count && !own.grids) || (own.carveout_count && !own.carveouts))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the offer for launch %u lacks a list",
+                            (unsigned)own.launch);
+    for (uint32_t i = 0; i < own.carveout_count; i++)
+        if (own.carveouts[i] < GRIDDEP_CARVEOUT_DEFAULT || own.carveouts[i] > 100)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launch %u is offered a carve-out of %d percent",
+                                (unsigned)own.launch, (int)own.carveouts[i]);
+    tune->launches[own.launch].offer = own;
+    return GRIDDEP_OK;
+}
+
+static int32_t read_offers(griddep_tune *tune, griddep_error *error)
+{
+    const griddep_tune_options *options = &tune->options;
+    const char *at = (const char *)options->offers;
+    int32_t status = GRIDDEP_OK;
+
+    if (options->offer_count && !at)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "offers is NULL");
+    for (uint32_t i = 0; i < options->offer_count && !status; i++)
+        status = read_offer(tune, at + (size_t)i * options->offers->size, error);
+    return status;
+}
+
+static int32_t create(const griddep_chain *chain, griddep_tune **tune, griddep_error *error)
+{
+    griddep_runtime *runtime = chain->runtime;
+
     *tune = calloc(1, sizeof **tune);
     if (!*tune)
         return gd_error_memory(error);
     (*tune)->runtime = gd_runtime_hold(runtime);
+    (*tune)->chain = chain;
     (*tune)->info =
         (griddep_tune_info){.size = sizeof(griddep_tune_info), .model = runtime->info.emulated};
     return GRIDDEP_OK;
@@ -127,9 +166,9 @@ static int32_t prepare(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = griddep_stream_create(tune->runtime, &tune->stream, error);
     if (!status)
-        status = griddep_event_create(tune->runtime, &tune->start, error);
+        status = griddep_event_create(tune->runtime, GRIDDEP_EVENT_TIMING, &tune->start, error);
     if (!status)
-        status = griddep_event_create(tune->runtime, &tune->end, error);
+        status = griddep_event_create(tune->runtime, GRIDDEP_EVENT_TIMING, &tune->end, error);
     if (!status)
         status = run_given(tune, error);
     return status ? status : gd_tune_choose_batch(tune, error);
@@ -139,20 +178,20 @@ static int32_t prepare(griddep_tune *tune, griddep_error *error)
 
 static int32_t make_choice(griddep_tune *tune, uint32_t index, griddep_error *error)
 {
-    const griddep_tune_launch *launch = &tune->launches[index];
-    const uint32_t source = tune->units[tune->unit_of[index]].source;
+    const gd_tune_launch *launch = &tune->launches[index];
+    const uint32_t source = tune->units[launch->unit].source;
     griddep_tune_choice *choice = &tune->choices[index].info;
     gd_text text = {0};
 
     *choice = (griddep_tune_choice){
         .size = sizeof *choice,
         .ptx = tune->best.texts[source],
-        .grid = {tune->best.grids[index], launch->config->grid[1], launch->config->grid[2]},
+        .grid = {tune->best.grids[index], launch->config.grid[1], launch->config.grid[2]},
         .pdl = tune->best.pdl[index],
         .carveout = tune->best.carveouts[index]};
-    choice->changed = choice->ptx || choice->pdl != launch->config->pdl ||
-                      choice->grid[0] != launch->config->grid[0] ||
-                      choice->carveout != tune->carveout_of[index];
+    choice->changed = choice->ptx || choice->pdl != launch->config.pdl ||
+                      choice->grid[0] != launch->config.grid[0] ||
+                      choice->carveout != launch->carveout;
     if (!tune->choices[index].text) { /* what was recalled has its words */
         gd_tune_describe(tune, &tune->best, index, &text);
         tune->choices[index].text = strdup(gd_text_get(&text));
@@ -186,6 +225,7 @@ static void end_search(griddep_tune *tune)
     free(tune->got);
     free(tune->tried);
     free(tune->launches);
+    free(tune->uses);
     free(tune->buffers);
     if (tune->start)
         griddep_event_destroy(tune->runtime, tune->start, NULL);
@@ -197,6 +237,8 @@ static void end_search(griddep_tune *tune)
     tune->got = NULL;
     tune->tried = NULL;
     tune->launches = NULL;
+    tune->uses = NULL;
+    tune->chain = NULL;
     tune->buffers = NULL;
     tune->start = tune->end = tune->stream = NULL;
 }
@@ -223,27 +265,28 @@ const char *griddep_tune_outcome_text(int32_t outcome)
                                                                              : "unknown";
 }
 
-int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches,
-                         uint32_t launch_count, const griddep_tune_buffer *buffers,
+int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers,
                          uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error)
 {
     griddep_tune *made;
-    int32_t status = gd_error_check(error);
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
         return status;
-    if (!runtime || !tune || !buffers || !buffer_count)
+    if (!tune || !buffers || !buffer_count)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "no runtime, no buffers, or no place for the result");
-    status = create(runtime, &made, error);
+                            "no buffers, or no place for the result");
+    status = create(chain, &made, error);
     if (status)
         return status;
     status = read_options(made, options, error);
     if (!status)
         status = read_buffers(made, buffers, buffer_count, error);
     if (!status)
-        status = gd_tune_read_launches(made, launches, launch_count, error);
+        status = gd_tune_read_chain(made, error);
+    if (!status)
+        status = read_offers(made, error);
     if (!status)
         status = prepare(made, error);
     if (!status)
@@ -255,25 +298,23 @@ int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *la
     return finish(made, status, tune);
 }
 
-int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches,
-                          uint32_t launch_count, int32_t mode, griddep_tune **tune,
+int32_t griddep_tune_load(griddep_chain *chain, int32_t mode, griddep_tune **tune,
                           griddep_error *error)
 {
     const griddep_tune_options options = {.size = sizeof options, .mode = mode};
     griddep_tune *made;
-    int32_t status = gd_error_check(error);
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
         return status;
-    if (!runtime || !tune)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "no runtime, or no place for the result");
-    status = create(runtime, &made, error);
+    if (!tune)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no place for the result");
+    status = create(chain, &made, error);
     if (status)
         return status;
     status = read_options(made, &options, error);
     if (!status)
-        status = gd_tune_read_launches(made, launches, launch_count, error);
+        status = gd_tune_read_chain(made, error);
     if (!status)
         status = gd_tune_recall(made, error);
     if (!status)
@@ -359,8 +400,6 @@ void griddep_tune_destroy(griddep_tune *tune)
     free(tune->untraced);
     free(tune->trials);
     free(tune->choices);
-    free(tune->unit_of);
-    free(tune->carveout_of);
     free(tune->units);
     free(tune->sources);
     gd_runtime_release(tune->runtime);

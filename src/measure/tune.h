@@ -10,6 +10,7 @@
 
 #include "griddep.h"
 #include "base/text.h"
+#include "run/chain.h"
 
 #define GD_TUNE_NONE UINT32_MAX
 
@@ -60,8 +61,8 @@ typedef struct gd_tune_setup {
 /* What the timeline shows of a setup. runs 0: it was not looked at. */
 typedef struct gd_tune_shown {
     uint32_t runs;
-    double *
-        hops; /* [launch * GRIDDEP_TUNE_FIGURES + figure]: medians over the runs; NaN: there is no
+    double
+        *hops; /* [launch * GRIDDEP_TUNE_FIGURES + figure]: medians over the runs; NaN: there is no
                * such hop */
 } gd_tune_shown;
 
@@ -77,6 +78,16 @@ typedef struct gd_tune_choice {
     char *text;
 } gd_tune_choice;
 
+/* What the tuner knows of a launch. */
+typedef struct gd_tune_launch {
+    const gd_chain_launch *chained;
+    griddep_launch_config config; /* as given; its attributes are the call's */
+    const griddep_use *uses;      /* by argument */
+    int32_t carveout;             /* as given: percent, or GRIDDEP_CARVEOUT_DEFAULT */
+    uint32_t unit;
+    griddep_tune_offer offer; /* of the caller; all zero: none */
+} gd_tune_launch;
+
 struct griddep_tune {
     griddep_runtime *runtime; /* held */
     griddep_tune_info info;
@@ -84,17 +95,17 @@ struct griddep_tune {
     uint32_t trial_capacity;
     gd_tune_choice *choices; /* by launch */
     /* while it runs, or is loaded */
-    griddep_tune_launch *launches; /* whole structs of this library's size */
+    const griddep_chain *chain; /* the caller's */
+    gd_tune_launch *launches;
+    griddep_use *uses;
     uint32_t launch_count;
-    griddep_tune_buffer *buffers; /* likewise */
+    griddep_tune_buffer *buffers; /* whole structs of this library's size */
     uint32_t buffer_count;
     griddep_tune_options options;
     gd_tune_source *sources;
     uint32_t source_count;
     gd_tune_unit *units;
     uint32_t unit_count;
-    uint32_t *unit_of;    /* by launch */
-    int32_t *carveout_of; /* by launch: as given */
     void *stream, *start, *end;
     void **serial;     /* by buffer: what the serial run left; NULL: not compared */
     void *got;         /* room for the largest of them */
@@ -113,9 +124,8 @@ struct griddep_tune {
 
 /* ---- tune_variant.c ---- */
 
-/* Reads the caller's launches, and finds sources and units. */
-int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches,
-                              uint32_t count, griddep_error *error);
+/* Reads the caller's chain, and finds sources and units. */
+int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error);
 
 /* A setup with the choices of another one (NULL: as given), not realized. What is half made can be
  * freed. */

@@ -43,31 +43,31 @@ static void add_attributes(gd_digest *digest, const griddep_launch_config *confi
 
 static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t index)
 {
-    const griddep_tune_launch *launch = &tune->launches[index];
-    const griddep_launch_config *config = launch->config;
+    const gd_tune_launch *launch = &tune->launches[index];
+    const gd_chain_launch *chained = launch->chained;
+    const griddep_launch_config *config = &launch->config;
+    const gd_call *call = chained->call;
 
-    gd_digest_add_string(digest, tune->units[tune->unit_of[index]].name);
-    add_number(digest, tune->units[tune->unit_of[index]].source);
+    gd_digest_add_string(digest, tune->units[launch->unit].name);
+    add_number(digest, tune->units[launch->unit].source);
     gd_digest_add(digest, config->grid, sizeof config->grid);
     gd_digest_add(digest, config->block, sizeof config->block);
     gd_digest_add(digest, config->cluster, sizeof config->cluster);
     add_number(digest, config->shared_bytes);
     add_number(digest, (uint64_t)config->pdl);
     add_attributes(digest, config);
-    add_number(digest, launch->lane);
-    add_number(digest, launch->after_count);
-    for (uint32_t i = 0; i < launch->after_count; i++)
-        add_number(digest, launch->after[i]);
-    for (uint32_t i = 0; i < launch->argument_count; i++) {
-        const griddep_check_argument *use = &launch->uses[i];
-        const griddep_argument *argument = &launch->arguments[i];
+    add_number(digest, chained->lane);
+    add_number(digest, chained->on_count);
+    for (uint32_t i = 0; i < chained->on_count; i++)
+        add_number(digest, chained->on[i]);
+    for (uint32_t i = 0; i < chained->argument_count; i++) {
+        const griddep_use *use = &launch->uses[i];
         add_number(digest, use->buffer);
         add_number(digest, (uint64_t)use->access);
         add_number(digest, use->offset);
         add_number(digest, use->bytes);
         if (!use->buffer)
-            gd_digest_add(digest, argument->data ? argument->data : &argument->value,
-                          argument->bytes);
+            gd_digest_add(digest, call->pointers[i], call->kernel->parameters[i].bytes);
     }
 }
 

@@ -63,7 +63,7 @@ static gd_tune_trial *add_trial(griddep_tune *tune, uint32_t launch, const char 
     }
     gd_tune_trial *trial = &tune->trials[tune->info.trial_count++];
     *trial = (gd_tune_trial){.info = {.size = sizeof trial->info, .launch = launch},
-                             .kernel = strdup(tune->units[tune->unit_of[launch]].name),
+                             .kernel = strdup(tune->units[tune->launches[launch].unit].name),
                              .text = strdup(text),
                              .detail = strdup("")};
     if (trial->kernel && trial->text && trial->detail)
@@ -497,7 +497,7 @@ static int32_t try_off(stage *of, uint32_t unit, uint32_t launch, const char *te
     int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
 
     for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
-        if ((unit == GD_TUNE_NONE || unit == of->tune->unit_of[i]) &&
+        if ((unit == GD_TUNE_NONE || unit == of->tune->launches[i].unit) &&
             (launch == GD_TUNE_NONE || launch == i))
             setup.pdl[i] = GRIDDEP_PDL_OFF;
     if (!status)
@@ -544,17 +544,17 @@ static int32_t tune_grids(griddep_tune *tune, griddep_error *error)
 
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
         stage now = {.tune = tune, .launch = i};
-        for (uint32_t k = 0; k < tune->launches[i].grid_count && !status; k++)
-            status = try_grid(&now, i, tune->launches[i].grids[k], error);
+        for (uint32_t k = 0; k < tune->launches[i].offer.grid_count && !status; k++)
+            status = try_grid(&now, i, tune->launches[i].offer.grids[k], error);
         status = end_stage(&now, status, error);
     }
     return status;
 }
 
-static bool offers(const griddep_tune_launch *launch, int32_t carveout)
+static bool offers(const griddep_tune_offer *offer, int32_t carveout)
 {
-    for (uint32_t i = 0; i < launch->carveout_count; i++)
-        if (launch->carveouts[i] == carveout)
+    for (uint32_t i = 0; i < offer->carveout_count; i++)
+        if (offer->carveouts[i] == carveout)
             return true;
     return false;
 }
@@ -569,7 +569,7 @@ static int32_t try_carveout(stage *of, uint32_t launch, int32_t carveout, gridde
     gd_tune_describe_carveout(carveout, &text);
     gd_text_string(&text, launch == GD_TUNE_NONE ? " for all that offer it" : "");
     for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
-        if (launch == GD_TUNE_NONE ? offers(&of->tune->launches[i], carveout) : launch == i)
+        if (launch == GD_TUNE_NONE ? offers(&of->tune->launches[i].offer, carveout) : launch == i)
             setup.carveouts[i] = carveout;
     return try_described(of, &setup, &text, status, error);
 }
@@ -583,14 +583,14 @@ static int32_t tune_carveouts(griddep_tune *tune, griddep_error *error)
 
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
         all.launch = i;
-        for (uint32_t k = 0; k < tune->launches[i].carveout_count && !status; k++)
-            status = try_carveout(&all, GD_TUNE_NONE, tune->launches[i].carveouts[k], error);
+        for (uint32_t k = 0; k < tune->launches[i].offer.carveout_count && !status; k++)
+            status = try_carveout(&all, GD_TUNE_NONE, tune->launches[i].offer.carveouts[k], error);
     }
     status = end_stage(&all, status, error);
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
         stage now = {.tune = tune, .launch = i};
-        for (uint32_t k = 0; k < tune->launches[i].carveout_count && !status; k++)
-            status = try_carveout(&now, i, tune->launches[i].carveouts[k], error);
+        for (uint32_t k = 0; k < tune->launches[i].offer.carveout_count && !status; k++)
+            status = try_carveout(&now, i, tune->launches[i].offer.carveouts[k], error);
         status = end_stage(&now, status, error);
     }
     return status;
@@ -675,7 +675,7 @@ static uint32_t count_trials(const griddep_tune *tune)
                      ? 9 + ROUNDS + tune->units[i].constant_count * BUDGETS
                      : 0;
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        count += tune->launches[i].grid_count + 2 * tune->launches[i].carveout_count +
+        count += tune->launches[i].offer.grid_count + 2 * tune->launches[i].offer.carveout_count +
                  (i && tune->launch_count <= MOST_LAUNCHES_ALONE);
     return count;
 }

@@ -10,7 +10,7 @@
 #include "run/kernel.h"
 #include "run/module.h"
 
-enum { LAUNCH_MINIMUM = offsetof(griddep_tune_launch, carveouts), MOST_ATTRIBUTES = 32 };
+enum { MOST_ATTRIBUTES = 33 }; /* those of a caller, and the cluster */
 
 /* ---- sources and units ---- */
 
@@ -26,7 +26,7 @@ static uint32_t find_source(griddep_tune *tune, griddep_kernel *kernel)
 
 static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
 {
-    griddep_kernel *kernel = tune->launches[launch].kernel;
+    griddep_kernel *kernel = tune->launches[launch].chained->call->kernel;
     uint32_t source = find_source(tune, kernel);
 
     for (uint32_t i = 0; i < tune->unit_count; i++)
@@ -37,9 +37,36 @@ static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
     return tune->unit_count++;
 }
 
-static bool is_written(const griddep_tune *tune, uint32_t buffer)
+/* Where an argument points: its own value, or, of a tensor map, where another argument with the same
+ * buffer does. 0: not known. */
+static uint64_t find_address(const griddep_tune *tune, uint32_t launch, uint32_t argument)
 {
-    return tune->buffers && (buffer > tune->buffer_count || tune->buffers[buffer - 1].initial);
+    const uint32_t buffer = tune->launches[launch].uses[argument].buffer;
+    uint64_t address = 0;
+
+    for (uint32_t i = 0; i <= tune->launch_count && !address; i++) {
+        const gd_tune_launch *other = &tune->launches[i ? i - 1 : launch];
+        const gd_call *call = other->chained->call;
+        for (uint32_t k = 0; k < other->chained->argument_count && !address; k++)
+            if ((i || k == argument) && other->uses[k].buffer == buffer &&
+                call->kernel->parameters[k].bytes == sizeof address)
+                memcpy(&address, call->pointers[k], sizeof address);
+    }
+    return address;
+}
+
+/* The bytes from where an argument points to the end of a buffer that no launch writes; 0: it points
+ * into none. */
+static uint64_t unwritten_bytes(const griddep_tune *tune, uint32_t launch, uint32_t argument)
+{
+    const uint64_t address = find_address(tune, launch, argument);
+
+    for (uint32_t i = 0; i < tune->buffer_count; i++) {
+        const griddep_tune_buffer *buffer = &tune->buffers[i];
+        if (address >= buffer->address && address - buffer->address < buffer->bytes)
+            return buffer->initial ? 0 : buffer->bytes - (address - buffer->address);
+    }
+    return 0;
 }
 
 /* The bytes behind a parameter that holds constant data in every launch of a unit; 0: it does
@@ -49,15 +76,16 @@ static uint64_t constant_bytes(const griddep_tune *tune, uint32_t unit, uint32_t
     uint64_t least = UINT64_MAX;
 
     for (uint32_t i = 0; i < tune->launch_count; i++) {
-        if (tune->unit_of[i] != unit)
+        if (tune->launches[i].unit != unit)
             continue;
-        const griddep_check_argument *use = &tune->launches[i].uses[parameter];
+        const griddep_use *use = &tune->launches[i].uses[parameter];
         if (!use->buffer || use->access == GRIDDEP_ACCESS_WRITE ||
             use->access == GRIDDEP_ACCESS_UPDATE)
             return 0;
-        if (use->access != GRIDDEP_ACCESS_CONSTANT && is_written(tune, use->buffer))
-            return 0;
-        least = use->bytes < least ? use->bytes : least;
+        uint64_t bytes = unwritten_bytes(tune, i, parameter);
+        if (bytes && use->bytes && use->bytes < bytes)
+            bytes = use->bytes;
+        least = bytes < least ? bytes : least;
     }
     return least;
 }
@@ -66,16 +94,16 @@ static int32_t find_constants(griddep_tune *tune, uint32_t index, griddep_error 
 {
     gd_tune_unit *unit = &tune->units[index];
     const gd_tune_source *source = &tune->sources[unit->source];
-    const griddep_tune_launch *launch = &tune->launches[unit->first];
+    const uint32_t count = tune->launches[unit->first].chained->argument_count;
     uint32_t entry;
 
     if (!source->ptx || !gd_ptx_find_entry(source->ptx, unit->name, &entry))
         return GRIDDEP_OK;
-    unit->constants = calloc(launch->argument_count + 1, sizeof *unit->constants);
-    unit->constant_names = calloc(launch->argument_count + 1, sizeof *unit->constant_names);
+    unit->constants = calloc(count + 1, sizeof *unit->constants);
+    unit->constant_names = calloc(count + 1, sizeof *unit->constant_names);
     if (!unit->constants || !unit->constant_names)
         return gd_error_memory(error);
-    for (uint32_t i = 0; i < launch->argument_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         griddep_parameter_info parameter = {.size = sizeof parameter};
         uint64_t bytes = constant_bytes(tune, index, i);
         if (!bytes || griddep_ptx_get_parameter(source->ptx, entry, i, &parameter, NULL) ||
@@ -90,54 +118,14 @@ static int32_t find_constants(griddep_tune *tune, uint32_t index, griddep_error 
 /* Whether something of the chain stands directly before a launch, or behind it. */
 static void find_neighbours(griddep_tune *tune, uint32_t launch)
 {
-    const griddep_tune_launch *own = &tune->launches[launch];
-    gd_tune_unit *unit = &tune->units[tune->unit_of[launch]];
+    const gd_chain_launch *own = tune->launches[launch].chained;
+    gd_tune_unit *unit = &tune->units[tune->launches[launch].unit];
 
-    unit->has_before |= own->after_count > 0;
-    for (uint32_t i = 0; i < own->after_count; i++)
-        if (own->after[i] < launch)
-            tune->units[tune->unit_of[own->after[i]]].has_behind = true;
-    for (uint32_t i = launch; i-- > 0;) {
-        if (tune->launches[i].lane != own->lane)
-            continue;
-        unit->has_before = true;
-        tune->units[tune->unit_of[i]].has_behind = true;
-        return;
-    }
-}
-
-/* A use that names a buffer beyond those of the call is refused, so that all that follows may trust
- * it. griddep_tune_load has no buffers and asks for less. */
-static int32_t check_launch(const griddep_tune *tune, uint32_t index, griddep_error *error)
-{
-    const griddep_tune_launch *launch = &tune->launches[index];
-
-    if (!launch->kernel || !launch->config ||
-        (launch->argument_count && (!launch->arguments || !launch->uses)) ||
-        (launch->after_count && !launch->after) || (launch->grid_count && !launch->grids) ||
-        (launch->carveout_count && !launch->carveouts))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "launch %u lacks its kernel, its configuration or a list",
-                            (unsigned)index);
-    if (launch->kernel->runtime != tune->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "launch %u: the kernel belongs to another runtime", (unsigned)index);
-    if (launch->argument_count != launch->kernel->info.parameter_count)
-        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
-                            "launch %u: %s takes %u arguments, %u are given", (unsigned)index,
-                            launch->kernel->name, (unsigned)launch->kernel->info.parameter_count,
-                            (unsigned)launch->argument_count);
-    for (uint32_t i = 0; i < launch->carveout_count; i++)
-        if (launch->carveouts[i] < GRIDDEP_CARVEOUT_DEFAULT || launch->carveouts[i] > 100)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launch %u offers a carve-out of %d percent", (unsigned)index,
-                                (int)launch->carveouts[i]);
-    for (uint32_t i = 0; i < launch->argument_count && tune->buffers; i++)
-        if (launch->uses[i].buffer > tune->buffer_count)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launch %u, argument %u: there is no buffer %u", (unsigned)index,
-                                (unsigned)i, (unsigned)launch->uses[i].buffer);
-    return GRIDDEP_OK;
+    unit->has_before |= own->on_count > 0 || own->previous != GD_CHAIN_NONE;
+    for (uint32_t i = 0; i < own->on_count; i++)
+        tune->units[tune->launches[own->on[i]].unit].has_behind = true;
+    if (own->previous != GD_CHAIN_NONE)
+        tune->units[tune->launches[own->previous].unit].has_behind = true;
 }
 
 /* The preferred carve-out that a configuration has. */
@@ -145,7 +133,7 @@ static int32_t read_carveout(const griddep_launch_config *config)
 {
     int32_t percent;
 
-    for (uint32_t i = 0; i < config->attribute_count && config->attributes; i++) {
+    for (uint32_t i = 0; i < config->attribute_count; i++) {
         if (config->attributes[i].id != GRIDDEP_ATTRIBUTE_CARVEOUT)
             continue;
         memcpy(&percent, config->attributes[i].value, sizeof percent);
@@ -154,40 +142,36 @@ static int32_t read_carveout(const griddep_launch_config *config)
     return GRIDDEP_CARVEOUT_DEFAULT;
 }
 
-int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches,
-                              uint32_t count, griddep_error *error)
+int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
 {
-    if (count < 2 || !launches)
+    const griddep_chain *chain = tune->chain;
+    const uint32_t count = chain->count;
+    uint32_t place = 0;
+
+    if (count < 2)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "a chain of %u launches has no hop to tune", (unsigned)count);
     tune->launches = calloc(count, sizeof *tune->launches);
     tune->sources = calloc(count, sizeof *tune->sources);
     tune->units = calloc(count, sizeof *tune->units);
-    tune->unit_of = calloc(count, sizeof *tune->unit_of);
-    tune->carveout_of = calloc(count, sizeof *tune->carveout_of);
     tune->choices = calloc(count, sizeof *tune->choices);
-    if (!tune->launches || !tune->sources || !tune->units || !tune->unit_of || !tune->carveout_of ||
-        !tune->choices)
+    if (!tune->launches || !tune->sources || !tune->units || !tune->choices)
         return gd_error_memory(error);
     tune->launch_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        const char *at = (const char *)launches + (size_t)i * launches->size;
-        int32_t status = gd_struct_read(&tune->launches[i], sizeof *tune->launches, LAUNCH_MINIMUM,
-                                        at, "griddep_tune_launch", error);
-        if (!status)
-            status = check_launch(tune, i, error);
-        if (status)
-            return status;
-        tune->unit_of[i] = find_unit(tune, i);
-        tune->carveout_of[i] = read_carveout(tune->launches[i].config);
+    int32_t status = gd_chain_read_uses(chain, &tune->uses, error);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        gd_tune_launch *launch = &tune->launches[i];
+        launch->chained = &chain->launches[i];
+        launch->config = gd_call_config(launch->chained->call);
+        launch->uses = tune->uses + place;
+        launch->carveout = read_carveout(&launch->config);
+        launch->unit = find_unit(tune, i);
         find_neighbours(tune, i);
+        place += launch->chained->argument_count;
     }
-    for (uint32_t i = 0; i < tune->unit_count; i++) {
-        int32_t status = find_constants(tune, i, error);
-        if (status)
-            return status;
-    }
-    return GRIDDEP_OK;
+    for (uint32_t i = 0; i < tune->unit_count && !status; i++)
+        status = find_constants(tune, i, error);
+    return status;
 }
 
 /* ---- setups ---- */
@@ -204,9 +188,9 @@ int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, 
     if (!to->edits || !to->pdl || !to->grids || !to->carveouts || !to->texts || !to->modules)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < tune->launch_count; i++) {
-        to->pdl[i] = from ? from->pdl[i] : tune->launches[i].config->pdl;
-        to->grids[i] = from ? from->grids[i] : tune->launches[i].config->grid[0];
-        to->carveouts[i] = from ? from->carveouts[i] : tune->carveout_of[i];
+        to->pdl[i] = from ? from->pdl[i] : tune->launches[i].config.pdl;
+        to->grids[i] = from ? from->grids[i] : tune->launches[i].config.grid[0];
+        to->carveouts[i] = from ? from->carveouts[i] : tune->launches[i].carveout;
     }
     for (uint32_t i = 0; i < tune->unit_count && from; i++)
         to->edits[i] = from->edits[i];
@@ -302,27 +286,15 @@ static void count_findings(const griddep_findings *findings, uint32_t *errors, u
 int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors,
                       uint32_t *warnings, gd_text *first, griddep_error *error)
 {
-    griddep_check_launch *launches = calloc(tune->launch_count, sizeof *launches);
+    const griddep_ptx **texts = calloc(tune->launch_count, sizeof *texts);
     griddep_findings *findings;
 
-    if (!launches)
+    if (!texts)
         return gd_error_memory(error);
-    for (uint32_t i = 0; i < tune->launch_count; i++) {
-        const griddep_tune_launch *launch = &tune->launches[i];
-        const gd_tune_unit *unit = &tune->units[tune->unit_of[i]];
-        launches[i] = (griddep_check_launch){.size = sizeof launches[i],
-                                             .node = GRIDDEP_NODE_KERNEL,
-                                             .ptx = gd_tune_text_of(tune, setup, unit->source),
-                                             .entry = unit->name,
-                                             .arguments = launch->uses,
-                                             .argument_count = launch->argument_count,
-                                             .pdl = setup->pdl[i],
-                                             .lane = launch->lane,
-                                             .after_count = launch->after_count,
-                                             .after = launch->after};
-    }
-    int32_t status = griddep_chain_check(launches, tune->launch_count, &findings, error);
-    free(launches);
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        texts[i] = gd_tune_text_of(tune, setup, tune->units[tune->launches[i].unit].source);
+    int32_t status = gd_chain_check_as(tune->chain, texts, setup->pdl, &findings, error);
+    free(texts);
     if (status)
         return status;
     count_findings(findings, errors, warnings, first);
@@ -353,10 +325,10 @@ static int32_t load_text(const griddep_tune *tune, const griddep_ptx *ptx, const
 int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                           griddep_kernel **kernel, griddep_error *error)
 {
-    const gd_tune_unit *unit = &tune->units[tune->unit_of[launch]];
+    const gd_tune_unit *unit = &tune->units[tune->launches[launch].unit];
 
     if (!setup->modules[unit->source]) {
-        *kernel = tune->launches[launch].kernel;
+        *kernel = tune->launches[launch].chained->call->kernel;
         return GRIDDEP_OK;
     }
     return griddep_kernel_get(setup->modules[unit->source], unit->name, kernel, error);
@@ -370,7 +342,7 @@ static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, u
 {
     uint32_t count = 0;
 
-    if (setup->carveouts[index] == tune->carveout_of[index] ||
+    if (setup->carveouts[index] == tune->launches[index].carveout ||
         config->attribute_count > MOST_ATTRIBUTES)
         return; /* too many are refused with the launch */
     for (uint32_t i = 0; i < config->attribute_count; i++)
@@ -385,24 +357,25 @@ static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, u
 static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index,
                           griddep_error *error)
 {
-    const griddep_tune_launch *launch = &tune->launches[index];
+    const gd_tune_launch *launch = &tune->launches[index];
     griddep_attribute attributes[MOST_ATTRIBUTES + 1];
-    griddep_launch_config config;
+    griddep_launch_config config = launch->config;
+    gd_call *call = NULL;
     griddep_kernel *kernel;
-    int32_t status = gd_struct_read(&config, sizeof config, sizeof config, launch->config,
-                                    "griddep_launch_config", error);
+    int32_t status = gd_tune_kernel_of(tune, setup, index, &kernel, error);
 
-    if (!status)
-        status = gd_tune_kernel_of(tune, setup, index, &kernel, error);
     if (status)
         return status;
     set_carveout(tune, setup, index, &config, attributes);
     config.grid[0] = setup->grids[index];
     config.pdl = setup->pdl[index];
-    status = griddep_chain_add_to(setup->chain, launch->lane, kernel, &config, launch->arguments,
-                                  launch->argument_count, error);
-    for (uint32_t i = 0; i < launch->after_count && !status; i++)
-        status = griddep_chain_depend(setup->chain, index, launch->after[i], error);
+    status = gd_call_with_kernel(launch->chained->call, kernel, &config, &call, error);
+    if (!status)
+        status = gd_chain_append(setup->chain, call, error);
+    if (status)
+        gd_call_release(call);
+    for (uint32_t i = 0; i < launch->chained->on_count && !status; i++)
+        status = griddep_chain_depend(setup->chain, index, launch->chained->on[i], error);
     return status;
 }
 
@@ -475,15 +448,15 @@ void gd_tune_describe_carveout(int32_t percent, gd_text *text)
 void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                       gd_text *text)
 {
-    const griddep_launch_config *config = tune->launches[launch].config;
+    const griddep_launch_config *config = &tune->launches[launch].config;
     gd_text grid = {0}, carveout = {0};
 
-    gd_tune_describe_edit(&setup->edits[tune->unit_of[launch]], text);
+    gd_tune_describe_edit(&setup->edits[tune->launches[launch].unit], text);
     if (setup->grids[launch] != config->grid[0]) {
         gd_text_format(&grid, "%u", (unsigned)setup->grids[launch]);
         add_part(text, "grid", gd_text_get(&grid));
     }
-    if (setup->carveouts[launch] != tune->carveout_of[launch]) {
+    if (setup->carveouts[launch] != tune->launches[launch].carveout) {
         gd_tune_describe_carveout(setup->carveouts[launch], &carveout);
         add_part(text, gd_text_get(&carveout), "");
     }

@@ -131,29 +131,13 @@ void gd_tune_shown_free(gd_tune_shown *shown)
 static bool is_launch_changed(const griddep_tune *tune, const gd_tune_setup *a,
                               const gd_tune_setup *b, uint32_t launch)
 {
-    const gd_tune_edit *one = &a->edits[tune->unit_of[launch]],
-                       *other = &b->edits[tune->unit_of[launch]];
+    const gd_tune_edit *one = &a->edits[tune->launches[launch].unit],
+                       *other = &b->edits[tune->launches[launch].unit];
 
     return a->pdl[launch] != b->pdl[launch] || a->grids[launch] != b->grids[launch] ||
            a->carveouts[launch] != b->carveouts[launch] || one->wait != other->wait ||
            one->trigger != other->trigger || one->round != other->round ||
            one->prefetch != other->prefetch || one->prefetch_bytes != other->prefetch_bytes;
-}
-
-/* The launch that a hop comes from, as the timeline takes it: the one before in the lane, or the
- * last of `after`. */
-static uint32_t launch_before(const griddep_tune *tune, uint32_t launch)
-{
-    const griddep_tune_launch *own = &tune->launches[launch];
-    uint32_t last = GD_TUNE_NONE;
-
-    for (uint32_t i = launch; i-- > 0;)
-        if (tune->launches[i].lane == own->lane)
-            return i;
-    for (uint32_t i = 0; i < own->after_count; i++)
-        if (last == GD_TUNE_NONE || own->after[i] > last)
-            last = own->after[i];
-    return last;
 }
 
 /* The mean of a figure over the hops that are touched. */
@@ -183,10 +167,10 @@ int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *
     if (!touched)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < tune->launch_count; i++) {
-        uint32_t from = launch_before(tune, i);
+        uint32_t from = gd_chain_previous(tune->launches[i].chained);
         touched[i] =
             is_launch_changed(tune, before->setup, after->setup, i) ||
-            (from != GD_TUNE_NONE && is_launch_changed(tune, before->setup, after->setup, from));
+            (from != GD_CHAIN_NONE && is_launch_changed(tune, before->setup, after->setup, from));
     }
     *reason = (griddep_tune_reason){.size = sizeof *reason, .runs = after->shown->runs};
     for (size_t k = 0; k < GRIDDEP_TUNE_FIGURES; k++) {

@@ -93,6 +93,10 @@ static int32_t configure(gd_call *call, const griddep_launch_config *config,
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "kernel %s: a launch in a %s has no stream of its own; give it to %s",
                             kernel->name, owner->what, owner->where);
+    if (launch.lane && !owner->lanes)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: lane %" PRIu32 "; a launch in a %s has none", kernel->name,
+                            launch.lane, owner->what);
     return keep_launch(call, &launch, error);
 }
 
@@ -171,29 +175,48 @@ int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *co
     return finish(made, status, changed);
 }
 
-int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed,
-                            griddep_error *error)
+griddep_launch_config gd_call_config(const gd_call *call)
 {
-    static const gd_call_owner nobody = {"chain", "griddep_chain_run", false};
     const gd_launch *launch = &call->launch;
     const gd_CUlaunchConfig *from = &launch->config;
     _Static_assert(sizeof(griddep_attribute) == sizeof *launch->attributes,
                    "both are CUlaunchAttribute");
-    const griddep_launch_config config = {
-        .size = sizeof config,
-        .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
-        .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
-        .shared_bytes = from->sharedMemBytes,
-        .pdl = launch->pdl,
-        .attribute_count = launch->attribute_count,
-        .attributes = (const griddep_attribute *)launch->attributes};
+
+    const bool clustered = launch->attribute_count &&
+                           launch->attributes[0].id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                    .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                    .shared_bytes = from->sharedMemBytes,
+                                    .pdl = launch->said,
+                                    .attribute_count = launch->attribute_count - clustered,
+                                    .attributes =
+                                        (const griddep_attribute *)launch->attributes + clustered,
+                                    .lane = launch->lane};
+
+    if (clustered) {
+        config.cluster[0] = launch->attributes[0].value.clusterDim.x;
+        config.cluster[1] = launch->attributes[0].value.clusterDim.y;
+        config.cluster[2] = launch->attributes[0].value.clusterDim.z;
+    }
+    return config;
+}
+
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel,
+                            const griddep_launch_config *config, gd_call **changed,
+                            griddep_error *error)
+{
+    static const gd_call_owner nobody = {"chain", "griddep_chain_run", false, true};
+    const griddep_launch_config same = gd_call_config(call);
     gd_call *made = allocate(kernel);
 
     if (!made)
         return gd_error_memory(error);
-    int32_t status = configure(made, &config, &nobody, error);
+    int32_t status = configure(made, config ? config : &same, &nobody, error);
     if (!status)
         status = copy_arguments(made, call, error);
+    if (!status)
+        status = gd_require_check(kernel, &made->launch, made->pointers, error);
     return finish(made, status, changed);
 }
 

@@ -31,6 +31,7 @@ typedef struct gd_call_owner {
     const char *what;  /* "chain" */
     const char *where; /* "griddep_chain_run" */
     bool conditionals; /* arguments may name them */
+    bool lanes;        /* its launches may be in other lanes than 0 */
 } gd_call_owner;
 
 int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config,
@@ -44,9 +45,13 @@ int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *argu
 int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
                             const gd_call_owner *owner, gd_call **changed, griddep_error *error);
 
-/* A call like another one of a kernel with the same parameters. The kernel's context need not be
- * current. */
-int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed,
+/* The configuration that makes such a launch again: its attributes are the call's. */
+griddep_launch_config gd_call_config(const gd_call *call);
+
+/* A call like another one of a kernel with the same parameters, in another configuration where
+ * `config` is not NULL. The kernel's context need not be current. */
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel,
+                            const griddep_launch_config *config, gd_call **changed,
                             griddep_error *error);
 
 gd_call *gd_call_hold(gd_call *call);

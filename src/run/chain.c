@@ -9,15 +9,16 @@
 
 #include "base/error.h"
 #include "base/table.h"
+#include "ptx/handle/ptx.h"
 #include "run/chain.h"
 #include "run/event.h"
 #include "run/graph.h"
 #include "run/hold.h"
 #include "run/hop.h"
 
-enum { HOP_MINIMUM = sizeof(griddep_hop_info) };
+enum { HOP_MINIMUM = sizeof(griddep_hop_info), GD_CHAIN_MOST_ARGUMENTS = 4096 };
 
-static const gd_call_owner chain_owner = {"chain", "griddep_chain_run", false};
+static const gd_call_owner chain_owner = {"chain", "griddep_chain_run", false, true};
 
 static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
     [GRIDDEP_MODE_SERIAL] = "serial",
@@ -67,10 +68,31 @@ int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index
 
 /* ---- launches ---- */
 
+static void destroy_entry(gd_chain_entry *entry)
+{
+    if (!entry)
+        return;
+    griddep_ptx_destroy((griddep_ptx *)(uintptr_t)entry->ptx);
+    free(entry->name);
+    free(entry->addresses);
+    free(entry);
+}
+
 static void destroy_launch(gd_chain_launch *launch)
 {
     gd_call_release(launch->call);
+    destroy_entry(launch->entry);
+    for (uint32_t i = 0; i < launch->argument_count && launch->uses; i++)
+        free(launch->uses[i].element);
+    free(launch->uses);
     free(launch->on);
+}
+
+static const char *name_of(const gd_chain_launch *launch)
+{
+    const char *name = launch->call ? launch->call->kernel->name : launch->entry->name;
+
+    return name ? name : "the kernel";
 }
 
 static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
@@ -94,18 +116,31 @@ static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-/* Takes the call over on success. */
-int32_t gd_chain_append(griddep_chain *chain, uint32_t lane, gd_call *call, griddep_error *error)
+/* What the item has is taken over on success. */
+static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep_error *error)
 {
-    int32_t status = grow(chain, lane, error);
-
+    if (item->lane > chain->lane_count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "lane %" PRIu32 " of a chain that has %" PRIu32
+                            "; lanes are numbered without gaps",
+                            item->lane, chain->lane_count);
+    int32_t status = grow(chain, item->lane, error);
     if (status)
         return status;
-    chain->launches[chain->count] =
-        (gd_chain_launch){.call = call, .lane = lane, .previous = chain->last[lane]};
-    chain->last[lane] = chain->count++;
+    chain->launches[chain->count] = *item;
+    chain->launches[chain->count].previous = chain->last[item->lane];
+    chain->last[item->lane] = chain->count++;
     chain->lanes_ready = false;
     return GRIDDEP_OK;
+}
+
+int32_t gd_chain_append(griddep_chain *chain, gd_call *call, griddep_error *error)
+{
+    const gd_chain_launch item = {.call = call,
+                                  .lane = call->launch.lane,
+                                  .argument_count = call->kernel->info.parameter_count};
+
+    return append(chain, &item, error);
 }
 
 int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index,
@@ -390,18 +425,33 @@ void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index,
 
 /* ---- public ---- */
 
-int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error)
+static int32_t check_given(const griddep_chain *chain, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
+    return status || chain ? status : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "chain is NULL");
+}
+
+int32_t gd_chain_can_run(const griddep_chain *chain, int32_t mode, griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
     if (status)
         return status;
-    if (!chain)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "chain is NULL");
+    if (!chain->runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the chain was made without a runtime: it can be checked, not run");
     if (mode < 0 || mode >= GRIDDEP_MODE_COUNT)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "mode is %" PRId32 ", which is no GRIDDEP_MODE_*", mode);
     return GRIDDEP_OK;
+}
+
+static int32_t no_launch(const griddep_chain *chain, uint32_t index, griddep_error *error)
+{
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                        "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
+                        chain->count, index);
 }
 
 const char *griddep_mode_name(int32_t mode)
@@ -428,13 +478,12 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
 
     if (status)
         return status;
-    if (!runtime || !chain)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                            runtime ? "chain" : "runtime");
+    if (!chain)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "chain is NULL");
     griddep_chain *created = calloc(1, sizeof *created);
     if (!created)
         return gd_error_memory(error);
-    created->runtime = gd_runtime_hold(runtime);
+    created->runtime = runtime ? gd_runtime_hold(runtime) : NULL;
     *chain = created;
     return GRIDDEP_OK;
 }
@@ -444,12 +493,14 @@ void griddep_chain_destroy(griddep_chain *chain)
     if (!chain)
         return;
     drop_graphs(chain);
-    gd_chain_end_lanes(chain->runtime, chain->lanes);
+    if (chain->runtime)
+        gd_chain_end_lanes(chain->runtime, chain->lanes);
     for (uint32_t i = 0; i < chain->count; i++)
         destroy_launch(&chain->launches[i]);
     free(chain->launches);
     free(chain->last);
-    gd_runtime_release(chain->runtime);
+    if (chain->runtime)
+        gd_runtime_release(chain->runtime);
     free(chain);
 }
 
@@ -457,15 +508,8 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
                           const griddep_launch_config *config, const griddep_argument *arguments,
                           uint32_t argument_count, griddep_error *error)
 {
-    return griddep_chain_add_to(chain, 0, kernel, config, arguments, argument_count, error);
-}
-
-int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel,
-                             const griddep_launch_config *config, const griddep_argument *arguments,
-                             uint32_t argument_count, griddep_error *error)
-{
     gd_call *call = NULL;
-    int32_t status = gd_chain_check(chain, GRIDDEP_MODE_SERIAL, error);
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
         return status;
@@ -475,14 +519,9 @@ int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel
     if (kernel->runtime != chain->runtime)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "kernel %s belongs to another runtime than the chain", kernel->name);
-    if (lane > chain->lane_count)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "lane %" PRIu32 " of a chain that has %" PRIu32
-                            "; lanes are numbered without gaps",
-                            lane, chain->lane_count);
     status = gd_call_create(kernel, config, arguments, argument_count, &chain_owner, &call, error);
     if (!status)
-        status = gd_chain_append(chain, lane, call, error);
+        status = gd_chain_append(chain, call, error);
     if (status)
         gd_call_release(call);
     else
@@ -490,24 +529,108 @@ int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel
     return status;
 }
 
+/* An argument of 8 bytes may be an address; how far it reaches, the head comment may tell. */
+static int32_t read_address(const griddep_ptx *ptx, uint32_t entry,
+                            const griddep_launch_config *config, const griddep_argument *arguments,
+                            uint32_t count, uint32_t index, gd_chain_address *address)
+{
+    const griddep_argument *argument = &arguments[index];
+
+    if (argument->bytes != sizeof address->at)
+        return GRIDDEP_OK;
+    memcpy(&address->at, gd_launch_argument_data(argument), sizeof address->at);
+    int32_t status = ptx ? griddep_ptx_get_extent(ptx, entry, config, arguments, count, index,
+                                                  &address->bytes, NULL)
+                         : GRIDDEP_ERROR_NOT_FOUND;
+    if (status)
+        address->bytes = 0;
+    return status == GRIDDEP_ERROR_MEMORY ? status : GRIDDEP_OK;
+}
+
+static int32_t read_entry(gd_chain_entry *made, const griddep_launch_config *config,
+                          const griddep_argument *arguments, uint32_t count, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+    uint32_t entry = 0;
+
+    if (made->ptx && !gd_ptx_find_entry(made->ptx, made->name, &entry))
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry \"%s\"",
+                            made->ptx->module.name, made->name);
+    if (!arguments)
+        return GRIDDEP_OK;
+    if (made->ptx)
+        status = griddep_ptx_check_launch(made->ptx, entry, config, arguments, count, error);
+    made->addresses = calloc((size_t)count + 1, sizeof *made->addresses);
+    if (!status && !made->addresses)
+        status = gd_error_memory(error);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = read_address(made->ptx, entry, config, arguments, count, i, &made->addresses[i]);
+    return status == GRIDDEP_ERROR_MEMORY ? gd_error_memory(error) : status;
+}
+
+static int32_t check_config(const griddep_launch_config *config, griddep_launch_config *own,
+                            griddep_error *error)
+{
+    int32_t status = config ? gd_struct_read(own, sizeof *own, sizeof *own, config,
+                                             "griddep_launch_config", error)
+                            : GRIDDEP_OK;
+
+    if (!status && (own->pdl < GRIDDEP_PDL_DEFAULT || own->pdl > GRIDDEP_PDL_FORCE))
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", own->pdl);
+    return status;
+}
+
+int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry,
+                              const griddep_launch_config *config,
+                              const griddep_argument *arguments, uint32_t argument_count,
+                              griddep_error *error)
+{
+    griddep_launch_config own = {.size = sizeof own};
+    gd_chain_launch item = {.argument_count = argument_count};
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (chain->runtime || (ptx && !entry) || (arguments && !config))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            chain->runtime ? "the chain has a runtime; griddep_chain_add adds to it"
+                            : arguments    ? "config is NULL"
+                                           : "entry is NULL");
+    status = check_config(config, &own, error);
+    if (status)
+        return status;
+    item.lane = own.lane;
+    item.entry = calloc(1, sizeof *item.entry);
+    if (!item.entry)
+        return gd_error_memory(error);
+    *item.entry = (gd_chain_entry){
+        .ptx = ptx ? gd_ptx_hold(ptx) : NULL, .name = entry ? strdup(entry) : NULL, .pdl = own.pdl};
+    status = entry && !item.entry->name
+                 ? gd_error_memory(error)
+                 : read_entry(item.entry, &own, arguments, argument_count, error);
+    if (!status)
+        status = append(chain, &item, error);
+    if (status)
+        destroy_entry(item.entry);
+    return status;
+}
+
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
                              griddep_error *error)
 {
-    int32_t status = gd_chain_check(chain, GRIDDEP_MODE_SERIAL, error);
+    int32_t status = check_given(chain, error);
 
     if (status)
         return status;
     if (index >= chain->count || on >= chain->count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
-                            chain->count, index >= chain->count ? index : on);
+        return no_launch(chain, index >= chain->count ? index : on, error);
     gd_chain_launch *launch = &chain->launches[index];
     if (on >= index)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "launch %" PRIu32 " (%s) cannot wait for launch %" PRIu32
                             " (%s), which is not before it",
-                            index, launch->call->kernel->name, on,
-                            chain->launches[on].call->kernel->name);
+                            index, name_of(launch), on, name_of(&chain->launches[on]));
     if (chain->launches[on].lane == launch->lane)
         return GRIDDEP_OK;
     for (uint32_t i = 0; i < launch->on_count; i++) {
@@ -525,10 +648,94 @@ int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
     return GRIDDEP_OK;
 }
 
+/* The launch, where it has such an argument. Of code that is not known, a use tells that it does. */
+static int32_t find_argument(const griddep_chain *chain, uint32_t index, uint32_t argument,
+                             bool more, griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count)
+        return no_launch(chain, index, error);
+    const gd_chain_launch *launch = &chain->launches[index];
+    bool open =
+        more && launch->entry && !launch->entry->addresses && argument < GD_CHAIN_MOST_ARGUMENTS;
+    if (argument >= launch->argument_count && !open)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "launch %" PRIu32 " (%s) has %" PRIu32
+                            " arguments; there is no number %" PRIu32,
+                            index, name_of(launch), launch->argument_count, argument);
+    return GRIDDEP_OK;
+}
+
+static int32_t make_room(gd_chain_launch *launch, uint32_t argument, griddep_error *error)
+{
+    uint32_t count = argument < launch->argument_count ? launch->argument_count : argument + 1;
+
+    if (launch->uses && count == launch->argument_count)
+        return GRIDDEP_OK;
+    gd_chain_use *more = realloc(launch->uses, count * sizeof *more);
+    if (!more)
+        return gd_error_memory(error);
+    uint32_t there = launch->uses ? launch->argument_count : 0;
+    memset(more + there, 0, (count - there) * sizeof *more);
+    launch->uses = more;
+    launch->argument_count = count;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
+                              const griddep_use *use, griddep_error *error)
+{
+    griddep_use own;
+    char *element = NULL;
+    int32_t status = find_argument(chain, index, argument, true, error);
+
+    if (!status)
+        status = use ? gd_struct_read(&own, sizeof own, sizeof own, use, "griddep_use", error)
+                     : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "use is NULL");
+    if (status)
+        return status;
+    if (own.access < GRIDDEP_ACCESS_UNKNOWN || own.access > GRIDDEP_ACCESS_CONSTANT || own.reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "access is %" PRId32
+                            ", which is no GRIDDEP_ACCESS_*, or reserved is not zero",
+                            own.access);
+    gd_chain_launch *launch = &chain->launches[index];
+    status = make_room(launch, argument, error);
+    if (status)
+        return status;
+    if (own.element && !(element = strdup(own.element)))
+        return gd_error_memory(error);
+    free(launch->uses[argument].element);
+    own.element = element;
+    launch->uses[argument] = (gd_chain_use){.use = own, .element = element};
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
+                              griddep_use *use, griddep_error *error)
+{
+    griddep_use *uses;
+    int32_t status = find_argument(chain, index, argument, false, error);
+
+    if (!status)
+        status = gd_chain_read_uses(chain, &uses, error);
+    if (status)
+        return status;
+    uint64_t at = argument;
+    for (uint32_t i = 0; i < index; i++)
+        at += chain->launches[i].argument_count;
+    status = gd_struct_write(use, &uses[at], sizeof *use, sizeof *use, "griddep_use", error);
+    free(uses);
+    return status;
+}
+
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     bool pushed;
-    int32_t status = gd_chain_check(chain, mode, error);
+    int32_t status = gd_chain_can_run(chain, mode, error);
 
     if (!status)
         status = gd_runtime_enter(chain->runtime, &pushed, error);
@@ -542,7 +749,7 @@ int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error 
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error)
 {
     bool pushed;
-    int32_t status = gd_chain_check(chain, mode, error);
+    int32_t status = gd_chain_can_run(chain, mode, error);
 
     if (!status)
         status = gd_runtime_enter(chain->runtime, &pushed, error);
@@ -569,9 +776,7 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
     if (status)
         return status;
     if (index >= chain->count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
-                            chain->count, index);
+        return no_launch(chain, index, error);
     const griddep_hop_info known = {.size = sizeof known,
                                     .reason = gd_chain_decide(chain, mode, index),
                                     .kernel = chain->launches[index].call->kernel->name,

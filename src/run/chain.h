@@ -8,8 +8,30 @@
 
 #define GD_CHAIN_NONE UINT32_MAX
 
+/* What a caller said about an argument. */
+typedef struct gd_chain_use {
+    griddep_use use; /* size 0: nothing */
+    char *element;   /* owned */
+} gd_chain_use;
+
+/* An argument as an address: 0 where it is none, and how far it reaches; 0: not known. */
+typedef struct gd_chain_address {
+    uint64_t at, bytes;
+} gd_chain_address;
+
+/* A launch of a chain without a runtime. */
+typedef struct gd_chain_entry {
+    const griddep_ptx *ptx; /* held; NULL: the code is not known */
+    char *name;             /* NULL: likewise */
+    int32_t pdl;
+    gd_chain_address *addresses; /* by argument; NULL: arguments are not known */
+} gd_chain_entry;
+
 typedef struct gd_chain_launch {
-    gd_call *call;
+    gd_call *call;         /* NULL in a chain without a runtime */
+    gd_chain_entry *entry; /* NULL in a chain with one */
+    gd_chain_use *uses;    /* by argument; NULL: nothing was said */
+    uint32_t argument_count;
     uint32_t lane;
     uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */
     uint32_t *on;      /* launches of other lanes that it waits for */
@@ -44,7 +66,7 @@ typedef struct gd_chain_graph {
 } gd_chain_graph;
 
 struct griddep_chain {
-    griddep_runtime *runtime;
+    griddep_runtime *runtime; /* NULL: its launches are entries of PTX, to be checked */
     gd_chain_launch *launches;
     uint32_t count, capacity;
     uint32_t *last; /* launch of each lane */
@@ -66,11 +88,22 @@ int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index);
 /* GRIDDEP_REASON_* for a launch in a mode. */
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index);
 
-/* Appends a call to a lane that is there or comes next; it is taken over on success. */
-int32_t gd_chain_append(griddep_chain *chain, uint32_t lane, gd_call *call, griddep_error *error);
+/* Appends a call to its lane, which is there or comes next; it is taken over on success. */
+int32_t gd_chain_append(griddep_chain *chain, gd_call *call, griddep_error *error);
 
-/* Checks the chain and the mode. */
-int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error);
+/* Whether the chain can be run in a mode: it has a runtime. */
+int32_t gd_chain_can_run(const griddep_chain *chain, int32_t mode, griddep_error *error);
+
+/* ---- chain_check.c */
+
+/* What stands behind each argument, said or inferred, by launch and argument one after the other; to
+ * free. The context need not be current. */
+int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error);
+
+/* Checks the chain, its launches' texts in place of their modules' where `texts` (may be NULL) has
+ * one, and their `pdl` where that is not NULL. */
+int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *texts,
+                          const int32_t *pdl, griddep_findings **findings, griddep_error *error);
 
 /* Launches one in a stream, which records an event at its trigger unless it is NULL; the context is
  * current. */

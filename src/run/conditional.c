@@ -4,10 +4,6 @@
 #include "base/error.h"
 #include "run/conditional.h"
 
-/* griddep_argument.reserved of an argument that names a conditional; `value` is where it is.
- * Nothing that one writes by accident. */
-enum { NAMES_CONDITIONAL = 0x434f4e44 };
-
 griddep_conditional *gd_conditional_hold(griddep_conditional *conditional)
 {
     atomic_fetch_add_explicit(&conditional->references, 1u, memory_order_relaxed);
@@ -16,7 +12,7 @@ griddep_conditional *gd_conditional_hold(griddep_conditional *conditional)
 
 griddep_conditional *gd_conditional_of(const griddep_argument *argument)
 {
-    bool names = argument->reserved == NAMES_CONDITIONAL &&
+    bool names = argument->kind == GRIDDEP_ARGUMENT_CONDITIONAL &&
                  argument->bytes == sizeof(gd_CUgraphConditionalHandle) && !argument->data;
 
     return names ? (griddep_conditional *)(uintptr_t)argument->value : NULL;
@@ -64,7 +60,7 @@ int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_a
     if (!conditional || !argument)
         return GRIDDEP_ERROR_ARGUMENT;
     *argument = (griddep_argument){.bytes = sizeof(gd_CUgraphConditionalHandle),
-                                   .reserved = NAMES_CONDITIONAL,
+                                   .kind = GRIDDEP_ARGUMENT_CONDITIONAL,
                                    .value = (uint64_t)(uintptr_t)conditional};
     return GRIDDEP_OK;
 }

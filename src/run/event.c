@@ -108,8 +108,8 @@ static void make_attribute(griddep_attribute *attribute, int32_t id,
 
 /* ---- public ---- */
 
-int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event,
-                                  griddep_error *error)
+int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event,
+                             griddep_error *error)
 {
     bool pushed, timing = kind == GRIDDEP_EVENT_TIMING;
     gd_CUevent created = NULL;
@@ -138,11 +138,6 @@ int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void *
         remember_timing(runtime, timed, created);
     *event = created;
     return GRIDDEP_OK;
-}
-
-int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error)
-{
-    return griddep_event_create_kind(runtime, GRIDDEP_EVENT_TIMING, event, error);
 }
 
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error)

@@ -10,7 +10,7 @@
 
 enum { MOST_DEPTH = 32, MOST_UNFOLDED = 65536 };
 
-const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch", true};
+const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch", true, false};
 
 /* ---- create and destroy ---- */
 

@@ -281,7 +281,7 @@ static int32_t end_capture(griddep_runtime *runtime, void *stream, griddep_graph
 int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph,
                                  griddep_error *error)
 {
-    int32_t status = gd_chain_check(chain, mode, error);
+    int32_t status = gd_chain_can_run(chain, mode, error);
 
     if (status)
         return status;

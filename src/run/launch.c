@@ -165,9 +165,10 @@ static int32_t read_config(griddep_launch_config *config, const griddep_launch_c
 
     if (status)
         return status;
-    if (config->flags)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                            "griddep_launch_config.flags has unknown bits");
+    if (config->flags || config->reserved)
+        return gd_error_set(
+            error, GRIDDEP_ERROR_STRUCT,
+            "griddep_launch_config.flags has unknown bits, or reserved is not zero");
     if (config->pdl < GRIDDEP_PDL_DEFAULT || config->pdl > GRIDDEP_PDL_FORCE)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", config->pdl);
@@ -198,6 +199,8 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
         status = check_shared(kernel, config.shared_bytes, error);
     if (status)
         return status;
+    launch->lane = config.lane;
+    launch->said = config.pdl;
     launch->pdl = config.pdl == GRIDDEP_PDL_DEFAULT ? kernel->runtime->pdl : config.pdl;
     launch->config = (gd_CUlaunchConfig){.gridDimX = grid.size[0],
                                          .gridDimY = grid.size[1],
@@ -238,9 +241,9 @@ static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argum
 {
     const griddep_parameter_info *parameter = &kernel->parameters[index];
 
-    if (argument->reserved)
+    if (argument->kind)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                            "arguments[%" PRIu32 "].reserved is not zero", index);
+                            "arguments[%" PRIu32 "].kind is no GRIDDEP_ARGUMENT_*", index);
     gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s: argument %" PRIu32, kernel->name,
                  index);
     if (parameter->name)
@@ -271,7 +274,7 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
     for (uint32_t i = 0; i < count; i++) {
         const griddep_argument *argument = &arguments[i];
         bool names = gd_conditional_of(argument) != NULL;
-        if (argument->bytes != kernel->parameters[i].bytes || (argument->reserved && !names) ||
+        if (argument->bytes != kernel->parameters[i].bytes || (argument->kind && !names) ||
             (!argument->data && argument->bytes > 8))
             return refuse_argument(kernel, argument, i, error);
         if (names && !conditionals)
@@ -417,6 +420,10 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
     if (status)
         return status;
     status = gd_launch_make(kernel, config, &room, &made, error);
+    if (!status && made.lane)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "kernel %s: lane %" PRIu32 "; only a launch in a chain has one",
+                              kernel->name, made.lane);
     if (!status)
         status = gd_require_check(kernel, &made, each, error);
     if (!status) {

@@ -10,6 +10,8 @@ enum { GD_LAUNCH_ATTRIBUTES = 32 }; /* most that a caller may give */
 typedef struct gd_launch {
     gd_CUlaunchConfig config; /* without attrs: gd_launch_give */
     int32_t pdl;              /* GRIDDEP_PDL_*, resolved: never DEFAULT */
+    int32_t said;             /* GRIDDEP_PDL_* as given */
+    uint32_t lane;            /* likewise; for chains */
     uint32_t attribute_count;
     gd_CUlaunchAttribute
         *attributes; /* the cluster; then the caller's. Attribute 6 is none of them */

@@ -48,6 +48,17 @@ int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *laun
     return gd_requirement_check(kernel->terms, &values, kernel->name, error);
 }
 
+int32_t gd_require_reach(const griddep_kernel *kernel, const gd_launch *launch,
+                         void *const *arguments, uint32_t parameter, uint64_t *bytes,
+                         griddep_error *error)
+{
+    gd_require_launch values;
+
+    if (kernel->terms)
+        load(kernel, launch, arguments, &values);
+    return gd_requirement_extent(kernel->terms, &values, kernel->name, parameter, bytes, error);
+}
+
 int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error)
 {
     const gd_requires *terms = kernel->terms;

@@ -18,6 +18,12 @@ static inline int32_t gd_require_check(const griddep_kernel *kernel, const gd_la
                : GRIDDEP_OK;
 }
 
+/* How far a made launch may touch from the address on that it has as argument `parameter`.
+ * NOT_FOUND where the head comment does not tell. */
+int32_t gd_require_reach(const griddep_kernel *kernel, const gd_launch *launch,
+                         void *const *arguments, uint32_t parameter, uint64_t *bytes,
+                         griddep_error *error);
+
 /* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the
  * parameters that they name; and whether those on tensor maps can. The kernel's context must be
  * current. */

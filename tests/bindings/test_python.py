@@ -418,6 +418,18 @@ class Binding(unittest.TestCase):
         self.assertIn("GD110", [finding.code for finding in found])
         self.assertEqual(griddep.check(PTX), [])
 
+    def test_a_chain_is_checked_by_its_addresses(self):
+        early = PTX.replace("    griddepcontrol.wait;\n", "    griddepcontrol.wait; // ").replace("    ld.global.f32 %v, [%from];\n", "").replace(
+            "    ld.param.u32 %n, [count];\n", "    ld.param.u32 %n, [count];\n    ld.global.f32 %v, [%from];\n")
+        module = self.runtime.load(early)
+        x, y, z = self.memory()
+        for second, codes in ((y, ["GD206"]), (x, [])):
+            chain = self.runtime.chain()
+            chain.add(module.kernel("square"), GRID, BLOCK, [x, y, COUNT])
+            chain.add(module.kernel("shift"), GRID, BLOCK, [second, z, 0.5, COUNT], lane=0)
+            self.assertEqual([finding.code for finding in chain.check() if finding.code == "GD206"], codes)
+            chain.depend(1, 0)
+
     @unittest.skipUnless(numpy, "this python3 has no NumPy")
     def test_numpy_arrays(self):
         x = self.runtime.copy_in(numpy.arange(COUNT, dtype=numpy.float32))

@@ -610,7 +610,7 @@ int main(void)
     tcase_add_test(comparison, limits_themselves_are_allowed);
     tcase_add_test(comparison, infinite_elements_do_not_hide_others);
     tcase_add_test(comparison, other_names_are_no_types);
-    tcase_add_loop_test(comparison, elements_of_each_type_are_compared, 0, GD_TYPE_COUNT);
+    tcase_add_loop_test(comparison, elements_of_each_type_are_compared, 0, GD_TYPE_NAMES);
     suite_add_tcase(suite, comparison);
     tcase_add_test(plans, grids_and_carveouts_are_offered_once);
     tcase_add_test(plans, lanes_and_modules_are_found_again);

@@ -28,6 +28,7 @@ static void setup(void)
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     gd_CUcontext context;
     gd_driver *driver = NULL;
+    static const uint32_t lanes[] = {0, 1, 2, 1};
     griddep_kernel *step = NULL;
 
     griddep_error_init(&error);
@@ -39,9 +40,11 @@ static void setup(void)
     ck_good(griddep_module_load(runtime, ptx, sizeof ptx - 1, NULL, &module, &error));
     ck_good(griddep_kernel_get(module, "step", &step, &error));
     ck_good(griddep_chain_create(runtime, &chain, &error));
-    for (uint32_t lane = 0; lane < 3; lane++)
-        ck_good(griddep_chain_add_to(chain, lane, step, &config, NULL, 0, &error));
-    ck_good(griddep_chain_add_to(chain, 1, step, &config, NULL, 0, &error));
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+        griddep_launch_config placed = config;
+        placed.lane = lanes[i];
+        ck_good(griddep_chain_add(chain, step, &placed, NULL, 0, &error));
+    }
     ck_good(griddep_chain_depend(chain, 3, 0, &error));
     ck_good(griddep_stream_create(runtime, &stream, &error));
     ck_driver(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));

@@ -150,7 +150,7 @@ static void open_runtime(void)
     need(griddep_memory_write(runtime, memory, zeros, sizeof zeros, NULL, &error));
     for (int i = 0; i < 2; i++) {
         need(griddep_stream_create(runtime, &streams[i], &error));
-        need(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &events[i], &error));
+        need(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &events[i], &error));
     }
     early = 0;
 }
@@ -272,7 +272,8 @@ static griddep_chain *make_chain(bool lanes, const griddep_attribute *attribute)
     need(griddep_chain_create(runtime, &chain, &error));
     for (int i = 0; i < STEPS; i++) {
         const griddep_argument arguments[2] = {word(i), word(i + 1)};
-        need(griddep_chain_add_to(chain, lanes && i == 1, step, &config, arguments, 2, &error));
+        config.lane = lanes && i == 1;
+        need(griddep_chain_add(chain, step, &config, arguments, 2, &error));
         config.attribute_count = 0;
         if (i && lanes)
             need(griddep_chain_depend(chain, (uint32_t)i, (uint32_t)i - 1, &error));

@@ -38,12 +38,24 @@ static griddep_error error;
 static griddep_runtime *runtime;
 static char cache[] = "/tmp/griddep-test-tune-XXXXXX";
 
+/* What a chain is made of for each call. */
+typedef struct described {
+    griddep_kernel *kernel;
+    const griddep_launch_config *config;
+    const griddep_argument *arguments;
+    const griddep_use *uses;
+    uint32_t argument_count;
+    const uint32_t *grids;
+    const int32_t *carveouts;
+    uint32_t grid_count, carveout_count;
+} described;
+
 typedef struct fixture {
     griddep_module *module;
-    griddep_tune_launch launches[LAUNCHES];
+    described launches[LAUNCHES];
     griddep_launch_config configs[LAUNCHES];
     griddep_argument arguments[LAUNCHES][2];
-    griddep_check_argument uses[LAUNCHES][2];
+    griddep_use uses[LAUNCHES][2];
     griddep_tune_buffer buffers[BUFFERS];
     uint32_t image[BUFFERS][THREADS];
 } fixture;
@@ -96,17 +108,16 @@ static void make_chain(const char *text)
             (griddep_launch_config){.size = sizeof f.configs[i], .grid = {1}, .block = {THREADS}};
         for (uint32_t k = 0; k < 2; k++) {
             f.arguments[i][k] = (griddep_argument){.bytes = 8, .value = f.buffers[i + k].address};
-            f.uses[i][k] =
-                (griddep_check_argument){.buffer = i + k + 1,
+            f.uses[i][k] = (griddep_use){.size = sizeof(griddep_use),
+                                         .buffer = i + k + 1,
                                          .access = k ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_READ,
                                          .bytes = BYTES};
         }
-        f.launches[i] = (griddep_tune_launch){.size = sizeof f.launches[i],
-                                              .kernel = kernel,
-                                              .config = &f.configs[i],
-                                              .arguments = f.arguments[i],
-                                              .uses = f.uses[i],
-                                              .argument_count = 2};
+        f.launches[i] = (described){.kernel = kernel,
+                                    .config = &f.configs[i],
+                                    .arguments = f.arguments[i],
+                                    .uses = f.uses[i],
+                                    .argument_count = 2};
     }
 }
 
@@ -117,10 +128,65 @@ static void end_chain(void)
     griddep_module_unload(f.module);
 }
 
+static int32_t fill_chain(griddep_chain *chain, uint32_t count)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < count && !status; i++) {
+        const described *at = &f.launches[i];
+        status = griddep_chain_add(chain, at->kernel, at->config, at->arguments, at->argument_count,
+                                   &error);
+        for (uint32_t k = 0; k < at->argument_count && at->uses && !status; k++)
+            status = griddep_chain_set_use(chain, i, k, &at->uses[k], &error);
+    }
+    return status;
+}
+
+static int32_t tune_with(uint32_t launches, const griddep_tune_buffer *buffers, uint32_t count,
+                         const griddep_tune_options *given, griddep_tune **result)
+{
+    griddep_tune_options options = {.size = sizeof options};
+    griddep_tune_offer offers[LAUNCHES];
+    griddep_chain *chain = NULL;
+
+    if (given)
+        options = *given;
+    for (uint32_t i = 0; i < launches; i++) {
+        const described *at = &f.launches[i];
+        offers[i] = (griddep_tune_offer){.size = sizeof offers[i],
+                                         .launch = i,
+                                         .grids = at->grids,
+                                         .carveouts = at->carveouts,
+                                         .grid_count = at->grid_count,
+                                         .carveout_count = at->carveout_count};
+    }
+    options.offers = offers;
+    options.offer_count = launches;
+    int32_t status = griddep_chain_create(runtime, &chain, &error);
+    if (!status)
+        status = fill_chain(chain, launches);
+    if (!status)
+        status = griddep_tune_run(chain, buffers, count, &options, result, &error);
+    griddep_chain_destroy(chain);
+    return status;
+}
+
 static int32_t tune(const griddep_tune_options *options, griddep_tune **result)
 {
-    return griddep_tune_run(runtime, f.launches, LAUNCHES, f.buffers, BUFFERS, options, result,
-                            &error);
+    return tune_with(LAUNCHES, f.buffers, BUFFERS, options, result);
+}
+
+static int32_t load(int32_t mode, griddep_tune **loaded)
+{
+    griddep_chain *chain = NULL;
+    int32_t status = griddep_chain_create(runtime, &chain, &error);
+
+    if (!status)
+        status = fill_chain(chain, LAUNCHES);
+    if (!status)
+        status = griddep_tune_load(chain, mode, loaded, &error);
+    griddep_chain_destroy(chain);
+    return status;
 }
 
 static griddep_tune_info info_of(const griddep_tune *result)
@@ -222,7 +288,7 @@ START_TEST(tells_why)
     ck_assert_int_eq(griddep_tune_get_reason(result, -2, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_int_eq(griddep_tune_get_reason(result, 10000, &reason, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
-    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    need(load(0, &loaded));
     ck_assert_int_eq(griddep_tune_get_reason(loaded, GRIDDEP_TUNE_WHOLE, &reason, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
     griddep_tune_destroy(loaded);
@@ -290,11 +356,10 @@ START_TEST(remembers)
     need(tune(&forget, &result));
     ck_assert_uint_eq(info_of(result).remembered, 0);
     griddep_tune_destroy(result);
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_null(loaded);
     need(tune(NULL, &result));
-    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    need(load(0, &loaded));
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         need(griddep_tune_get_choice(result, i, &one, &error));
         need(griddep_tune_get_choice(loaded, i, &other, &error));
@@ -306,12 +371,9 @@ START_TEST(remembers)
     griddep_tune_destroy(result);
     griddep_tune_destroy(loaded);
     loaded = NULL;
-    ck_assert_int_eq(
-        griddep_tune_load(runtime, f.launches, LAUNCHES, GRIDDEP_MODE_PDL, &loaded, &error),
-        GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(load(GRIDDEP_MODE_PDL, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     f.configs[0].shared_bytes = 128;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     end_chain();
 }
 END_TEST
@@ -328,7 +390,7 @@ START_TEST(remembers_for_one_build_of_the_driver)
     need(tune(NULL, &result));
     ck_assert_uint_eq(info_of(result).remembered, 1);
     griddep_tune_destroy(result);
-    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    need(load(0, &loaded));
     griddep_tune_destroy(loaded);
     end_chain();
     griddep_runtime_close(runtime);
@@ -339,8 +401,7 @@ START_TEST(remembers_for_one_build_of_the_driver)
     need(griddep_runtime_open(&options, &runtime, &error));
     make_chain(plain);
     loaded = NULL;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     end_chain();
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);
@@ -406,9 +467,7 @@ START_TEST(refuses)
     griddep_tune_options options = {.size = sizeof options, .mode = GRIDDEP_MODE_GRAPH};
 
     make_chain(plain);
-    ck_assert_int_eq(
-        griddep_tune_run(runtime, f.launches, 1, f.buffers, BUFFERS, NULL, &result, &error),
-        GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(tune_with(1, f.buffers, BUFFERS, NULL, &result), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "no hop"));
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
     options = (griddep_tune_options){.size = sizeof options, .flags = 2};
@@ -419,11 +478,21 @@ START_TEST(refuses)
     ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_msg(strstr(error.text, "not right"), "%s", error.text);
     f.configs[1].pdl = 0;
-    f.uses[1][0].buffer = BUFFERS + 1;
-    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
-    f.uses[1][0].buffer = 2;
-    f.launches[1].argument_count = 1;
-    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_SIGNATURE);
+    static const uint32_t grids[] = {2};
+    const griddep_tune_offer beyond = {
+        .size = sizeof beyond, .launch = LAUNCHES, .grids = grids, .grid_count = 1};
+    griddep_chain *chain = NULL;
+    need(griddep_chain_create(runtime, &chain, &error));
+    need(fill_chain(chain, LAUNCHES));
+    options = (griddep_tune_options){.size = sizeof options, .offers = &beyond, .offer_count = 1};
+    ck_assert_int_eq(griddep_tune_run(chain, f.buffers, BUFFERS, &options, &result, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
+    options.offers = NULL;
+    ck_assert_int_eq(griddep_tune_run(chain, f.buffers, BUFFERS, &options, &result, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_tune_run(chain, NULL, 0, NULL, &result, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    griddep_chain_destroy(chain);
     ck_assert_ptr_null(result);
     end_chain();
 }
@@ -564,7 +633,7 @@ START_TEST(tries_all_classes)
         .size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .least_gain = 0.9};
     griddep_tune_buffer buffers[BUFFERS + 1];
     griddep_argument arguments[LAUNCHES][3];
-    griddep_check_argument uses[LAUNCHES][3];
+    griddep_use uses[LAUNCHES][3];
     griddep_tune_trial trial = {.size = sizeof trial};
     griddep_tune *result;
 
@@ -577,8 +646,10 @@ START_TEST(tries_all_classes)
         memcpy(arguments[i], f.arguments[i], sizeof f.arguments[i]);
         memcpy(uses[i], f.uses[i], sizeof f.uses[i]);
         arguments[i][2] = (griddep_argument){.bytes = 8, .value = buffers[BUFFERS].address};
-        uses[i][2] = (griddep_check_argument){
-            .buffer = BUFFERS + 1, .access = GRIDDEP_ACCESS_CONSTANT, .bytes = TABLE_BYTES};
+        uses[i][2] = (griddep_use){.size = sizeof uses[i][2],
+                                   .buffer = BUFFERS + 1,
+                                   .access = GRIDDEP_ACCESS_CONSTANT,
+                                   .bytes = TABLE_BYTES};
         f.launches[i].arguments = arguments[i];
         f.launches[i].uses = uses[i];
         f.launches[i].argument_count = 3;
@@ -586,8 +657,7 @@ START_TEST(tries_all_classes)
     f.launches[1].grids = grids;
     f.launches[1].carveouts = carveouts;
     f.launches[1].grid_count = f.launches[1].carveout_count = 1;
-    need(griddep_tune_run(runtime, f.launches, LAUNCHES, buffers, BUFFERS + 1, &options, &result,
-                          &error));
+    need(tune_with(LAUNCHES, buffers, BUFFERS + 1, &options, &result));
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         uint32_t timed = 0;
         for (uint32_t k = 0; griddep_tune_get_trial(result, k, &trial, NULL) == GRIDDEP_OK; k++)
@@ -600,35 +670,26 @@ START_TEST(tries_all_classes)
 }
 END_TEST
 
-/* A caller that was built before carve-outs has smaller structs; where a launch has one it is
- * another chain. */
+/* Where a launch has a carve-out it is another chain. */
 START_TEST(remembers_carveouts)
 {
-    const uint32_t old_size = offsetof(griddep_tune_launch, carveouts);
-    char launches[LAUNCHES * sizeof(griddep_tune_launch)];
     griddep_tune_choice choice = {.size = offsetof(griddep_tune_choice, carveout)};
     griddep_attribute carveout;
     griddep_tune *result, *loaded;
 
     make_chain(plain);
-    for (uint32_t i = 0; i < LAUNCHES; i++) {
-        memcpy(launches + i * old_size, &f.launches[i], old_size);
-        memcpy(launches + i * old_size, &old_size, sizeof old_size);
-    }
-    need(griddep_tune_run(runtime, (const griddep_tune_launch *)(const void *)launches, LAUNCHES,
-                          f.buffers, BUFFERS, NULL, &result, &error));
+    need(tune(NULL, &result));
     need(griddep_tune_get_choice(result, 1, &choice, &error));
     griddep_tune_destroy(result);
-    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    need(load(0, &loaded));
     griddep_tune_destroy(loaded);
     need(griddep_attribute_carveout(&carveout, 100, &error));
     f.configs[1].attributes = &carveout;
     f.configs[1].attribute_count = 1;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     need(tune(NULL, &result));
     griddep_tune_destroy(result);
-    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    need(load(0, &loaded));
     choice.size = sizeof choice;
     need(griddep_tune_get_choice(loaded, 1, &choice, &error));
     ck_assert_int_eq(choice.carveout, 100);
@@ -640,7 +701,7 @@ END_TEST
 /* Two launches that do little: to be tuned often. */
 static int32_t tune_little(const griddep_tune_options *options, griddep_tune **result)
 {
-    return griddep_tune_run(runtime, f.launches, 2, f.buffers, 3, options, result, &error);
+    return tune_with(2, f.buffers, 3, options, result);
 }
 
 /* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the

@@ -152,7 +152,7 @@ class HopInfo(Sized):
 
 
 class Argument(ctypes.Structure):
-    _fields_ = [("bytes", c_uint32), ("reserved", c_uint32), ("value", c_uint64), ("data", c_void_p)]
+    _fields_ = [("bytes", c_uint32), ("kind", c_uint32), ("value", c_uint64), ("data", c_void_p)]
 
 
 class LaunchConfig(Sized):
@@ -167,6 +167,8 @@ class LaunchConfig(Sized):
         ("attribute_count", c_uint32),
         ("attributes", c_void_p),
         ("stream", c_void_p),
+        ("lane", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -279,26 +279,39 @@ static void rewrite(actor *by, const griddep_ptx *ptx, item *into, item *notes_i
         notes_into->handle = notes;
 }
 
+/* A chain of two entries, whose text ends before it or after it. */
+static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
+{
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .lane = below(by, 3)};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = 4096},
+                                           {.bytes = 8, .value = 4096 + below(by, 8)}};
+    griddep_use use = {.size = sizeof use, .buffer = below(by, 3), .access = (int32_t)below(by, 6)};
+    griddep_findings *findings = NULL;
+    griddep_chain *chain = NULL;
+
+    if (CHECK(griddep_chain_create, NULL, &chain, E))
+        return NULL;
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(griddep_chain_add_ptx, chain, one_in(by, 5) ? NULL : ptx, "step", &config,
+              one_in(by, 2) ? arguments : NULL, below(by, 3), E);
+    CHECK(griddep_chain_depend, chain, 1, 0, E);
+    CHECK(griddep_chain_set_use, chain, below(by, 3), below(by, 3), &use, E);
+    CHECK(griddep_chain_get_use, chain, below(by, 3), below(by, 3), &use, E);
+    CHECK(griddep_chain_check, chain, &findings, E);
+    USE(griddep_chain_destroy)(chain);
+    return findings;
+}
+
 static void check_texts(actor *by, const griddep_ptx *ptx, item *into)
 {
     const char *text = ptx_texts[below(by, ptx_text_count)];
-    griddep_check_argument arguments[2] = {{.buffer = 1}, {.buffer = 2}};
-    const griddep_check_launch launches[2] = {{.size = sizeof *launches,
-                                               .ptx = ptx,
-                                               .entry = "step",
-                                               .arguments = arguments,
-                                               .argument_count = 2},
-                                              {.size = sizeof *launches,
-                                               .ptx = ptx,
-                                               .entry = "step",
-                                               .arguments = arguments,
-                                               .argument_count = 2}};
     griddep_findings *findings = NULL;
 
     if (one_in(by, 2) || !ptx)
         CHECK(griddep_ptx_check, text, strlen(text), "text", NULL, &findings, E);
     else
-        CHECK(griddep_chain_check, launches, 2, &findings, E);
+        findings = check_entries(by, ptx);
     into->handle = findings;
 }
 

@@ -57,9 +57,7 @@ static void open_runtime(actor *by)
         return;
     }
     options.pdl = one_in(by, 4) ? choices[below(by, 4)] : 0;
-    note(
-        by,
-        CALL_griddep_runtime_open); /* the emulated driver is part of this program, and has no
+    note(by, CALL_griddep_runtime_open); /* the emulated driver is part of this program, and has no
                                      * path */
     if (gd_driver_create(cuGetProcAddress_v2, "emulated", &driver, NULL))
         fail("no driver");
@@ -233,7 +231,7 @@ static void launch_in(actor *by, void *stream)
     for (uint32_t i = 0; i < made.count && bytes + 8 <= sizeof packed; i++, bytes += 8)
         memcpy(packed + bytes, &made.arguments[i].value, 8);
     for (uint32_t i = 0; i < made.count; i++) {
-        if (made.arguments[i].reserved)
+        if (made.arguments[i].kind)
             return; /* a place of the host's is no handle */
     }
     CHECK(griddep_launch_packed, kernel->handle, &made.config, packed, bytes, &reason, E);
@@ -324,9 +322,7 @@ static void make_event(actor *by)
 
     if (!runtime || !into)
         return;
-    int32_t status =
-        one_in(by, 2) ? CHECK(griddep_event_create, runtime, &event, E)
-                      : CHECK(griddep_event_create_kind, runtime, (int32_t)below(by, 3), &event, E);
+    int32_t status = CHECK(griddep_event_create, runtime, (int32_t)below(by, 3), &event, E);
     into->handle = made_by(status, &event, "making an event");
 }
 
@@ -378,12 +374,9 @@ static void fill_chain(actor *by)
 
     if (!chain || !kernel || !make_launch(by, kernel->handle, &made))
         return;
-    if (one_in(by, 3))
-        CHECK(griddep_chain_add, chain->handle, kernel->handle, &made.config, made.arguments,
-              made.count, E);
-    else
-        CHECK(griddep_chain_add_to, chain->handle, below(by, 3), kernel->handle, &made.config,
-              made.arguments, made.count, E);
+    made.config.lane = one_in(by, 3) ? 0 : below(by, 3);
+    CHECK(griddep_chain_add, chain->handle, kernel->handle, &made.config, made.arguments,
+          made.count, E);
     uint32_t length = USE(griddep_chain_length)(chain->handle);
     if (one_in(by, 2))
         CHECK(griddep_chain_depend, chain->handle, length - 1, below(by, length + 1), E);
@@ -825,17 +818,13 @@ static void ask_tune(actor *by, griddep_tune *tune)
 
 static void use_tune(actor *by)
 {
-    griddep_runtime *runtime = any_runtime(by);
-    item *kernels[2] = {pick(by, ITEM_KERNEL, false), pick(by, ITEM_KERNEL, false)};
+    item *chain = pick(by, ITEM_CHAIN, true);
     item *tune = pick(by, ITEM_TUNE, true), *into = tune ? NULL : place(by, ITEM_TUNE);
     const griddep_tune_options options = {
         .size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .pairs = 1, .progress = stop_soon};
-    griddep_tune_launch launches[2] = {0};
-    griddep_check_argument uses[16];
     item *memory = pick(by, ITEM_MEMORY, false);
     griddep_tune_buffer buffer = {.size = sizeof buffer, .bytes = BUFFER};
     griddep_tune *made = UNTOUCHED;
-    launch of[2];
 
     if (tune) {
         ask_tune(by, tune->handle);
@@ -843,27 +832,12 @@ static void use_tune(actor *by)
             end_item(by, ITEM_TUNE, tune);
         return;
     }
-    if (!into || !runtime || !kernels[0] || !kernels[1] || !memory)
+    if (!into || !chain || !memory)
         return;
     buffer.address = memory->address;
-    for (uint32_t i = 0; i < 16; i++)
-        uses[i] = (griddep_check_argument){.buffer = 1};
-    for (uint32_t i = 0; i < 2; i++) {
-        if (!make_launch(by, kernels[i]->handle, &of[i]))
-            return;
-        for (uint32_t k = 0; k < of[i].count; k++)
-            of[i].arguments[k].value = memory->address;
-        of[i].config.pdl = 0;
-        launches[i] = (griddep_tune_launch){.size = sizeof launches[i],
-                                            .kernel = kernels[i]->handle,
-                                            .config = &of[i].config,
-                                            .arguments = of[i].arguments,
-                                            .uses = uses,
-                                            .argument_count = of[i].count};
-    }
-    int32_t status = one_in(by, 2) ? CHECK(griddep_tune_run, runtime, launches, 2, &buffer, 1,
-                                           &options, &made, E)
-                                   : CHECK(griddep_tune_load, runtime, launches, 2, 0, &made, E);
+    int32_t status = one_in(by, 2)
+                         ? CHECK(griddep_tune_run, chain->handle, &buffer, 1, &options, &made, E)
+                         : CHECK(griddep_tune_load, chain->handle, 0, &made, E);
     into->handle = made_by(status, &made, "tuning");
     if (into->handle)
         ask_tune(by, into->handle);

@@ -488,8 +488,8 @@ START_TEST(dependent_launches_overlap)
 
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
-    ck_status(griddep_event_create(runtime, &start, &error), GRIDDEP_OK);
-    ck_status(griddep_event_create(runtime, &end, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error), GRIDDEP_OK);
     for (uint32_t i = 0; i < LENGTH; i++) {
         const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
                                                {.bytes = 8, .value = memory + 128 * (i + 1)},

@@ -23,7 +23,7 @@
     "    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %cta, %size, %i;\n"  \
     "    mul.wide.u32 %at, %i, 4;\n    add.u64 %in, %in, %at;\n    add.u64 %out, %out, "           \
     "%at;\n" middle "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 "     \
-                    "[%out], %v;\n    ret;\n}\n"
+    "[%out], %v;\n    ret;\n}\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 #define WAIT "    griddepcontrol.wait;\n"
 #define SPIN                                                                                       \
@@ -194,7 +194,7 @@ START_TEST(every_kind_of_node_runs)
 
     ck_good(griddep_graph_create(runtime, &child, &error));
     add(child, "step", 2, 3);
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     uint32_t kernel = add(graph, "step", 0, 1);
     ck_good(griddep_graph_add_fill(graph, buffers[0], 1, BYTES, &fill, &error));
     ck_good(griddep_graph_add_child(graph, child, &inner, &error));
@@ -376,8 +376,8 @@ START_TEST(events_of_launches_order_streams)
 
     ck_good(griddep_stream_create(runtime, &first, &error));
     ck_good(griddep_stream_create(runtime, &second, &error));
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &end, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &end, &error));
     ck_good(_i < 2 ? griddep_attribute_programmatic_event(&attribute, event, _i)
                    : griddep_attribute_launch_completion_event(&attribute, event));
     for (int captures = 0; captures < 2; captures++) {
@@ -550,7 +550,7 @@ START_TEST(captures_are_guarded)
 
     ck_good(griddep_stream_create(runtime, &first, &error));
     ck_good(griddep_stream_create(runtime, &second, &error));
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_status(griddep_graph_capture_end(runtime, first, &captured, &error), GRIDDEP_ERROR_STREAM);
     ck_status(griddep_graph_capture_begin(runtime, NULL, &error), GRIDDEP_ERROR_STREAM);
     ck_good(griddep_graph_capture_begin(runtime, first, &error));
@@ -877,8 +877,10 @@ END_TEST
 static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, int in, int out)
 {
     const griddep_argument arguments[2] = ARGUMENTS(in, out);
+    griddep_launch_config config = two_blocks;
 
-    ck_good(griddep_chain_add_to(chain, lane, kernel_of(name), &two_blocks, arguments, 2, &error));
+    config.lane = lane;
+    ck_good(griddep_chain_add(chain, kernel_of(name), &config, arguments, 2, &error));
 }
 
 START_TEST(lanes_give_the_same_in_every_mode)

@@ -39,8 +39,8 @@ static void spin_lasts(const shelf_kernel *kernel)
                                     {.bytes = 8, .value = array.address},
                                     {.bytes = 4, .value = MICROSECONDS * 1000}};
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
-    MUST(griddep_event_create(shelf_runtime, &start, &shelf_error));
-    MUST(griddep_event_create(shelf_runtime, &end, &shelf_error));
+    MUST(griddep_event_create(shelf_runtime, GRIDDEP_EVENT_TIMING, &start, &shelf_error));
+    MUST(griddep_event_create(shelf_runtime, GRIDDEP_EVENT_TIMING, &end, &shelf_error));
     MUST(griddep_event_record(shelf_runtime, start, NULL, &shelf_error));
     MUST(griddep_launch(kernel->kernel, &config, arguments, 3, NULL, &shelf_error));
     MUST(griddep_event_record(shelf_runtime, end, NULL, &shelf_error));

@@ -100,8 +100,7 @@ typedef struct fixture {
     gd_plan plan;
     griddep_runtime *runtime;
     gd_session session;
-    griddep_launch_config configs[LAUNCHES];
-    griddep_tune_launch launches[LAUNCHES];
+    griddep_tune_offer offers[LAUNCHES];
     griddep_tune_buffer buffers[BUFFERS];
     griddep_tune *tune;
     griddep_tune_info info;
@@ -143,25 +142,20 @@ static void make_input(fixture *f)
                                               .compared = i > 0};
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         const gd_plan_launch *planned = &f->plan.launches[i];
-        griddep_tune_launch *launch = &f->launches[i];
-        f->configs[i] = gd_session_config(&f->session, planned, GRIDDEP_PDL_DEFAULT);
-        *launch = (griddep_tune_launch){.size = sizeof *launch,
-                                        .config = &f->configs[i],
-                                        .arguments = gd_session_arguments(&f->session, planned),
-                                        .uses = gd_chaincheck_arguments(&f->plan, planned),
-                                        .argument_count = 4};
-        launch->grids = gd_plan_grids(planned, f->session.multiprocessors, &launch->grid_count);
-        launch->carveouts = gd_plan_carveouts(planned, &launch->carveout_count);
-        ck_assert_int_eq(
-            griddep_kernel_get(f->session.modules[0], "vector_add", &launch->kernel, &error),
-            GRIDDEP_OK);
+        griddep_tune_offer *offer = &f->offers[i];
+        *offer = (griddep_tune_offer){.size = sizeof *offer, .launch = i};
+        offer->grids = gd_plan_grids(planned, f->session.multiprocessors, &offer->grid_count);
+        offer->carveouts = gd_plan_carveouts(planned, &offer->carveout_count);
     }
 }
 
 static void tune_with_seed(fixture *f, uint64_t seed)
 {
-    const griddep_tune_options options = {
-        .size = sizeof options, .pairs = PAIRS, .flags = GRIDDEP_TUNE_FORGET};
+    const griddep_tune_options options = {.size = sizeof options,
+                                          .pairs = PAIRS,
+                                          .flags = GRIDDEP_TUNE_FORGET,
+                                          .offers = f->offers,
+                                          .offer_count = LAUNCHES};
 
     *f = (fixture){.info = {.size = sizeof f->info}};
     griddep_error_init(&error);
@@ -170,8 +164,8 @@ static void tune_with_seed(fixture *f, uint64_t seed)
     open_runtime(f);
     read_chain(f);
     make_input(f);
-    int32_t status = griddep_tune_run(f->runtime, f->launches, LAUNCHES, f->buffers, BUFFERS,
-                                      &options, &f->tune, &error);
+    int32_t status =
+        griddep_tune_run(f->session.chain, f->buffers, BUFFERS, &options, &f->tune, &error);
     ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
     ck_assert_int_eq(griddep_tune_get_info(f->tune, &f->info, &error), GRIDDEP_OK);
 }
@@ -182,10 +176,8 @@ static void end_tune(fixture *f)
 
     griddep_tune_destroy(f->tune);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
-        free((void *)f->launches[i].arguments);
-        free((void *)f->launches[i].uses);
-        free((void *)f->launches[i].grids);
-        free((void *)f->launches[i].carveouts);
+        free((void *)f->offers[i].grids);
+        free((void *)f->offers[i].carveouts);
     }
     gd_session_close(&f->session);
     griddep_runtime_close(f->runtime);

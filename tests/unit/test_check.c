@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "griddep.h"
+#include "ptx/check/launches.h"
 #include "ptx/text/findings.h"
 #include "unit/fail_alloc.h"
 
@@ -740,33 +741,31 @@ static griddep_ptx *parse(const char *text)
 }
 
 static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx,
-                              const griddep_ptx *old, griddep_check_launch *launches,
-                              griddep_check_argument (*arguments)[2])
+                              const griddep_ptx *old, gd_check_launch *launches,
+                              griddep_use (*arguments)[2])
 {
     static const uint32_t earlier[] = {0, 0, 1, 2, 3};
     uint32_t count = 0;
 
     for (const step *at = item->steps; count < 5 && at->entry; at++, count++) {
         bool kernel = strcmp(at->entry, "memset") != 0, known = kernel && *at->entry != '?';
-        arguments[count][0] = (griddep_check_argument){.buffer = at->in,
-                                                       .access = at->access ? at->access
-                                                                 : known    ? GRIDDEP_ACCESS_READ
-                                                                         : GRIDDEP_ACCESS_UNKNOWN};
-        arguments[count][1] = (griddep_check_argument){
+        arguments[count][0] = (griddep_use){.buffer = at->in,
+                                            .access = at->access ? at->access
+                                                      : known    ? GRIDDEP_ACCESS_READ
+                                                                 : GRIDDEP_ACCESS_UNKNOWN};
+        arguments[count][1] = (griddep_use){
             .buffer = at->out, .access = known ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_UNKNOWN};
-        launches[count] =
-            (griddep_check_launch){.size = sizeof launches[count],
-                                   .node = kernel ? GRIDDEP_NODE_KERNEL : GRIDDEP_NODE_MEMSET,
-                                   .ptx = !known                      ? NULL
-                                          : !strcmp(at->entry, "old") ? old
-                                                                      : ptx,
-                                   .entry = at->entry,
-                                   .arguments = arguments[count],
-                                   .argument_count = kernel ? 2 : 0,
-                                   .pdl = at->pdl & 15,
-                                   .lane = (uint32_t)at->pdl >> 4 & 15,
-                                   .after_count = at->pdl >> 8 > 0,
-                                   .after = &earlier[at->pdl >> 8]};
+        launches[count] = (gd_check_launch){.node = kernel ? GD_CHECK_KERNEL : GD_CHECK_FILL,
+                                            .ptx = !known                      ? NULL
+                                                   : !strcmp(at->entry, "old") ? old
+                                                                               : ptx,
+                                            .entry = at->entry,
+                                            .uses = arguments[count],
+                                            .use_count = kernel ? 2 : 0,
+                                            .pdl = at->pdl & 15,
+                                            .lane = (uint32_t)at->pdl >> 4 & 15,
+                                            .after_count = at->pdl >> 8 > 0,
+                                            .after = &earlier[at->pdl >> 8]};
     }
     return count;
 }
@@ -790,15 +789,11 @@ START_TEST(elements_are_held_against_the_kernels)
         snprintf(text, sizeof text, "// extent: in: %s[4]\n%s", cases[i].wanted, kernels);
         griddep_ptx *ptx = parse(text);
         griddep_findings *findings = NULL;
-        const griddep_check_argument arguments[2] = {{.buffer = 1}, {.buffer = 2}};
-        const char *elements[2] = {cases[i].given, "f64"};
-        const griddep_check_launch launch = {.size = sizeof launch,
-                                             .ptx = ptx,
-                                             .entry = "first",
-                                             .arguments = arguments,
-                                             .argument_count = 2,
-                                             .elements = elements};
-        ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_OK);
+        const griddep_use arguments[2] = {{.buffer = 1, .element = cases[i].given},
+                                          {.buffer = 2, .element = "f64"}};
+        const gd_check_launch launch = {
+            .ptx = ptx, .entry = "first", .uses = arguments, .use_count = 2};
+        ck_assert_int_eq(gd_check_launches(&launch, 1, &findings, &error), GRIDDEP_OK);
         griddep_finding finding = {.size = sizeof finding};
         int32_t status = griddep_findings_get(findings, 0, &finding, &error);
         ck_assert_msg(status == (cases[i].right ? GRIDDEP_ERROR_NOT_FOUND : GRIDDEP_OK), "%s of %s",
@@ -815,13 +810,13 @@ START_TEST(chains_have_the_expected_findings)
 {
     const chain_case *item = &chain_cases[_i];
     griddep_ptx *ptx = parse(kernels), *old = parse(old_kernels);
-    griddep_check_launch launches[5];
-    griddep_check_argument arguments[5][2];
+    gd_check_launch launches[5];
+    griddep_use arguments[5][2];
     uint32_t count = fill_launches(item, ptx, old, launches, arguments);
     griddep_findings *findings = NULL;
     gd_text shown = {0}, full = {0};
 
-    ck_assert_msg(griddep_chain_check(launches, count, &findings, &error) == GRIDDEP_OK, "%s",
+    ck_assert_msg(gd_check_launches(launches, count, &findings, &error) == GRIDDEP_OK, "%s",
                   error.text);
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = get(findings, i);
@@ -842,25 +837,17 @@ END_TEST
 
 /* Two launches of "first", the second of which reads what the first one writes, with the arguments
  * that the caller sets. */
-static griddep_findings *check_two(const char *second, griddep_check_argument out,
-                                   griddep_check_argument in)
+static griddep_findings *check_two(const char *second, griddep_use out, griddep_use in)
 {
     griddep_ptx *ptx = parse(kernels);
-    const griddep_check_argument one[2] = {{.buffer = 1, .access = GRIDDEP_ACCESS_READ}, out};
-    const griddep_check_argument two[2] = {in, {.buffer = 9, .access = GRIDDEP_ACCESS_WRITE}};
-    const griddep_check_launch launches[2] = {{.size = sizeof launches[0],
-                                               .ptx = ptx,
-                                               .entry = "first",
-                                               .arguments = one,
-                                               .argument_count = 2},
-                                              {.size = sizeof launches[0],
-                                               .ptx = ptx,
-                                               .entry = second,
-                                               .arguments = two,
-                                               .argument_count = 2}};
+    const griddep_use one[2] = {{.buffer = 1, .access = GRIDDEP_ACCESS_READ}, out};
+    const griddep_use two[2] = {in, {.buffer = 9, .access = GRIDDEP_ACCESS_WRITE}};
+    const gd_check_launch launches[2] = {
+        {.ptx = ptx, .entry = "first", .uses = one, .use_count = 2},
+        {.ptx = ptx, .entry = second, .uses = two, .use_count = 2}};
     griddep_findings *findings = NULL;
 
-    ck_assert_msg(griddep_chain_check(launches, 2, &findings, &error) == GRIDDEP_OK, "%s",
+    ck_assert_msg(gd_check_launches(launches, 2, &findings, &error) == GRIDDEP_OK, "%s",
                   error.text);
     griddep_ptx_destroy(ptx);
     return findings;
@@ -868,23 +855,21 @@ static griddep_findings *check_two(const char *second, griddep_check_argument ou
 
 START_TEST(ranges_of_a_buffer_are_told_apart)
 {
-    const griddep_check_argument written = {
+    const griddep_use written = {
         .buffer = 2, .access = GRIDDEP_ACCESS_WRITE, .offset = 0, .bytes = 64};
-    griddep_findings *findings =
-        check_two("reads", written,
-                  (griddep_check_argument){
-                      .buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 64, .bytes = 64});
+    griddep_findings *findings = check_two(
+        "reads", written,
+        (griddep_use){.buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 64, .bytes = 64});
 
     ck_assert_uint_eq(griddep_findings_count(findings), 0);
     griddep_findings_destroy(findings);
-    findings =
-        check_two("reads", written,
-                  (griddep_check_argument){
-                      .buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 60, .bytes = 64});
+    findings = check_two(
+        "reads", written,
+        (griddep_use){.buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 60, .bytes = 64});
     ck_assert(has_code(findings, "GD206"));
     griddep_findings_destroy(findings);
-    findings = check_two("reads", (griddep_check_argument){.buffer = 2, .offset = 32},
-                         (griddep_check_argument){.buffer = 2, .offset = 1024});
+    findings = check_two("reads", (griddep_use){.buffer = 2, .offset = 32},
+                         (griddep_use){.buffer = 2, .offset = 1024});
     ck_assert_msg(has_code(findings, "GD206"), "a range without an end goes to the buffer's end");
     griddep_findings_destroy(findings);
 }
@@ -893,8 +878,8 @@ END_TEST
 START_TEST(a_wrong_declaration_is_found)
 {
     griddep_findings *findings =
-        check_two("first", (griddep_check_argument){.buffer = 2, .access = GRIDDEP_ACCESS_READ},
-                  (griddep_check_argument){.buffer = 3, .access = GRIDDEP_ACCESS_READ});
+        check_two("first", (griddep_use){.buffer = 2, .access = GRIDDEP_ACCESS_READ},
+                  (griddep_use){.buffer = 3, .access = GRIDDEP_ACCESS_READ});
     griddep_finding finding = get(findings, 0);
 
     ck_assert_uint_eq(griddep_findings_count(findings), 1);
@@ -907,43 +892,175 @@ START_TEST(a_wrong_declaration_is_found)
 }
 END_TEST
 
+static griddep_chain *chain_of_ptx(void)
+{
+    griddep_chain *chain = NULL;
+
+    ck_assert_int_eq(griddep_chain_create(NULL, &chain, &error), GRIDDEP_OK);
+    return chain;
+}
+
+static void add_entry(griddep_chain *chain, const griddep_ptx *ptx, const char *entry, uint64_t in,
+                      uint64_t out)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {4}};
+    const griddep_argument arguments[] = {{.bytes = 8, .value = in}, {.bytes = 8, .value = out}};
+
+    ck_assert_msg(griddep_chain_add_ptx(chain, ptx, entry, &config, arguments, 2, &error) ==
+                      GRIDDEP_OK,
+                  "%s", error.text);
+}
+
+static griddep_use use_of(const griddep_chain *chain, uint32_t launch, uint32_t argument)
+{
+    griddep_use use = {.size = sizeof use};
+
+    ck_assert_int_eq(griddep_chain_get_use(chain, launch, argument, &use, &error), GRIDDEP_OK);
+    return use;
+}
+
+static griddep_findings *check_chain(const griddep_chain *chain)
+{
+    griddep_findings *findings = NULL;
+
+    ck_assert_msg(griddep_chain_check(chain, &findings, &error) == GRIDDEP_OK, "%s", error.text);
+    return findings;
+}
+
 START_TEST(wrong_launches_are_refused)
 {
     griddep_ptx *ptx = parse(kernels);
-    griddep_check_launch launch = {.size = sizeof launch, .ptx = ptx, .entry = "nobody"};
+    griddep_chain *chain = chain_of_ptx();
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument arguments[] = {{.bytes = 8}, {.bytes = 4}};
+    griddep_use use = {.size = sizeof use};
     griddep_findings *findings = (griddep_findings *)&error;
 
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_NOT_FOUND);
-    launch.entry = NULL;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.entry = "first";
-    launch.argument_count = 1;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.argument_count = 0;
-    launch.pdl = 9;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.pdl = 0;
-    launch.node = 9;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.node = 0;
-    launch.node = 0;
-    launch.lane = 1;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.lane = 0;
-    launch.after_count = 1;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.after = &launch.lane;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.after_count = 0;
-    launch.size = 3;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_STRUCT);
-    ck_assert_int_eq(griddep_chain_check(NULL, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    launch.size = sizeof launch;
-    ck_assert_int_eq(griddep_chain_check(&launch, 1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+#define REFUSED(code, ...) ck_assert_int_eq((__VA_ARGS__), GRIDDEP_ERROR_##code)
+    REFUSED(NOT_FOUND, griddep_chain_add_ptx(chain, ptx, "nobody", NULL, NULL, 0, &error));
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, ptx, NULL, NULL, NULL, 0, &error));
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(NULL, ptx, "first", NULL, NULL, 0, &error));
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, ptx, "first", NULL, arguments, 2, &error));
+    REFUSED(SIGNATURE, griddep_chain_add_ptx(chain, ptx, "first", &config, arguments, 2, &error));
+    REFUSED(SIGNATURE, griddep_chain_add_ptx(chain, ptx, "first", &config, arguments, 1, &error));
+    config.block[0] = 2048;
+    const griddep_argument right[] = {{.bytes = 8}, {.bytes = 8}};
+    REFUSED(LIMIT, griddep_chain_add_ptx(chain, ptx, "first", &config, right, 2, &error));
+    config.pdl = 9;
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, ptx, "first", &config, NULL, 0, &error));
+    config.pdl = 0;
+    config.lane = 1;
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, ptx, "first", &config, NULL, 0, &error));
+    config.lane = 0;
+    config.size = 3;
+    REFUSED(STRUCT, griddep_chain_add_ptx(chain, ptx, "first", &config, NULL, 0, &error));
+    ck_assert_uint_eq(griddep_chain_length(chain), 0);
+    REFUSED(ARGUMENT, griddep_chain_check(chain, NULL, &error));
+    REFUSED(ARGUMENT, griddep_chain_check(NULL, &findings, &error));
     ck_assert_ptr_eq(findings, &error);
-    ck_assert_int_eq(griddep_chain_check(NULL, 0, &findings, &error), GRIDDEP_OK);
+    findings = check_chain(chain);
     ck_assert_uint_eq(griddep_findings_count(findings), 0);
     griddep_findings_destroy(findings);
+    add_entry(chain, ptx, "first", 4096, 8192);
+    REFUSED(NOT_FOUND, griddep_chain_set_use(chain, 1, 0, &use, &error));
+    REFUSED(NOT_FOUND, griddep_chain_set_use(chain, 0, 2, &use, &error));
+    REFUSED(NOT_FOUND, griddep_chain_get_use(chain, 0, 2, &use, &error));
+    REFUSED(ARGUMENT, griddep_chain_set_use(chain, 0, 0, NULL, &error));
+    use.access = 5;
+    REFUSED(ARGUMENT, griddep_chain_set_use(chain, 0, 0, &use, &error));
+    REFUSED(ARGUMENT, griddep_chain_depend(chain, 0, 0, &error));
+    REFUSED(NOT_FOUND, griddep_chain_depend(chain, 1, 0, &error));
+    REFUSED(ARGUMENT, griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "without a runtime"));
+    REFUSED(ARGUMENT, griddep_chain_prepare(chain, GRIDDEP_MODE_GRAPH, &error));
+    griddep_explanation *explanation;
+    REFUSED(ARGUMENT, griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 0, &explanation, &error));
+    griddep_timeline *timeline;
+    REFUSED(ARGUMENT, griddep_timeline_create(chain, NULL, &timeline, &error));
+    griddep_graph *graph;
+    REFUSED(ARGUMENT, griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &graph, &error));
+    griddep_tune *tune;
+    const griddep_tune_buffer buffer = {.size = sizeof buffer, .address = 4096, .bytes = 64};
+    REFUSED(ARGUMENT, griddep_tune_run(chain, &buffer, 1, NULL, &tune, &error));
+    REFUSED(ARGUMENT, griddep_tune_load(chain, 0, &tune, &error));
+    griddep_chain_destroy(chain);
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
+/* Addresses alone tell what shares a buffer: the same one, and one within what the head comment says
+ * of another. The chain holds the text. */
+START_TEST(buffers_are_inferred_from_addresses)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "// extent:\n//   in: f32[16]\n//   out: f32[16]\n%s", kernels);
+    griddep_ptx *told = parse(text), *untold = parse(kernels);
+
+    for (int known = 0; known < 2; known++) {
+        griddep_chain *same = chain_of_ptx(), *within = chain_of_ptx(), *apart = chain_of_ptx();
+        const griddep_ptx *ptx = known ? told : untold;
+        add_entry(same, ptx, "first", 4096, 8192);
+        add_entry(same, ptx, "reads", 8192, 12288);
+        add_entry(within, ptx, "first", 4096, 8192);
+        add_entry(within, ptx, "reads", 8192 + 60, 12288);
+        add_entry(apart, ptx, "first", 4096, 8192);
+        add_entry(apart, ptx, "reads", 8192 + 64, 12288);
+        ck_assert_uint_eq(use_of(same, 0, 0).buffer, 1);
+        ck_assert_uint_eq(use_of(same, 0, 1).buffer, 2);
+        ck_assert_uint_eq(use_of(same, 1, 0).buffer, 2);
+        ck_assert_uint_eq(use_of(same, 1, 1).buffer, 3);
+        ck_assert_uint_eq(use_of(same, 0, 0).bytes, known ? 64 : 4096);
+        ck_assert_uint_eq(use_of(within, 1, 0).buffer, known ? 2 : 3);
+        ck_assert_uint_eq(use_of(within, 1, 0).offset, known ? 60 : 0);
+        ck_assert_uint_eq(use_of(apart, 1, 0).buffer, 3);
+        griddep_findings *found[] = {check_chain(same), check_chain(within), check_chain(apart)};
+        ck_assert(has_code(found[0], "GD206"));
+        ck_assert_int_eq(has_code(found[1], "GD206"), known);
+        ck_assert(!has_code(found[2], "GD206"));
+        for (size_t i = 0; i < COUNT(found); i++)
+            griddep_findings_destroy(found[i]);
+        griddep_chain_destroy(same);
+        griddep_chain_destroy(within);
+        griddep_chain_destroy(apart);
+    }
+    griddep_chain *chain = chain_of_ptx();
+    add_entry(chain, told, "first", 4096, 8192);
+    add_entry(chain, told, "reads", 8192, 12288);
+    griddep_ptx_destroy(told);
+    griddep_ptx_destroy(untold);
+    griddep_findings *findings = check_chain(chain);
+    ck_assert(has_code(findings, "GD206"));
+    griddep_findings_destroy(findings);
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
+/* What is said of an argument counts, also for others that point to the same place. */
+START_TEST(what_is_said_of_an_argument_counts)
+{
+    griddep_ptx *ptx = parse(kernels);
+    griddep_chain *chain = chain_of_ptx();
+    const griddep_use elsewhere = {.size = sizeof elsewhere, .buffer = 7};
+    griddep_use named = {.size = sizeof named, .buffer = 9, .offset = 256, .bytes = 64};
+    char element[] = "f32";
+
+    add_entry(chain, ptx, "first", 4096, 8192);
+    add_entry(chain, ptx, "reads", 8192, 12288);
+    named.element = element;
+    ck_assert_int_eq(griddep_chain_set_use(chain, 0, 1, &named, &error), GRIDDEP_OK);
+    memset(element, 'x', 3);
+    ck_assert_str_eq(use_of(chain, 0, 1).element, "f32");
+    ck_assert_uint_eq(use_of(chain, 1, 0).buffer, 9);
+    ck_assert_uint_eq(use_of(chain, 1, 0).offset, 256);
+    ck_assert_uint_eq(use_of(chain, 0, 0).buffer, 10);
+    griddep_findings *findings = check_chain(chain);
+    ck_assert(has_code(findings, "GD206"));
+    griddep_findings_destroy(findings);
+    ck_assert_int_eq(griddep_chain_set_use(chain, 1, 0, &elsewhere, &error), GRIDDEP_OK);
+    findings = check_chain(chain);
+    ck_assert(!has_code(findings, "GD206"));
+    griddep_findings_destroy(findings);
+    griddep_chain_destroy(chain);
     griddep_ptx_destroy(ptx);
 }
 END_TEST
@@ -1017,18 +1134,54 @@ START_TEST(a_check_without_memory_says_so)
 }
 END_TEST
 
+static int32_t build_and_check(const griddep_ptx *ptx, griddep_findings **findings)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {4}};
+    const griddep_argument arguments[] = {{.bytes = 8, .value = 64}, {.bytes = 8, .value = 128}};
+    const griddep_use use = {.size = sizeof use, .buffer = 3, .element = "f32"};
+    griddep_chain *chain = NULL;
+    int32_t status = griddep_chain_create(NULL, &chain, &error);
+
+    for (int i = 0; i < 2 && !status; i++)
+        status = griddep_chain_add_ptx(chain, ptx, "first", &config, arguments, 2, &error);
+    if (!status)
+        status = griddep_chain_set_use(chain, 1, 1, &use, &error);
+    if (!status)
+        status = griddep_chain_check(chain, findings, &error);
+    griddep_chain_destroy(chain);
+    return status;
+}
+
+START_TEST(a_chain_of_ptx_without_memory_says_so)
+{
+    griddep_ptx *ptx = parse(kernels);
+    bool hit = true;
+
+    for (long n = 0; hit; n++) {
+        griddep_findings *findings = NULL;
+        fail_alloc_after(n);
+        int32_t status = build_and_check(ptx, &findings);
+        hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_int_eq(status, hit ? GRIDDEP_ERROR_MEMORY : GRIDDEP_OK);
+        griddep_findings_destroy(findings);
+    }
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
 START_TEST(a_chain_check_without_memory_says_so)
 {
     griddep_ptx *ptx = parse(kernels), *old = parse(old_kernels);
-    griddep_check_launch launches[5];
-    griddep_check_argument arguments[5][2];
+    gd_check_launch launches[5];
+    griddep_use arguments[5][2];
     uint32_t count = fill_launches(&chain_cases[6], ptx, old, launches, arguments);
     bool hit = true;
 
     for (long n = 0; hit; n++) {
         griddep_findings *findings = NULL;
         fail_alloc_after(n);
-        int32_t status = griddep_chain_check(launches, count, &findings, &error);
+        int32_t status = gd_check_launches(launches, count, &findings, &error);
         hit = fail_alloc_hit();
         fail_alloc_after(-1);
         ck_assert_int_eq(status, hit ? GRIDDEP_ERROR_MEMORY : GRIDDEP_OK);
@@ -1073,10 +1226,13 @@ int main(void)
     tcase_add_test(tests, elements_are_held_against_the_kernels);
     tcase_add_test(tests, a_wrong_declaration_is_found);
     tcase_add_test(tests, wrong_launches_are_refused);
+    tcase_add_test(tests, buffers_are_inferred_from_addresses);
+    tcase_add_test(tests, what_is_said_of_an_argument_counts);
     tests = make_case(suite, "calls");
     tcase_add_test(tests, wrong_options_are_refused);
     tcase_add_test(tests, a_check_without_memory_says_so);
     tcase_add_test(tests, a_chain_check_without_memory_says_so);
+    tcase_add_test(tests, a_chain_of_ptx_without_memory_says_so);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

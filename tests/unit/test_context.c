@@ -67,9 +67,10 @@ static void open_world(void)
     ck_good(griddep_memory_allocate(world.runtime, 2 * BYTES, &world.memory, &error));
     ck_good(griddep_stream_create(world.runtime, &world.stream, &error));
     ck_good(griddep_stream_create(world.runtime, &world.capturing, &error));
-    ck_good(griddep_event_create_kind(world.runtime, GRIDDEP_EVENT_ORDER, &world.event, &error));
+    ck_good(griddep_event_create(world.runtime, GRIDDEP_EVENT_ORDER, &world.event, &error));
     for (int i = 0; i < 2; i++) {
-        ck_good(griddep_event_create(world.runtime, &world.events[i], &error));
+        ck_good(
+            griddep_event_create(world.runtime, GRIDDEP_EVENT_TIMING, &world.events[i], &error));
         ck_good(griddep_event_record(world.runtime, world.events[i], NULL, &error));
         world.arguments[i] = (griddep_argument){.bytes = 8, .value = world.memory};
     }
@@ -231,8 +232,7 @@ static void do_nothing(void *user)
     CALL(stream_create, "a", world.runtime, &world.made_stream, &error)                            \
     CALL(stream_synchronize, "a", world.runtime, world.stream, &error)                             \
     CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                 \
-    CALL(event_create, "a", world.runtime, &world.made_event, &error)                              \
-    CALL(event_create_kind, "a", world.runtime, GRIDDEP_EVENT_ORDER, &world.made_event, &error)    \
+    CALL(event_create, "a", world.runtime, GRIDDEP_EVENT_ORDER, &world.made_event, &error)         \
     CALL(event_record, "a", world.runtime, world.event, world.stream, &error)                      \
     CALL(event_elapsed, "a", world.runtime, world.events[0], world.events[1], &microseconds,       \
          &error)                                                                                   \
@@ -255,7 +255,6 @@ static void do_nothing(void *user)
     CALL(tensor_map_im2col, "a", world.runtime, &pixels, &map, &error)                             \
     CALL(chain_create, "", world.runtime, &world.made_chain, &error)                               \
     CALL(chain_add, "a", world.chain, world.step, &one_block, world.arguments, 2, &error)          \
-    CALL(chain_add_to, "a", world.chain, 1, world.step, &one_block, world.arguments, 2, &error)    \
     CALL(chain_depend, "", world.chain, 1, 0, &error)                                              \
     CALL(chain_prepare, "a", world.chain, GRIDDEP_MODE_GRAPH, &error)                              \
     CALL(chain_run, "a", world.chain, GRIDDEP_MODE_PDL, NULL, &error)                              \
@@ -323,7 +322,8 @@ static const struct {
 
 /* Whole programs of the calls above; compile needs NVRTC, and ends as module_load does. */
 static const char *const composed[] = {"griddep_module_compile", "griddep_timeline_create",
-                                       "griddep_tune_run", "griddep_tune_load"};
+                                       "griddep_tune_run",       "griddep_tune_load",
+                                       "griddep_chain_add_ptx",  "griddep_chain_set_use"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
 

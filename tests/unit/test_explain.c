@@ -437,14 +437,15 @@ END_TEST
 /* A launch that also waits for another lane begins when that has ended, whenever that is. */
 START_TEST(other_lanes_matter)
 {
-    const griddep_launch_config config = {.size = sizeof config, .grid = {132}, .block = {128}};
+    griddep_launch_config config = {.size = sizeof config, .grid = {132}, .block = {128}};
     griddep_kernel *kernel = NULL;
 
     begin();
     open_all();
     ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
     add(&small);
-    ck_status(griddep_chain_add_to(chain, 1, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
+    config.lane = 1;
+    ck_status(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
     add(&small);
     add(&small);
     ck_status(griddep_chain_depend(chain, 2, 1, &error), GRIDDEP_OK);
@@ -465,7 +466,8 @@ START_TEST(other_lanes_matter)
     ck_assert_int_eq(find(explanation, "other lanes").met, 1);
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
-    ck_status(griddep_chain_add_to(chain, 2, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
+    config.lane = 2;
+    ck_status(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
     ck_status(griddep_chain_depend(chain, 4, 1, &error), GRIDDEP_OK);
     explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 4);
     ck_assert_str_eq(info_of(explanation).producer, "early");

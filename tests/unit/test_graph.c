@@ -206,8 +206,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
                                            {.bytes = 8, .value = buffers[1]}};
 
     ck_good(griddep_stream_create(runtime, &stream, &error));
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_TIMING, &timed, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &timed, &error));
     ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 1), GRIDDEP_OK);
     griddep_launch_config config = one_block;
     config.attributes = &attribute;
@@ -247,10 +247,10 @@ START_TEST(events_are_checked)
     griddep_attribute attribute;
     void *event = &event, *kept = event;
 
-    ck_status(griddep_event_create_kind(runtime, 2, &event, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_event_create_kind(runtime, -1, &event, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_event_create(runtime, 2, &event, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_event_create(runtime, -1, &event, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_eq(event, kept);
-    ck_status(griddep_event_create_kind(runtime, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_event_create(runtime, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(runtime, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(NULL, NULL, event, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0),
@@ -279,7 +279,7 @@ START_TEST(every_kind_of_node_runs)
 
     ck_good(griddep_graph_create(runtime, &child, &error));
     add_to(child, "step", 2, 3);
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     kernel = add("step", 0, 1); /* before what it depends on: the order of edges counts */
     ck_good(griddep_graph_add_fill(graph, buffers[0], 1, BYTES, &fill, &error));
     ck_good(griddep_graph_add_child(graph, child, &inner, &error));
@@ -330,7 +330,7 @@ START_TEST(bad_nodes_are_refused)
     uint32_t node = 77, inner;
     void *event = NULL;
 
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_status(griddep_graph_add_kernel(graph, NULL, &config, arguments, 2, &node, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_status(
@@ -1200,7 +1200,7 @@ START_TEST(conditional_nodes_are_checked)
               GRIDDEP_ERROR_ARGUMENT); /* a body takes no more graphs */
     ck_status(griddep_graph_add_host(body, count_up, &node, &host, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("the host does nothing");
-    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_status(griddep_graph_add_event_record(body, event, &host, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_add_event_wait(body, event, &host, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_event_destroy(runtime, event, &error));
@@ -1239,7 +1239,7 @@ START_TEST(conditionals_are_named_in_graphs)
     ck_status(griddep_chain_add(chain, kernel_of("quiet"), &one_block, arguments, 2, &error),
               GRIDDEP_ERROR_ARGUMENT);
     griddep_chain_destroy(chain);
-    arguments[0].reserved = 1;
+    arguments[0].kind = 1;
     ck_status(griddep_graph_add_kernel(graph, kernel_of("quiet"), &one_block, arguments, 2, &node,
                                        &error),
               GRIDDEP_ERROR_STRUCT);
@@ -1381,8 +1381,10 @@ static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, in
 {
     const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]},
                                            {.bytes = 8, .value = buffers[out]}};
+    griddep_launch_config config = one_block;
 
-    ck_good(griddep_chain_add_to(chain, lane, kernel_of(name), &one_block, arguments, 2, &error));
+    config.lane = lane;
+    ck_good(griddep_chain_add(chain, kernel_of(name), &config, arguments, 2, &error));
 }
 
 /* 0 -> 1 -> 4 in lane 0, 2 -> 3 in lane 1; 2 waits for 0, 4 for 3. */
@@ -1466,8 +1468,9 @@ START_TEST(lanes_wait_for_ends_where_they_must)
                                            {.bytes = 8, .value = buffers[3]}};
     griddep_launch_config config = one_block;
     config.pdl = _i == 1 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT;
-    ck_good(griddep_chain_add_to(chain, 2, kernel_of(_i ? "step" : "quiet"), &config, arguments, 2,
-                                 &error));
+    config.lane = 2;
+    ck_good(
+        griddep_chain_add(chain, kernel_of(_i ? "step" : "quiet"), &config, arguments, 2, &error));
     ck_good(griddep_chain_depend(chain, 1, 0, &error));
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL,
                               &error)); /* the start, two lanes' ends, and the launch's own */
@@ -1523,9 +1526,10 @@ START_TEST(forced_launches_depend_on_their_lane)
 
     config.pdl = GRIDDEP_PDL_FORCE;
     ck_good(griddep_chain_create(runtime, &chain, &error));
-    for (uint32_t i = 0; i < 3; i++) /* the second one in a lane of its own */
-        ck_good(
-            griddep_chain_add_to(chain, i == 1, kernel_of("rash"), &config, arguments, 2, &error));
+    for (uint32_t i = 0; i < 3; i++) {
+        config.lane = i == 1; /* the second one in a lane of its own */
+        ck_good(griddep_chain_add(chain, kernel_of("rash"), &config, arguments, 2, &error));
+    }
     ck_good(griddep_chain_depend(chain, 2, 1, &error));
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &made, &error));
     for (uint32_t i = 0; i < 2; i++) {
@@ -1584,7 +1588,9 @@ START_TEST(lanes_are_checked)
     griddep_chain *chain = make_forked();
     const griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
 
-    ck_status(griddep_chain_add_to(chain, 3, kernel_of("step"), &one_block, arguments, 2, &error),
+    griddep_launch_config beyond = one_block;
+    beyond.lane = 3;
+    ck_status(griddep_chain_add(chain, kernel_of("step"), &beyond, arguments, 2, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_says("without gaps");
     ck_status(griddep_chain_depend(chain, 5, 0, &error), GRIDDEP_ERROR_NOT_FOUND);
@@ -1610,10 +1616,13 @@ typedef struct life {
 
 static int32_t chain_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
 {
+    griddep_launch_config config = one_block;
     int32_t status = griddep_chain_create(all->runtime, &all->chain, &error);
 
-    for (uint32_t i = 0; i < 4 && !status; i++)
-        status = griddep_chain_add_to(all->chain, i & 1, step, &one_block, arguments, 2, &error);
+    for (uint32_t i = 0; i < 4 && !status; i++) {
+        config.lane = i & 1;
+        status = griddep_chain_add(all->chain, step, &config, arguments, 2, &error);
+    }
     if (!status)
         status = griddep_chain_depend(all->chain, 1, 0, &error);
     if (!status)
@@ -1785,7 +1794,7 @@ static int32_t whole_life(void)
     if (!status)
         status = griddep_stream_create(all.runtime, &all.stream, &error);
     if (!status)
-        status = griddep_event_create_kind(all.runtime, GRIDDEP_EVENT_TIMING, &all.event, &error);
+        status = griddep_event_create(all.runtime, GRIDDEP_EVENT_TIMING, &all.event, &error);
     const griddep_argument arguments[2] = {{.bytes = 8, .value = all.memory},
                                            {.bytes = 8, .value = all.memory}};
     if (!status)

@@ -232,12 +232,15 @@ END_TEST
 
 static griddep_chain *make_lanes(void)
 {
+    static const uint32_t lanes[] = {0, 1, 2, 1};
+    griddep_launch_config placed = config;
     griddep_chain *chain = NULL;
 
     ck_good(griddep_chain_create(runtime, &chain, &error));
-    for (uint32_t lane = 0; lane < 3; lane++)
-        ck_good(griddep_chain_add_to(chain, lane, step, &config, &argument, 1, &error));
-    ck_good(griddep_chain_add_to(chain, 1, step, &config, &argument, 1, &error));
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+        placed.lane = lanes[i];
+        ck_good(griddep_chain_add(chain, step, &placed, &argument, 1, &error));
+    }
     ck_good(griddep_chain_depend(chain, 3, 0, &error));
     return chain;
 }

@@ -429,8 +429,8 @@ START_TEST(events_measure)
     void *start = NULL, *end = NULL;
     double microseconds = -1;
 
-    ck_status(griddep_event_create(runtime, &start, &error), GRIDDEP_OK);
-    ck_status(griddep_event_create(runtime, &end, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error), GRIDDEP_OK);
     ck_status(griddep_event_record(runtime, start, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_event_record(runtime, end, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error), GRIDDEP_OK);
@@ -1222,7 +1222,7 @@ START_TEST(launch_checks_the_arguments)
     ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
     ck_says("argument 3 (count) has 8 bytes, the parameter has 4");
     arguments[3].bytes = 4;
-    arguments[0].reserved = 1;
+    arguments[0].kind = 1;
     ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
     ck_status(griddep_launch(add, &config, NULL, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_launch(add, NULL, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -1377,7 +1377,7 @@ START_TEST(launch_names_a_foreign_stream)
     config.stream = stream; /* destroyed */
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
     void *event = NULL;
-    ck_status(griddep_event_create(runtime, &event, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &event, &error), GRIDDEP_OK);
     ck_status(griddep_event_record(runtime, event, stream, &error), GRIDDEP_ERROR_STREAM);
     ck_status(griddep_event_destroy(runtime, event, &error), GRIDDEP_OK);
     ck_status(griddep_stream_synchronize(runtime, stream, &error), GRIDDEP_ERROR_STREAM);

@@ -3,7 +3,7 @@
 
 #include "cli/io/number.h"
 
-static const char *const names[GD_TYPE_COUNT] = {
+static const char *const names[GD_TYPE_NAMES] = {
 #define NAME(name) [GD_TYPE_##name] = #name,
     GD_TYPES(NAME)
 #undef NAME

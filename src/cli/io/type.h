@@ -13,7 +13,7 @@ typedef enum gd_type {
 #define GD_TYPE_MEMBER(name) GD_TYPE_##name,
     GD_TYPES(GD_TYPE_MEMBER)
 #undef GD_TYPE_MEMBER
-        GD_TYPE_COUNT
+        GD_TYPE_NAMES
 } gd_type;
 
 /* "bf16". Static. */

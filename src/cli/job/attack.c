@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/job/chaincheck.h"
+#include "cli/plan/planlaunch.h"
 #include "cli/io/heap.h"
 #include "cli/io/progress.h"
 
@@ -114,24 +115,19 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
                           griddep_ptx *const *texts, uint32_t *count, char **code)
 {
     const gd_plan *plan = attacked->plan;
-    griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
+    const griddep_ptx **given = gd_heap_take(plan->launch_count, sizeof(*given));
+    int32_t *pdl = gd_heap_take(plan->launch_count, sizeof(*pdl));
     griddep_findings *findings = NULL;
     griddep_error error;
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
-        launches[i] = (griddep_check_launch){
-            .size = sizeof(launches[i]),
-            .ptx = texts != NULL ? texts[i] : attacked->modules->items[launch->module].ptx,
-            .entry = launch->kernel,
-            .arguments = gd_chaincheck_arguments(plan, launch),
-            .argument_count = launch->argument_count,
-            .pdl = pdl_of(attacked, attack, i),
-            .lane = launch->lane,
-            .after_count = launch->after_count,
-            .after = launch->after};
+        given[i] = texts != NULL ? texts[i] : attacked->modules->items[launch->module].ptx;
+        pdl[i] = pdl_of(attacked, attack, i);
     }
-    int32_t status = griddep_chain_check(launches, plan->launch_count, &findings, &error);
+    int32_t status = gd_chaincheck_texts(plan, given, pdl, &findings, &error);
+    free(pdl);
+    free(given);
     *count = 0;
     for (uint32_t i = 0; status == GRIDDEP_OK && i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof(finding)};
@@ -143,9 +139,6 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
         ++*count;
     }
     griddep_findings_destroy(findings);
-    for (uint32_t i = 0; i < plan->launch_count; i++)
-        free((void *)launches[i].arguments);
-    free(launches);
     return status == GRIDDEP_OK ? 0 : refuse(&error);
 }
 
@@ -229,12 +222,10 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     if (is_broken(attacked, attack, index))
         config.pdl = pdl_of(attacked, attack, index);
     griddep_argument *arguments = gd_session_arguments(&attacked->session, planned);
-    status = griddep_chain_add_to(chain, planned->lane, kernel, &config, arguments,
-                                  planned->argument_count, error);
+    status = griddep_chain_add(chain, kernel, &config, arguments, planned->argument_count, error);
     free(arguments);
-    for (uint32_t i = 0; i < planned->after_count && status == GRIDDEP_OK; i++)
-        status = griddep_chain_depend(chain, index, planned->after[i], error);
-    return status;
+    return status == GRIDDEP_OK ? gd_planlaunch_describe(attacked->plan, planned, chain, error)
+                                : status;
 }
 
 static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,

@@ -8,48 +8,9 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/progress.h"
+#include "cli/plan/planlaunch.h"
 
 enum { MOST_WARNINGS = 5 }; /* that a run prints; the rest is for the check */
-
-/* An access that the plan does not tell is found out from the PTX. */
-static int32_t access_of(const gd_plan_argument *argument)
-{
-    static const int32_t accesses[] = {[GD_ACCESS_UPDATE] = GRIDDEP_ACCESS_UPDATE,
-                                       [GD_ACCESS_READ] = GRIDDEP_ACCESS_READ,
-                                       [GD_ACCESS_WRITE] = GRIDDEP_ACCESS_WRITE,
-                                       [GD_ACCESS_CONSTANT] = GRIDDEP_ACCESS_CONSTANT};
-    return argument->access_given ? accesses[argument->access] : GRIDDEP_ACCESS_UNKNOWN;
-}
-
-griddep_check_argument *gd_chaincheck_arguments(const gd_plan *plan, const gd_plan_launch *launch)
-{
-    griddep_check_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
-    for (uint32_t i = 0; i < launch->argument_count; i++) {
-        const gd_plan_argument *argument = &launch->arguments[i];
-        if (!argument->is_buffer)
-            continue;
-        const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
-        uint64_t element = gd_type_bytes(buffer->type);
-        arguments[i] =
-            (griddep_check_argument){.buffer = argument->buffer + 1,
-                                     .access = access_of(argument),
-                                     .offset = argument->offset * element,
-                                     .bytes = (buffer->count - argument->offset) * element};
-    }
-    return arguments;
-}
-
-static const char **element_types(const gd_plan *plan, const gd_plan_launch *launch)
-{
-    const char **elements = gd_heap_take(launch->argument_count, sizeof(*elements));
-    for (uint32_t i = 0; i < launch->argument_count; i++) {
-        const gd_plan_argument *argument = &launch->arguments[i];
-        if (argument->is_buffer)
-            elements[i] = gd_type_name(argument->viewed ? argument->type
-                                                        : plan->buffers[argument->buffer].type);
-    }
-    return elements;
-}
 
 static void print_errors(const gd_finding_list *list)
 {
@@ -70,39 +31,41 @@ static void print_errors(const gd_finding_list *list)
                         (unsigned)errors, errors == 1 ? "" : "s");
 }
 
+int32_t gd_chaincheck_texts(const gd_plan *plan, const griddep_ptx *const *texts,
+                            const int32_t *pdl, griddep_findings **findings, griddep_error *error)
+{
+    griddep_chain *chain = NULL;
+    int32_t status = griddep_chain_create(NULL, &chain, error);
+    for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        const griddep_launch_config config = {
+            .size = sizeof(config), .pdl = pdl[i], .lane = launch->lane};
+        status = griddep_chain_add_ptx(chain, texts[i], launch->kernel, &config, NULL,
+                                       launch->argument_count, error);
+        if (status == GRIDDEP_OK)
+            status = gd_planlaunch_describe(plan, launch, chain, error);
+    }
+    if (status == GRIDDEP_OK)
+        status = griddep_chain_check(chain, findings, error);
+    griddep_chain_destroy(chain);
+    return status;
+}
+
 int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl,
                       griddep_findings **findings)
 {
-    griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
-    griddep_check_argument **arguments = gd_heap_take(plan->launch_count, sizeof(*arguments));
-    const char ***elements = gd_heap_take(plan->launch_count, sizeof(*elements));
+    const griddep_ptx **texts = gd_heap_take(plan->launch_count, sizeof(*texts));
+    int32_t *each = gd_heap_take(plan->launch_count, sizeof(*each));
     griddep_error error;
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
-        arguments[i] = gd_chaincheck_arguments(plan, launch);
-        elements[i] = element_types(plan, launch);
-        launches[i] =
-            (griddep_check_launch){.size = sizeof(launches[i]),
-                                   .node = GRIDDEP_NODE_KERNEL,
-                                   .ptx = modules->items[launch->module].ptx,
-                                   .entry = launch->kernel,
-                                   .arguments = arguments[i],
-                                   .argument_count = launch->argument_count,
-                                   .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl,
-                                   .lane = launch->lane,
-                                   .after_count = launch->after_count,
-                                   .after = launch->after,
-                                   .elements = elements[i]};
+        texts[i] = modules->items[launch->module].ptx;
+        each[i] = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl;
     }
-    int32_t status = griddep_chain_check(launches, plan->launch_count, findings, &error);
-    for (uint32_t i = 0; i < plan->launch_count; i++)
-        free(arguments[i]);
-    for (uint32_t i = 0; i < plan->launch_count; i++)
-        free(elements[i]);
-    free(elements);
-    free(arguments);
-    free(launches);
+    int32_t status = gd_chaincheck_texts(plan, texts, each, findings, &error);
+    free(each);
+    free(texts);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "checking the chain");
 }
 

@@ -217,9 +217,9 @@ static int32_t add_step(gd_handoff *handoff, griddep_kernel *kernel, uint32_t la
                                           .grid = {way->blocks},
                                           .block = {THREADS},
                                           .pdl = flags && step > 0 ? GRIDDEP_PDL_FORCE
-                                                                   : GRIDDEP_PDL_DEFAULT};
-    return griddep_chain_add_to(handoff->chain, lane, kernel, &config, arguments, flags ? 6 : 3,
-                                error);
+                                                                   : GRIDDEP_PDL_DEFAULT,
+                                          .lane = lane};
+    return griddep_chain_add(handoff->chain, kernel, &config, arguments, flags ? 6 : 3, error);
 }
 
 static int32_t add_persistent(gd_handoff *handoff, griddep_kernel *kernel, griddep_error *error)

@@ -131,8 +131,8 @@ int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *strea
     griddep_runtime_info info = {.size = sizeof(info)};
     int code = 0;
     if (griddep_runtime_get_info(runtime, &info, &error) != GRIDDEP_OK ||
-        griddep_event_create(runtime, &clock.start, &error) != GRIDDEP_OK ||
-        griddep_event_create(runtime, &clock.end, &error) != GRIDDEP_OK)
+        griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &clock.start, &error) != GRIDDEP_OK ||
+        griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &clock.end, &error) != GRIDDEP_OK)
         code = refuse(&error);
     clock.is_model = info.emulated != 0;
     if (code == 0)

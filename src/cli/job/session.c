@@ -109,14 +109,13 @@ static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel,
                             const griddep_launch_config *config, const gd_plan_launch *launch,
                             griddep_error *error)
 {
-    uint32_t index = griddep_chain_length(session->chain);
     griddep_argument *arguments = gd_session_arguments(session, launch);
-    int32_t status = griddep_chain_add_to(session->chain, launch->lane, kernel, config, arguments,
-                                          launch->argument_count, error);
+    int32_t status =
+        griddep_chain_add(session->chain, kernel, config, arguments, launch->argument_count, error);
     free(arguments);
-    for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
-        status = griddep_chain_depend(session->chain, index, launch->after[i], error);
-    return status;
+    return status == GRIDDEP_OK
+               ? gd_planlaunch_describe(session->plan, launch, session->chain, error)
+               : status;
 }
 
 griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,

@@ -155,11 +155,11 @@ static int read_word(const gd_yaml_node *node, const char *field, const char *te
 
 static int read_type(const gd_yaml_node *node, const char *field, const char *text, gd_type *type)
 {
-    const char *names[GD_TYPE_COUNT];
-    for (int i = 0; i < GD_TYPE_COUNT; i++)
+    const char *names[GD_TYPE_NAMES];
+    for (int i = 0; i < GD_TYPE_NAMES; i++)
         names[i] = gd_type_name((gd_type)i);
     size_t index = 0;
-    int code = read_word(node, field, text, names, GD_TYPE_COUNT, &index);
+    int code = read_word(node, field, text, names, GD_TYPE_NAMES, &index);
     *type = (gd_type)index;
     return code;
 }
@@ -543,14 +543,14 @@ static int read_tensor(const gd_chainfile_tensor *source, gd_type type, uint64_t
 /* What the kernel is meant to take the buffer's bytes for. */
 static int read_view(const gd_chainfile_argument *source, gd_plan_argument *argument)
 {
-    const char *names[GD_TYPE_COUNT];
+    const char *names[GD_TYPE_NAMES];
     size_t type = 0;
-    for (size_t i = 0; i < GD_TYPE_COUNT; i++)
+    for (size_t i = 0; i < GD_TYPE_NAMES; i++)
         names[i] = gd_type_name((gd_type)i);
     if (source->tensor_map != NULL)
         return gd_message_error_at(gd_yaml_place(source->node, "as"),
                                    "a tensor map has the element type of its buffer");
-    int code = read_word(source->node, "as", source->as, names, GD_TYPE_COUNT, &type);
+    int code = read_word(source->node, "as", source->as, names, GD_TYPE_NAMES, &type);
     argument->viewed = true;
     argument->type = (gd_type)type;
     return code;

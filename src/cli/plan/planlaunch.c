@@ -33,6 +33,7 @@ griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t
 {
     griddep_launch_config config = {.size = sizeof(config),
                                     .shared_bytes = launch->shared_bytes,
+                                    .lane = launch->lane,
                                     .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
     memcpy(config.grid, launch->grid, sizeof(config.grid));
     memcpy(config.block, launch->block, sizeof(config.block));
@@ -42,6 +43,45 @@ griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t
     config.attributes = launch->attributes;
     config.attribute_count = launch->attribute_count;
     return config;
+}
+
+/* An access that the plan does not tell is found out from the PTX. */
+static int32_t access_of(const gd_plan_argument *argument)
+{
+    static const int32_t accesses[] = {[GD_ACCESS_UPDATE] = GRIDDEP_ACCESS_UPDATE,
+                                       [GD_ACCESS_READ] = GRIDDEP_ACCESS_READ,
+                                       [GD_ACCESS_WRITE] = GRIDDEP_ACCESS_WRITE,
+                                       [GD_ACCESS_CONSTANT] = GRIDDEP_ACCESS_CONSTANT};
+    return argument->access_given ? accesses[argument->access] : GRIDDEP_ACCESS_UNKNOWN;
+}
+
+static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
+{
+    griddep_use use = {.size = sizeof(use)};
+    if (!argument->is_buffer)
+        return use;
+    const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
+    uint64_t element = gd_type_bytes(buffer->type);
+    use.buffer = argument->buffer + 1;
+    use.access = access_of(argument);
+    use.offset = argument->offset * element;
+    use.bytes = (buffer->count - argument->offset) * element;
+    use.element = gd_type_name(argument->viewed ? argument->type : buffer->type);
+    return use;
+}
+
+int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
+                               griddep_chain *chain, griddep_error *error)
+{
+    const uint32_t index = griddep_chain_length(chain) - 1;
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
+        status = griddep_chain_depend(chain, index, launch->after[i], error);
+    for (uint32_t i = 0; i < launch->argument_count && status == GRIDDEP_OK; i++) {
+        const griddep_use use = use_of(plan, &launch->arguments[i]);
+        status = griddep_chain_set_use(chain, index, i, &use, error);
+    }
+    return status;
 }
 
 bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry)

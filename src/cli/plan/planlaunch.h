@@ -14,6 +14,11 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
                                            uint32_t multiprocessors);
 
+/* Says of the last launch of a chain, which is this one, what it waits for and what stands behind its
+ * arguments. */
+int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
+                               griddep_chain *chain, griddep_error *error);
+
 /* The index of a launch's entry in PTX; false: there is none of that name. */
 bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry);
 

@@ -1,15 +1,12 @@
 /* Checking a chain: reads the launches, makes each module's and each entry's facts once, lays out
  * what may run beside what, and has the hazards and the hops looked at. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ptx/check/chain.h"
 #include "ptx/check/check.h"
-
-enum { LAUNCH_MINIMUM = offsetof(griddep_check_launch, lane) };
 
 typedef struct builder {
     gd_chain chain;
@@ -193,80 +190,21 @@ static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *pt
 
 /* ---- launches ---- */
 
-static int32_t check_values(const griddep_check_launch *given, uint32_t index, griddep_error *error)
-{
-    if (given->node < GRIDDEP_NODE_KERNEL || given->node > GRIDDEP_NODE_EVENT)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].node is %" PRId32,
-                            index, given->node);
-    if (given->pdl < GRIDDEP_PDL_DEFAULT || given->pdl > GRIDDEP_PDL_FORCE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].pdl is %" PRId32,
-                            index, given->pdl);
-    if (given->argument_count && !given->arguments)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "launches[%" PRIu32 "].arguments is NULL", index);
-    if (given->ptx && (given->node != GRIDDEP_NODE_KERNEL || !given->entry))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "launches[%" PRIu32 "] has PTX, but is no kernel or names no entry",
-                            index);
-    if (given->after_count && !given->after)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].after is NULL",
-                            index);
-    for (uint32_t i = 0; i < given->after_count; i++) {
-        if (given->after[i] >= index)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launches[%" PRIu32 "].after[%" PRIu32 "] is %" PRIu32
-                                ", which is not before it",
-                                index, i, given->after[i]);
-    }
-    for (uint32_t i = 0; i < given->argument_count; i++) {
-        if (given->arguments[i].access < GRIDDEP_ACCESS_UNKNOWN ||
-            given->arguments[i].access > GRIDDEP_ACCESS_CONSTANT)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launches[%" PRIu32 "].arguments[%" PRIu32 "].access is %" PRId32,
-                                index, i, given->arguments[i].access);
-    }
-    return GRIDDEP_OK;
-}
-
-static int32_t read_launch(builder *build, uint32_t index, const void *source)
+static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch *given)
 {
     gd_chain_launch *launch = &build->chain.launches[index];
     uint32_t entry;
-    int32_t status = gd_struct_read(&launch->given, sizeof launch->given, LAUNCH_MINIMUM, source,
-                                    "griddep_check_launch", build->error);
 
-    if (!status)
-        status = check_values(&launch->given, index, build->error);
-    if (status)
-        return status;
-    launch->name = launch->given.entry ? launch->given.entry : "the kernel";
-    if (!launch->given.ptx)
+    launch->given = *given;
+    launch->name = given->entry ? given->entry : "the kernel";
+    if (!given->ptx)
         return GRIDDEP_OK;
-    if (!gd_ptx_find_entry(launch->given.ptx, launch->given.entry, &entry))
+    if (!gd_ptx_find_entry(given->ptx, given->entry, &entry))
         return gd_error_set(build->error, GRIDDEP_ERROR_NOT_FOUND,
-                            "launches[%" PRIu32 "]: %s has no entry \"%s\"", index,
-                            launch->given.ptx->module.name, launch->given.entry);
-    return get_kernel(build, index, launch->given.ptx,
-                      gd_ptx_get_function(launch->given.ptx, entry), &launch->kernel);
-}
-
-/* Elements are as far apart as the caller's version of the struct is long. */
-static int32_t read_launches(builder *build, const griddep_check_launch *launches)
-{
-    const char *at = (const char *)launches;
-    int32_t status = GRIDDEP_OK;
-    uint32_t size, first = build->chain.count ? launches[0].size : 0;
-
-    for (uint32_t i = 0; i < build->chain.count && !status; i++, at += first) {
-        memcpy(&size, at, sizeof size);
-        if (size != first)
-            return gd_error_set(build->error, GRIDDEP_ERROR_STRUCT,
-                                "launches[%" PRIu32 "].size is %" PRIu32
-                                ", that of the first is %" PRIu32,
-                                i, size, first);
-        status = read_launch(build, i, at);
-    }
-    return status;
+                            "launch %" PRIu32 ": %s has no entry \"%s\"", index,
+                            given->ptx->module.name, given->entry);
+    return get_kernel(build, index, given->ptx, gd_ptx_get_function(given->ptx, entry),
+                      &launch->kernel);
 }
 
 /* ---- what runs beside what ---- */
@@ -276,7 +214,7 @@ static bool sets_attribute(const gd_chain_launch *launch)
     bool first = launch->previous == GD_PTX_NONE && !launch->given.after_count;
     const gd_chain_kernel *kernel = launch->kernel;
 
-    if (launch->given.node != GRIDDEP_NODE_KERNEL)
+    if (launch->given.node != GD_CHECK_KERNEL)
         return false;
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
@@ -291,7 +229,7 @@ static void lay_out(gd_chain *chain, uint32_t index)
         launch->previous == GD_PTX_NONE ? NULL : &chain->launches[launch->previous];
 
     launch->attribute = sets_attribute(launch);
-    launch->overlaps = launch->attribute && last && last->given.node == GRIDDEP_NODE_KERNEL;
+    launch->overlaps = launch->attribute && last && last->given.node == GD_CHECK_KERNEL;
     launch->before = launch->after = launch->after_end = index;
     if (!launch->overlaps)
         return;
@@ -325,14 +263,14 @@ static bool is_element(const char *wanted, const char *given)
 static void check_elements(gd_chain *chain, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
-    const griddep_check_launch *given = &launch->given;
+    const gd_check_launch *given = &launch->given;
     const gd_requires *all = given->ptx ? given->ptx->terms : NULL;
     uint32_t entry;
 
-    if (!all || !given->elements || !gd_ptx_find_entry(given->ptx, given->entry, &entry))
+    if (!all || !gd_ptx_find_entry(given->ptx, given->entry, &entry))
         return;
-    for (uint32_t i = 0; i < given->argument_count && i < launch->kernel->use_count; i++) {
-        const char *wanted = gd_requires_element(&all[entry], i), *element = given->elements[i];
+    for (uint32_t i = 0; i < given->use_count && i < launch->kernel->use_count; i++) {
+        const char *wanted = gd_requires_element(&all[entry], i), *element = given->uses[i].element;
         const gd_finding_draft draft =
             gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
         if (wanted && element && !is_element(wanted, element))
@@ -346,7 +284,7 @@ static void check_elements(gd_chain *chain, uint32_t index)
 
 static gd_buffer_use make_use(const gd_chain_launch *launch, uint32_t index, uint32_t argument)
 {
-    const griddep_check_argument *given = &launch->given.arguments[argument];
+    const griddep_use *given = &launch->given.uses[argument];
     const gd_parameter_use *use = launch->kernel && argument < launch->kernel->use_count
                                       ? &launch->kernel->uses[argument]
                                       : NULL;
@@ -386,7 +324,7 @@ static int32_t collect_uses(builder *build)
     size_t count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].given.argument_count;
+        count += chain->launches[i].given.use_count;
     if (count > UINT32_MAX)
         return gd_error_set(build->error, GRIDDEP_ERROR_ARGUMENT, "the launches have %zu arguments",
                             count);
@@ -394,8 +332,8 @@ static int32_t collect_uses(builder *build)
     if (!chain->uses)
         return gd_error_memory(build->error);
     for (uint32_t i = 0; i < chain->count; i++) {
-        for (uint32_t k = 0; k < chain->launches[i].given.argument_count; k++) {
-            if (chain->launches[i].given.arguments[k].buffer)
+        for (uint32_t k = 0; k < chain->launches[i].given.use_count; k++) {
+            if (chain->launches[i].given.uses[k].buffer)
                 chain->uses[chain->use_count++] = make_use(&chain->launches[i], i, k);
         }
     }
@@ -404,9 +342,9 @@ static int32_t collect_uses(builder *build)
     return GRIDDEP_OK;
 }
 
-/* ---- public ---- */
+/* ---- the whole ---- */
 
-static int32_t check_chain(builder *build, const griddep_check_launch *launches)
+static int32_t check_chain(builder *build, const gd_check_launch *launches)
 {
     gd_chain *chain = &build->chain;
 
@@ -415,7 +353,9 @@ static int32_t check_chain(builder *build, const griddep_check_launch *launches)
     build->kernel_list = gd_arena_array(&build->arena, chain->count, sizeof(gd_chain_kernel *));
     if (!chain->launches || !build->module_list || !build->kernel_list)
         return gd_error_memory(build->error);
-    int32_t status = read_launches(build, launches);
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < chain->count && !status; i++)
+        status = read_launch(build, i, &launches[i]);
     if (!status)
         status = gd_chain_place(chain, &build->arena, build->error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
@@ -445,21 +385,15 @@ static void free_builder(builder *build)
     gd_arena_free(&build->arena);
 }
 
-int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count,
-                            griddep_findings **findings, griddep_error *error)
+int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,
+                          griddep_findings **findings, griddep_error *error)
 {
-    builder build = {.chain = {.count = launch_count}, .error = error};
-    int32_t status = gd_error_check(error);
+    builder build = {.chain = {.count = count}, .error = error};
 
-    if (status)
-        return status;
-    if (!findings || (!launches && launch_count))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                            findings ? "launches" : "findings");
     build.chain.findings = gd_findings_create();
     if (!build.chain.findings)
         return gd_error_memory(error);
-    status = check_chain(&build, launches);
+    int32_t status = check_chain(&build, launches);
     free_builder(&build);
     if (status)
         griddep_findings_destroy(build.chain.findings);

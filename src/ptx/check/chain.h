@@ -1,4 +1,4 @@
-/* The check of launches in stream order: griddep_chain_check in griddep.h. What its parts share.
+/* What the parts of the check of launches (ptx/check/launches.h) share.
  *
  * What may still run beside a launch is a stretch of the launches before it: one stretch for the
  * time before its wait, a smaller one for the time behind it (empty where each launch before has
@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "ptx/check/launches.h"
 #include "ptx/check/rules.h"
 #include "ptx/handle/ptx.h"
 
@@ -43,8 +44,7 @@ typedef struct gd_chain_kernel {
     uint32_t unknown;     /* an access that cannot be traced to parameters; GD_PTX_NONE: none */
     uint32_t dry_unknown; /* such a one before the wait */
     gd_access_words dry_unknown_words;
-    bool
-        covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on
+    bool covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on
                  * every way out */
     bool covers_trigger; /* so are its triggers */
     gd_text
@@ -53,12 +53,12 @@ typedef struct gd_chain_kernel {
 } gd_chain_kernel;
 
 typedef struct gd_chain_launch {
-    griddep_check_launch given;
+    gd_check_launch given;
     const gd_chain_kernel *kernel; /* NULL: not known, or no kernel */
     const char *name;
     uint32_t previous; /* in its lane; GD_PTX_NONE: the first */
-    uint32_t *
-        seen; /* by lane: how many of the chain's launches, counted from the first of all, a path
+    uint32_t
+        *seen; /* by lane: how many of the chain's launches, counted from the first of all, a path
                           orders those of that lane before this one; in a chain with several
                           lanes */
     bool attribute;            /* attribute 6 is set */

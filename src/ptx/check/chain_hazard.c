@@ -191,7 +191,7 @@ static bool has_buffers(const gd_chain_launch *launch)
 
     for (uint32_t i = 0; i < kernel->use_count; i++) {
         bool used = kernel->uses[i].read != GD_PTX_NONE || kernel->uses[i].write != GD_PTX_NONE;
-        if (used && (i >= launch->given.argument_count || !launch->given.arguments[i].buffer))
+        if (used && (i >= launch->given.use_count || !launch->given.uses[i].buffer))
             return false;
     }
     return true;
@@ -202,12 +202,11 @@ static bool is_known(const gd_chain_launch *launch)
 {
     if (launch->kernel)
         return launch->kernel->unknown == GD_PTX_NONE && has_buffers(launch);
-    for (uint32_t i = 0; i < launch->given.argument_count; i++) {
-        if (launch->given.arguments[i].buffer &&
-            launch->given.arguments[i].access == GRIDDEP_ACCESS_UNKNOWN)
+    for (uint32_t i = 0; i < launch->given.use_count; i++) {
+        if (launch->given.uses[i].buffer && launch->given.uses[i].access == GRIDDEP_ACCESS_UNKNOWN)
             return false;
     }
-    return launch->given.argument_count > 0;
+    return launch->given.use_count > 0;
 }
 
 static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
@@ -243,7 +242,7 @@ static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
 {
     const gd_chain_launch *launch = &chain->launches[use->launch];
     const gd_parameter_use *found = use_of(launch, use->argument);
-    int32_t access = launch->given.arguments[use->argument].access;
+    int32_t access = launch->given.uses[use->argument].access;
 
     if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE)
         gd_chain_add(chain, use->launch, 0, GD210, found->write,

@@ -5,17 +5,17 @@
 
 static bool is_kernel(const gd_chain *chain, uint32_t index)
 {
-    return chain->launches[index].given.node == GRIDDEP_NODE_KERNEL;
+    return chain->launches[index].given.node == GD_CHECK_KERNEL;
 }
 
 static const char *node_name(int32_t node)
 {
     switch (node) {
-    case GRIDDEP_NODE_MEMSET:
+    case GD_CHECK_FILL:
         return "a memset";
-    case GRIDDEP_NODE_MEMCPY:
+    case GD_CHECK_COPY:
         return "a copy";
-    case GRIDDEP_NODE_HOST:
+    case GD_CHECK_HOST:
         return "a host function";
     default:
         return "an event";

@@ -44,7 +44,7 @@ int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error)
         uint32_t lane = launch->given.lane;
         if (lane > chain->lane_count)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launches[%" PRIu32 "].lane is %" PRIu32 ", and there are %" PRIu32
+                                "launch %" PRIu32 ": lane %" PRIu32 ", and there are %" PRIu32
                                 " before it; lanes are numbered without gaps",
                                 i, lane, chain->lane_count);
         if (lane == chain->lane_count)
@@ -89,7 +89,7 @@ static void check_wait(gd_chain *chain, uint32_t use, uint32_t on)
     const gd_chain_launch *before = &chain->launches[on];
     uint32_t from = on, lane = before->given.lane;
 
-    if (before->given.node != GRIDDEP_NODE_KERNEL)
+    if (before->given.node != GD_CHECK_KERNEL)
         return;
     if (before->overlaps) {
         bool covers = before->kernel && before->kernel->covers;
@@ -109,7 +109,7 @@ static void check_wait(gd_chain *chain, uint32_t use, uint32_t on)
  * ended. */
 static bool begins_early(const gd_chain_launch *launch)
 {
-    return launch->given.node == GRIDDEP_NODE_KERNEL && launch->attribute && launch->kernel &&
+    return launch->given.node == GD_CHECK_KERNEL && launch->attribute && launch->kernel &&
            launch->kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 

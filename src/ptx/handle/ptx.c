@@ -70,6 +70,7 @@ static int32_t parse_checked(const char *text, uint64_t bytes, const char *name,
     griddep_ptx *made = calloc(1, sizeof *made);
     if (!made)
         return gd_error_memory(error);
+    atomic_init(&made->references, 1u);
     if (gd_ptx_module_parse(&made->module, text, (uint32_t)bytes, name) ||
         !gd_ptx_traits_compute(&made->module) ||
         !gd_requires_read(&made->module, &made->terms, &made->requires_wrong)) {
@@ -156,9 +157,18 @@ int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, gr
     return GRIDDEP_OK;
 }
 
+/* Holds are no part of what callers are promised not to be written. */
+const griddep_ptx *gd_ptx_hold(const griddep_ptx *ptx)
+{
+    griddep_ptx *held = (griddep_ptx *)(uintptr_t)ptx;
+
+    atomic_fetch_add_explicit(&held->references, 1u, memory_order_relaxed);
+    return ptx;
+}
+
 void griddep_ptx_destroy(griddep_ptx *ptx)
 {
-    if (!ptx)
+    if (!ptx || atomic_fetch_sub_explicit(&ptx->references, 1u, memory_order_acq_rel) != 1)
         return;
     gd_requires_free(ptx->terms, ptx->module.entry_count);
     gd_ptx_module_free(&ptx->module);

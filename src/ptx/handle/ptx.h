@@ -2,6 +2,7 @@
 #ifndef GD_PTX_HANDLE_PTX_H
 #define GD_PTX_HANDLE_PTX_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,10 +11,14 @@
 #include "ptx/require/require.h"
 
 struct griddep_ptx {
+    atomic_uint references;
     gd_ptx_module module;
     gd_requires *terms;                /* one an entry; NULL: none has conditions */
     gd_ptx_diagnostics requires_wrong; /* what of them cannot be read */
 };
+
+/* Another hold; griddep_ptx_destroy gives it back. */
+const griddep_ptx *gd_ptx_hold(const griddep_ptx *ptx);
 
 /* The index of the entry of that name; false when there is none. */
 bool gd_ptx_find_entry(const griddep_ptx *ptx, const char *name, uint32_t *index);

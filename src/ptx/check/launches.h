@@ -1,0 +1,36 @@
+/* The check of launches in stream order. griddep_chain_check gives it a chain's. */
+#ifndef GD_PTX_CHECK_LAUNCHES_H
+#define GD_PTX_CHECK_LAUNCHES_H
+
+#include <stdint.h>
+
+#include "griddep.h"
+
+/* What stands in a chain. All but kernels end the overlap between their neighbours. */
+typedef enum gd_check_node {
+    GD_CHECK_KERNEL,
+    GD_CHECK_FILL,
+    GD_CHECK_COPY,
+    GD_CHECK_HOST,
+    GD_CHECK_EVENT
+} gd_check_node;
+
+/* A launch as it is to be checked. */
+typedef struct gd_check_launch {
+    gd_check_node node;
+    const griddep_ptx
+        *ptx;          /* NULL where the code is not known, and for nodes that are no kernels */
+    const char *entry; /* name in ptx, or of the kernel for messages; NULL: "the kernel" */
+    const griddep_use *uses; /* in the order of the parameters */
+    uint32_t use_count;
+    int32_t pdl; /* GRIDDEP_PDL_* */
+    uint32_t lane;
+    uint32_t after_count;
+    const uint32_t *after; /* earlier launches that it waits for */
+} gd_check_launch;
+
+/* Checks launches in stream order. NOT_FOUND where PTX has no entry of a launch's name. */
+int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,
+                          griddep_findings **findings, griddep_error *error);
+
+#endif
