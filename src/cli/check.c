@@ -227,17 +227,13 @@ static int check_usage(const gd_check_state *state, const char *const *paths, si
 
 static void write_document(const gd_check_state *state, json_t *errors, int code)
 {
-    json_t *document = json_object();
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "exit_code", json_integer(code));
-    gd_output_set(document, "files_checked", json_integer(state->files_checked));
-    gd_output_set(document, "errors", json_integer(state->tally.errors));
-    gd_output_set(document, "warnings", json_integer(state->tally.warnings));
-    gd_output_set(document, "notes", json_integer(state->tally.notes));
-    gd_output_set(document, "hidden", json_integer(state->tally.hidden));
-    gd_output_set(document, "findings", state->findings);
-    gd_output_set(document, "remarks", state->remarks);
-    gd_output_set(document, "failures", errors);
+    json_t *document = GD_OBJECT(
+        {"griddep", gd_output_string(griddep_version_text())}, {"exit_code", json_integer(code)},
+        {"files_checked", json_integer(state->files_checked)},
+        {"errors", json_integer(state->tally.errors)},
+        {"warnings", json_integer(state->tally.warnings)},
+        {"notes", json_integer(state->tally.notes)}, {"hidden", json_integer(state->tally.hidden)},
+        {"findings", state->findings}, {"remarks", state->remarks}, {"failures", errors});
     gd_output_write(document);
 }
 

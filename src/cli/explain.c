@@ -17,27 +17,12 @@
 #include "cli/io/output.h"
 #include "cli/io/suggest.h"
 
-static void list_codes(void)
-{
-    gd_columns columns = {.column_count = 3, .left = ~0U};
-    griddep_code_info info = {.size = sizeof(info)};
-    for (uint32_t i = 0; griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++) {
-        gd_columns_add(&columns, "%s", info.code);
-        gd_columns_add(&columns, "%s", gd_finding_severity_name(info.severity));
-        gd_columns_add(&columns, "%s", info.title);
-    }
-    gd_columns_print(&columns);
-    gd_columns_free(&columns);
-}
-
 static json_t *code_json(const griddep_code_info *info)
 {
-    json_t *object = json_object();
-    gd_output_set(object, "code", gd_output_string(info->code));
-    gd_output_set(object, "severity", gd_output_string(gd_finding_severity_name(info->severity)));
-    gd_output_set(object, "title", gd_output_string(info->title));
-    gd_output_set(object, "page", gd_output_string(info->page));
-    return object;
+    return GD_OBJECT({"code", gd_output_string(info->code)},
+                     {"severity", gd_output_string(gd_finding_severity_name(info->severity))},
+                     {"title", gd_output_string(info->title)},
+                     {"page", gd_output_string(info->page)});
 }
 
 static void print_page(const griddep_code_info *info)
@@ -98,26 +83,33 @@ static int find_codes(const char *const *words, size_t count, griddep_code_info 
     return 0;
 }
 
+static json_t *all_codes(void)
+{
+    json_t *codes = json_array();
+    griddep_code_info info = {.size = sizeof(info)};
+    for (uint32_t i = 0; griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++)
+        gd_output_append(codes, code_json(&info));
+    return codes;
+}
+
 static void print_json(const griddep_code_info *infos, size_t count)
 {
-    json_t *document = json_object(), *codes = json_array();
-    griddep_code_info info = {.size = sizeof(info)};
+    json_t *codes = count == 0 ? all_codes() : json_array();
     for (size_t i = 0; i < count; i++)
         gd_output_append(codes, code_json(&infos[i]));
-    for (uint32_t i = 0; count == 0 && griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++)
-        gd_output_append(codes, code_json(&info));
-    gd_output_set(document, "codes", codes);
-    gd_output_write(document);
+    gd_output_write(GD_OBJECT({"codes", codes}));
 }
 
 static int explain(const char *const *words, size_t count, bool json)
 {
+    static const gd_record_column columns[] = {
+        {.member = "code"}, {.member = "severity"}, {.member = "title"}, {0}};
     griddep_code_info *infos = gd_heap_take(count, sizeof(*infos));
     int code = find_codes(words, count, infos);
     if (code == 0 && json) {
         print_json(infos, count);
     } else if (code == 0 && count == 0) {
-        list_codes();
+        gd_output_table(all_codes(), columns);
     } else if (code == 0) {
         for (size_t i = 0; i < count; i++) {
             fputs(i > 0 ? "\n" : "", stdout);

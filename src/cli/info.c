@@ -76,9 +76,9 @@ static json_t *driver_cache_json(const griddep_runtime_info *info)
 {
     json_t *cache = json_object();
     bool on = info->driver_cache[0] != '\0';
-    gd_output_set(cache, "directory", on ? gd_output_string(info->driver_cache) : json_null());
-    gd_output_set(cache, "bytes", json_integer((json_int_t)info->driver_cache_bytes));
-    gd_output_set(cache, "reason", on ? json_null() : gd_output_string(info->driver_cache_reason));
+    GD_SET(cache, {"directory", on ? gd_output_string(info->driver_cache) : json_null()},
+           {"bytes", json_integer((json_int_t)info->driver_cache_bytes)},
+           {"reason", on ? json_null() : gd_output_string(info->driver_cache_reason)});
     return cache;
 }
 
@@ -89,19 +89,17 @@ static void print_json(const griddep_runtime_info *info)
         char reason[160];
         json_t *feature = json_object();
         bool works = judge_feature(&features[i], info, reason, sizeof(reason));
-        gd_output_set(feature, "works", json_boolean(works));
-        gd_output_set(feature, "reason", works ? json_null() : gd_output_string(reason));
+        GD_SET(feature, {"works", json_boolean(works)},
+               {"reason", works ? json_null() : gd_output_string(reason)});
         gd_output_set(list, features[i].name, feature);
     }
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "driver", gd_device_driver_json(info));
-    gd_output_set(document, "device", gd_device_json(info));
-    gd_output_set(document, "store_directory",
-                  info->store_directory[0] != '\0' ? gd_output_string(info->store_directory)
-                                                   : json_null());
-    gd_output_set(document, "driver_cache", driver_cache_json(info));
-    gd_output_set(document, "pdl_disabled", json_boolean(info->pdl_disabled));
-    gd_output_set(document, "features", list);
+    GD_SET(document, {"griddep", gd_output_string(griddep_version_text())},
+           {"driver", gd_device_driver_json(info)}, {"device", gd_device_json(info)},
+           {"store_directory", info->store_directory[0] != '\0'
+                                   ? gd_output_string(info->store_directory)
+                                   : json_null()},
+           {"driver_cache", driver_cache_json(info)},
+           {"pdl_disabled", json_boolean(info->pdl_disabled)}, {"features", list});
     gd_output_write(document);
 }
 

@@ -37,40 +37,28 @@ static void print_indented(const char *text)
     }
 }
 
-static void list_text(void)
+static void list(bool json)
 {
-    gd_columns columns = {.column_count = 4, .left = ~0U};
+    static const gd_record_column columns[] = {{.member = "name"},
+                                               {.member = "family"},
+                                               {.member = "capability", .before = "sm_"},
+                                               {.member = "purpose", .otherwise = ""},
+                                               {0}};
+    json_t *kernels = json_array();
     griddep_shelf_info info = {.size = sizeof(info)};
     for (uint32_t i = 0; griddep_shelf_at(i, &info, NULL) == GRIDDEP_OK; i++) {
         char *purpose = gd_catalog_field(&info, "purpose");
-        gd_columns_add(&columns, "%s", info.name);
-        gd_columns_add(&columns, "%s", info.family);
-        gd_columns_add(&columns, "sm_%d", info.capability);
-        gd_columns_add(&columns, "%.*s", purpose != NULL ? (int)strcspn(purpose, "\n") : 0,
-                       purpose != NULL ? purpose : "");
+        gd_output_append(kernels, GD_OBJECT({"name", gd_output_string(info.name)},
+                                            {"family", gd_output_string(info.family)},
+                                            {"capability", json_integer(info.capability)},
+                                            {"file", gd_output_string(info.file)},
+                                            {"purpose", gd_output_string(purpose)}));
         free(purpose);
     }
-    gd_columns_print(&columns);
-    gd_columns_free(&columns);
-}
-
-static void list_json(void)
-{
-    json_t *document = json_object(), *list = json_array();
-    griddep_shelf_info info = {.size = sizeof(info)};
-    for (uint32_t i = 0; griddep_shelf_at(i, &info, NULL) == GRIDDEP_OK; i++) {
-        json_t *kernel = json_object();
-        char *purpose = gd_catalog_field(&info, "purpose");
-        gd_output_set(kernel, "name", gd_output_string(info.name));
-        gd_output_set(kernel, "family", gd_output_string(info.family));
-        gd_output_set(kernel, "capability", json_integer(info.capability));
-        gd_output_set(kernel, "file", gd_output_string(info.file));
-        gd_output_set(kernel, "purpose", gd_output_string(purpose));
-        gd_output_append(list, kernel);
-        free(purpose);
-    }
-    gd_output_set(document, "kernels", list);
-    gd_output_write(document);
+    if (json)
+        gd_output_write(GD_OBJECT({"kernels", kernels}));
+    else
+        gd_output_table(kernels, columns);
 }
 
 static int parse_ptx(const griddep_shelf_info *shelf, griddep_ptx **ptx, griddep_ptx_info *info)
@@ -181,14 +169,12 @@ static json_t *parameters_json(const griddep_ptx *ptx, uint32_t entry, uint32_t 
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
         if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
             break;
-        json_t *object = json_object();
-        gd_output_set(object, "name", gd_output_string(parameter.name));
-        gd_output_set(object, "type", gd_output_string(parameter.type));
-        gd_output_set(object, "offset", json_integer(parameter.offset));
-        gd_output_set(object, "bytes", json_integer(parameter.bytes));
-        gd_output_set(object, "alignment", json_integer(parameter.alignment));
-        gd_output_set(object, "pointer", json_boolean(parameter.is_pointer));
-        gd_output_append(list, object);
+        gd_output_append(list, GD_OBJECT({"name", gd_output_string(parameter.name)},
+                                         {"type", gd_output_string(parameter.type)},
+                                         {"offset", json_integer(parameter.offset)},
+                                         {"bytes", json_integer(parameter.bytes)},
+                                         {"alignment", json_integer(parameter.alignment)},
+                                         {"pointer", json_boolean(parameter.is_pointer)}));
     }
     return list;
 }
@@ -200,14 +186,13 @@ static json_t *controls_json(const griddep_ptx *ptx, uint32_t entry, uint32_t co
         griddep_control_info control = {.size = sizeof(control)};
         if (griddep_ptx_get_control(ptx, entry, i, &control, NULL) != GRIDDEP_OK)
             break;
-        json_t *object = json_object();
-        gd_output_set(
-            object, "kind",
-            gd_output_string(control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents"));
-        gd_output_set(object, "line", json_integer(control.line));
-        gd_output_set(object, "column", json_integer(control.column));
-        gd_output_set(object, "predicated", json_boolean(control.predicated));
-        gd_output_append(list, object);
+        gd_output_append(list,
+                         GD_OBJECT({"kind", gd_output_string(control.kind == GRIDDEP_CONTROL_WAIT
+                                                                 ? "wait"
+                                                                 : "launch_dependents")},
+                                   {"line", json_integer(control.line)},
+                                   {"column", json_integer(control.column)},
+                                   {"predicated", json_boolean(control.predicated)}));
     }
     return list;
 }
@@ -220,15 +205,13 @@ static json_t *entry_json(const griddep_ptx *ptx, uint32_t index)
         return object;
     for (size_t i = 0; i < TRAIT_COUNT; i++)
         gd_output_set(bits, traits[i].name, json_boolean(entry.traits & traits[i].bit));
-    gd_output_set(object, "name", gd_output_string(entry.name));
-    gd_output_set(object, "line", json_integer(entry.line));
-    gd_output_set(object, "instructions", json_integer(entry.instruction_count));
-    gd_output_set(object, "parameter_bytes", json_integer(entry.parameter_bytes));
-    gd_output_set(object, "required_block", block_json(entry.required_block));
-    gd_output_set(object, "maximum_block", block_json(entry.maximum_block));
-    gd_output_set(object, "traits", bits);
-    gd_output_set(object, "parameters", parameters_json(ptx, index, entry.parameter_count));
-    gd_output_set(object, "griddepcontrol", controls_json(ptx, index, entry.control_count));
+    GD_SET(object, {"name", gd_output_string(entry.name)}, {"line", json_integer(entry.line)},
+           {"instructions", json_integer(entry.instruction_count)},
+           {"parameter_bytes", json_integer(entry.parameter_bytes)},
+           {"required_block", block_json(entry.required_block)},
+           {"maximum_block", block_json(entry.maximum_block)}, {"traits", bits},
+           {"parameters", parameters_json(ptx, index, entry.parameter_count)},
+           {"griddepcontrol", controls_json(ptx, index, entry.control_count)});
     return object;
 }
 
@@ -236,12 +219,11 @@ static void show_json(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
                       const griddep_ptx_info *info, bool with_ptx)
 {
     json_t *document = json_object(), *entries = json_array();
-    gd_output_set(document, "name", gd_output_string(shelf->name));
-    gd_output_set(document, "family", gd_output_string(shelf->family));
-    gd_output_set(document, "file", gd_output_string(shelf->file));
-    gd_output_set(document, "capability", json_integer(shelf->capability));
-    gd_output_set(document, "target", gd_output_string(info->target));
-    gd_output_set(document, "ptx_version", json_integer(info->version));
+    GD_SET(document, {"name", gd_output_string(shelf->name)},
+           {"family", gd_output_string(shelf->family)}, {"file", gd_output_string(shelf->file)},
+           {"capability", json_integer(shelf->capability)},
+           {"target", gd_output_string(info->target)},
+           {"ptx_version", json_integer(info->version)});
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         char *text = gd_catalog_field(shelf, field_names[i]);
         gd_output_set(document, field_names[i], gd_output_string(text));
@@ -305,10 +287,7 @@ static int act(const char *const *words, size_t count, uint64_t capability, bool
     static const char *const actions[] = {"list", "show"};
     const char *action = count > 0 ? words[0] : "list";
     if (strcmp(action, "list") == 0 && count <= 1) {
-        if (json)
-            list_json();
-        else
-            list_text();
+        list(json);
         return GD_EXIT_OK;
     }
     if (strcmp(action, "show") == 0 && count == 2)

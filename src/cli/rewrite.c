@@ -380,13 +380,10 @@ static uint32_t report_json(const gd_rewrite_state *state, const gd_finding_list
         if (is_remaining_error(state, &remaining->items[i].data))
             gd_output_append(errors, gd_finding_json(&remaining->items[i], NULL));
     uint32_t error_count = (uint32_t)json_array_size(errors);
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "input", gd_output_string(state->name));
-    gd_output_set(document, "output", gd_output_string(target));
-    gd_output_set(document, "changed", json_boolean(is_changed(state)));
-    gd_output_set(document, "notes", notes);
-    gd_output_set(document, "errors", errors);
-    gd_output_set(document, "ptx", target == NULL ? gd_output_string(state->result) : json_null());
+    GD_SET(document, {"griddep", gd_output_string(griddep_version_text())},
+           {"input", gd_output_string(state->name)}, {"output", gd_output_string(target)},
+           {"changed", json_boolean(is_changed(state))}, {"notes", notes}, {"errors", errors},
+           {"ptx", target == NULL ? gd_output_string(state->result) : json_null()});
     gd_output_write(document);
     return error_count;
 }

@@ -161,15 +161,15 @@ static void note_difference(gd_sanitize_state *state, const char *schedule, int3
 static void note_run(gd_sanitize_state *state, const gd_emulator_report *report,
                      const char *schedule, int32_t mode, int ended)
 {
-    json_t *run = json_object();
-    gd_output_set(run, "schedule", gd_output_string(schedule));
-    gd_output_set(run, "mode", gd_output_string(griddep_mode_name(mode)));
-    gd_output_set(run, "exit_code", json_integer(ended));
-    gd_output_set(run, "launches", json_integer((json_int_t)report->launches));
-    gd_output_set(run, "findings", json_integer((json_int_t)json_array_size(report->findings)));
-    gd_output_set(run, "equal_to_serial",
-                  state->result->is_done ? json_boolean(state->result->equal) : json_null());
-    gd_output_append(state->runs, run);
+    gd_output_append(
+        state->runs,
+        GD_OBJECT({"schedule", gd_output_string(schedule)},
+                  {"mode", gd_output_string(griddep_mode_name(mode))},
+                  {"exit_code", json_integer(ended)},
+                  {"launches", json_integer((json_int_t)report->launches)},
+                  {"findings", json_integer((json_int_t)json_array_size(report->findings))},
+                  {"equal_to_serial",
+                   state->result->is_done ? json_boolean(state->result->equal) : json_null()}));
 }
 
 /* Whether somebody wanted the run to end, and with it all others. */
@@ -301,18 +301,15 @@ static void print_text(const gd_sanitize_state *state, const char *verdict)
 
 static void print_json(const gd_sanitize_state *state, int code, const char *verdict)
 {
-    json_t *document = json_object();
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "exit_code", json_integer(code));
-    gd_output_set(document, "chain", gd_output_string(state->plan->name));
-    gd_output_set(document, "file", gd_output_string(state->path));
-    gd_output_set(document, "model", gd_output_string(state->model));
-    gd_output_set(document, "launches", json_integer((json_int_t)state->launches));
-    gd_output_set(document, "runs", json_incref(state->runs));
-    gd_output_set(document, "findings", json_incref(state->list.findings));
-    gd_output_set(document, "differences", json_incref(state->differences));
-    gd_output_set(document, "static_errors", json_integer(state->static_errors));
-    gd_output_set(document, "verdict", gd_output_string(verdict));
+    json_t *document = GD_OBJECT(
+        {"griddep", gd_output_string(griddep_version_text())}, {"exit_code", json_integer(code)},
+        {"chain", gd_output_string(state->plan->name)}, {"file", gd_output_string(state->path)},
+        {"model", gd_output_string(state->model)},
+        {"launches", json_integer((json_int_t)state->launches)}, {"runs", json_incref(state->runs)},
+        {"findings", json_incref(state->list.findings)},
+        {"differences", json_incref(state->differences)},
+        {"static_errors", json_integer(state->static_errors)},
+        {"verdict", gd_output_string(verdict)});
     gd_output_write_to(state->request->stream, document);
 }
 

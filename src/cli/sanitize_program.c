@@ -38,18 +38,14 @@ static int set_environment(const gd_sanitize *request, const char *report)
 static void print_json(const gd_sanitize *request, const gd_emulator_report *report,
                        const gd_racelist *list, int code, const char *program, const char *verdict)
 {
-    json_t *document = json_object();
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "exit_code", json_integer(code));
-    gd_output_set(document, "program", gd_output_string(program));
-    gd_output_set(document, "schedule", gd_output_string(report->schedule));
-    gd_output_set(document, "model", gd_output_string(report->model));
-    gd_output_set(document, "launches", json_integer((json_int_t)report->launches));
-    gd_output_set(document, "refused", gd_output_string(report->refused));
-    gd_output_set(document, "complete",
-                  json_boolean(report->processes > 0 && report->unreadable == 0));
-    gd_output_set(document, "findings", json_incref(list->findings));
-    gd_output_set(document, "verdict", gd_output_string(verdict));
+    json_t *document = GD_OBJECT(
+        {"griddep", gd_output_string(griddep_version_text())}, {"exit_code", json_integer(code)},
+        {"program", gd_output_string(program)}, {"schedule", gd_output_string(report->schedule)},
+        {"model", gd_output_string(report->model)},
+        {"launches", json_integer((json_int_t)report->launches)},
+        {"refused", gd_output_string(report->refused)},
+        {"complete", json_boolean(report->processes > 0 && report->unreadable == 0)},
+        {"findings", json_incref(list->findings)}, {"verdict", gd_output_string(verdict)});
     gd_output_write_to(request->stream, document);
 }
 

@@ -138,16 +138,15 @@ static void tell_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_at
     gd_columns_add(&stress->table, "%s", places[attack->place]);
     gd_columns_add(&stress->table, "%s", griddep_mode_name(attack->mode));
     gd_columns_add(&stress->table, "%s", what);
-    gd_output_set(object, "producer", json_integer(hop->producer));
-    gd_output_set(object, "consumer", json_integer(hop->consumer));
-    gd_output_set(object, "attack", gd_output_string(places[attack->place]));
-    gd_output_set(object, "mode", gd_output_string(griddep_mode_name(attack->mode)));
-    gd_output_set(object, "ran", json_boolean(result->ran));
-    gd_output_set(object, "own_triggers", json_boolean(result->own_triggers));
-    gd_output_set(object, "differs", json_boolean(result->differs));
-    gd_output_set(object, "fault", result->faulted ? gd_output_string(result->why) : json_null());
-    gd_output_set(object, "launch", result->differs ? json_integer(result->launch) : json_null());
-    gd_output_set(object, "text", gd_output_string(what));
+    GD_SET(object, {"producer", json_integer(hop->producer)},
+           {"consumer", json_integer(hop->consumer)},
+           {"attack", gd_output_string(places[attack->place])},
+           {"mode", gd_output_string(griddep_mode_name(attack->mode))},
+           {"ran", json_boolean(result->ran)}, {"own_triggers", json_boolean(result->own_triggers)},
+           {"differs", json_boolean(result->differs)},
+           {"fault", result->faulted ? gd_output_string(result->why) : json_null()},
+           {"launch", result->differs ? json_integer(result->launch) : json_null()},
+           {"text", gd_output_string(what)});
     gd_output_append(stress->attacks, object);
     stress->differences += result->differs;
     stress->faults += result->faulted;
@@ -262,13 +261,11 @@ static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
         code = attack_hop(stress, &stress->hops[i], broken, &shown, &by);
     }
     if (code == 0) {
-        json_t *object = json_object();
-        gd_output_set(object, "kernel", gd_output_string(kernel));
-        gd_output_set(object, "wait", gd_output_string(how));
-        gd_output_set(object, "shown", json_boolean(shown));
-        gd_output_set(object, "by", gd_output_string(by));
-        gd_output_set(object, "check", gd_output_string(found));
-        gd_output_append(stress->mutations, object);
+        gd_output_append(stress->mutations,
+                         GD_OBJECT({"kernel", gd_output_string(kernel)},
+                                   {"wait", gd_output_string(how)}, {"shown", json_boolean(shown)},
+                                   {"by", gd_output_string(by)},
+                                   {"check", gd_output_string(found)}));
         stress->shown += shown;
         stress->unshown += !shown;
         stress->found += !shown && found != NULL;
@@ -302,24 +299,12 @@ static bool has_findings(const gd_stress *stress)
 
 static void print_mutations(const gd_stress *stress)
 {
-    gd_columns columns = {.column_count = 4, .left = 15, .titled = true};
-    size_t index;
-    json_t *item;
-    gd_columns_add(&columns, "kernel");
-    gd_columns_add(&columns, "wait");
-    gd_columns_add(&columns, "check");
-    gd_columns_add(&columns, "shown by");
-    json_array_foreach(stress->mutations, index, item)
-    {
-        const char *by = json_string_value(json_object_get(item, "by"));
-        const char *found = json_string_value(json_object_get(item, "check"));
-        gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "kernel")));
-        gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "wait")));
-        gd_columns_add(&columns, "%s", found != NULL ? found : "nothing");
-        gd_columns_add(&columns, "%s", by != NULL ? by : "nothing");
-    }
-    gd_columns_print(&columns);
-    gd_columns_free(&columns);
+    static const gd_record_column columns[] = {{"kernel", "kernel", NULL, NULL},
+                                               {"wait", "wait", NULL, NULL},
+                                               {"check", "check", NULL, "nothing"},
+                                               {"by", "shown by", NULL, "nothing"},
+                                               {0}};
+    gd_output_table(json_incref(stress->mutations), columns);
     printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see",
            (unsigned)(stress->shown + stress->unshown), (unsigned)stress->shown);
     if (stress->unshown > 0)
@@ -354,18 +339,15 @@ static void print_report(const gd_stress *stress)
 static void print_json(const gd_stress *stress)
 {
     const griddep_runtime_info *info = &stress->info;
-    json_t *document = json_object();
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "driver", gd_device_driver_json(info));
-    gd_output_set(document, "device", gd_device_json(info));
-    gd_output_set(document, "chain", gd_output_string(stress->plan->name));
-    gd_output_set(document, "delay_us", json_integer(stress->attacked.nanoseconds / 1000));
-    gd_output_set(document, "differences", json_integer(stress->differences));
-    gd_output_set(document, "faults", json_integer(stress->faults));
-    gd_output_set(document, "not_run", json_integer(stress->skipped));
-    gd_output_set(document, "attacks", json_incref(stress->attacks));
-    gd_output_set(document, "mutations",
-                  stress->request->mutations ? json_incref(stress->mutations) : json_null());
+    json_t *document = GD_OBJECT(
+        {"griddep", gd_output_string(griddep_version_text())},
+        {"driver", gd_device_driver_json(info)}, {"device", gd_device_json(info)},
+        {"chain", gd_output_string(stress->plan->name)},
+        {"delay_us", json_integer(stress->attacked.nanoseconds / 1000)},
+        {"differences", json_integer(stress->differences)},
+        {"faults", json_integer(stress->faults)}, {"not_run", json_integer(stress->skipped)},
+        {"attacks", json_incref(stress->attacks)},
+        {"mutations", stress->request->mutations ? json_incref(stress->mutations) : json_null()});
     gd_output_write(document);
 }
 

@@ -388,8 +388,8 @@ static const char *const illegal_copies[] = {
     ILLEGAL_LOAD,
     "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {3, 0}], [%box];\n",
     "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, -1}], [%box];\n",
-    "    @%p cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {-32, 0}], "
-    "[%box];\n",
+    ("    @%p cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {-32, 0}], "
+     "[%box];\n"),
 };
 
 START_TEST(illegal_boxes_end_the_context)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks that the command's man pages (man/*.1) and completions (completions/) are what is made of 'griddep help --table', that each subcommand
-# and each noun of the header has its page in Makefile.am, and that pages and completions are accepted by what reads them.
+# and each noun of the header has its page in
+# man/local.mk, and that pages and completions are accepted by what reads them.
 # To renew them after an option or a subcommand has changed: tests/doc/generated.sh --write.
 #
 # GRIDDEP: the command (./griddep); srcdir: the top of the source tree (two folders above this file); builddir: that of the build.
@@ -69,13 +70,13 @@ done
 # Nothing is left of a subcommand that is gone, and each page is installed.
 for file in "$top"/man/*.1; do accept "$file has no subcommand" test -f "$work/man/$(basename "$file")"; done
 for command in $commands; do
-    accept "Makefile.am installs no man/griddep-$command.1" grep -q "man/griddep-$command\.1" "$top/Makefile.am"
+    accept "man/local.mk installs no griddep-$command.1" grep -q "/griddep-$command\.1" "$top/man/local.mk"
     accept "src/cli/main.c has '$command', and so must the table" grep -q "^    {\"$command\"," "$top/src/cli/main.c"
     accept "man/examples has no example of '$command'" grep -q "^    griddep $command\b" "$top/man/examples"
 done
 accept "the table has each subcommand of src/cli/main.c" test "$(grep -c '^    {"[a-z]*",' "$top/src/cli/main.c")" -eq "$(echo "$commands" | wc -l)"
 for page in $(awk -f "$tools/roff.awk" -f "$tools/man-header.awk" -v list=1 "$top/include/griddep.h"); do
-    accept "Makefile.am installs no man/$page.3" grep -q "man/$page\.3" "$top/Makefile.am"
+    accept "man/local.mk makes no $page.3" grep -q "/$page\.3" "$top/man/local.mk"
 done
 declared=$(grep -o -E '\bgriddep_[a-z0-9_]+\(' "$top/include/griddep.h" | grep -v -x 'griddep_\(wait\|launch_dependents\)(' | tr -d '(' | sort -u)
 for function in $declared; do accept "no page tells of $function" grep -q "$function" "$build"/man/*.3; done

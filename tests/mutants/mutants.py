@@ -55,10 +55,21 @@ LEAST, TIMES = 20, 8  # a test's processor time: seconds, and times what it took
 # ---- what the makefile says
 
 
+def canonical(name):
+    return re.sub(r"[^A-Za-z0-9]", "_", name)
+
+
 class Makefile:
     def __init__(self, path):
         self.variables = collections.defaultdict(str)
-        for line in re.sub(r"\\\n", " ", path.read_text()).split("\n"):
+        self.include(path)
+
+    def include(self, path):
+        folder = str(path.parent.relative_to(TOP))
+        text = path.read_text().replace("%D%", folder).replace("%C%", canonical(folder))
+        for line in re.sub(r"\\\n", " ", text).split("\n"):
+            if line.startswith("include "):
+                self.include(TOP / line.split()[1])
             match = re.match(r"([A-Za-z_0-9]+)\s*(\+?=)\s*(.*)", line)
             if match:
                 name, how, value = match.groups()
@@ -72,15 +83,22 @@ class Makefile:
         return self.get(name).split()
 
     def sources(self, target):
-        return [word for word in self.words(re.sub(r"[^A-Za-z0-9]", "_", target) + "_SOURCES") if word.endswith(".c")]
+        words = self.words(canonical(target) + "_SOURCES") or [target + ".c"]
+        return [word for word in words if word.endswith(".c")]
 
 
-ARCHIVES = {"front": "libgriddep-front.la", "core": "libgriddep-core.la", "machine": "libgriddep-machine.la", "fake": "libfake-core.la",
-            "nvrtc": "libfake-nvrtc.la",
+ARCHIVES = {"base": "libgriddep-base.la", "front": "libgriddep-front.la",
+            "core": "libgriddep-core.la", "machine": "libgriddep-machine.la",
+            "fake": "libfake-core.la",
+            "nvrtc": "libfake-nvrtc.la", "alloc": "tests/unit/libfail-alloc.la",
             "command": "libgriddep-command.la", "reference": "libgriddep-reference.la"}
-NEEDS = {"libgriddep-front.la": ["front"], "libgriddep-core.la": ["core", "front"], "libgriddep-machine.la": ["machine", "front"],
-         "libfake-core.la": ["fake"], "libgriddep-command.la": ["command"], "libgriddep-reference.la": ["reference"]}
-SHARED = {"libgriddep.so.0": (["core", "front"], "libgriddep.map"), "libgriddep-emulator.so.0": (["machine", "front"], "libgriddep-emulator.map"),
+NEEDS = {"libgriddep-base.la": ["base"], "libgriddep-front.la": ["front", "base"],
+         "libgriddep-core.la": ["core", "front", "base"],
+         "libgriddep-machine.la": ["machine", "front", "base"],
+         "libfake-core.la": ["fake"], "tests/unit/libfail-alloc.la": ["alloc"],
+         "libgriddep-command.la": ["command"], "libgriddep-reference.la": ["reference"]}
+SHARED = {"libgriddep.so.0": (["core", "front", "base"], "libgriddep.map"),
+          "libgriddep-emulator.so.0": (["machine", "front", "base"], "libgriddep-emulator.map"),
           "libfake-cuda.so": (["fake"], None), "libfake-nvrtc.so": (["nvrtc"], None)}
 
 
@@ -106,9 +124,9 @@ class Tree:
         return name
 
     def describe(self, name, sources, target):
-        target = re.sub(r"[^A-Za-z0-9]", "_", target)
+        target = canonical(target)
         options = [word for word in self.makefile.words(target + "_CPPFLAGS") if re.fullmatch(r"-D\w+", word)]
-        libraries = self.makefile.words(target + "_LDADD")
+        libraries = self.makefile.words(target + "_LDADD") or self.makefile.words("LDADD")
         flags = [word for word in self.makefile.words(target + "_LDFLAGS") if word.startswith("-Wl,")]
         archives = [part for word in libraries for part in NEEDS.get(word, [])]
         return {"objects": [self.add(source, options) for source in sources], "archives": list(dict.fromkeys(archives)),
@@ -117,8 +135,8 @@ class Tree:
     def options(self):
         pack = self.pack
         return ["-I" + str(path) for path in (pack, TOP / "include", TOP / "src", pack / "src", TOP / "tests", pack / "include")] + [
-            '-DSOURCE_DIRECTORY="%s"' % TOP, '-DBUILD_DIRECTORY="."', '-DEMULATED_DRIVER="./.libs/libgriddep-emulator.so.0"',
-            '-DLIBRARY="./.libs/libgriddep.so.0"', '-DDRIVER_FOLDER="./driver"']
+            '-DSOURCE_DIRECTORY="%s"' % TOP, '-DBUILD_DIRECTORY="."',
+            '-DEMULATED_DRIVER="./.libs/libgriddep-emulator.so.0"']
 
     def compile(self, name, output, text_of=None):
         """text_of: {path: text} of mutated sources; they are compiled in their place by a folder that is searched first."""
@@ -189,8 +207,10 @@ class Build:
 
     def contains(self, program):
         description = self.tree.programs[program]
-        return set(description["objects"]).union(*[self.tree.archives[archive] for archive in description["archives"]],
-                                                 *([self.tree.archives[a] for a in ("core", "front")] if description["shared"] else []))
+        archives = list(description["archives"])
+        if description["shared"]:
+            archives += SHARED["libgriddep.so.0"][0]
+        return set(description["objects"]).union(*[self.tree.archives[archive] for archive in archives])
 
     def make(self, name, command):
         if name in self.fresh:

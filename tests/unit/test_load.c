@@ -15,6 +15,9 @@
 #include "griddep.h"
 #include "sanitized.h"
 
+#define LIBRARY BUILD_DIRECTORY "/.libs/libgriddep.so.0"
+#define DRIVER_FOLDER BUILD_DIRECTORY "/driver"
+
 enum { OPENINGS = 1000, WRITTEN = 8192, GROWTH = 1024 /* KiB */ };
 
 typedef struct load {

@@ -62,11 +62,10 @@ json_t *gd_device_driver_json(const griddep_runtime_info *info)
     char version[32];
     snprintf(version, sizeof(version), "%d.%d", info->driver_version / 1000,
              info->driver_version % 1000 / 10);
-    gd_output_set(driver, "library", gd_output_string(info->driver));
-    gd_output_set(driver, "cuda_version", gd_output_string(version));
-    gd_output_set(driver, "emulated", json_boolean(info->emulated));
-    gd_output_set(driver, "fallback",
-                  info->fallback[0] != '\0' ? gd_output_string(info->fallback) : json_null());
+    GD_SET(
+        driver, {"library", gd_output_string(info->driver)},
+        {"cuda_version", gd_output_string(version)}, {"emulated", json_boolean(info->emulated)},
+        {"fallback", info->fallback[0] != '\0' ? gd_output_string(info->fallback) : json_null()});
     return driver;
 }
 
@@ -75,21 +74,17 @@ json_t *gd_device_json(const griddep_runtime_info *info)
     json_t *device = json_object();
     char capability[32];
     snprintf(capability, sizeof(capability), "%d.%d", info->capability / 10, info->capability % 10);
-    gd_output_set(device, "ordinal", json_integer(info->device));
-    gd_output_set(device, "name", gd_output_string(info->device_name));
-    gd_output_set(device, "compute_capability", gd_output_string(capability));
-    gd_output_set(device, "multiprocessors", json_integer(info->multiprocessors));
-    gd_output_set(device, "memory_bytes", json_integer((json_int_t)info->memory_bytes));
-    gd_output_set(device, "l2_bytes", json_integer((json_int_t)info->l2_bytes));
-    gd_output_set(device, "shared_bytes_per_multiprocessor",
-                  json_integer(info->shared_bytes_per_multiprocessor));
-    gd_output_set(device, "shared_bytes_per_block", json_integer(info->shared_bytes_per_block));
-    gd_output_set(device, "registers_per_multiprocessor",
-                  json_integer(info->registers_per_multiprocessor));
-    gd_output_set(device, "threads_per_multiprocessor",
-                  json_integer(info->threads_per_multiprocessor));
-    gd_output_set(device, "blocks_per_multiprocessor",
-                  json_integer(info->blocks_per_multiprocessor));
+    GD_SET(device, {"ordinal", json_integer(info->device)},
+           {"name", gd_output_string(info->device_name)},
+           {"compute_capability", gd_output_string(capability)},
+           {"multiprocessors", json_integer(info->multiprocessors)},
+           {"memory_bytes", json_integer((json_int_t)info->memory_bytes)},
+           {"l2_bytes", json_integer((json_int_t)info->l2_bytes)},
+           {"shared_bytes_per_multiprocessor", json_integer(info->shared_bytes_per_multiprocessor)},
+           {"shared_bytes_per_block", json_integer(info->shared_bytes_per_block)},
+           {"registers_per_multiprocessor", json_integer(info->registers_per_multiprocessor)},
+           {"threads_per_multiprocessor", json_integer(info->threads_per_multiprocessor)},
+           {"blocks_per_multiprocessor", json_integer(info->blocks_per_multiprocessor)});
     return device;
 }
 

@@ -144,6 +144,13 @@ void gd_output_append(json_t *array, json_t *value)
     require(json_array_append_new(array, value) != 0);
 }
 
+json_t *gd_output_members(json_t *object, const gd_member *members)
+{
+    for (const gd_member *member = members; member->name != NULL; member++)
+        gd_output_set(object, member->name, member->value);
+    return object;
+}
+
 json_t *gd_output_string(const char *text)
 {
     if (text == NULL)
@@ -234,4 +241,28 @@ void gd_columns_free(gd_columns *columns)
         free(columns->cells[i]);
     free(columns->cells);
     *columns = (gd_columns){0};
+}
+
+static void add_cell(gd_columns *cells, const gd_record_column *column, const json_t *value)
+{
+    const char *before = column->before != NULL ? column->before : "";
+    const char *text = json_is_string(value) ? json_string_value(value) : column->otherwise;
+    if (json_is_integer(value))
+        gd_columns_add(cells, "%s%lld", before, (long long)json_integer_value(value));
+    else
+        gd_columns_add(cells, "%s%.*s", before, (int)strcspn(text, "\n"), text);
+}
+
+void gd_output_table(json_t *records, const gd_record_column *columns)
+{
+    gd_columns cells = {.left = ~0U, .titled = columns->title != NULL};
+    for (; columns[cells.column_count].member != NULL; cells.column_count++)
+        if (cells.titled)
+            gd_columns_add(&cells, "%s", columns[cells.column_count].title);
+    for (size_t i = 0; i < json_array_size(records); i++)
+        for (const gd_record_column *column = columns; column->member != NULL; column++)
+            add_cell(&cells, column, json_object_get(json_array_get(records, i), column->member));
+    gd_columns_print(&cells);
+    gd_columns_free(&cells);
+    json_decref(records);
 }

@@ -23,6 +23,18 @@ void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2
 void gd_output_set(json_t *object, const char *key, json_t *value);
 void gd_output_append(json_t *array, json_t *value);
 
+/* Several members in their order: GD_OBJECT({"line", json_integer(line)}, {"text", ...}) is an
+ * object of them, GD_SET(object, {...}, ...) adds them to one. */
+typedef struct gd_member {
+    const char *name;
+    json_t *value;
+} gd_member;
+
+json_t *gd_output_members(json_t *object, const gd_member *members);
+
+#define GD_SET(object, ...) gd_output_members(object, (const gd_member[]){__VA_ARGS__, {0}})
+#define GD_OBJECT(...) GD_SET(json_object(), __VA_ARGS__)
+
 /* A JSON string of bytes that may not be UTF-8: such bytes become U+FFFD. NULL becomes null. */
 json_t *gd_output_string(const char *text);
 
@@ -53,5 +65,16 @@ void gd_columns_add(gd_columns *columns, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void gd_columns_print(const gd_columns *columns);
 void gd_columns_free(gd_columns *columns);
+
+/* A column of a table of records, which are JSON objects: the member that it shows, a text's first
+ * line. */
+typedef struct gd_record_column {
+    const char *member, *title, *before; /* title: of all columns or of none; before: may be NULL */
+    const char *otherwise;               /* in place of null */
+} gd_record_column;
+
+/* Prints the list of records as a table, with all columns aligned to the left. Takes the list over;
+ * columns end with {0}. */
+void gd_output_table(json_t *records, const gd_record_column *columns);
 
 #endif

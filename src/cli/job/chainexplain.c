@@ -92,13 +92,11 @@ static void print_hop(const gd_hop_report *hop)
 
 static json_t *condition_json(const griddep_condition *condition)
 {
-    json_t *object = json_object();
-    gd_output_set(object, "reason", json_integer(condition->reason));
-    gd_output_set(object, "name", gd_output_string(condition->name));
-    gd_output_set(object, "met", condition->met < 0 ? json_null() : json_boolean(condition->met));
-    gd_output_set(object, "decisive", json_boolean(condition->decisive));
-    gd_output_set(object, "text", gd_output_string(condition->text));
-    return object;
+    return GD_OBJECT({"reason", json_integer(condition->reason)},
+                     {"name", gd_output_string(condition->name)},
+                     {"met", condition->met < 0 ? json_null() : json_boolean(condition->met)},
+                     {"decisive", json_boolean(condition->decisive)},
+                     {"text", gd_output_string(condition->text)});
 }
 
 static json_t *measured_json(const gd_hop_report *hop)
@@ -108,12 +106,11 @@ static json_t *measured_json(const gd_hop_report *hop)
         json_decref(object);
         return json_null();
     }
-    gd_output_set(object, "overlaps", json_boolean(hop->measured->lead > 0));
-    gd_output_set(object, "lead_ns", json_integer((json_int_t)hop->measured->lead));
-    gd_output_set(object, "lead_ns_least", json_integer((json_int_t)hop->measured->shortest));
-    gd_output_set(object, "lead_ns_most", json_integer((json_int_t)hop->measured->longest));
-    gd_output_set(object, "runs", json_integer(GD_OVERLAP_RUNS));
-    gd_output_set(object, "agrees", json_boolean(agrees(hop)));
+    GD_SET(object, {"overlaps", json_boolean(hop->measured->lead > 0)},
+           {"lead_ns", json_integer((json_int_t)hop->measured->lead)},
+           {"lead_ns_least", json_integer((json_int_t)hop->measured->shortest)},
+           {"lead_ns_most", json_integer((json_int_t)hop->measured->longest)},
+           {"runs", json_integer(GD_OVERLAP_RUNS)}, {"agrees", json_boolean(agrees(hop))});
     return object;
 }
 
@@ -124,16 +121,14 @@ static json_t *hop_json(const gd_hop_report *hop)
     for (uint32_t i = 0;
          griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++)
         gd_output_append(list, condition_json(&condition));
-    gd_output_set(object, "launch", json_integer(hop->launch));
-    gd_output_set(object, "producer", gd_output_string(hop->info.producer));
-    gd_output_set(object, "consumer", gd_output_string(hop->info.consumer));
-    gd_output_set(object, "overlap", gd_output_string(griddep_overlap_name(hop->info.overlap)));
-    gd_output_set(object, "reason", json_integer(hop->info.reason));
-    gd_output_set(object, "unmet",
-                  hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet));
-    gd_output_set(object, "text", gd_output_string(hop->info.text));
-    gd_output_set(object, "conditions", list);
-    gd_output_set(object, "measured", measured_json(hop));
+    GD_SET(object, {"launch", json_integer(hop->launch)},
+           {"producer", gd_output_string(hop->info.producer)},
+           {"consumer", gd_output_string(hop->info.consumer)},
+           {"overlap", gd_output_string(griddep_overlap_name(hop->info.overlap))},
+           {"reason", json_integer(hop->info.reason)},
+           {"unmet", hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet)},
+           {"text", gd_output_string(hop->info.text)}, {"conditions", list},
+           {"measured", measured_json(hop)});
     return object;
 }
 
@@ -178,11 +173,10 @@ static void print_report_json(const gd_chain_report *report)
     json_t *document = json_object(), *hops = json_array();
     for (uint32_t i = 0; i < report->plan->launch_count; i++)
         gd_output_append(hops, hop_json(&report->hops[i]));
-    gd_output_set(document, "chain", gd_output_string(report->plan->name));
-    gd_output_set(document, "mode", gd_output_string(griddep_mode_name(report->mode)));
-    gd_output_set(document, "driver", gd_device_driver_json(&report->device));
-    gd_output_set(document, "device", gd_device_json(&report->device));
-    gd_output_set(document, "hops", hops);
+    GD_SET(document, {"chain", gd_output_string(report->plan->name)},
+           {"mode", gd_output_string(griddep_mode_name(report->mode))},
+           {"driver", gd_device_driver_json(&report->device)},
+           {"device", gd_device_json(&report->device)}, {"hops", hops});
     gd_output_write(document);
 }
 

@@ -283,14 +283,13 @@ void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double
 
 static json_t *difference_json(const gd_difference *difference)
 {
-    json_t *object = json_object();
-    gd_output_set(object, "unequal_elements", json_integer((json_int_t)difference->unequal));
-    gd_output_set(object, "relative", gd_output_real(difference->relative));
-    gd_output_set(object, "largest", gd_output_real(difference->largest));
+    json_t *object = GD_OBJECT({"unequal_elements", json_integer((json_int_t)difference->unequal)},
+                               {"relative", gd_output_real(difference->relative)},
+                               {"largest", gd_output_real(difference->largest)});
     if (difference->unequal > 0) {
-        gd_output_set(object, "first_element", json_integer((json_int_t)difference->first));
-        gd_output_set(object, "got", gd_output_real(difference->got));
-        gd_output_set(object, "wanted", gd_output_real(difference->wanted));
+        GD_SET(object, {"first_element", json_integer((json_int_t)difference->first)},
+               {"got", gd_output_real(difference->got)},
+               {"wanted", gd_output_real(difference->wanted)});
     }
     return object;
 }
@@ -303,18 +302,16 @@ static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, 
     json_t *object = json_object();
     double over_serial = speed_up(job, mode, GRIDDEP_MODE_SERIAL),
            over_graph = speed_up(job, mode, GRIDDEP_MODE_GRAPH);
-    gd_output_set(object, "clock", gd_output_string(info->emulated ? "model" : "device"));
-    gd_output_set(object, "samples", json_integer(result->timing.samples));
-    gd_output_set(object, "steps_per_sample", json_integer(result->timing.batch));
-    gd_output_set(object, "median_us", gd_output_real(result->timing.microseconds));
-    gd_output_set(object, "percentile_10_us", gd_output_real(result->timing.lowest));
-    gd_output_set(object, "percentile_90_us", gd_output_real(result->timing.highest));
-    gd_output_set(object, "bytes_per_second",
-                  info->emulated ? json_null() : gd_output_real(bytes_per_second(job, result)));
-    gd_output_set(object, "speed_up_over_serial",
-                  over_serial > 0.0 ? gd_output_real(over_serial) : json_null());
-    gd_output_set(object, "speed_up_over_graph",
-                  over_graph > 0.0 ? gd_output_real(over_graph) : json_null());
+    GD_SET(object, {"clock", gd_output_string(info->emulated ? "model" : "device")},
+           {"samples", json_integer(result->timing.samples)},
+           {"steps_per_sample", json_integer(result->timing.batch)},
+           {"median_us", gd_output_real(result->timing.microseconds)},
+           {"percentile_10_us", gd_output_real(result->timing.lowest)},
+           {"percentile_90_us", gd_output_real(result->timing.highest)},
+           {"bytes_per_second",
+            info->emulated ? json_null() : gd_output_real(bytes_per_second(job, result))},
+           {"speed_up_over_serial", over_serial > 0.0 ? gd_output_real(over_serial) : json_null()},
+           {"speed_up_over_graph", over_graph > 0.0 ? gd_output_real(over_graph) : json_null()});
     return object;
 }
 
@@ -323,19 +320,17 @@ static json_t *expectations_json(const gd_job *job, const gd_job_mode *result)
     json_t *list = json_array();
     for (uint32_t i = 0; i < job->plan->expectation_count; i++) {
         const gd_plan_expectation *expectation = &job->plan->expectations[i];
-        json_t *object = json_object();
-        gd_output_set(object, "buffer",
-                      gd_output_string(job->plan->buffers[expectation->buffer].name));
-        gd_output_set(object, "from", gd_output_string(expected_name(expectation->from)));
-        gd_output_set(object, "tolerance",
-                      expectation->tolerance >= 0 ? gd_output_real(expectation->tolerance)
-                                                  : json_null());
-        gd_output_set(object, "absolute",
-                      expectation->absolute >= 0 ? gd_output_real(expectation->absolute)
-                                                 : json_null());
-        gd_output_set(object, "met", json_boolean(result->met[i]));
-        gd_output_set(object, "difference", difference_json(&result->differences[i]));
-        gd_output_append(list, object);
+        gd_output_append(
+            list,
+            GD_OBJECT(
+                {"buffer", gd_output_string(job->plan->buffers[expectation->buffer].name)},
+                {"from", gd_output_string(expected_name(expectation->from))},
+                {"tolerance", expectation->tolerance >= 0 ? gd_output_real(expectation->tolerance)
+                                                          : json_null()},
+                {"absolute",
+                 expectation->absolute >= 0 ? gd_output_real(expectation->absolute) : json_null()},
+                {"met", json_boolean(result->met[i])},
+                {"difference", difference_json(&result->differences[i])}));
     }
     return list;
 }
@@ -345,14 +340,13 @@ static json_t *hops_json(const gd_job *job, const gd_job_mode *result)
     json_t *list = json_array();
     for (uint32_t i = 0; i < job->plan->launch_count; i++) {
         const gd_job_hop *hop = &result->hops[i];
-        json_t *object = json_object();
-        gd_output_set(object, "kernel", gd_output_string(job->plan->launches[i].kernel));
-        gd_output_set(object, "pdl", json_boolean(is_set(hop->reason)));
-        gd_output_set(object, "reason", json_integer(hop->reason));
-        gd_output_set(object, "reason_text", gd_output_string(griddep_reason_text(hop->reason)));
-        gd_output_set(object, "programmatic_edge",
-                      hop->edge < 0 ? json_null() : json_boolean(hop->edge));
-        gd_output_append(list, object);
+        gd_output_append(
+            list,
+            GD_OBJECT(
+                {"kernel", gd_output_string(job->plan->launches[i].kernel)},
+                {"pdl", json_boolean(is_set(hop->reason))}, {"reason", json_integer(hop->reason)},
+                {"reason_text", gd_output_string(griddep_reason_text(hop->reason))},
+                {"programmatic_edge", hop->edge < 0 ? json_null() : json_boolean(hop->edge)}));
     }
     return list;
 }
@@ -369,38 +363,34 @@ static json_t *unwritten_json(const gd_job *job)
 static json_t *mode_json(const gd_job *job, const griddep_runtime_info *info, int32_t mode)
 {
     const gd_job_mode *result = &job->results[mode];
-    json_t *object = json_object();
-    gd_output_set(object, "mode", gd_output_string(griddep_mode_name(mode)));
-    gd_output_set(object, "equal_to_serial", json_boolean(result->equal));
+    json_t *object = GD_OBJECT({"mode", gd_output_string(griddep_mode_name(mode))},
+                               {"equal_to_serial", json_boolean(result->equal)});
     if (!result->equal) {
         json_t *difference = difference_json(&result->unequal);
         gd_output_set(difference, "buffer",
                       gd_output_string(job->plan->buffers[result->unequal_buffer].name));
         gd_output_set(object, "difference_from_serial", difference);
     }
-    gd_output_set(object, "as_expected", json_boolean(mode_passed(job, result)));
-    gd_output_set(object, "timing", timing_json(job, info, mode));
-    gd_output_set(object, "expectations", expectations_json(job, result));
-    gd_output_set(object, "launches", hops_json(job, result));
+    GD_SET(object, {"as_expected", json_boolean(mode_passed(job, result))},
+           {"timing", timing_json(job, info, mode)},
+           {"expectations", expectations_json(job, result)}, {"launches", hops_json(job, result)});
     return object;
 }
 
 void gd_report_print_json(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     json_t *document = json_object(), *modes = json_array();
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "driver", gd_device_driver_json(info));
-    gd_output_set(document, "device", gd_device_json(info));
-    gd_output_set(document, "chain", gd_output_string(job->plan->name));
-    gd_output_set(document, "launch_count", json_integer(job->plan->launch_count));
-    gd_output_set(document, "bytes_per_step", json_integer((json_int_t)job->plan->step_bytes));
+    GD_SET(document, {"griddep", gd_output_string(griddep_version_text())},
+           {"driver", gd_device_driver_json(info)}, {"device", gd_device_json(info)},
+           {"chain", gd_output_string(job->plan->name)},
+           {"launch_count", json_integer(job->plan->launch_count)},
+           {"bytes_per_step", json_integer((json_int_t)job->plan->step_bytes)});
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         if (job->results[mode].wanted)
             gd_output_append(modes, mode_json(job, info, mode));
-    gd_output_set(document, "read_ceiling_bytes_per_second",
-                  ceiling > 0.0 ? gd_output_real(ceiling) : json_null());
-    gd_output_set(document, "unwritten_buffers", unwritten_json(job));
-    gd_output_set(document, "modes", modes);
-    gd_output_set(document, "as_expected", json_boolean(job->as_expected));
+    GD_SET(document,
+           {"read_ceiling_bytes_per_second", ceiling > 0.0 ? gd_output_real(ceiling) : json_null()},
+           {"unwritten_buffers", unwritten_json(job)}, {"modes", modes},
+           {"as_expected", json_boolean(job->as_expected)});
     gd_output_write(document);
 }

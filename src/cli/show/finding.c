@@ -206,19 +206,15 @@ json_t *gd_finding_json(const gd_finding *finding, const char *file)
     json_t *object = json_object(), *launches = json_array();
     for (size_t i = 0; i < finding->launch_count; i++)
         gd_output_append(launches, json_integer(finding->launches[i]));
-    gd_output_set(object, "severity", gd_output_string(gd_finding_severity_name(data->severity)));
-    gd_output_set(object, "code", gd_output_string(data->code));
-    gd_output_set(object, "file",
-                  place.file != NULL && place.file[0] != '\0' ? gd_output_string(place.file)
-                                                              : json_null());
-    gd_output_set(object, "line", integer_or_null(place.line));
-    gd_output_set(object, "column", integer_or_null(place.column));
-    gd_output_set(object, "entry", gd_output_string(data->entry));
-    gd_output_set(object, "text", gd_output_string(data->text));
-    gd_output_set(object, "hint",
-                  data->hint[0] != '\0' ? gd_output_string(data->hint) : json_null());
-    gd_output_set(object, "quote", quote[0] != '\0' ? gd_output_string(quote) : json_null());
-    gd_output_set(object, "launches", launches);
+    GD_SET(object, {"severity", gd_output_string(gd_finding_severity_name(data->severity))},
+           {"code", gd_output_string(data->code)},
+           {"file", place.file != NULL && place.file[0] != '\0' ? gd_output_string(place.file)
+                                                                : json_null()},
+           {"line", integer_or_null(place.line)}, {"column", integer_or_null(place.column)},
+           {"entry", gd_output_string(data->entry)}, {"text", gd_output_string(data->text)},
+           {"hint", data->hint[0] != '\0' ? gd_output_string(data->hint) : json_null()},
+           {"quote", quote[0] != '\0' ? gd_output_string(quote) : json_null()},
+           {"launches", launches});
     free(quote);
     return object;
 }

@@ -31,17 +31,14 @@ static json_t *hop_json(const gd_traceview_launch *launch)
     const griddep_timeline_hop *hop = &launch->hop;
     if (!launch->has_hop)
         return json_null();
-    json_t *object = json_object();
-    gd_output_set(object, "from", json_integer(hop->from));
-    gd_output_set(object, "handoff_gap_ns", gd_output_real(hop->handoff_gap));
-    gd_output_set(object, "launch_lead_ns", gd_output_real(hop->launch_lead));
-    gd_output_set(object, "preamble_hidden_ns", gd_output_real(hop->preamble_hidden));
-    gd_output_set(object, "overlap_ns", gd_output_real(hop->overlap));
-    gd_output_set(object, "overlap_ratio", gd_output_real(hop->overlap_ratio));
-    gd_output_set(object, "idle_window_ns", gd_output_real(hop->idle_window));
-    gd_output_set(object, "idle_sm_ns", gd_output_real(hop->idle));
-    gd_output_set(object, "idle_share", gd_output_real(hop->idle_share));
-    return object;
+    return GD_OBJECT(
+        {"from", json_integer(hop->from)}, {"handoff_gap_ns", gd_output_real(hop->handoff_gap)},
+        {"launch_lead_ns", gd_output_real(hop->launch_lead)},
+        {"preamble_hidden_ns", gd_output_real(hop->preamble_hidden)},
+        {"overlap_ns", gd_output_real(hop->overlap)},
+        {"overlap_ratio", gd_output_real(hop->overlap_ratio)},
+        {"idle_window_ns", gd_output_real(hop->idle_window)},
+        {"idle_sm_ns", gd_output_real(hop->idle)}, {"idle_share", gd_output_real(hop->idle_share)});
 }
 
 static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks)
@@ -58,20 +55,18 @@ static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks
         {"first_exit_ns", figures->first_exit},       {"last_exit_ns", figures->last_exit},
         {"preamble_ns", figures->preamble},           {"wait_least_ns", figures->wait_least},
         {"wait_median_ns", figures->wait_median},     {"wait_most_ns", figures->wait_most}};
-    json_t *object = json_object();
-    gd_output_set(object, "kernel", gd_output_string(figures->kernel));
-    gd_output_set(object, "name",
-                  gd_output_string(view->names != NULL ? view->names[index] : NULL));
-    gd_output_set(object, "lane", json_integer(figures->lane));
-    gd_output_set(object, "blocks", json_integer((json_int_t)figures->blocks));
-    gd_output_set(object, "blocks_kept", json_integer(figures->blocks_kept));
-    gd_output_set(object, "blocks_backward", json_integer(figures->backward));
-    gd_output_set(object, "registers", json_integer(figures->registers));
-    gd_output_set(object, "registers_without_stamps", json_integer(figures->plain_registers));
-    gd_output_set(object, "pdl",
-                  json_boolean(launch->reason == GRIDDEP_REASON_SET ||
-                               launch->reason == GRIDDEP_REASON_FORCED));
-    gd_output_set(object, "reason_text", gd_output_string(griddep_reason_text(launch->reason)));
+    json_t *object =
+        GD_OBJECT({"kernel", gd_output_string(figures->kernel)},
+                  {"name", gd_output_string(view->names != NULL ? view->names[index] : NULL)},
+                  {"lane", json_integer(figures->lane)},
+                  {"blocks", json_integer((json_int_t)figures->blocks)},
+                  {"blocks_kept", json_integer(figures->blocks_kept)},
+                  {"blocks_backward", json_integer(figures->backward)},
+                  {"registers", json_integer(figures->registers)},
+                  {"registers_without_stamps", json_integer(figures->plain_registers)},
+                  {"pdl", json_boolean(launch->reason == GRIDDEP_REASON_SET ||
+                                       launch->reason == GRIDDEP_REASON_FORCED)},
+                  {"reason_text", gd_output_string(griddep_reason_text(launch->reason))});
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         gd_output_set(object, times[i].name, gd_output_real(times[i].value));
     gd_output_set(object, "hop", hop_json(launch));
@@ -85,12 +80,11 @@ static json_t *cost_json(const gd_traceview *view)
     json_t *object = json_object();
     const gd_traceview_cost *cost = &view->cost;
     bool known = cost->plain > 0;
-    gd_output_set(object, "plain_step_us", known ? gd_output_real(cost->plain) : json_null());
-    gd_output_set(object, "traced_step_us", known ? gd_output_real(cost->traced) : json_null());
-    gd_output_set(object, "overhead",
-                  known ? gd_output_real(cost->traced / cost->plain - 1.0) : json_null());
-    gd_output_set(object, "stamp_ns", gd_output_real(view->info.bias));
-    gd_output_set(object, "cycles_per_ns", gd_output_real(view->info.clock_rate));
+    GD_SET(object, {"plain_step_us", known ? gd_output_real(cost->plain) : json_null()},
+           {"traced_step_us", known ? gd_output_real(cost->traced) : json_null()},
+           {"overhead", known ? gd_output_real(cost->traced / cost->plain - 1.0) : json_null()},
+           {"stamp_ns", gd_output_real(view->info.bias)},
+           {"cycles_per_ns", gd_output_real(view->info.clock_rate)});
     return object;
 }
 
@@ -99,23 +93,21 @@ json_t *gd_tracejson_make(const gd_traceview *view, bool blocks)
     const griddep_timeline_info *info = &view->info;
     json_t *object = json_object(), *launches = json_array();
     bool has_bandwidth = view->step_bytes > 0 && !info->emulated && info->span > 0;
-    gd_output_set(object, "mode", gd_output_string(griddep_mode_name(info->mode)));
-    gd_output_set(object, "clock", gd_output_string(info->emulated ? "model" : "device"));
-    gd_output_set(object, "clock_step_ns", gd_output_real(info->clock_step));
-    gd_output_set(object, "span_ns", gd_output_real(info->span));
-    gd_output_set(object, "runs", json_integer(view->runs));
-    gd_output_set(object, "span_least_ns", gd_output_real(view->span_least));
-    gd_output_set(object, "span_most_ns", gd_output_real(view->span_most));
-    gd_output_set(object, "bytes_per_second",
-                  has_bandwidth ? gd_output_real((double)view->step_bytes / info->span * 1e9)
-                                : json_null());
-    gd_output_set(object, "idle_sm_ns", gd_output_real(info->idle));
-    gd_output_set(object, "idle_share", gd_output_real(info->idle_share));
-    gd_output_set(object, "blocks", json_integer((json_int_t)info->blocks));
-    gd_output_set(object, "blocks_kept", json_integer((json_int_t)info->blocks_kept));
-    gd_output_set(object, "blocks_backward", json_integer(info->backward));
-    gd_output_set(object, "cost", cost_json(view));
-    gd_output_set(object, "equal_to_serial", json_boolean(view->equal));
+    GD_SET(object, {"mode", gd_output_string(griddep_mode_name(info->mode))},
+           {"clock", gd_output_string(info->emulated ? "model" : "device")},
+           {"clock_step_ns", gd_output_real(info->clock_step)},
+           {"span_ns", gd_output_real(info->span)}, {"runs", json_integer(view->runs)},
+           {"span_least_ns", gd_output_real(view->span_least)},
+           {"span_most_ns", gd_output_real(view->span_most)},
+           {"bytes_per_second", has_bandwidth
+                                    ? gd_output_real((double)view->step_bytes / info->span * 1e9)
+                                    : json_null()},
+           {"idle_sm_ns", gd_output_real(info->idle)},
+           {"idle_share", gd_output_real(info->idle_share)},
+           {"blocks", json_integer((json_int_t)info->blocks)},
+           {"blocks_kept", json_integer((json_int_t)info->blocks_kept)},
+           {"blocks_backward", json_integer(info->backward)}, {"cost", cost_json(view)},
+           {"equal_to_serial", json_boolean(view->equal)});
     for (uint32_t i = 0; i < view->count; i++)
         gd_output_append(launches, launch_json(view, i, blocks));
     gd_output_set(object, "launches", launches);

@@ -26,12 +26,10 @@ typedef struct gd_perfetto {
 static json_t *add_event(gd_perfetto *perfetto, const char *phase, const char *name, int process,
                          int64_t track, double time)
 {
-    json_t *event = json_object();
-    gd_output_set(event, "ph", gd_output_string(phase));
-    gd_output_set(event, "name", gd_output_string(name));
-    gd_output_set(event, "pid", json_integer(process));
-    gd_output_set(event, "tid", json_integer((json_int_t)track));
-    gd_output_set(event, "ts", gd_output_real(time * 1e-3));
+    json_t *event =
+        GD_OBJECT({"ph", gd_output_string(phase)}, {"name", gd_output_string(name)},
+                  {"pid", json_integer(process)}, {"tid", json_integer((json_int_t)track)},
+                  {"ts", gd_output_real(time * 1e-3)});
     gd_output_append(perfetto->events, event);
     return event;
 }
@@ -87,10 +85,9 @@ static void add_block(gd_perfetto *perfetto, uint32_t index, uint32_t block)
     name_track(perfetto, index, block);
     json_t *event = add_slice(perfetto, gd_traceview_name(perfetto->view, index), SM_PROCESS, track,
                               (double)parts.entry, (double)parts.exit);
-    json_t *arguments = json_object();
-    gd_output_set(arguments, "launch", json_integer(index));
-    gd_output_set(arguments, "kernel", gd_output_string(launch->figures.kernel));
-    gd_output_set(arguments, "block", json_integer(block));
+    json_t *arguments = GD_OBJECT({"launch", json_integer(index)},
+                                  {"kernel", gd_output_string(launch->figures.kernel)},
+                                  {"block", json_integer(block)});
     gd_output_set(event, "args", arguments);
     if (parts.wait > parts.entry)
         add_slice(perfetto, "before its wait", SM_PROCESS, track, (double)parts.entry,
@@ -150,13 +147,11 @@ static void add_arrow(gd_perfetto *perfetto, uint32_t index)
     json_t *event =
         add_event(perfetto, "s", "hop", SM_PROCESS, track_of(perfetto, launch->hop.from, start),
                   (double)from->columns[leaves][start]);
-    gd_output_set(event, "id", json_integer(index));
-    gd_output_set(event, "cat", gd_output_string("hop"));
+    GD_SET(event, {"id", json_integer(index)}, {"cat", gd_output_string("hop")});
     event = add_event(perfetto, "f", "hop", SM_PROCESS, track_of(perfetto, index, end),
                       (double)launch->columns[arrives][end]);
-    gd_output_set(event, "id", json_integer(index));
-    gd_output_set(event, "cat", gd_output_string("hop"));
-    gd_output_set(event, "bp", gd_output_string("e"));
+    GD_SET(event, {"id", json_integer(index)}, {"cat", gd_output_string("hop")},
+           {"bp", gd_output_string("e")});
 }
 
 /* Launches overlap, so each has a track. */
@@ -186,8 +181,7 @@ int gd_traceperfetto_write(const gd_traceview *view, const char *path)
             add_block(&perfetto, i, block);
         add_arrow(&perfetto, i);
     }
-    gd_output_set(document, "traceEvents", perfetto.events);
-    gd_output_set(document, "displayTimeUnit", gd_output_string("ns"));
+    GD_SET(document, {"traceEvents", perfetto.events}, {"displayTimeUnit", gd_output_string("ns")});
     char *text = json_dumps(document, JSON_COMPACT);
     int code = text != NULL ? gd_outputfile_write(path, text, strlen(text))
                             : gd_message_error(GD_EXIT_REFUSED, "there is no memory for the trace");

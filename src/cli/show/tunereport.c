@@ -241,75 +241,59 @@ static json_t *reason_json(const gd_tunereport *report, int32_t trial)
     griddep_tune_reason reason;
     if (!reason_of(report, trial, &reason))
         return json_null();
-    json_t *object = json_object();
-    gd_output_set(object, "runs", json_integer(reason.runs));
-    gd_output_set(object, "hops", json_integer(reason.hops));
-    gd_output_set(object, "before", figures_json(reason.before));
-    gd_output_set(object, "after", figures_json(reason.after));
-    return object;
+    return GD_OBJECT({"runs", json_integer(reason.runs)}, {"hops", json_integer(reason.hops)},
+                     {"before", figures_json(reason.before)},
+                     {"after", figures_json(reason.after)});
 }
 
 static json_t *trial_json(const gd_tunereport *report, uint32_t index,
                           const griddep_tune_trial *trial)
 {
-    json_t *object = json_object();
-    gd_output_set(object, "launch", json_integer(trial->launch));
-    gd_output_set(object, "kernel", gd_output_string(trial->kernel));
-    gd_output_set(object, "tried", gd_output_string(trial->text));
-    gd_output_set(object, "outcome", gd_output_string(griddep_tune_outcome_text(trial->outcome)));
-    gd_output_set(object, "detail", gd_output_string(trial->detail));
-    gd_output_set(object, "pairs", json_integer(trial->pairs));
-    gd_output_set(object, "ratio", trial->ratio > 0.0 ? gd_output_real(trial->ratio) : json_null());
-    gd_output_set(object, "percentile_10",
-                  trial->ratio > 0.0 ? gd_output_real(trial->lowest) : json_null());
-    gd_output_set(object, "percentile_90",
-                  trial->ratio > 0.0 ? gd_output_real(trial->highest) : json_null());
-    gd_output_set(object, "ratio_anew",
-                  trial->again > 0.0 ? gd_output_real(trial->again) : json_null());
-    gd_output_set(object, "gain_needed",
-                  trial->again > 0.0 ? gd_output_real(trial->needed) : json_null());
-    gd_output_set(object, "why", reason_json(report, (int32_t)index));
-    return object;
+    return GD_OBJECT(
+        {"launch", json_integer(trial->launch)}, {"kernel", gd_output_string(trial->kernel)},
+        {"tried", gd_output_string(trial->text)},
+        {"outcome", gd_output_string(griddep_tune_outcome_text(trial->outcome))},
+        {"detail", gd_output_string(trial->detail)}, {"pairs", json_integer(trial->pairs)},
+        {"ratio", trial->ratio > 0.0 ? gd_output_real(trial->ratio) : json_null()},
+        {"percentile_10", trial->ratio > 0.0 ? gd_output_real(trial->lowest) : json_null()},
+        {"percentile_90", trial->ratio > 0.0 ? gd_output_real(trial->highest) : json_null()},
+        {"ratio_anew", trial->again > 0.0 ? gd_output_real(trial->again) : json_null()},
+        {"gain_needed", trial->again > 0.0 ? gd_output_real(trial->needed) : json_null()},
+        {"why", reason_json(report, (int32_t)index)});
 }
 
 static json_t *choice_json(const gd_tunereport *report, uint32_t index,
                            const griddep_tune_choice *choice)
 {
     static const char *const pdl[] = {"default", "auto", "off", "force"};
-    json_t *object = json_object();
-    gd_output_set(object, "launch", json_integer(index));
-    gd_output_set(object, "kernel", gd_output_string(report->plan->launches[index].kernel));
-    gd_output_set(object, "changed", json_boolean(choice->text[0] != '\0'));
-    gd_output_set(object, "choice", gd_output_string(choice->text));
-    gd_output_set(object, "grid", json_integer(choice->grid[0]));
-    gd_output_set(object, "pdl", gd_output_string(pdl[choice->pdl]));
-    gd_output_set(object, "carveout",
-                  choice->carveout != GRIDDEP_CARVEOUT_DEFAULT ? json_integer(choice->carveout)
-                                                               : json_null());
-    return object;
+    return GD_OBJECT(
+        {"launch", json_integer(index)},
+        {"kernel", gd_output_string(report->plan->launches[index].kernel)},
+        {"changed", json_boolean(choice->text[0] != '\0')},
+        {"choice", gd_output_string(choice->text)}, {"grid", json_integer(choice->grid[0])},
+        {"pdl", gd_output_string(pdl[choice->pdl])},
+        {"carveout", choice->carveout != GRIDDEP_CARVEOUT_DEFAULT ? json_integer(choice->carveout)
+                                                                  : json_null()});
 }
 
 static void add_figures(json_t *document, const griddep_tune_info *info)
 {
-    gd_output_set(document, "mode", gd_output_string(griddep_mode_name(info->mode)));
-    gd_output_set(document, "clock", gd_output_string(info->model != 0 ? "model" : "device"));
-    gd_output_set(document, "changed", json_boolean(info->changed != 0));
-    gd_output_set(document, "stopped", json_boolean(info->stopped != 0));
-    gd_output_set(document, "remembered", json_boolean(info->remembered != 0));
-    gd_output_set(document, "noise", gd_output_real(info->noise));
-    gd_output_set(document, "noise_pairs", json_integer(info->noise_pairs));
-    gd_output_set(document, "threshold", gd_output_real(info->threshold));
-    gd_output_set(document, "given_us", gd_output_real(info->baseline_us));
-    gd_output_set(document, "chosen_us", gd_output_real(info->chosen_us));
-    gd_output_set(document, "ratio", gd_output_real(info->ratio));
-    gd_output_set(document, "percentile_10", gd_output_real(info->lowest));
-    gd_output_set(document, "percentile_90", gd_output_real(info->highest));
-    gd_output_set(document, "last_ratio",
-                  info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null());
-    gd_output_set(document, "last_gain_needed",
-                  info->last_ratio > 0.0 ? gd_output_real(info->last_needed) : json_null());
-    gd_output_set(document, "confirmations", json_integer(info->confirmations));
-    gd_output_set(document, "variants_run", json_integer(info->ran_count));
+    GD_SET(document, {"mode", gd_output_string(griddep_mode_name(info->mode))},
+           {"clock", gd_output_string(info->model != 0 ? "model" : "device")},
+           {"changed", json_boolean(info->changed != 0)},
+           {"stopped", json_boolean(info->stopped != 0)},
+           {"remembered", json_boolean(info->remembered != 0)},
+           {"noise", gd_output_real(info->noise)}, {"noise_pairs", json_integer(info->noise_pairs)},
+           {"threshold", gd_output_real(info->threshold)},
+           {"given_us", gd_output_real(info->baseline_us)},
+           {"chosen_us", gd_output_real(info->chosen_us)}, {"ratio", gd_output_real(info->ratio)},
+           {"percentile_10", gd_output_real(info->lowest)},
+           {"percentile_90", gd_output_real(info->highest)},
+           {"last_ratio", info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null()},
+           {"last_gain_needed",
+            info->last_ratio > 0.0 ? gd_output_real(info->last_needed) : json_null()},
+           {"confirmations", json_integer(info->confirmations)},
+           {"variants_run", json_integer(info->ran_count)});
 }
 
 void gd_tunereport_print_json(const gd_tunereport *report)
@@ -322,14 +306,12 @@ void gd_tunereport_print_json(const gd_tunereport *report)
         gd_output_append(trials, trial_json(report, i, &trial));
     for (uint32_t i = 0; griddep_tune_get_choice(report->tune, i, &choice, NULL) == GRIDDEP_OK; i++)
         gd_output_append(choices, choice_json(report, i, &choice));
-    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
-    gd_output_set(document, "driver", gd_device_driver_json(report->device));
-    gd_output_set(document, "device", gd_device_json(report->device));
-    gd_output_set(document, "chain", gd_output_string(report->plan->name));
+    GD_SET(document, {"griddep", gd_output_string(griddep_version_text())},
+           {"driver", gd_device_driver_json(report->device)},
+           {"device", gd_device_json(report->device)},
+           {"chain", gd_output_string(report->plan->name)});
     add_figures(document, &info);
-    gd_output_set(document, "why", reason_json(report, GRIDDEP_TUNE_WHOLE));
-    gd_output_set(document, "trials", trials);
-    gd_output_set(document, "choices", choices);
-    gd_output_set(document, "folder", gd_output_string(report->folder));
+    GD_SET(document, {"why", reason_json(report, GRIDDEP_TUNE_WHOLE)}, {"trials", trials},
+           {"choices", choices}, {"folder", gd_output_string(report->folder)});
     gd_output_write(document);
 }

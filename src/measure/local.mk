@@ -1,0 +1,14 @@
+# Timelines, the tuner, and what attacks orders of chains.
+libgriddep_core_la_SOURCES += \
+	%D%/adversary.c \
+	%D%/bias.c %D%/bias.h \
+	%D%/figures.c %D%/figures.h \
+	%D%/instrument.c %D%/instrument.h \
+	%D%/timeline.c \
+	%D%/tune.c %D%/tune.h \
+	%D%/tune_confirm.c \
+	%D%/tune_store.c \
+	%D%/tune_time.c \
+	%D%/tune_trial.c \
+	%D%/tune_variant.c \
+	%D%/tune_why.c

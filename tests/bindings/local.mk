@@ -1,0 +1,13 @@
+# The bindings: each with its example, and with tests of its own.
+
+archive_scripts += \
+	%D%/cxx.sh \
+	%D%/generated.sh \
+	%D%/luajit.sh \
+	%D%/node.sh \
+	%D%/perl.sh \
+	%D%/python.sh \
+	%D%/python_torch.sh \
+	%D%/ruby.sh \
+	%D%/rust.sh
+EXTRA_DIST += %D%/chain.ptx %D%/example.expect %D%/setup.sh $(wildcard $(srcdir)/%D%/test_*.*)

@@ -1,0 +1,70 @@
+# Tests. Programs end with check's summary line, scripts with "N passed, N failed, N skipped"; exit
+# 77 is a skip. A program's source is its name with .c, and it is linked with LDADD: what differs
+# stands in the local.mk of its folder.
+
+unit_tests =
+gpu_tests =
+fuzz_programs =
+archive_scripts = \
+	%D%/header.sh \
+	%D%/symbols.sh \
+	%D%/layering.sh \
+	%D%/installed.sh \
+	%D%/ffi/ctypes.sh \
+	%D%/ffi/luajit.sh \
+	%D%/embed.sh
+script_tests = $(archive_scripts) %D%/setuid.sh %D%/rewrite_assemble.sh %D%/rewrite_old.sh
+
+# What takes longest stands first, the longest of all in front, so that no processor is left alone
+# with it at the end.
+long_scripts = \
+	%D%/emulator/kernels.sh \
+	%D%/emulator/examples.sh \
+	%D%/emulator/questions.sh \
+	%D%/doc/json.sh \
+	%D%/doc/run.sh \
+	%D%/cli/outputs.sh \
+	%D%/cli/test_cli.sh \
+	%D%/cli/transcripts.sh \
+	%D%/cli/answers.sh
+long_programs = %D%/emulator/test_mutations %D%/measure/test_timeline %D%/emulator/test_exhaustion
+long_tests = $(long_scripts) $(long_programs)
+short_tests = $(unit_tests) $(gpu_tests) $(script_tests)
+TESTS = $(long_tests) $(short_tests)
+check_PROGRAMS = $(long_programs) $(unit_tests) $(gpu_tests) $(fuzz_programs)
+
+# What `./bootstrap check` runs in distcheck: tests that read files of the archive or of the build,
+# and those that install.
+archive_programs = \
+	%D%/unit/test_check %D%/unit/test_context %D%/unit/test_ptx %D%/unit/test_rewrite \
+	%D%/unit/test_shelf %D%/emulator/test_forms %D%/emulator/test_interpreter
+archive_tests = $(archive_programs) $(archive_scripts)
+
+# A test that makes allocations fail is linked with LDFLAGS = $(failing), and calls fail_alloc.
+LDADD = libfake-core.la %D%/unit/libfail-alloc.la libgriddep-core.la $(CHECK_LIBS) -lm
+failing = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup,--wrap=posix_memalign
+
+if SANITIZED
+SANITIZED_VALUE = 1
+else
+SANITIZED_VALUE =
+endif
+
+AM_TESTS_ENVIRONMENT = \
+	srcdir='$(abs_top_srcdir)'; builddir='$(abs_top_builddir)'; \
+	GRIDDEP='$(abs_top_builddir)/griddep'; \
+	FAKE_DRIVER='$(abs_top_builddir)/.libs/libfake-cuda.so'; \
+	FAKE_NVRTC='$(abs_top_builddir)/.libs/libfake-nvrtc.so'; \
+	EMULATED_DRIVER='$(abs_top_builddir)/.libs/$(driver_library)'; \
+	SANITIZED='$(SANITIZED_VALUE)'; CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; MAKE='$(MAKE)'; \
+	PYTHON3='$(PYTHON3)'; LUAJIT='$(LUAJIT)'; \
+	CK_VERBOSITY=normal; CK_DEFAULT_TIMEOUT=1800; GRIDDEP_STORE=off; MALLOC_PERTURB_=165; \
+	export srcdir builddir GRIDDEP FAKE_DRIVER FAKE_NVRTC EMULATED_DRIVER SANITIZED; \
+	export CC CXX NM MAKE PYTHON3 LUAJIT; \
+	export CK_VERBOSITY CK_DEFAULT_TIMEOUT GRIDDEP_STORE MALLOC_PERTURB_;
+
+EXTRA_DIST += $(long_scripts) $(script_tests) \
+	%D%/cases.sh %D%/summary.sh %D%/sanitized.h %D%/mutants/mutants.py \
+	%D%/ffi/preload.sh %D%/ffi/test_ctypes.py %D%/ffi/test_luajit.lua \
+	$(wildcard $(srcdir)/%D%/golden/*.* $(srcdir)/%D%/golden/*/*.*)
