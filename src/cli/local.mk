@@ -40,9 +40,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/kernels.c \
 	%D%/rewrite.c \
 	%D%/run.c \
-	%D%/sanitize.c %D%/sanitize.h \
-	%D%/sanitize_chain.c \
-	%D%/sanitize_program.c \
+	%D%/sanitize.c \
 	%D%/stress.c \
 	%D%/trace.c \
 	%D%/tune.c \
@@ -72,6 +70,9 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
 	%D%/job/report.c %D%/job/report.h \
+	%D%/job/sanitize.c %D%/job/sanitize.h \
+	%D%/job/sanitizechain.c \
+	%D%/job/sanitizeprogram.c \
 	%D%/job/session.c %D%/job/session.h \
 	%D%/job/verify.c %D%/job/verify.h \
 	%D%/plan/catalog.c %D%/plan/catalog.h \

@@ -1,6 +1,6 @@
 /* griddep sanitize CHAIN.yaml: the chain in each schedule and mode, each in a process of its own,
  * so that a fault ends one of them and not the others. */
-#include "cli/sanitize.h"
+#include "cli/job/sanitize.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* griddep sanitize -- PROGRAM: the program with the emulated driver in the place of
  * libcuda.so.1. */
-#include "cli/sanitize.h"
+#include "cli/job/sanitize.h"
 
 #include <stdlib.h>
 #include <string.h>
