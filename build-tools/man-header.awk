@@ -139,7 +139,7 @@ function write_library(    i) {
     }
     print ".SH VERSION AND FEATURES"
     put("GRIDDEP_VERSION_MAJOR, _MINOR and _PATCH are the header's; griddep_version() and griddep_version_text() are those of the library that is")
-    put("loaded. griddep_constant_get() tells whether that library knows a constant. What device and driver can do are the bits")
+    put("loaded. griddep_constant_find() tells whether that library knows a constant. What device and driver can do are the bits")
     put("GRIDDEP_FEATURE_* of griddep_runtime_info.features, from griddep_runtime_get_info(); 'griddep info' prints them.")
     print ".SH SEE ALSO\n\\fBgriddep\\fR(1), \\fBgriddep\\-environment\\fR(7), \\fBgriddep\\-emulator\\fR(7), \\fBgriddep\\-guide\\fR(7)"
 }

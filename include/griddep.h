@@ -58,7 +58,7 @@ extern "C" {
 /* ffi.cdef begin */
 
 /* ---------------------------------------------------------------------------------------------
- * Version and constants
+ * Version
  */
 
 enum {
@@ -72,15 +72,6 @@ int32_t griddep_version(void);
 
 /* The same as text, "0.1.0". Static. */
 const char *griddep_version_text(void);
-
-/* Every constant of this header by name, for languages that do not read C:
- * griddep_constant_get("GRIDDEP_PDL_AUTO", &value). GRIDDEP_ERROR_NOT_FOUND for a name that this
- * header does not define. */
-int32_t griddep_constant_get(const char *name, int32_t *value);
-
-/* The index-th constant in the order of this header: its static name, and its value behind `value`
- * (may be NULL). NULL past the last one. */
-const char *griddep_constant_at(uint32_t index, int32_t *value);
 
 /* ---------------------------------------------------------------------------------------------
  * Status and errors
@@ -144,22 +135,32 @@ typedef struct griddep_error {
 /* Clears *error and sets its size. NULL is ignored. */
 void griddep_error_init(griddep_error *error);
 
+/* Every constant of this header by name, for languages that do not read C:
+ * griddep_constant_find("GRIDDEP_PDL_AUTO", &value, NULL). NOT_FOUND for a name that this header
+ * does not define. */
+int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *error);
+
+/* The index-th constant in the order of this header: its static name, and its value behind `value`
+ * (may be NULL). NULL past the last one. */
+const char *griddep_constant_name(uint32_t index, int32_t *value);
+
 /* ---------------------------------------------------------------------------------------------
  * Runtime: a driver, a device, a context, a store
  *
  * Environment, read by griddep_runtime_open:
- *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, emulated, or a path with a
- *   slash
- *                      auto       nvidia where libcuda.so.1 can be opened and finds a device, else
- *                      emulated nvidia     libcuda.so.1 and nothing else
- *                      emulated   the driver in software: PTX runs on the CPU; doc/emulator.md
- *                      tells its own variables
- *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL
- *   attribute, forced ones included.
- *                      "on" (1, yes, true, auto, or empty) changes nothing. Any other value fails.
- *   GRIDDEP_STORE      the store when options name none: a directory, or "off"
- *   GRIDDEP_LOG        error, warning, info or debug: messages up to that level go to stderr when
- *   no log function is given GRIDDEP_NVRTC      path of libnvrtc when options name none
+ *   GRIDDEP_DRIVER   the driver when options name none: auto, nvidia, emulated, or a path with a
+ *                    slash.
+ *                    auto: nvidia where libcuda.so.1 can be opened and finds a device, else emulated
+ *                    nvidia: libcuda.so.1 and nothing else
+ *                    emulated: the driver in software, where PTX runs on the CPU; doc/emulator.md
+ *                    tells its own variables
+ *   GRIDDEP_PDL      "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute,
+ *                    forced ones included. "on" (1, yes, true, auto, or empty) changes nothing. Any
+ *                    other value fails.
+ *   GRIDDEP_STORE    the store when options name none: a directory, or "off"
+ *   GRIDDEP_LOG      error, warning, info or debug: messages up to that level go to stderr when no
+ *                    log function is given
+ *   GRIDDEP_NVRTC    path of libnvrtc when options name none
  */
 
 typedef struct griddep_runtime griddep_runtime;
@@ -479,8 +480,8 @@ typedef struct griddep_code_info {
     const char *page;
 } griddep_code_info;
 
-int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *error);
-int32_t griddep_code_find(const char *code, uint32_t *index);
+int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error *error);
+int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error);
 
 typedef struct griddep_check_options {
     uint32_t size;
@@ -668,11 +669,11 @@ typedef struct griddep_kernel_info {
 
 /* The kernel of that name; name NULL: the only kernel of a module that has one. NOT_FOUND lists
  * what there is. */
-int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel,
+int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel,
                            griddep_error *error);
 
 /* The index-th kernel, in the order of the PTX, or as the driver lists them. */
-int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel,
+int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel,
                           griddep_error *error);
 
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
@@ -737,13 +738,13 @@ typedef struct griddep_launch_config {
  * is refused with ARGUMENT where this runtime made the event. ARGUMENT for NULL or another
  * trigger_at_start. */
 int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event,
-                                             int32_t trigger_at_start);
+                                             int32_t trigger_at_start, griddep_error *error);
 
 /* Attribute 12: the launch records `event`, likewise without timing, when all its blocks have
  * begun. It orders the starts of launches and nothing else: no data is visible then. Where off is
  * said it is recorded behind the launch, as with attribute 7: what waits for it must not be what
  * the launch waits for. */
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event, griddep_error *error);
 
 /* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of
  * graphs and explanations all use these. */
@@ -985,10 +986,10 @@ int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent
                                    griddep_error *error);
 
 /* on = 1: the graph node that a captured launch becomes can be updated by kernels. The driver hands
- * its handle (CUgraphDeviceNode) out: after griddep_launch in a captured stream it stands in
- * value[1] of the very attribute that was given, which must then be writable. */
+ * its handle (CUgraphDeviceNode) out: griddep_launch in a captured stream writes it to *node, which
+ * must live until then; chains and graphs do not. node may be NULL. */
 int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on,
-                                                griddep_error *error);
+                                                void **node, griddep_error *error);
 
 /* on = 1: a hint that the kernel is one of those that keep NVLink busy. Driver API 13.0. */
 int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on,
@@ -1093,12 +1094,6 @@ int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options,
                                   griddep_tensor_map *map, griddep_error *error);
 
-/* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and
- * griddep_ptx_get_extent, which understand such maps. Kernels are to be given a driver's.
- * UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. */
-int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map,
-                                   griddep_error *error);
-
 /* ---------------------------------------------------------------------------------------------
  * Chain: launches in stream order, prepared once, run many times
  */
@@ -1115,7 +1110,7 @@ enum {
 /* "serial", "pdl", "graph", "graph-pdl"; static; NULL for another value. griddep_mode_find is the
  * inverse (NOT_FOUND). */
 const char *griddep_mode_name(int32_t mode);
-int32_t griddep_mode_find(const char *name, int32_t *mode);
+int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error);
 
 typedef struct griddep_hop_info {
     uint32_t size;
@@ -1274,17 +1269,19 @@ void griddep_graph_destroy(griddep_graph *graph);
  * until an edge does. To an adopted graph the driver adds it at once: the CUgraph itself is
  * changed, and the driver's refusal is returned.
  *
- * kernel: configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where
- * config has a stream, where the kernel belongs to another runtime, and for attributes 7 and 12,
- * which edges say. config's `pdl` is what AUTO edges to the node go by. fill and copy: bytes > 0;
- * device addresses, for copy also of host memory (unified addressing), which must stay until the
- * last launch is over. host: runs on a thread of the driver and must not call the driver or this
- * library. child: a whole graph as one node, which is held, and taken as it is when this one is
- * instantiated, but for nodes that are switched off in it. From then on the child
- *   takes no more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when
- *   each is counted as often as it is met.
- * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs;
- * borrowed. */
+ * kernel:  configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where
+ *          config has a stream, where the kernel belongs to another runtime, and for attributes 7
+ *          and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
+ * fill:    bytes > 0; a device address.
+ * copy:    likewise, also of host memory (unified addressing), which must stay until the last
+ *          launch is over.
+ * host:    runs on a thread of the driver and must not call the driver or this library.
+ * child:   a whole graph as one node, which is held, and taken as it is when this one is
+ *          instantiated, but for nodes that are switched off in it. From then on the child takes no
+ *          more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each
+ *          is counted as often as it is met.
+ * event:   as griddep_event_record and griddep_stream_wait_event, each time the graph runs;
+ *          borrowed. */
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel,
                                  const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count,
@@ -1321,7 +1318,7 @@ int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t
 int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional,
                                    griddep_error *error);
 void griddep_conditional_destroy(griddep_conditional *conditional);
-int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument);
+int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument, griddep_error *error);
 
 /* What a conditional node does when it is reached (CU_GRAPH_COND_TYPE_*). */
 enum {
@@ -1678,41 +1675,6 @@ int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial,
 void griddep_tune_destroy(griddep_tune *tune);
 
 /* ---------------------------------------------------------------------------------------------
- * Adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose,
- * to see what shows
- */
-
-enum {
-    GRIDDEP_DELAY_STORES = 0, /* before the first store to global memory that a thread comes to */
-    GRIDDEP_DELAY_LOADS = 1   /* before its first load from there, of what is not known to be
-                               * constant */
-};
-
-/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place:
- * GRIDDEP_DELAY_*. Calls that may store or load count as doing so. What the kernel computes stays
- * the same. NOT_FOUND where there is no such entry or place. */
-int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place,
-                          uint32_t nanoseconds, griddep_ptx **delayed, griddep_error *error);
-
-enum {
-    GRIDDEP_BREAK_DELETE = 0,    /* no wait */
-    GRIDDEP_BREAK_DELAY = 1,     /* behind the first load from global memory that stands behind the
-                                  * wait in the text */
-    GRIDDEP_BREAK_END = 2,       /* before each exit */
-    GRIDDEP_BREAK_ONE_WARP = 3,  /* in warp 0 of a CTA only */
-    GRIDDEP_BREAK_ONE_LESS = 4,  /* in all warps but warp 0 */
-    GRIDDEP_BREAK_HALF_WARP = 5, /* in the lower half of each warp */
-    GRIDDEP_BREAK_COUNT = 6
-};
-
-/* "deleted", "behind the first load", ... Static; NULL for another value. */
-const char *griddep_break_text(int32_t how);
-
-/* Breaks an entry's unpredicated waits: GRIDDEP_BREAK_*. For tests of what finds races. NOT_FOUND
- * where there is no such entry, wait or load. */
-int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how,
-                               griddep_ptx **broken, griddep_error *error);
-/* ---------------------------------------------------------------------------------------------
  * Explanation: why a hop overlaps, or does not
  */
 
@@ -1898,7 +1860,7 @@ typedef struct griddep_shelf_info {
 
 /* The variants of all kernels, ordered by family, name, and capability from high to low. Static.
  * Past the last: NOT_FOUND. */
-int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
+int32_t griddep_shelf_get(uint32_t index, griddep_shelf_info *info, griddep_error *error);
 
 /* The variant of a kernel that serves a compute capability, the highest that does: one whose
  * .target is sm_90a serves 90 alone. NOT_FOUND, UNSUPPORTED. */

@@ -16,7 +16,7 @@ judge() {
         below["run"] = "base ptx cuda"
         below["measure"] = "base ptx cuda run"
         below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def"
-        below["cli"] = "base"
+        below["cli"] = "base run/private.h"
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"
         rooms["emulator"] = "race machine execute decode schedule driver"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares three lists of names: the functions that include/griddep.h declares, the symbols and versions of
+# Compares three lists of names: the functions that include/griddep.h and src/run/private.h declare, the symbols and versions of
 # libgriddep.map, and what the built libgriddep.so exports. Checks too what that library needs to be loaded.
 # builddir is the build's root, NM the lister of symbols; SANITIZED=1 says that it was built with sanitizers.
 set -u
@@ -24,8 +24,11 @@ fail() {
 
 # Names that stand before a parenthesis in declarations, comments left out.
 declared() {
-    sed -n '/ffi\.cdef begin/,/ffi\.cdef end/p' "$source_root/include/griddep.h" | tr '\n' ' ' |
-        sed 's|/\*|\n&|g; s|\*/|&\n|g' | sed 's|^/\*.*\*/$||' | grep -o -E '\bgriddep_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
+    {
+        sed -n '/ffi\.cdef begin/,/ffi\.cdef end/p' "$source_root/include/griddep.h"
+        cat "$source_root/src/run/private.h"
+    } | tr '\n' ' ' | sed 's|/\*|\n&|g; s|\*/|&\n|g' | sed 's|^/\*.*\*/$||' |
+        grep -o -E '\b(griddep|gd)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
 }
 
 # name@@version for each symbol of each section.

@@ -90,7 +90,7 @@ template <typename Object, auto End> using owner = std::unique_ptr<Object, ender
 inline int32_t mode(const char *name)
 {
     int32_t value;
-    if (griddep_mode_find(name, &value))
+    if (griddep_mode_find(name, &value, NULL))
         throw std::invalid_argument(std::string("there is no mode ") + name + "; there are serial, pdl, graph and graph-pdl");
     return value;
 }
@@ -199,7 +199,7 @@ public:
     griddep::kernel kernel(const char *name = nullptr) const
     {
         griddep_kernel *found;
-        call(griddep_kernel_get, handle_.get(), name, &found);
+        call(griddep_module_find_kernel, handle_.get(), name, &found);
         return griddep::kernel(found);
     }
     griddep_module_info info() const

@@ -236,15 +236,6 @@ enum {
     GRIDDEP_TUNE_OVERLAP = 7,
     GRIDDEP_TUNE_FIGURES = 8,
     GRIDDEP_TUNE_WHOLE = -1,
-    GRIDDEP_DELAY_STORES = 0,
-    GRIDDEP_DELAY_LOADS = 1,
-    GRIDDEP_BREAK_DELETE = 0,
-    GRIDDEP_BREAK_DELAY = 1,
-    GRIDDEP_BREAK_END = 2,
-    GRIDDEP_BREAK_ONE_WARP = 3,
-    GRIDDEP_BREAK_ONE_LESS = 4,
-    GRIDDEP_BREAK_HALF_WARP = 5,
-    GRIDDEP_BREAK_COUNT = 6,
     GRIDDEP_STAMP_SM = 0,
     GRIDDEP_STAMP_ENTRY = 1,
     GRIDDEP_STAMP_WAIT = 2,
@@ -427,11 +418,11 @@ typedef struct griddep_shelf_info {
 } griddep_shelf_info;
 int32_t griddep_version();
 const char *griddep_version_text();
-int32_t griddep_constant_get(const char *name, int32_t *value);
-const char *griddep_constant_at(uint32_t index, int32_t *value);
 const char *griddep_status_name(int32_t status);
 const char *griddep_status_text(int32_t status);
 void griddep_error_init(griddep_error *error);
+int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *error);
+const char *griddep_constant_name(uint32_t index, int32_t *value);
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
 void griddep_runtime_close(griddep_runtime *runtime);
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error);
@@ -458,8 +449,8 @@ int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacit
 uint32_t griddep_findings_count(const griddep_findings *findings);
 int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
 void griddep_findings_destroy(griddep_findings *findings);
-int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *error);
-int32_t griddep_code_find(const char *code, uint32_t *index);
+int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error *error);
+int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error);
 int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, griddep_findings **findings, griddep_error *error);
 int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten, griddep_findings **notes, griddep_error *error);
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
@@ -469,12 +460,12 @@ int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, co
 void griddep_module_unload(griddep_module *module);
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes, griddep_error *error);
-int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
-int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
+int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
+int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
-int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start);
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
+int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start, griddep_error *error);
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event, griddep_error *error);
 const char *griddep_reason_text(int32_t reason);
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
@@ -495,14 +486,13 @@ int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute, u
 int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, griddep_error *error);
 int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on, griddep_error *error);
 int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent, griddep_error *error);
-int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on, griddep_error *error);
+int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on, void **node, griddep_error *error);
 int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on, griddep_error *error);
 int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size, uint32_t *count, griddep_error *error);
 int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
-int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 const char *griddep_mode_name(int32_t mode);
-int32_t griddep_mode_find(const char *name, int32_t *mode);
+int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error);
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
 void griddep_chain_destroy(griddep_chain *chain);
 int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
@@ -527,7 +517,7 @@ int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32
 int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
 int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional, griddep_error *error);
 void griddep_conditional_destroy(griddep_conditional *conditional);
-int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument);
+int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument, griddep_error *error);
 int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const  *bodies, uint32_t body_count, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, griddep_error *error);
 int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error);
@@ -557,9 +547,6 @@ int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep
 int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
 int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep_tune_reason *reason, griddep_error *error);
 void griddep_tune_destroy(griddep_tune *tune);
-int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds, griddep_ptx **delayed, griddep_error *error);
-const char *griddep_break_text(int32_t how);
-int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how, griddep_ptx **broken, griddep_error *error);
 int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);
 uint32_t griddep_explanation_count(const griddep_explanation *explanation);
@@ -574,7 +561,7 @@ int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, 
 int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index, griddep_timeline_hop *hop, griddep_error *error);
 const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index, uint32_t mark);
 int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity, uint64_t *count, griddep_error *error);
-int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
+int32_t griddep_shelf_get(uint32_t index, griddep_shelf_info *info, griddep_error *error);
 int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
 ]])
@@ -831,7 +818,7 @@ end
 -- A kernel keeps its module.
 function Module:kernel(name)
     local handle = ffi.new("griddep_kernel *[1]")
-    call("kernel_get", self.handle, name, handle)
+    call("module_find_kernel", self.handle, name, handle)
     local kernel = setmetatable({module = self, handle = handle[0], parameters = {}}, Kernel)
     for index = 1, kernel:info().parameter_count do
         local info = info_of("griddep_parameter_info", "kernel_get_parameter", kernel.handle, index - 1)
@@ -903,7 +890,7 @@ end
 local function mode_of(mode)
     if type(mode) == "number" then return mode end
     local value = ffi.new("int32_t[1]")
-    if C.griddep_mode_find(mode, value) ~= 0 then error("there is no mode " .. tostring(mode) .. "; there are serial, pdl, graph and graph-pdl", 0) end
+    if C.griddep_mode_find(mode, value, nil) ~= 0 then error("there is no mode " .. tostring(mode) .. "; there are serial, pdl, graph and graph-pdl", 0) end
     return value[0]
 end
 

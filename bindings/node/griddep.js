@@ -233,15 +233,6 @@ const constants = {
   TUNE_OVERLAP: 7,
   TUNE_FIGURES: 8,
   TUNE_WHOLE: -1,
-  DELAY_STORES: 0,
-  DELAY_LOADS: 1,
-  BREAK_DELETE: 0,
-  BREAK_DELAY: 1,
-  BREAK_END: 2,
-  BREAK_ONE_WARP: 3,
-  BREAK_ONE_LESS: 4,
-  BREAK_HALF_WARP: 5,
-  BREAK_COUNT: 6,
   STAMP_SM: 0,
   STAMP_ENTRY: 1,
   STAMP_WAIT: 2,
@@ -444,11 +435,11 @@ const structs = [
 const prototypes = [
   'int32_t griddep_version(void)',
   'const char *griddep_version_text(void)',
-  'int32_t griddep_constant_get(const char *name, _Out_ int32_t *value)',
-  'const char *griddep_constant_at(uint32_t index, _Out_ int32_t *value)',
   'const char *griddep_status_name(int32_t status)',
   'const char *griddep_status_text(int32_t status)',
   'void griddep_error_init(_Inout_ griddep_error *error)',
+  'int32_t griddep_constant_find(const char *name, _Out_ int32_t *value, _Inout_ griddep_error *error)',
+  'const char *griddep_constant_name(uint32_t index, _Out_ int32_t *value)',
   'int32_t griddep_runtime_open(const griddep_runtime_options *options, _Out_ void **runtime, _Inout_ griddep_error *error)',
   'void griddep_runtime_close(void *runtime)',
   'int32_t griddep_runtime_get_info(void *runtime, _Inout_ griddep_runtime_info *info, _Inout_ griddep_error *error)',
@@ -475,8 +466,8 @@ const prototypes = [
   'uint32_t griddep_findings_count(void *findings)',
   'int32_t griddep_findings_get(void *findings, uint32_t index, _Inout_ griddep_finding *finding, _Inout_ griddep_error *error)',
   'void griddep_findings_destroy(void *findings)',
-  'int32_t griddep_code_at(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index)',
+  'int32_t griddep_code_get(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_rewrite(void *ptx, const griddep_rewrite_options *options, _Out_ void **rewritten, _Out_ void **notes, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
@@ -486,12 +477,12 @@ const prototypes = [
   'void griddep_module_unload(void *module)',
   'int32_t griddep_module_get_info(void *module, _Inout_ griddep_module_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_module_get_global(void *module, const char *name, _Out_ uint64_t *address, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_get(void *module, const char *name, _Out_ void **kernel, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_at(void *module, uint32_t index, _Out_ void **kernel, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_find_kernel(void *module, const char *name, _Out_ void **kernel, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_get_kernel(void *module, uint32_t index, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_programmatic_event(_Inout_ griddep_attribute *attribute, void *event, int32_t trigger_at_start)',
-  'int32_t griddep_attribute_launch_completion_event(_Inout_ griddep_attribute *attribute, void *event)',
+  'int32_t griddep_attribute_programmatic_event(_Inout_ griddep_attribute *attribute, void *event, int32_t trigger_at_start, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_launch_completion_event(_Inout_ griddep_attribute *attribute, void *event, _Inout_ griddep_error *error)',
   'const char *griddep_reason_text(int32_t reason)',
   'const char *griddep_overlap_name(int32_t overlap)',
   'const char *griddep_overlap_text(int32_t overlap)',
@@ -512,14 +503,13 @@ const prototypes = [
   'int32_t griddep_attribute_access_policy_window(_Inout_ griddep_attribute *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_cooperative(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_carveout(_Inout_ griddep_attribute *attribute, int32_t percent, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_device_updatable_node(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_device_updatable_node(_Inout_ griddep_attribute *attribute, int32_t on, _Out_ void **node, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_nvlink_centric_scheduling(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_cluster_limit(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *size, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_tiled(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_im2col(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
-  'int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'const char *griddep_mode_name(int32_t mode)',
-  'int32_t griddep_mode_find(const char *name, _Out_ int32_t *mode)',
+  'int32_t griddep_mode_find(const char *name, _Out_ int32_t *mode, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_create(void *runtime, _Out_ void **chain, _Inout_ griddep_error *error)',
   'void griddep_chain_destroy(void *chain)',
   'int32_t griddep_chain_add(void *chain, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
@@ -544,7 +534,7 @@ const prototypes = [
   'int32_t griddep_graph_add_event_wait(void *graph, void *event, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
   'int32_t griddep_conditional_create(uint32_t initial, _Out_ void **conditional, _Inout_ griddep_error *error)',
   'void griddep_conditional_destroy(void *conditional)',
-  'int32_t griddep_conditional_argument(void *conditional, _Inout_ griddep_argument *argument)',
+  'int32_t griddep_conditional_argument(void *conditional, _Inout_ griddep_argument *argument, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, _Out_ void **bodies, uint32_t body_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_remove_edge(void *graph, uint32_t edge, _Inout_ griddep_error *error)',
@@ -574,9 +564,6 @@ const prototypes = [
   'int32_t griddep_tune_get_choice(void *tune, uint32_t launch, _Inout_ griddep_tune_choice *choice, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_reason(void *tune, int32_t trial, _Inout_ griddep_tune_reason *reason, _Inout_ griddep_error *error)',
   'void griddep_tune_destroy(void *tune)',
-  'int32_t griddep_ptx_delay(void *ptx, const char *entry, int32_t place, uint32_t nanoseconds, _Out_ void **delayed, _Inout_ griddep_error *error)',
-  'const char *griddep_break_text(int32_t how)',
-  'int32_t griddep_ptx_break_wait(void *ptx, const char *entry, int32_t how, _Out_ void **broken, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, _Out_ void **explanation, _Inout_ griddep_error *error)',
   'void griddep_explanation_destroy(void *explanation)',
   'uint32_t griddep_explanation_count(void *explanation)',
@@ -591,7 +578,7 @@ const prototypes = [
   'int32_t griddep_timeline_get_hop(void *timeline, uint32_t index, _Inout_ griddep_timeline_hop *hop, _Inout_ griddep_error *error)',
   'const char *griddep_timeline_get_mark(void *timeline, uint32_t index, uint32_t mark)',
   'int32_t griddep_timeline_read(void *timeline, uint32_t index, int32_t column, _Out_ int64_t *values, uint64_t capacity, _Out_ uint64_t *count, _Inout_ griddep_error *error)',
-  'int32_t griddep_shelf_at(uint32_t index, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_shelf_get(uint32_t index, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_find(const char *name, int32_t capability, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
 ];
@@ -691,7 +678,7 @@ function info(type, name, ...args) {
 function modeOf(mode) {
   if (typeof mode === 'number') return mode;
   const out = [0];
-  if (raw.mode_find(text(mode, 'the mode'), out) !== 0) throw new RangeError(`there is no mode ${mode}; there are serial, pdl, graph and graph-pdl`);
+  if (raw.mode_find(text(mode, 'the mode'), out, null) !== 0) throw new RangeError(`there is no mode ${mode}; there are serial, pdl, graph and graph-pdl`);
   return out[0];
 }
 
@@ -891,7 +878,7 @@ class Module extends Owner {
   }
 
   kernel(name = null) {
-    return new Kernel(this, made('kernel_get', this.handle, text(name, 'the name')));
+    return new Kernel(this, made('module_find_kernel', this.handle, text(name, 'the name')));
   }
 }
 

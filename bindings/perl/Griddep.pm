@@ -239,15 +239,6 @@ use constant {
     TUNE_OVERLAP => 7,
     TUNE_FIGURES => 8,
     TUNE_WHOLE => -1,
-    DELAY_STORES => 0,
-    DELAY_LOADS => 1,
-    BREAK_DELETE => 0,
-    BREAK_DELAY => 1,
-    BREAK_END => 2,
-    BREAK_ONE_WARP => 3,
-    BREAK_ONE_LESS => 4,
-    BREAK_HALF_WARP => 5,
-    BREAK_COUNT => 6,
     STAMP_SM => 0,
     STAMP_ENTRY => 1,
     STAMP_WAIT => 2,
@@ -453,11 +444,11 @@ my %STRUCTS = (
 my @FUNCTIONS = (
     [version => [qw()] => 'sint32'],
     [version_text => [qw()] => 'string'],
-    [constant_get => [qw(string sint32*)] => 'sint32'],
-    [constant_at => [qw(uint32 sint32*)] => 'string'],
     [status_name => [qw(sint32)] => 'string'],
     [status_text => [qw(sint32)] => 'string'],
     [error_init => [qw(opaque)] => 'void'],
+    [constant_find => [qw(string sint32* opaque)] => 'sint32'],
+    [constant_name => [qw(uint32 sint32*)] => 'string'],
     [runtime_open => [qw(opaque opaque* opaque)] => 'sint32'],
     [runtime_close => [qw(opaque)] => 'void'],
     [runtime_get_info => [qw(opaque opaque opaque)] => 'sint32'],
@@ -484,8 +475,8 @@ my @FUNCTIONS = (
     [findings_count => [qw(opaque)] => 'uint32'],
     [findings_get => [qw(opaque uint32 opaque opaque)] => 'sint32'],
     [findings_destroy => [qw(opaque)] => 'void'],
-    [code_at => [qw(uint32 opaque opaque)] => 'sint32'],
-    [code_find => [qw(string uint32*)] => 'sint32'],
+    [code_get => [qw(uint32 opaque opaque)] => 'sint32'],
+    [code_find => [qw(string uint32* opaque)] => 'sint32'],
     [ptx_check => [qw(string uint64 string opaque opaque* opaque)] => 'sint32'],
     [ptx_rewrite => [qw(opaque opaque opaque* opaque* opaque)] => 'sint32'],
     [module_load => [qw(opaque opaque uint64 opaque opaque* opaque)] => 'sint32'],
@@ -495,12 +486,12 @@ my @FUNCTIONS = (
     [module_unload => [qw(opaque)] => 'void'],
     [module_get_info => [qw(opaque opaque opaque)] => 'sint32'],
     [module_get_global => [qw(opaque string uint64* uint64* opaque)] => 'sint32'],
-    [kernel_get => [qw(opaque string opaque* opaque)] => 'sint32'],
-    [kernel_at => [qw(opaque uint32 opaque* opaque)] => 'sint32'],
+    [module_find_kernel => [qw(opaque string opaque* opaque)] => 'sint32'],
+    [module_get_kernel => [qw(opaque uint32 opaque* opaque)] => 'sint32'],
     [kernel_get_info => [qw(opaque opaque opaque)] => 'sint32'],
     [kernel_get_parameter => [qw(opaque uint32 opaque opaque)] => 'sint32'],
-    [attribute_programmatic_event => [qw(opaque opaque sint32)] => 'sint32'],
-    [attribute_launch_completion_event => [qw(opaque opaque)] => 'sint32'],
+    [attribute_programmatic_event => [qw(opaque opaque sint32 opaque)] => 'sint32'],
+    [attribute_launch_completion_event => [qw(opaque opaque opaque)] => 'sint32'],
     [reason_text => [qw(sint32)] => 'string'],
     [overlap_name => [qw(sint32)] => 'string'],
     [overlap_text => [qw(sint32)] => 'string'],
@@ -521,14 +512,13 @@ my @FUNCTIONS = (
     [attribute_access_policy_window => [qw(opaque uint64 uint64 double sint32 sint32 opaque)] => 'sint32'],
     [attribute_cooperative => [qw(opaque sint32 opaque)] => 'sint32'],
     [attribute_carveout => [qw(opaque sint32 opaque)] => 'sint32'],
-    [attribute_device_updatable_node => [qw(opaque sint32 opaque)] => 'sint32'],
+    [attribute_device_updatable_node => [qw(opaque sint32 opaque* opaque)] => 'sint32'],
     [attribute_nvlink_centric_scheduling => [qw(opaque sint32 opaque)] => 'sint32'],
     [kernel_get_cluster_limit => [qw(opaque opaque uint32* uint32* opaque)] => 'sint32'],
     [tensor_map_tiled => [qw(opaque opaque opaque opaque)] => 'sint32'],
     [tensor_map_im2col => [qw(opaque opaque opaque opaque)] => 'sint32'],
-    [tensor_map_offline => [qw(opaque opaque opaque)] => 'sint32'],
     [mode_name => [qw(sint32)] => 'string'],
-    [mode_find => [qw(string sint32*)] => 'sint32'],
+    [mode_find => [qw(string sint32* opaque)] => 'sint32'],
     [chain_create => [qw(opaque opaque* opaque)] => 'sint32'],
     [chain_destroy => [qw(opaque)] => 'void'],
     [chain_add => [qw(opaque opaque opaque opaque uint32 opaque)] => 'sint32'],
@@ -553,7 +543,7 @@ my @FUNCTIONS = (
     [graph_add_event_wait => [qw(opaque opaque uint32* opaque)] => 'sint32'],
     [conditional_create => [qw(uint32 opaque* opaque)] => 'sint32'],
     [conditional_destroy => [qw(opaque)] => 'void'],
-    [conditional_argument => [qw(opaque opaque)] => 'sint32'],
+    [conditional_argument => [qw(opaque opaque opaque)] => 'sint32'],
     [graph_add_conditional => [qw(opaque sint32 opaque opaque* uint32 uint32* opaque)] => 'sint32'],
     [graph_add_edge => [qw(opaque uint32 uint32 sint32 sint32 opaque)] => 'sint32'],
     [graph_remove_edge => [qw(opaque uint32 opaque)] => 'sint32'],
@@ -583,9 +573,6 @@ my @FUNCTIONS = (
     [tune_get_choice => [qw(opaque uint32 opaque opaque)] => 'sint32'],
     [tune_get_reason => [qw(opaque sint32 opaque opaque)] => 'sint32'],
     [tune_destroy => [qw(opaque)] => 'void'],
-    [ptx_delay => [qw(opaque string sint32 uint32 opaque* opaque)] => 'sint32'],
-    [break_text => [qw(sint32)] => 'string'],
-    [ptx_break_wait => [qw(opaque string sint32 opaque* opaque)] => 'sint32'],
     [chain_explain => [qw(opaque sint32 uint32 opaque* opaque)] => 'sint32'],
     [explanation_destroy => [qw(opaque)] => 'void'],
     [explanation_count => [qw(opaque)] => 'uint32'],
@@ -600,7 +587,7 @@ my @FUNCTIONS = (
     [timeline_get_hop => [qw(opaque uint32 opaque opaque)] => 'sint32'],
     [timeline_get_mark => [qw(opaque uint32 uint32)] => 'string'],
     [timeline_read => [qw(opaque uint32 sint32 sint64* uint64 uint64* opaque)] => 'sint32'],
-    [shelf_at => [qw(uint32 opaque opaque)] => 'sint32'],
+    [shelf_get => [qw(uint32 opaque opaque)] => 'sint32'],
     [shelf_find => [qw(string sint32 opaque opaque)] => 'sint32'],
     [shelf_field => [qw(string uint64 string opaque uint64 uint64* opaque)] => 'sint32'],
 );
@@ -702,7 +689,7 @@ sub mode {
     my ($mode) = @_;
     return $mode if looks_like_number($mode);
     my $value;
-    die "there is no mode $mode; there are serial, pdl, graph and graph-pdl\n" if mode_find($mode, \$value);
+    die "there is no mode $mode; there are serial, pdl, graph and graph-pdl\n" if mode_find($mode, \$value, undef);
     return $value;
 }
 
@@ -882,7 +869,7 @@ sub finish { Griddep::module_unload($_[1]) }
 # A kernel keeps its module.
 sub kernel {
     my ($self, $name) = @_;
-    my $kernel = bless {module => $self, handle => Griddep::made(kernel_get => $self->{handle}, Griddep::c_text($name))}, 'Griddep::Kernel';
+    my $kernel = bless {module => $self, handle => Griddep::made(module_find_kernel => $self->{handle}, Griddep::c_text($name))}, 'Griddep::Kernel';
     my $last = $kernel->info->{parameter_count} - 1;
     $kernel->{parameters} = [map { Griddep::info(parameter_info => kernel_get_parameter => $kernel->{handle}, $_) } 0 .. $last];
     return $kernel;

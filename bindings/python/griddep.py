@@ -276,15 +276,6 @@ TUNE_WAIT = 6
 TUNE_OVERLAP = 7
 TUNE_FIGURES = 8
 TUNE_WHOLE = -1
-DELAY_STORES = 0
-DELAY_LOADS = 1
-BREAK_DELETE = 0
-BREAK_DELAY = 1
-BREAK_END = 2
-BREAK_ONE_WARP = 3
-BREAK_ONE_LESS = 4
-BREAK_HALF_WARP = 5
-BREAK_COUNT = 6
 STAMP_SM = 0
 STAMP_ENTRY = 1
 STAMP_WAIT = 2
@@ -849,11 +840,11 @@ class c_shelf_info(_Struct):
 _FUNCTIONS = {
     "version": (c_int32, []),
     "version_text": (c_char_p, []),
-    "constant_get": (c_int32, [c_char_p, c_void_p]),
-    "constant_at": (c_char_p, [c_uint32, c_void_p]),
     "status_name": (c_char_p, [c_int32]),
     "status_text": (c_char_p, [c_int32]),
     "error_init": (None, [c_void_p]),
+    "constant_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
+    "constant_name": (c_char_p, [c_uint32, c_void_p]),
     "runtime_open": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "runtime_close": (None, [c_void_p]),
     "runtime_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -880,8 +871,8 @@ _FUNCTIONS = {
     "findings_count": (c_uint32, [c_void_p]),
     "findings_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "findings_destroy": (None, [c_void_p]),
-    "code_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
-    "code_find": (c_int32, [c_char_p, c_void_p]),
+    "code_get": (c_int32, [c_uint32, c_void_p, c_void_p]),
+    "code_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "ptx_check": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p, c_void_p]),
     "ptx_rewrite": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "module_load": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
@@ -891,12 +882,12 @@ _FUNCTIONS = {
     "module_unload": (None, [c_void_p]),
     "module_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "module_get_global": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
-    "kernel_get": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
-    "kernel_at": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "module_find_kernel": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
+    "module_get_kernel": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "attribute_programmatic_event": (c_int32, [c_void_p, c_void_p, c_int32]),
-    "attribute_launch_completion_event": (c_int32, [c_void_p, c_void_p]),
+    "attribute_programmatic_event": (c_int32, [c_void_p, c_void_p, c_int32, c_void_p]),
+    "attribute_launch_completion_event": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "reason_text": (c_char_p, [c_int32]),
     "overlap_name": (c_char_p, [c_int32]),
     "overlap_text": (c_char_p, [c_int32]),
@@ -917,14 +908,13 @@ _FUNCTIONS = {
     "attribute_access_policy_window": (c_int32, [c_void_p, c_uint64, c_uint64, c_double, c_int32, c_int32, c_void_p]),
     "attribute_cooperative": (c_int32, [c_void_p, c_int32, c_void_p]),
     "attribute_carveout": (c_int32, [c_void_p, c_int32, c_void_p]),
-    "attribute_device_updatable_node": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_device_updatable_node": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "attribute_nvlink_centric_scheduling": (c_int32, [c_void_p, c_int32, c_void_p]),
     "kernel_get_cluster_limit": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "tensor_map_offline": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "mode_name": (c_char_p, [c_int32]),
-    "mode_find": (c_int32, [c_char_p, c_void_p]),
+    "mode_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "chain_destroy": (None, [c_void_p]),
     "chain_add": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
@@ -949,7 +939,7 @@ _FUNCTIONS = {
     "graph_add_event_wait": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "conditional_create": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "conditional_destroy": (None, [c_void_p]),
-    "conditional_argument": (c_int32, [c_void_p, c_void_p]),
+    "conditional_argument": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_add_conditional": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_add_edge": (c_int32, [c_void_p, c_uint32, c_uint32, c_int32, c_int32, c_void_p]),
     "graph_remove_edge": (c_int32, [c_void_p, c_uint32, c_void_p]),
@@ -979,9 +969,6 @@ _FUNCTIONS = {
     "tune_get_choice": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "tune_get_reason": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "tune_destroy": (None, [c_void_p]),
-    "ptx_delay": (c_int32, [c_void_p, c_char_p, c_int32, c_uint32, c_void_p, c_void_p]),
-    "break_text": (c_char_p, [c_int32]),
-    "ptx_break_wait": (c_int32, [c_void_p, c_char_p, c_int32, c_void_p, c_void_p]),
     "chain_explain": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "explanation_destroy": (None, [c_void_p]),
     "explanation_count": (c_uint32, [c_void_p]),
@@ -996,7 +983,7 @@ _FUNCTIONS = {
     "timeline_get_hop": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "timeline_get_mark": (c_char_p, [c_void_p, c_uint32, c_uint32]),
     "timeline_read": (c_int32, [c_void_p, c_uint32, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
-    "shelf_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
+    "shelf_get": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "shelf_find": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
     "shelf_field": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_uint64, c_void_p, c_void_p]),
 }
@@ -1330,7 +1317,7 @@ class Module(_Object):
         return _dictionary(info)
 
     def kernel(self, name=None):
-        return Kernel(self, _make(raw.kernel_get, self.handle, _text(name)))
+        return Kernel(self, _make(raw.module_find_kernel, self.handle, _text(name)))
 
     def variable(self, name):
         """Address and size of a module-scope variable."""
@@ -1524,7 +1511,7 @@ def _mode(mode):
     if isinstance(mode, int):
         return mode
     value = c_int32()
-    if raw.mode_find(_text(mode), byref(value)) != OK:
+    if raw.mode_find(_text(mode), byref(value), None) != OK:
         raise ValueError(f"there is no mode {mode!r}; there are serial, pdl, graph and graph-pdl")
     return value.value
 

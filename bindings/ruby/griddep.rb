@@ -242,15 +242,6 @@ module Griddep
     TUNE_OVERLAP = 7
     TUNE_FIGURES = 8
     TUNE_WHOLE = -1
-    DELAY_STORES = 0
-    DELAY_LOADS = 1
-    BREAK_DELETE = 0
-    BREAK_DELAY = 1
-    BREAK_END = 2
-    BREAK_ONE_WARP = 3
-    BREAK_ONE_LESS = 4
-    BREAK_HALF_WARP = 5
-    BREAK_COUNT = 6
     STAMP_SM = 0
     STAMP_ENTRY = 1
     STAMP_WAIT = 2
@@ -462,11 +453,11 @@ module Griddep
     FUNCTIONS = [
       "int32_t griddep_version(void)",
       "const char *griddep_version_text(void)",
-      "int32_t griddep_constant_get(void *name, void *value)",
-      "const char *griddep_constant_at(uint32_t index, void *value)",
       "const char *griddep_status_name(int32_t status)",
       "const char *griddep_status_text(int32_t status)",
       "void griddep_error_init(void *error)",
+      "int32_t griddep_constant_find(void *name, void *value, void *error)",
+      "const char *griddep_constant_name(uint32_t index, void *value)",
       "int32_t griddep_runtime_open(void *options, void *runtime, void *error)",
       "void griddep_runtime_close(void *runtime)",
       "int32_t griddep_runtime_get_info(void *runtime, void *info, void *error)",
@@ -493,8 +484,8 @@ module Griddep
       "uint32_t griddep_findings_count(void *findings)",
       "int32_t griddep_findings_get(void *findings, uint32_t index, void *finding, void *error)",
       "void griddep_findings_destroy(void *findings)",
-      "int32_t griddep_code_at(uint32_t index, void *info, void *error)",
-      "int32_t griddep_code_find(void *code, void *index)",
+      "int32_t griddep_code_get(uint32_t index, void *info, void *error)",
+      "int32_t griddep_code_find(void *code, void *index, void *error)",
       "int32_t griddep_ptx_check(void *text, uint64_t bytes, void *name, void *options, void *findings, void *error)",
       "int32_t griddep_ptx_rewrite(void *ptx, void *options, void *rewritten, void *notes, void *error)",
       "int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, void *options, void *module, void *error)",
@@ -504,12 +495,12 @@ module Griddep
       "void griddep_module_unload(void *module)",
       "int32_t griddep_module_get_info(void *module, void *info, void *error)",
       "int32_t griddep_module_get_global(void *module, void *name, void *address, void *bytes, void *error)",
-      "int32_t griddep_kernel_get(void *module, void *name, void *kernel, void *error)",
-      "int32_t griddep_kernel_at(void *module, uint32_t index, void *kernel, void *error)",
+      "int32_t griddep_module_find_kernel(void *module, void *name, void *kernel, void *error)",
+      "int32_t griddep_module_get_kernel(void *module, uint32_t index, void *kernel, void *error)",
       "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",
       "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
-      "int32_t griddep_attribute_programmatic_event(void *attribute, void *event, int32_t trigger_at_start)",
-      "int32_t griddep_attribute_launch_completion_event(void *attribute, void *event)",
+      "int32_t griddep_attribute_programmatic_event(void *attribute, void *event, int32_t trigger_at_start, void *error)",
+      "int32_t griddep_attribute_launch_completion_event(void *attribute, void *event, void *error)",
       "const char *griddep_reason_text(int32_t reason)",
       "const char *griddep_overlap_name(int32_t overlap)",
       "const char *griddep_overlap_text(int32_t overlap)",
@@ -530,14 +521,13 @@ module Griddep
       "int32_t griddep_attribute_access_policy_window(void *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, void *error)",
       "int32_t griddep_attribute_cooperative(void *attribute, int32_t on, void *error)",
       "int32_t griddep_attribute_carveout(void *attribute, int32_t percent, void *error)",
-      "int32_t griddep_attribute_device_updatable_node(void *attribute, int32_t on, void *error)",
+      "int32_t griddep_attribute_device_updatable_node(void *attribute, int32_t on, void *node, void *error)",
       "int32_t griddep_attribute_nvlink_centric_scheduling(void *attribute, int32_t on, void *error)",
       "int32_t griddep_kernel_get_cluster_limit(void *kernel, void *config, void *size, void *count, void *error)",
       "int32_t griddep_tensor_map_tiled(void *runtime, void *options, void *map, void *error)",
       "int32_t griddep_tensor_map_im2col(void *runtime, void *options, void *map, void *error)",
-      "int32_t griddep_tensor_map_offline(void *options, void *map, void *error)",
       "const char *griddep_mode_name(int32_t mode)",
-      "int32_t griddep_mode_find(void *name, void *mode)",
+      "int32_t griddep_mode_find(void *name, void *mode, void *error)",
       "int32_t griddep_chain_create(void *runtime, void *chain, void *error)",
       "void griddep_chain_destroy(void *chain)",
       "int32_t griddep_chain_add(void *chain, void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
@@ -562,7 +552,7 @@ module Griddep
       "int32_t griddep_graph_add_event_wait(void *graph, void *event, void *node, void *error)",
       "int32_t griddep_conditional_create(uint32_t initial, void *conditional, void *error)",
       "void griddep_conditional_destroy(void *conditional)",
-      "int32_t griddep_conditional_argument(void *conditional, void *argument)",
+      "int32_t griddep_conditional_argument(void *conditional, void *argument, void *error)",
       "int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, void *bodies, uint32_t body_count, void *node, void *error)",
       "int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, void *error)",
       "int32_t griddep_graph_remove_edge(void *graph, uint32_t edge, void *error)",
@@ -592,9 +582,6 @@ module Griddep
       "int32_t griddep_tune_get_choice(void *tune, uint32_t launch, void *choice, void *error)",
       "int32_t griddep_tune_get_reason(void *tune, int32_t trial, void *reason, void *error)",
       "void griddep_tune_destroy(void *tune)",
-      "int32_t griddep_ptx_delay(void *ptx, void *entry, int32_t place, uint32_t nanoseconds, void *delayed, void *error)",
-      "const char *griddep_break_text(int32_t how)",
-      "int32_t griddep_ptx_break_wait(void *ptx, void *entry, int32_t how, void *broken, void *error)",
       "int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, void *explanation, void *error)",
       "void griddep_explanation_destroy(void *explanation)",
       "uint32_t griddep_explanation_count(void *explanation)",
@@ -609,7 +596,7 @@ module Griddep
       "int32_t griddep_timeline_get_hop(void *timeline, uint32_t index, void *hop, void *error)",
       "const char *griddep_timeline_get_mark(void *timeline, uint32_t index, uint32_t mark)",
       "int32_t griddep_timeline_read(void *timeline, uint32_t index, int32_t column, void *values, uint64_t capacity, void *count, void *error)",
-      "int32_t griddep_shelf_at(uint32_t index, void *info, void *error)",
+      "int32_t griddep_shelf_get(uint32_t index, void *info, void *error)",
       "int32_t griddep_shelf_find(void *name, int32_t capability, void *info, void *error)",
       "int32_t griddep_shelf_field(void *text, uint64_t text_bytes, void *field, void *buffer, uint64_t capacity, void *bytes, void *error)",
     ].freeze
@@ -719,7 +706,7 @@ module Griddep
     return mode if mode.is_a?(Integer)
 
     out = Fiddle::Pointer.malloc(4, Fiddle::RUBY_FREE)
-    unless Raw.griddep_mode_find(mode.to_s, out) == Raw::OK
+    unless Raw.griddep_mode_find(mode.to_s, out, nil) == Raw::OK
       raise ArgumentError, "there is no mode #{mode}; there are serial, pdl, graph and graph-pdl"
     end
 
@@ -907,7 +894,7 @@ module Griddep
       own(handle) { |ended| Raw.griddep_module_unload(ended) }
     end
 
-    def kernel(name = nil) = Kernel.new(self, Griddep.made("Q", :kernel_get, handle, Griddep.text(name)))
+    def kernel(name = nil) = Kernel.new(self, Griddep.made("Q", :module_find_kernel, handle, Griddep.text(name)))
   end
 
   # An entry of a module, which it keeps loaded.

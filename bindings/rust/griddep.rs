@@ -268,15 +268,6 @@ pub const TUNE_WAIT: i32 = 6;
 pub const TUNE_OVERLAP: i32 = 7;
 pub const TUNE_FIGURES: i32 = 8;
 pub const TUNE_WHOLE: i32 = -1;
-pub const DELAY_STORES: i32 = 0;
-pub const DELAY_LOADS: i32 = 1;
-pub const BREAK_DELETE: i32 = 0;
-pub const BREAK_DELAY: i32 = 1;
-pub const BREAK_END: i32 = 2;
-pub const BREAK_ONE_WARP: i32 = 3;
-pub const BREAK_ONE_LESS: i32 = 4;
-pub const BREAK_HALF_WARP: i32 = 5;
-pub const BREAK_COUNT: i32 = 6;
 pub const STAMP_SM: i32 = 0;
 pub const STAMP_ENTRY: i32 = 1;
 pub const STAMP_WAIT: i32 = 2;
@@ -859,11 +850,11 @@ sized! {
 functions! {
     fn version() -> i32;
     fn version_text() -> *const c_char;
-    fn constant_get(name: *const c_char, value: *mut i32) -> i32;
-    fn constant_at(index: u32, value: *mut i32) -> *const c_char;
     fn status_name(status: i32) -> *const c_char;
     fn status_text(status: i32) -> *const c_char;
     fn error_init(error: *mut Error);
+    fn constant_find(name: *const c_char, value: *mut i32, error: *mut Error) -> i32;
+    fn constant_name(index: u32, value: *mut i32) -> *const c_char;
     fn runtime_open(options: *const RuntimeOptions, runtime: *mut *mut Runtime, error: *mut Error) -> i32;
     fn runtime_close(runtime: *mut Runtime);
     fn runtime_get_info(runtime: *mut Runtime, info: *mut RuntimeInfo, error: *mut Error) -> i32;
@@ -890,8 +881,8 @@ functions! {
     fn findings_count(findings: *const Findings) -> u32;
     fn findings_get(findings: *const Findings, index: u32, finding: *mut Finding, error: *mut Error) -> i32;
     fn findings_destroy(findings: *mut Findings);
-    fn code_at(index: u32, info: *mut CodeInfo, error: *mut Error) -> i32;
-    fn code_find(code: *const c_char, index: *mut u32) -> i32;
+    fn code_get(index: u32, info: *mut CodeInfo, error: *mut Error) -> i32;
+    fn code_find(code: *const c_char, index: *mut u32, error: *mut Error) -> i32;
     fn ptx_check(text: *const c_char, bytes: u64, name: *const c_char, options: *const CheckOptions, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn ptx_rewrite(ptx: *const Ptx, options: *const RewriteOptions, rewritten: *mut *mut Ptx, notes: *mut *mut Findings, error: *mut Error) -> i32;
     fn module_load(runtime: *mut Runtime, image: *const c_void, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
@@ -901,12 +892,12 @@ functions! {
     fn module_unload(module: *mut Module);
     fn module_get_info(module: *mut Module, info: *mut ModuleInfo, error: *mut Error) -> i32;
     fn module_get_global(module: *mut Module, name: *const c_char, address: *mut u64, bytes: *mut u64, error: *mut Error) -> i32;
-    fn kernel_get(module: *mut Module, name: *const c_char, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
-    fn kernel_at(module: *mut Module, index: u32, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
+    fn module_find_kernel(module: *mut Module, name: *const c_char, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
+    fn module_get_kernel(module: *mut Module, index: u32, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;
     fn kernel_get_parameter(kernel: *mut Kernel, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
-    fn attribute_programmatic_event(attribute: *mut Attribute, event: *mut c_void, trigger_at_start: i32) -> i32;
-    fn attribute_launch_completion_event(attribute: *mut Attribute, event: *mut c_void) -> i32;
+    fn attribute_programmatic_event(attribute: *mut Attribute, event: *mut c_void, trigger_at_start: i32, error: *mut Error) -> i32;
+    fn attribute_launch_completion_event(attribute: *mut Attribute, event: *mut c_void, error: *mut Error) -> i32;
     fn reason_text(reason: i32) -> *const c_char;
     fn overlap_name(overlap: i32) -> *const c_char;
     fn overlap_text(overlap: i32) -> *const c_char;
@@ -927,14 +918,13 @@ functions! {
     fn attribute_access_policy_window(attribute: *mut Attribute, address: u64, bytes: u64, hit_ratio: f64, hit: i32, miss: i32, error: *mut Error) -> i32;
     fn attribute_cooperative(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
     fn attribute_carveout(attribute: *mut Attribute, percent: i32, error: *mut Error) -> i32;
-    fn attribute_device_updatable_node(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
+    fn attribute_device_updatable_node(attribute: *mut Attribute, on: i32, node: *mut *mut c_void, error: *mut Error) -> i32;
     fn attribute_nvlink_centric_scheduling(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
     fn kernel_get_cluster_limit(kernel: *mut Kernel, config: *const LaunchConfig, size: *mut u32, count: *mut u32, error: *mut Error) -> i32;
     fn tensor_map_tiled(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn tensor_map_im2col(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
-    fn tensor_map_offline(options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn mode_name(mode: i32) -> *const c_char;
-    fn mode_find(name: *const c_char, mode: *mut i32) -> i32;
+    fn mode_find(name: *const c_char, mode: *mut i32, error: *mut Error) -> i32;
     fn chain_create(runtime: *mut Runtime, chain: *mut *mut Chain, error: *mut Error) -> i32;
     fn chain_destroy(chain: *mut Chain);
     fn chain_add(chain: *mut Chain, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
@@ -959,7 +949,7 @@ functions! {
     fn graph_add_event_wait(graph: *mut Graph, event: *mut c_void, node: *mut u32, error: *mut Error) -> i32;
     fn conditional_create(initial: u32, conditional: *mut *mut Conditional, error: *mut Error) -> i32;
     fn conditional_destroy(conditional: *mut Conditional);
-    fn conditional_argument(conditional: *mut Conditional, argument: *mut Argument) -> i32;
+    fn conditional_argument(conditional: *mut Conditional, argument: *mut Argument, error: *mut Error) -> i32;
     fn graph_add_conditional(graph: *mut Graph, kind: i32, conditional: *mut Conditional, bodies: *mut *mut Graph, body_count: u32, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_edge(graph: *mut Graph, from: u32, to: u32, from_port: i32, r#type: i32, error: *mut Error) -> i32;
     fn graph_remove_edge(graph: *mut Graph, edge: u32, error: *mut Error) -> i32;
@@ -989,9 +979,6 @@ functions! {
     fn tune_get_choice(tune: *const Tune, launch: u32, choice: *mut TuneChoice, error: *mut Error) -> i32;
     fn tune_get_reason(tune: *const Tune, trial: i32, reason: *mut TuneReason, error: *mut Error) -> i32;
     fn tune_destroy(tune: *mut Tune);
-    fn ptx_delay(ptx: *const Ptx, entry: *const c_char, place: i32, nanoseconds: u32, delayed: *mut *mut Ptx, error: *mut Error) -> i32;
-    fn break_text(how: i32) -> *const c_char;
-    fn ptx_break_wait(ptx: *const Ptx, entry: *const c_char, how: i32, broken: *mut *mut Ptx, error: *mut Error) -> i32;
     fn chain_explain(chain: *mut Chain, mode: i32, index: u32, explanation: *mut *mut Explanation, error: *mut Error) -> i32;
     fn explanation_destroy(explanation: *mut Explanation);
     fn explanation_count(explanation: *const Explanation) -> u32;
@@ -1006,7 +993,7 @@ functions! {
     fn timeline_get_hop(timeline: *mut Timeline, index: u32, hop: *mut TimelineHop, error: *mut Error) -> i32;
     fn timeline_get_mark(timeline: *mut Timeline, index: u32, mark: u32) -> *const c_char;
     fn timeline_read(timeline: *mut Timeline, index: u32, column: i32, values: *mut i64, capacity: u64, count: *mut u64, error: *mut Error) -> i32;
-    fn shelf_at(index: u32, info: *mut ShelfInfo, error: *mut Error) -> i32;
+    fn shelf_get(index: u32, info: *mut ShelfInfo, error: *mut Error) -> i32;
     fn shelf_find(name: *const c_char, capability: i32, info: *mut ShelfInfo, error: *mut Error) -> i32;
     fn shelf_field(text: *const c_char, text_bytes: u64, field: *const c_char, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
 }
@@ -1331,7 +1318,7 @@ impl Module {
     pub fn kernel(&self, name: &str) -> Result<Kernel<'_>> {
         let name = c_text(name)?;
         let mut handle = ptr::null_mut();
-        call(|c, error| unsafe { (c.kernel_get)(self.handle, name.as_ptr(), &mut handle, error) })?;
+        call(|c, error| unsafe { (c.module_find_kernel)(self.handle, name.as_ptr(), &mut handle, error) })?;
         Ok(Kernel { handle, of: PhantomData })
     }
 }

@@ -66,7 +66,7 @@ int main(void)
     griddep_error_init(&error);
     check(griddep_runtime_open(NULL, &runtime, &error));
     check(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error));
-    check(griddep_kernel_get(module, "scale", &scale, &error));
+    check(griddep_module_find_kernel(module, "scale", &scale, &error));
 
     for (int i = 0; i < COUNT; i++)
         host[i] = (float)i;

@@ -82,7 +82,7 @@ static int32_t add_twice(void *context, void *stream, uint64_t x)
     griddep_error_init(&error);
     check(griddep_runtime_open(&options, &runtime, &error));
     check(griddep_module_load_shelf(runtime, "vector_add", NULL, &module, &error));
-    check(griddep_kernel_get(module, NULL, &kernel, &error));
+    check(griddep_module_find_kernel(module, NULL, &kernel, &error));
     griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {256}, .stream = stream};
     griddep_argument arguments[] = {{.bytes = 8, .value = x},

@@ -23,7 +23,7 @@ static int32_t add(griddep_runtime *runtime, float *x, griddep_error *error)
 
     if (status)
         return status;
-    status = griddep_kernel_get(module, NULL, &kernel, error);
+    status = griddep_module_find_kernel(module, NULL, &kernel, error);
     if (!status)
         status = griddep_memory_allocate(runtime, bytes, &memory, error);
     if (!status)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "griddep.h"
 
 typedef struct constant_entry {
@@ -14,7 +15,7 @@ static const constant_entry entries[] = {
 #include "base/constants.inc"
 };
 
-const char *griddep_constant_at(uint32_t index, int32_t *value)
+const char *griddep_constant_name(uint32_t index, int32_t *value)
 {
     if (index >= sizeof entries / sizeof entries[0])
         return NULL;
@@ -23,15 +24,19 @@ const char *griddep_constant_at(uint32_t index, int32_t *value)
     return entries[index].name;
 }
 
-int32_t griddep_constant_get(const char *name, int32_t *value)
+int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *error)
 {
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
     if (!name || !value)
-        return GRIDDEP_ERROR_ARGUMENT;
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name ? "value" : "name");
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         if (!strcmp(entries[i].name, name)) {
             *value = entries[i].value;
             return GRIDDEP_OK;
         }
     }
-    return GRIDDEP_ERROR_NOT_FOUND;
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "griddep.h has no constant %s", name);
 }

@@ -25,7 +25,7 @@ libgriddep_base_la_SOURCES = \
 	%D%/nearest.c %D%/nearest.h \
 	%D%/statistics.c %D%/statistics.h
 
-# Names and values of every constant of the header, for griddep_constant_get.
+# Names and values of every constant of the header, for griddep_constant_find.
 nodist_libgriddep_front_la_SOURCES = %D%/constants.inc
 BUILT_SOURCES += %D%/constants.inc
 CLEANFILES += %D%/constants.inc

@@ -103,7 +103,7 @@ static int32_t make_empty_chain(const gd_bench *bench, griddep_module **module,
     int32_t status =
         griddep_module_load(bench->runtime, empty_ptx, strlen(empty_ptx), NULL, module, error);
     if (status == GRIDDEP_OK)
-        status = griddep_kernel_get(*module, "empty", &kernel, error);
+        status = griddep_module_find_kernel(*module, "empty", &kernel, error);
     if (status == GRIDDEP_OK)
         status = griddep_chain_create(bench->runtime, chain, error);
     for (int i = 0; i < EMPTY_KERNELS && status == GRIDDEP_OK; i++)

@@ -332,8 +332,8 @@ static int load_case(launcher *with, const launch_case *item)
     int32_t status = griddep_module_load(with->runtime, item->text, strlen(item->text), NULL,
                                          &with->module, &with->error);
     if (status == GRIDDEP_OK)
-        status = griddep_kernel_get(with->module, item->early ? "waiting" : "plain", &with->kernel,
-                                    &with->error);
+        status = griddep_module_find_kernel(with->module, item->early ? "waiting" : "plain",
+                                            &with->kernel, &with->error);
     if (status == GRIDDEP_OK)
         status = griddep_kernel_get_info(with->kernel, &info, &with->error);
     with->function = info.function;

@@ -57,7 +57,7 @@ static int unknown_code(const char *word)
     if (is_chain(word))
         return gd_message_error(GD_EXIT_USAGE,
                                 "explain takes one chain file, and nothing beside it");
-    while (griddep_code_at((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
+    while (griddep_code_get((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
         codes = gd_heap_grow(codes, count, count + 1, sizeof(*codes));
         codes[count++] = info.code;
     }
@@ -76,8 +76,8 @@ static int find_codes(const char *const *words, size_t count, griddep_code_info 
     for (size_t i = 0; i < count; i++) {
         uint32_t index = 0;
         infos[i] = (griddep_code_info){.size = sizeof(infos[i])};
-        if (griddep_code_find(words[i], &index) != GRIDDEP_OK ||
-            griddep_code_at(index, &infos[i], NULL) != GRIDDEP_OK)
+        if (griddep_code_find(words[i], &index, NULL) != GRIDDEP_OK ||
+            griddep_code_get(index, &infos[i], NULL) != GRIDDEP_OK)
             return unknown_code(words[i]);
     }
     return 0;
@@ -87,7 +87,7 @@ static json_t *all_codes(void)
 {
     json_t *codes = json_array();
     griddep_code_info info = {.size = sizeof(info)};
-    for (uint32_t i = 0; griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++)
+    for (uint32_t i = 0; griddep_code_get(i, &info, NULL) == GRIDDEP_OK; i++)
         gd_output_append(codes, code_json(&info));
     return codes;
 }

@@ -46,7 +46,7 @@ static void list(bool json)
                                                {0}};
     json_t *kernels = json_array();
     griddep_shelf_info info = {.size = sizeof(info)};
-    for (uint32_t i = 0; griddep_shelf_at(i, &info, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_shelf_get(i, &info, NULL) == GRIDDEP_OK; i++) {
         char *purpose = gd_catalog_field(&info, "purpose");
         gd_output_append(kernels, GD_OBJECT({"name", gd_output_string(info.name)},
                                             {"family", gd_output_string(info.family)},

@@ -57,7 +57,7 @@ static int choose_modes(const char *text, uint32_t *modes)
         *modes = (1U << GRIDDEP_MODE_COUNT) - 1;
         return 0;
     }
-    if (griddep_mode_find(text, &mode) == GRIDDEP_OK) {
+    if (griddep_mode_find(text, &mode, NULL) == GRIDDEP_OK) {
         *modes = 1U << mode;
         return 0;
     }

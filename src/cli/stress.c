@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/private.h"
+
 #include "griddep.h"
 
 #include "cli/job/attack.h"
@@ -242,8 +244,8 @@ static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
     const gd_plan_launch *launch = &stress->plan->launches[broken->launch];
     const griddep_ptx *ptx = stress->modules.items[launch->module].ptx;
     griddep_ptx *made = NULL;
-    bool works = ptx != NULL && griddep_ptx_break_wait(ptx, launch->kernel, broken->how, &made,
-                                                       NULL) == GRIDDEP_OK;
+    bool works = ptx != NULL &&
+                 gd_ptx_break_wait(ptx, launch->kernel, broken->how, &made, NULL) == GRIDDEP_OK;
     griddep_ptx_destroy(made);
     return works;
 }
@@ -251,7 +253,7 @@ static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
 static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
 {
     const char *kernel = stress->plan->launches[broken->launch].kernel,
-               *how = griddep_break_text(broken->how);
+               *how = gd_break_text(broken->how);
     bool shown = false;
     char *by = NULL, *found = NULL;
     int code = gd_attack_check(&stress->attacked, broken, &found);
@@ -281,7 +283,7 @@ static int try_mutations(gd_stress *stress)
     for (uint32_t i = 0; i < stress->plan->launch_count && code == 0; i++) {
         if (!is_first_of_kernel(stress->plan, i))
             continue;
-        for (int32_t how = 0; how < GRIDDEP_BREAK_COUNT && code == 0; how++) {
+        for (int32_t how = 0; how < GD_BREAK_COUNT && code == 0; how++) {
             const gd_attack_break broken = {i, how};
             if (is_breakable(stress, &broken))
                 code = try_mutation(stress, &broken);

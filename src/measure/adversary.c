@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "run/private.h"
 #include "ptx/text/edit.h"
 #include "ptx/handle/ptx.h"
 #include "ptx/rewrite/place.h"
@@ -117,15 +118,15 @@ static int32_t delay(const griddep_ptx *ptx, const gd_ptx_function *function, ui
     return status;
 }
 
-int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place,
-                          uint32_t nanoseconds, griddep_ptx **delayed, griddep_error *error)
+int32_t gd_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
+                     griddep_ptx **delayed, griddep_error *error)
 {
     uint32_t index;
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
-    if (!ptx || !entry || !delayed || place < GRIDDEP_DELAY_STORES || place > GRIDDEP_DELAY_LOADS ||
+    if (!ptx || !entry || !delayed || place < GD_DELAY_STORES || place > GD_DELAY_LOADS ||
         !nanoseconds)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "no PTX, entry, time or result, or a place that is none");
@@ -133,8 +134,8 @@ int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t pla
     if (status)
         return status;
     return delay(ptx, gd_ptx_get_function(ptx, index),
-                 place == GRIDDEP_DELAY_STORES ? GD_EFFECT_WRITE : GD_EFFECT_READ, nanoseconds,
-                 delayed, error);
+                 place == GD_DELAY_STORES ? GD_EFFECT_WRITE : GD_EFFECT_READ, nanoseconds, delayed,
+                 error);
 }
 
 /* ---- broken waits ---- */
@@ -183,11 +184,9 @@ static bool put_at_exits(gd_edits *edits, const gd_ptx_function *function)
 static bool put_narrow(gd_edits *edits, const gd_ptx_function *function, uint32_t wait, int32_t how)
 {
     static const char *const conditions[] = {
-        [GRIDDEP_BREAK_ONE_WARP] =
-            "mov.u32 %gd_some, %tid.x;\nsetp.lt.u32 %gd_narrow, %gd_some, 32;\n",
-        [GRIDDEP_BREAK_ONE_LESS] =
-            "mov.u32 %gd_some, %tid.x;\nsetp.ge.u32 %gd_narrow, %gd_some, 32;\n",
-        [GRIDDEP_BREAK_HALF_WARP] =
+        [GD_BREAK_ONE_WARP] = "mov.u32 %gd_some, %tid.x;\nsetp.lt.u32 %gd_narrow, %gd_some, 32;\n",
+        [GD_BREAK_ONE_LESS] = "mov.u32 %gd_some, %tid.x;\nsetp.ge.u32 %gd_narrow, %gd_some, 32;\n",
+        [GD_BREAK_HALF_WARP] =
             "mov.u32 %gd_some, %laneid;\nsetp.lt.u32 %gd_narrow, %gd_some, 16;\n"};
 
     return insert_head(edits, function, WAIT_REGISTERS) &&
@@ -202,11 +201,11 @@ static int32_t break_one(gd_edits *edits, const gd_ptx_function *function, uint3
     const gd_ptx_instruction *instruction = &edits->module->instructions[wait];
     bool found = true, done = true;
 
-    if (how == GRIDDEP_BREAK_DELAY)
+    if (how == GD_BREAK_DELAY)
         done = put_behind_load(edits, function, wait, &found);
-    else if (how == GRIDDEP_BREAK_END)
+    else if (how == GD_BREAK_END)
         done = put_at_exits(edits, function);
-    else if (how > GRIDDEP_BREAK_END)
+    else if (how > GD_BREAK_END)
         done = put_narrow(edits, function, wait, how);
     if (!found)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "'%s' has no load behind its wait",
@@ -228,7 +227,7 @@ static int32_t break_all(gd_edits *edits, const gd_ptx_function *function, int32
         const gd_ptx_control *control = &module->controls[i];
         if (control->kind == GRIDDEP_CONTROL_WAIT && !control->predicated)
             status = break_one(edits, function, control->instruction,
-                               count++ ? GRIDDEP_BREAK_DELETE : how, error);
+                               count++ ? GD_BREAK_DELETE : how, error);
     }
     if (!status && !count)
         status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "'%s' has no wait to break",
@@ -236,24 +235,24 @@ static int32_t break_all(gd_edits *edits, const gd_ptx_function *function, int32
     return status;
 }
 
-const char *griddep_break_text(int32_t how)
+const char *gd_break_text(int32_t how)
 {
-    static const char *const texts[GRIDDEP_BREAK_COUNT] = {
+    static const char *const texts[GD_BREAK_COUNT] = {
         "deleted",        "behind the first load",      "before the end",
         "in warp 0 only", "in all warps but the first", "in half of each warp"};
 
-    return how >= 0 && how < GRIDDEP_BREAK_COUNT ? texts[how] : NULL;
+    return how >= 0 && how < GD_BREAK_COUNT ? texts[how] : NULL;
 }
 
-int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how,
-                               griddep_ptx **broken, griddep_error *error)
+int32_t gd_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how,
+                          griddep_ptx **broken, griddep_error *error)
 {
     uint32_t index;
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
-    if (!ptx || !entry || !broken || how < 0 || how >= GRIDDEP_BREAK_COUNT)
+    if (!ptx || !entry || !broken || how < 0 || how >= GD_BREAK_COUNT)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "no PTX, entry or result, or a way that is none");
     gd_edits edits = {.module = &ptx->module};

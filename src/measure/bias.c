@@ -92,7 +92,7 @@ static int32_t load_and_run(griddep_runtime *runtime, const gd_instrumented *mad
                                          &options, &module, error);
 
     if (!status)
-        status = griddep_kernel_get(module, "pause", &kernel, error);
+        status = griddep_module_find_kernel(module, "pause", &kernel, error);
     if (!status)
         status = griddep_module_get_global(module, GD_INSTRUMENT_VARIABLE, &address, &bytes, error);
     if (!status)

@@ -145,8 +145,9 @@ static int32_t load_copy(timeline_launch *launch, const griddep_kernel *kernel, 
     int32_t status =
         griddep_module_load(kernel->runtime, gd_text_get(&launch->instrumented.text),
                             launch->instrumented.text.bytes, &options, &launch->module, error);
-    return status ? status
-                  : griddep_kernel_get(launch->module, kernel->name, &launch->kernel, error);
+    return status
+               ? status
+               : griddep_module_find_kernel(launch->module, kernel->name, &launch->kernel, error);
 }
 
 enum { REGISTER_UNIT = 8, WARP = 32 }; /* registers of a thread are given out in eights */

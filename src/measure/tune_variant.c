@@ -331,7 +331,7 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
         *kernel = tune->launches[launch].chained->call->kernel;
         return GRIDDEP_OK;
     }
-    return griddep_kernel_get(setup->modules[unit->source], unit->name, kernel, error);
+    return griddep_module_find_kernel(setup->modules[unit->source], unit->name, kernel, error);
 }
 
 /* The attributes of a launch with its carve-out, or with none, in place of the one that was given;

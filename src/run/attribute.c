@@ -178,10 +178,12 @@ int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent
     return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_CARVEOUT, &value);
 }
 
+/* Where the caller wants the handle stands where the driver writes it, until the launch. */
 int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on,
-                                                griddep_error *error)
+                                                void **node, griddep_error *error)
 {
-    const gd_CUlaunchAttributeValue value = {.deviceUpdatableKernelNode = {.deviceUpdatable = on}};
+    const gd_CUlaunchAttributeValue value = {
+        .deviceUpdatableKernelNode = {.deviceUpdatable = on, .devNode = (void *)node}};
     int32_t status = begin(attribute, error);
 
     if (!status)

@@ -459,17 +459,23 @@ const char *griddep_mode_name(int32_t mode)
     return mode >= 0 && mode < GRIDDEP_MODE_COUNT ? mode_names[mode] : NULL;
 }
 
-int32_t griddep_mode_find(const char *name, int32_t *mode)
+int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error)
 {
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
     if (!name || !mode)
-        return GRIDDEP_ERROR_ARGUMENT;
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name ? "mode" : "name");
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++) {
         if (!strcmp(mode_names[i], name)) {
             *mode = i;
             return GRIDDEP_OK;
         }
     }
-    return GRIDDEP_ERROR_NOT_FOUND;
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                        "there is no mode \"%s\"; there are serial, pdl, graph and graph-pdl",
+                        name);
 }
 
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error)

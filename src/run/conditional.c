@@ -55,10 +55,16 @@ void griddep_conditional_destroy(griddep_conditional *conditional)
         free(conditional);
 }
 
-int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument)
+int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument,
+                                     griddep_error *error)
 {
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
     if (!conditional || !argument)
-        return GRIDDEP_ERROR_ARGUMENT;
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            conditional ? "argument" : "conditional");
     *argument = (griddep_argument){.bytes = sizeof(gd_CUgraphConditionalHandle),
                                    .kind = GRIDDEP_ARGUMENT_CONDITIONAL,
                                    .value = (uint64_t)(uintptr_t)conditional};

@@ -94,9 +94,15 @@ int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribu
                         attribute->id);
 }
 
-static int32_t check_maker(const griddep_attribute *attribute, const void *event)
+static int32_t check_maker(const griddep_attribute *attribute, const void *event,
+                           griddep_error *error)
 {
-    return attribute && event ? GRIDDEP_OK : GRIDDEP_ERROR_ARGUMENT;
+    int32_t status = gd_error_check(error);
+
+    if (status || (attribute && event))
+        return status;
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                        attribute ? "event" : "attribute");
 }
 
 static void make_attribute(griddep_attribute *attribute, int32_t id,
@@ -188,22 +194,26 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
 }
 
 int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event,
-                                             int32_t trigger_at_start)
+                                             int32_t trigger_at_start, griddep_error *error)
 {
     const gd_CUlaunchAttributeValue value = {
         .programmaticEvent = {.event = event, .triggerAtBlockStart = trigger_at_start}};
-    int32_t status = trigger_at_start == 0 || trigger_at_start == 1 ? check_maker(attribute, event)
-                                                                    : GRIDDEP_ERROR_ARGUMENT;
+    int32_t status = check_maker(attribute, event, error);
 
+    if (!status && trigger_at_start != 0 && trigger_at_start != 1)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "trigger_at_start is %" PRId32 ", which is neither 0 nor 1",
+                              trigger_at_start);
     if (!status)
         make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, &value);
     return status;
 }
 
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event)
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event,
+                                                  griddep_error *error)
 {
     const gd_CUlaunchAttributeValue value = {.launchCompletionEvent = {.event = event}};
-    int32_t status = check_maker(attribute, event);
+    int32_t status = check_maker(attribute, event, error);
 
     if (!status)
         make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, &value);

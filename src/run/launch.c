@@ -138,8 +138,12 @@ static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch
         int32_t status = gd_event_check_attribute(kernel->runtime, attribute, error);
         if (status)
             return status;
-        if (!asks_for_nothing(attribute))
-            memcpy(&launch->attributes[launch->attribute_count++], attribute, sizeof *attribute);
+        if (asks_for_nothing(attribute))
+            continue;
+        gd_CUlaunchAttribute *own = &launch->attributes[launch->attribute_count++];
+        memcpy(own, attribute, sizeof *attribute);
+        if (attribute->id == GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE)
+            own->value.deviceUpdatableKernelNode.devNode = NULL;
     }
     return GRIDDEP_OK;
 }
@@ -390,19 +394,21 @@ int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch,
     return status ? status : record_late(kernel, given, error);
 }
 
-/* The driver writes the handle of a device-updatable node into the attribute that it is given,
- * which is the library's copy. */
+/* The handle of a device-updatable node goes where its attribute tells. */
 static void return_node(const griddep_launch_config *config, const gd_launch_given *made)
 {
+    gd_CUlaunchAttributeValue asked;
+
     for (uint32_t i = 0; i < config->attribute_count; i++) {
         const griddep_attribute *given = &config->attributes[i];
-        if (given->id != GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE || !(int32_t)given->value[0])
+        memcpy(&asked, given->value, sizeof asked);
+        void **node = (void **)asked.deviceUpdatableKernelNode.devNode;
+        if (given->id != GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE || !node ||
+            !asked.deviceUpdatableKernelNode.deviceUpdatable)
             continue;
         for (uint32_t k = 0; k < made->config.numAttrs; k++) {
             if (made->attributes[k].id == given->id)
-                ((griddep_attribute *)(uintptr_t)given)->value[1] =
-                    (uint64_t)(uintptr_t)made->attributes[k]
-                        .value.deviceUpdatableKernelNode.devNode;
+                *node = made->attributes[k].value.deviceUpdatableKernelNode.devNode;
         }
     }
 }

@@ -5,7 +5,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/call.c %D%/call.h \
 	%D%/capture.c %D%/capture.h \
 	%D%/chain.c %D%/chain.h \
-	%D%/chain_check.c \
+	%D%/chain_check.c %D%/private.h \
 	%D%/chain_lane.c \
 	%D%/compile.c %D%/compile.h \
 	%D%/conditional.c %D%/conditional.h \

@@ -691,8 +691,8 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
     return GRIDDEP_OK;
 }
 
-int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel,
-                           griddep_error *error)
+int32_t griddep_module_find_kernel(griddep_module *module, const char *name,
+                                   griddep_kernel **kernel, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -710,8 +710,8 @@ int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_ker
     return find_kernel(module, module->kernel_names[0], kernel, error);
 }
 
-int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel,
-                          griddep_error *error)
+int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel,
+                                  griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 

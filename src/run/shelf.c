@@ -14,8 +14,7 @@ typedef struct shelf_entry {
     const char *family;
     const char *file;
     int32_t capability;
-    bool
-        exact; /* the target is that capability's own, such as sm_90a: newer devices do not take
+    bool exact; /* the target is that capability's own, such as sm_90a: newer devices do not take
                 * it */
     const char *text;
     uint64_t bytes;
@@ -77,7 +76,7 @@ static int32_t refuse(const shelf_entry *least, int32_t capability, griddep_erro
 
 /* ---- public ---- */
 
-int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error)
+int32_t griddep_shelf_get(uint32_t index, griddep_shelf_info *info, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "run/private.h"
 #include "ptx/require/tensor_map.h"
 #include "run/tensor_map.h"
 
@@ -368,8 +369,8 @@ static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *give
     return status;
 }
 
-int32_t griddep_tensor_map_offline(const griddep_tensor_options *given, griddep_tensor_map *map,
-                                   griddep_error *error)
+int32_t gd_tensor_map_offline(const griddep_tensor_options *given, griddep_tensor_map *map,
+                              griddep_error *error)
 {
     griddep_tensor_options options;
     int32_t status = gd_error_check(error);

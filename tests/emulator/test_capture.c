@@ -38,7 +38,7 @@ static void setup(void)
     ck_good(gd_driver_create(cuGetProcAddress_v2, "emulated", &driver, &error));
     ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
     ck_good(griddep_module_load(runtime, ptx, sizeof ptx - 1, NULL, &module, &error));
-    ck_good(griddep_kernel_get(module, "step", &step, &error));
+    ck_good(griddep_module_find_kernel(module, "step", &step, &error));
     ck_good(griddep_chain_create(runtime, &chain, &error));
     for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
         griddep_launch_config placed = config;

@@ -65,7 +65,7 @@ static const char cluster_kernels[] = HEADER
     ".visible .entry ring" TWO_POINTERS
     ".reqnctapercluster 4, 1, 1 {\n    .reg .b32 %s, %r;\n    .shared .b32 s[2];\n" ADDRESSES
         TRIGGER WAIT "    ld.global.u32 %v, [%in];\n    mov.u32 %s, s;\n    mov.u32 %r, "
-                     "%cluster_ctarank;\n    add.u32 %r, %r, 1;\n"
+    "%cluster_ctarank;\n    add.u32 %r, %r, 1;\n"
     "    and.b32 %r, %r, 3;\n    mapa.shared::cluster.u32 %s, %s, %r;\n    mad.lo.u32 %s, %i, 4, "
     "%s;\n    mul.lo.u32 %r, %cta, 8;\n"
     "    sub.u32 %s, %s, %r;\n    st.shared::cluster.u32 [%s], %v;\n    barrier.cluster.arrive;\n"
@@ -80,7 +80,7 @@ static const char cluster_kernels[] = HEADER
     "barrier.cluster.wait;\n    mov.u32 %r, s;\n"
     "    mapa.shared::cluster.u32 %r, %r, 1;\n    st.shared::cluster.u32 [%r], 1;\n    ret;\n}\n"
     ".visible .entry stuck" TWO_POINTERS ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    "
-                                         ".reg .pred %p;\n    mov.u32 %r, %cluster_ctarank;\n"
+    ".reg .pred %p;\n    mov.u32 %r, %cluster_ctarank;\n"
     "    setp.eq.u32 %p, %r, 1;\n    @%p bar.sync 1, 96;\n    barrier.cluster.arrive;\n    "
     "barrier.cluster.wait;\n    ret;\n}\n";
 
@@ -1981,7 +1981,7 @@ START_TEST(launch_features_are_told)
 
     ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error));
     ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &code, &error));
-    ck_status(griddep_kernel_get(code, "k", &kernel, &error));
+    ck_status(griddep_module_find_kernel(code, "k", &kernel, &error));
     ck_status(griddep_kernel_get_cluster_limit(kernel, &config, &size, &count, &error));
     ck_assert_uint_eq(size, 16);
     ck_assert_uint_ge(count, 1);
@@ -2013,7 +2013,7 @@ START_TEST(chains_give_the_same_in_every_mode)
     griddep_runtime *runtime = open_runtime("");
     const griddep_launch_config config = {.size = sizeof config, .grid = {2}, .block = {N / 2}};
     ck_status(griddep_module_load(runtime, kernels, sizeof kernels, NULL, &code, &error));
-    ck_status(griddep_kernel_get(code, "step", &kernel, &error));
+    ck_status(griddep_module_find_kernel(code, "step", &kernel, &error));
     ck_status(griddep_memory_allocate(runtime, sizeof words, &memory, &error));
     ck_status(griddep_chain_create(runtime, &chain, &error));
     for (uint64_t i = 0; i < 10; i++) {

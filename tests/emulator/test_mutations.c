@@ -269,7 +269,7 @@ static griddep_kernel *load(griddep_runtime *runtime, const char *name, const ch
              "load");
     else
         need(griddep_module_load_shelf(runtime, name, NULL, &module, &error), &error, "load");
-    need(griddep_kernel_get(module, name, &kernel, &error), &error, "kernel");
+    need(griddep_module_find_kernel(module, name, &kernel, &error), &error, "kernel");
     return kernel;
 }
 

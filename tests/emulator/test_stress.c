@@ -185,14 +185,14 @@ static int run_loop(griddep_runtime *runtime, griddep_module *module)
     int bad =
         griddep_memory_allocate(runtime, sizeof start, &memory, NULL) != GRIDDEP_OK ||
         griddep_memory_write(runtime, memory, start, sizeof start, NULL, NULL) != GRIDDEP_OK ||
-        griddep_kernel_get(module, "step", &step, NULL) != GRIDDEP_OK ||
+        griddep_module_find_kernel(module, "step", &step, NULL) != GRIDDEP_OK ||
         griddep_conditional_create(1, &more, NULL) != GRIDDEP_OK ||
         griddep_graph_create(runtime, &body, NULL) != GRIDDEP_OK ||
         griddep_graph_create(runtime, &loop, NULL) != GRIDDEP_OK;
 
     arguments[0].value = memory;
     arguments[1].value = memory + sizeof *start;
-    bad = bad || griddep_conditional_argument(more, &arguments[2]) != GRIDDEP_OK ||
+    bad = bad || griddep_conditional_argument(more, &arguments[2], NULL) != GRIDDEP_OK ||
           griddep_graph_add_kernel(body, step, &config, arguments, 3, &node, NULL) != GRIDDEP_OK ||
           griddep_graph_add_conditional(loop, GRIDDEP_CONDITIONAL_WHILE, more, &body, 1, &node,
                                         NULL) != GRIDDEP_OK;

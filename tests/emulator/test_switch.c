@@ -145,7 +145,7 @@ static void open_runtime(void)
     driver->cuGraphAddChildGraphNode = watch_child;
     need(gd_runtime_open_on(driver, &options, &runtime, &error));
     need(griddep_module_load(runtime, ptx, sizeof ptx - 1, NULL, &module, &error));
-    need(griddep_kernel_get(module, "step", &step, &error));
+    need(griddep_module_find_kernel(module, "step", &step, &error));
     need(griddep_memory_allocate(runtime, sizeof zeros, &memory, &error));
     need(griddep_memory_write(runtime, memory, zeros, sizeof zeros, NULL, &error));
     for (int i = 0; i < 2; i++) {
@@ -213,8 +213,8 @@ static griddep_attribute recording(int32_t id)
     griddep_attribute attribute = {0};
 
     ck_assert_int_eq(id == GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT
-                         ? griddep_attribute_programmatic_event(&attribute, events[0], 0)
-                         : griddep_attribute_launch_completion_event(&attribute, events[0]),
+                         ? griddep_attribute_programmatic_event(&attribute, events[0], 0, NULL)
+                         : griddep_attribute_launch_completion_event(&attribute, events[0], NULL),
                      GRIDDEP_OK);
     return attribute;
 }

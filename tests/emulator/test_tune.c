@@ -93,7 +93,7 @@ static void make_chain(const char *text)
 
     f = (fixture){0};
     need(griddep_module_load(runtime, text, strlen(text), NULL, &f.module, &error));
-    need(griddep_kernel_get(f.module, "work", &kernel, &error));
+    need(griddep_module_find_kernel(f.module, "work", &kernel, &error));
     for (uint32_t i = 0; i < BUFFERS; i++) {
         memset(f.image[i], i ? 0xff : 0, BYTES);
         f.buffers[i] = (griddep_tune_buffer){.size = sizeof f.buffers[i],

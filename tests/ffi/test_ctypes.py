@@ -218,7 +218,7 @@ class FakeLaunch(ctypes.Structure):
 FAKE_KERNEL = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(FakeLaunch))
 
 VOID_FUNCTIONS = ["griddep_runtime_close", "griddep_module_unload", "griddep_chain_destroy"]
-TEXT_FUNCTIONS = ["griddep_version_text", "griddep_constant_at", "griddep_status_name", "griddep_mode_name"]
+TEXT_FUNCTIONS = ["griddep_version_text", "griddep_constant_name", "griddep_status_name", "griddep_mode_name"]
 
 
 def load_library():
@@ -250,7 +250,7 @@ FAKE = load_fake()
 
 def constant(name):
     value = c_int32()
-    status = GRIDDEP.griddep_constant_get(name.encode(), byref(value))
+    status = GRIDDEP.griddep_constant_find(name.encode(), byref(value), None)
     if status:
         raise LookupError(f"{name}: status {status}")
     return value.value
@@ -318,7 +318,7 @@ class Session:
 
     def kernel(self, name):
         kernel = c_void_p()
-        call("griddep_kernel_get", self.module, name.encode(), byref(kernel))
+        call("griddep_module_find_kernel", self.module, name.encode(), byref(kernel))
         return kernel
 
     def allocate(self, values):
@@ -382,7 +382,7 @@ class WithoutDriver(unittest.TestCase):
     def test_constants_are_those_of_the_header(self):
         listed = []
         value = c_int32()
-        while (name := GRIDDEP.griddep_constant_at(len(listed), byref(value))) is not None:
+        while (name := GRIDDEP.griddep_constant_name(len(listed), byref(value))) is not None:
             listed.append((name.decode(), value.value))
         self.assertGreater(len(listed), 70)
         self.assertEqual(listed, header_constants())

@@ -159,7 +159,7 @@ local function open()
     local module = ffi.new("griddep_module *[1]")
     call("griddep_module_load", runtime[0], PTX, #PTX, nil, module)
     local add = ffi.new("griddep_kernel *[1]")
-    call("griddep_kernel_get", module[0], "add", add)
+    call("griddep_module_find_kernel", module[0], "add", add)
     return runtime[0], module[0], add[0]
 end
 
@@ -175,7 +175,7 @@ function cases.version_and_constants()
     local value = ffi.new("int32_t[1]")
     local count = 0
     while true do
-        local name = griddep.griddep_constant_at(count, value)
+        local name = griddep.griddep_constant_name(count, value)
         if name == nil then
             break
         end
@@ -183,7 +183,7 @@ function cases.version_and_constants()
         count = count + 1
     end
     assert(count > 70)
-    equal(griddep.griddep_constant_get("GRIDDEP_REASON_FIRST", value), 0)
+    equal(griddep.griddep_constant_find("GRIDDEP_REASON_FIRST", value, nil), 0)
     equal(value[0], tonumber(griddep.GRIDDEP_REASON_FIRST))
 end
 

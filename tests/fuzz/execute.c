@@ -83,9 +83,9 @@ static void take_shelf(gd_text *text)
     griddep_shelf_info info = {.size = sizeof info};
     uint32_t count = 0;
 
-    while (griddep_shelf_at(count, &info, NULL) == GRIDDEP_OK)
+    while (griddep_shelf_get(count, &info, NULL) == GRIDDEP_OK)
         count++;
-    if (griddep_shelf_at(fuzz_draw(count), &info, NULL) == GRIDDEP_OK)
+    if (griddep_shelf_get(fuzz_draw(count), &info, NULL) == GRIDDEP_OK)
         gd_text_append(text, info.text, info.bytes);
 }
 

@@ -271,8 +271,8 @@ static void open_runtime(void)
     need(griddep_runtime_open(&options, &g.runtime, &g.error), "open");
     need(griddep_module_load(g.runtime, others, sizeof others - 1, NULL, &g.others, &g.error),
          "load");
-    need(griddep_kernel_get(g.others, "first", &g.first, &g.error), "first");
-    need(griddep_kernel_get(g.others, "last", &g.last, &g.error), "last");
+    need(griddep_module_find_kernel(g.others, "first", &g.first, &g.error), "first");
+    need(griddep_module_find_kernel(g.others, "last", &g.last, &g.error), "last");
     need(griddep_stream_create(g.runtime, &g.stream, &g.error), "stream");
     need(griddep_memory_allocate(g.runtime, sizeof g.value, &g.data, &g.error), "allocate");
     need(griddep_memory_allocate(g.runtime, sizeof g.values, &g.cells, &g.error), "allocate");
@@ -313,7 +313,7 @@ static void launch_run(griddep_module *module, uint32_t index)
     int32_t reason;
 
     snprintf(name, sizeof name, "k%" PRIu32, item->program);
-    need(griddep_kernel_get(module, name, &kernel, &g.error), name);
+    need(griddep_module_find_kernel(module, name, &kernel, &g.error), name);
     launch(g.first, 1, GRIDDEP_PDL_OFF, written, 3, NULL);
     launch(kernel, item->forced ? 1 : program->threads,
            item->forced ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_AUTO, tape, 1, &reason);

@@ -48,22 +48,21 @@ void ask_static(actor *by)
 
     USE(griddep_version)();
     USE(griddep_version_text)();
-    CHECK(griddep_constant_get, one_in(by, 2) ? "GRIDDEP_PDL_AUTO" : "GRIDDEP_NOTHING", &value);
-    USE(griddep_constant_at)(below(by, 400), &value);
+    CHECK(griddep_constant_find, one_in(by, 2) ? "GRIDDEP_PDL_AUTO" : "GRIDDEP_NOTHING", &value, E);
+    USE(griddep_constant_name)(below(by, 400), &value);
     USE(griddep_status_name)((int32_t)below(by, 30) - 28);
     USE(griddep_status_text)((int32_t)below(by, 30) - 28);
     USE(griddep_error_init)(&by->error);
     USE(griddep_reason_text)((int32_t)below(by, 30));
     USE(griddep_mode_name)((int32_t)below(by, 6));
-    CHECK(griddep_mode_find, one_in(by, 2) ? "graph" : "none", &value);
+    CHECK(griddep_mode_find, one_in(by, 2) ? "graph" : "none", &value, E);
     USE(griddep_overlap_text)((int32_t)below(by, 5) - 1);
     USE(griddep_tune_outcome_text)((int32_t)below(by, 10));
-    USE(griddep_break_text)((int32_t)below(by, 8));
     USE(griddep_overlap_name)((int32_t)below(by, 5) - 1);
     by->error.status = GRIDDEP_OK;
-    CHECK(griddep_code_at, below(by, 60), &code, E);
-    CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index);
-    CHECK(griddep_shelf_at, below(by, 80), &shelf, E);
+    CHECK(griddep_code_get, below(by, 60), &code, E);
+    CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index, E);
+    CHECK(griddep_shelf_get, below(by, 80), &shelf, E);
     CHECK(griddep_shelf_find, one_in(by, 2) ? "vector_add" : "no_such", 90, &shelf, E);
     CHECK(griddep_shelf_field, "// purpose: none\n", 17, one_in(by, 2) ? "purpose" : "pdl", buffer,
           sizeof buffer, &bytes, E);
@@ -83,11 +82,11 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
         switch (below(by, 12)) {
         case 0:
             status =
-                CHECK(griddep_attribute_programmatic_event, at, event ? event->handle : NULL, 0);
+                CHECK(griddep_attribute_programmatic_event, at, event ? event->handle : NULL, 0, E);
             break;
         case 1:
-            status =
-                CHECK(griddep_attribute_launch_completion_event, at, event ? event->handle : NULL);
+            status = CHECK(griddep_attribute_launch_completion_event, at,
+                           event ? event->handle : NULL, E);
             break;
         case 2:
             status = CHECK(griddep_attribute_cluster_dimension, at, 1 + below(by, 2), 1, 1, E);
@@ -122,7 +121,7 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
             break;
         default:
             status = one_in(by, 2) ? CHECK(griddep_attribute_device_updatable_node, at,
-                                           (int32_t)below(by, 2), E)
+                                           (int32_t)below(by, 2), NULL, E)
                                    : CHECK(griddep_attribute_nvlink_centric_scheduling, at,
                                            (int32_t)below(by, 2), E);
         }
@@ -212,7 +211,6 @@ static void make_maps(actor *by)
                                       .box = {16, 1, 1, 1, 0}};
     griddep_tensor_map map;
 
-    CHECK(griddep_tensor_map_offline, &options, &map, E);
     if (!runtime)
         return;
     CHECK(griddep_tensor_map_tiled, runtime->handle, &options, &map, E);
@@ -262,18 +260,8 @@ static void rewrite(actor *by, const griddep_ptx *ptx, item *into, item *notes_i
         .size = sizeof options, .wait = (int32_t)below(by, 6), .trigger = (int32_t)below(by, 10)};
     griddep_ptx *made = NULL;
     griddep_findings *notes = NULL;
-    const char *entry = one_in(by, 2) ? "step" : "quiet";
 
-    switch (below(by, 3)) {
-    case 0:
-        CHECK(griddep_ptx_delay, ptx, entry, (int32_t)below(by, 3), 100, &made, E);
-        break;
-    case 1:
-        CHECK(griddep_ptx_break_wait, ptx, entry, (int32_t)below(by, 7), &made, E);
-        break;
-    default:
-        CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
-    }
+    CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
     into->handle = made;
     if (notes_into)
         notes_into->handle = notes;

@@ -124,10 +124,10 @@ static void get_kernel(actor *by)
 
     if (!module || !into)
         return;
-    int32_t status = one_in(by, 2)
-                         ? CHECK(griddep_kernel_at, module->handle, below(by, 4), &kernel, E)
-                         : CHECK(griddep_kernel_get, module->handle,
-                                 one_in(by, 4) ? NULL : names[below(by, 5)], &kernel, E);
+    int32_t status =
+        one_in(by, 2) ? CHECK(griddep_module_get_kernel, module->handle, below(by, 4), &kernel, E)
+                      : CHECK(griddep_module_find_kernel, module->handle,
+                              one_in(by, 4) ? NULL : names[below(by, 5)], &kernel, E);
     into->handle = made_by(status, &kernel, "getting a kernel");
     into->module = index_of(by, module);
     into->module_number = module->number;
@@ -177,7 +177,7 @@ static void make_arguments(actor *by, griddep_kernel *kernel, launch *made)
                                 ? pick(by, ITEM_CONDITIONAL, false)
                                 : NULL;
         if (conditional)
-            USE(griddep_conditional_argument)(conditional->handle, &made->arguments[i]);
+            USE(griddep_conditional_argument)(conditional->handle, &made->arguments[i], NULL);
         else if (parameter.bytes == 8 && memory &&
                  (!parameter.name || strcmp(parameter.name, "handle")))
             made->arguments[i].value = memory->address;

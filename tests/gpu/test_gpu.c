@@ -86,7 +86,7 @@ static griddep_kernel *kernel_of(griddep_module *module, const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_status(griddep_kernel_get(module, name, &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, name, &kernel, &error), GRIDDEP_OK);
     return kernel;
 }
 

@@ -116,7 +116,7 @@ static griddep_kernel *kernel_of(const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_good(griddep_kernel_get(module, name, &kernel, &error));
+    ck_good(griddep_module_find_kernel(module, name, &kernel, &error));
     return kernel;
 }
 
@@ -307,7 +307,7 @@ START_TEST(nodes_have_clusters)
     uint32_t node = 0, words[WORDS];
 
     ck_good(griddep_module_load(runtime, ranked, sizeof ranked, NULL, &code, &error));
-    ck_good(griddep_kernel_get(code, "rank", &rank, &error));
+    ck_good(griddep_module_find_kernel(code, "rank", &rank, &error));
     ck_good(griddep_graph_add_kernel(graph, rank, &config, &argument, 1, &node, &error));
     for (int i = 0; i < 2; i++) {
         argument.value = buffers[i];
@@ -378,8 +378,8 @@ START_TEST(events_of_launches_order_streams)
     ck_good(griddep_stream_create(runtime, &second, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &end, &error));
-    ck_good(_i < 2 ? griddep_attribute_programmatic_event(&attribute, event, _i)
-                   : griddep_attribute_launch_completion_event(&attribute, event));
+    ck_good(_i < 2 ? griddep_attribute_programmatic_event(&attribute, event, _i, NULL)
+                   : griddep_attribute_launch_completion_event(&attribute, event, NULL));
     for (int captures = 0; captures < 2; captures++) {
         if (captures)
             ck_good(griddep_graph_capture_begin(runtime, first, &error));
@@ -484,7 +484,7 @@ START_TEST(captured_attributes_are_kept)
     ck_good(griddep_runtime_get_info(runtime, &info, &error));
     ck_good(gd_driver_open(info.driver, &driver, &error));
     ck_good(griddep_module_load(runtime, clustered, sizeof clustered - 1, NULL, &code, &error));
-    ck_good(griddep_kernel_get(code, "clustered", &kernel, &error));
+    ck_good(griddep_module_find_kernel(code, "clustered", &kernel, &error));
     ck_good(griddep_attribute_cluster_dimension(&attributes[0], 2, 1, 1,
                                                 &error)); /* needed by its conditions */
     ck_good(griddep_attribute_priority(&attributes[1], -1, &error));
@@ -690,7 +690,7 @@ static griddep_graph *make_graph(void)
 static void set_arguments(griddep_argument *arguments, griddep_conditional *conditional,
                           uint32_t value)
 {
-    ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0]), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0], NULL), GRIDDEP_OK);
     arguments[1] = (griddep_argument){.bytes = 4, .value = value};
 }
 
@@ -701,7 +701,7 @@ static uint32_t add_setter(griddep_graph *to, griddep_conditional *conditional, 
     uint32_t node = 0;
 
     set_arguments(arguments, conditional, value);
-    ck_good(griddep_kernel_get(setter_module, "set", &kernel, &error));
+    ck_good(griddep_module_find_kernel(setter_module, "set", &kernel, &error));
     ck_good(griddep_graph_add_kernel(to, kernel, &one_thread, arguments, 2, &node, &error));
     return node;
 }
@@ -716,7 +716,7 @@ static uint32_t add_next(griddep_graph *to, griddep_conditional *conditional, in
     set_arguments(arguments, conditional, 0);
     arguments[1] = (griddep_argument){.bytes = 8, .value = buffers[buffer]};
     arguments[2] = (griddep_argument){.bytes = 4, .value = limit};
-    ck_good(griddep_kernel_get(setter_module, "next", &kernel, &error));
+    ck_good(griddep_module_find_kernel(setter_module, "next", &kernel, &error));
     ck_good(griddep_graph_add_kernel(to, kernel, &one_thread, arguments, 3, &node, &error));
     return node;
 }

@@ -150,7 +150,7 @@ static void open_on(void *context)
     device = (griddep_runtime_info){.size = sizeof device};
     ck_status(griddep_runtime_get_info(runtime, &device, &error), GRIDDEP_OK);
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_kernel_get(module, "probe", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "probe", &kernel, &error), GRIDDEP_OK);
     ck_status(griddep_memory_allocate(runtime, sizeof seen, &records, &error), GRIDDEP_OK);
     for (int i = 0; i < 3; i++) {
         ck_status(griddep_memory_allocate(runtime, 4 * WORDS, &words[i], &error), GRIDDEP_OK);
@@ -1023,8 +1023,8 @@ START_TEST(wait_and_bulk_copies)
     uint32_t ctas = 2 * (uint32_t)device.multiprocessors,
              rounds = device.multiprocessors > 16 ? 500 : 20;
 
-    ck_status(griddep_kernel_get(module, "fill", &fill, &error), GRIDDEP_OK);
-    ck_status(griddep_kernel_get(module, "bulk", &bulk, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "fill", &fill, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "bulk", &bulk, &error), GRIDDEP_OK);
     ck_status(griddep_memory_allocate(runtime, UINT64_C(4096) * ctas, &data, &error), GRIDDEP_OK);
     ck_status(griddep_memory_fill(runtime, data, 0, UINT64_C(4096) * ctas, NULL, &error),
               GRIDDEP_OK);

@@ -19,7 +19,7 @@ bool shelf_find_variant(const char *name, int32_t capability, griddep_shelf_info
 {
     for (uint32_t i = 0;; i++) {
         info->size = sizeof *info;
-        if (griddep_shelf_at(i, info, NULL) != GRIDDEP_OK)
+        if (griddep_shelf_get(i, info, NULL) != GRIDDEP_OK)
             return false;
         if (strcmp(info->name, name) == 0 && info->capability == capability)
             return true;
@@ -39,7 +39,7 @@ shelf_kernel shelf_load(const char *name, int32_t capability)
         MUST(griddep_module_load(shelf_runtime, info.text, info.bytes, NULL, &result.module,
                                  &shelf_error));
     }
-    MUST(griddep_kernel_get(result.module, name, &result.kernel, &shelf_error));
+    MUST(griddep_module_find_kernel(result.module, name, &result.kernel, &shelf_error));
     result.info.size = sizeof result.info;
     MUST(griddep_kernel_get_info(result.kernel, &result.info, &shelf_error));
     return result;

@@ -323,7 +323,7 @@ START_TEST(shelf_assembles)
         return;
     }
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    for (uint32_t i = 0; griddep_shelf_at(i, &shelf, &error) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_shelf_get(i, &shelf, &error) == GRIDDEP_OK; i++) {
         griddep_ptx *ptx = NULL;
         griddep_ptx_entry_info entry = {.size = sizeof entry};
         succeeds(griddep_ptx_parse(shelf.text, shelf.bytes, shelf.name, &ptx, &error));
@@ -364,8 +364,7 @@ typedef struct setup {
     griddep_chain *chain;
     uint64_t buffers[4];
     void *stream;
-    bool
-        emulated; /* the model's time is exact; a GPU's clock has steps, and its overlap is not
+    bool emulated; /* the model's time is exact; a GPU's clock has steps, and its overlap is not
                    * promised */
 } setup;
 
@@ -416,7 +415,7 @@ static void add(setup *bench, int from, int to, uint32_t grid)
     if (!bench->module)
         succeeds(
             griddep_module_load_shelf(bench->runtime, "vector_add", NULL, &bench->module, &error));
-    succeeds(griddep_kernel_get(bench->module, NULL, &kernel, &error));
+    succeeds(griddep_module_find_kernel(bench->module, NULL, &kernel, &error));
     succeeds(griddep_chain_add(bench->chain, kernel, &config, arguments, 4, &error));
 }
 
@@ -577,7 +576,7 @@ START_TEST(odd_shapes)
 
     open_bench(&bench);
     load_text(&bench, odd_kernel);
-    succeeds(griddep_kernel_get(bench.module, NULL, &kernel, &error));
+    succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
     for (int i = 0; i < 2; i++) {
         const griddep_argument argument = {.bytes = 8, .value = bench.buffers[i]};
         succeeds(griddep_chain_add(bench.chain, kernel, &config, &argument, 1, &error));
@@ -638,7 +637,7 @@ START_TEST(variables_of_the_module)
 
     open_bench(&bench);
     load_text(&bench, text);
-    succeeds(griddep_kernel_get(bench.module, NULL, &kernel, &error));
+    succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
     succeeds(griddep_module_get_global(bench.module, "step", &address, &bytes, &error));
     succeeds(griddep_memory_write(bench.runtime, address, &value, 4, bench.stream, &error));
     succeeds(griddep_memory_fill(bench.runtime, bench.buffers[0], 0, 4, bench.stream, &error));
@@ -678,7 +677,7 @@ START_TEST(kernels_without_ptx_run_beside_traced_ones)
     succeeds(griddep_module_load_shelf(bench.runtime, "vector_add", NULL, &closed, &error));
     griddep_ptx_destroy(closed->ptx); /* as of a cubin */
     closed->ptx = NULL;
-    succeeds(griddep_kernel_get(closed, "vector_add", &kernel, &error));
+    succeeds(griddep_module_find_kernel(closed, "vector_add", &kernel, &error));
     const griddep_launch_config config = {.size = sizeof config, .grid = {8}, .block = {128}};
     const griddep_argument arguments[] = {{.bytes = 8, .value = bench.buffers[0]},
                                           {.bytes = 8, .value = bench.buffers[2]},

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
+#include "run/private.h"
 
 #include "base/arena.h"
 #include "base/chip.h"
@@ -1218,8 +1219,8 @@ START_TEST(status_names_are_those_of_the_header)
     int32_t value;
     int found = 0;
 
-    for (uint32_t i = 0; griddep_constant_at(i, &value); i++) {
-        const char *name = griddep_constant_at(i, NULL);
+    for (uint32_t i = 0; griddep_constant_name(i, &value); i++) {
+        const char *name = griddep_constant_name(i, NULL);
         if (!starts_with(name, "GRIDDEP_ERROR_") && strcmp(name, "GRIDDEP_OK") != 0)
             continue;
         ck_assert_str_eq(griddep_status_name(value), name);
@@ -1249,15 +1250,16 @@ START_TEST(every_member_has_its_words)
 {
     static const struct {
         const char *prefix, *(*words)(int32_t);
-    } enumerations[] = {
-        {"GRIDDEP_ERROR_", griddep_status_text}, {"GRIDDEP_REASON_", griddep_reason_text},
-        {"GRIDDEP_MODE_", griddep_mode_name},    {"GRIDDEP_OVERLAP_", griddep_overlap_text},
-        {"GRIDDEP_BREAK_", griddep_break_text},  {"GRIDDEP_OVERLAP_", griddep_overlap_name}};
+    } enumerations[] = {{"GRIDDEP_ERROR_", griddep_status_text},
+                        {"GRIDDEP_REASON_", griddep_reason_text},
+                        {"GRIDDEP_MODE_", griddep_mode_name},
+                        {"GRIDDEP_OVERLAP_", griddep_overlap_text},
+                        {"GRIDDEP_OVERLAP_", griddep_overlap_name}};
 
     for (size_t i = 0; i < sizeof enumerations / sizeof *enumerations; i++) {
         const char *seen[128], *none = enumerations[i].words(INT32_MAX), *name;
         int32_t value, greatest = 0, found = 0;
-        for (uint32_t k = 0; (name = griddep_constant_at(k, &value)); k++) {
+        for (uint32_t k = 0; (name = griddep_constant_name(k, &value)); k++) {
             if (!starts_with(name, enumerations[i].prefix) || strstr(name, "_COUNT"))
                 continue;
             const char *words = enumerations[i].words(value);
@@ -1300,7 +1302,7 @@ START_TEST(modes_are_found_by_name)
 
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++) {
         ck_assert_str_eq(griddep_mode_name(i), names[i]);
-        ck_assert_int_eq(griddep_mode_find(names[i], &mode), GRIDDEP_OK);
+        ck_assert_int_eq(griddep_mode_find(names[i], &mode, NULL), GRIDDEP_OK);
         ck_assert_int_eq(mode, i);
     }
 }
@@ -1333,7 +1335,7 @@ START_TEST(constants_are_found_by_name)
 
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
         int32_t value = 12345;
-        ck_assert_int_eq(griddep_constant_get(some[i].name, &value), GRIDDEP_OK);
+        ck_assert_int_eq(griddep_constant_find(some[i].name, &value, NULL), GRIDDEP_OK);
         ck_assert_msg(value == some[i].value, "%s is %d", some[i].name, value);
     }
 }
@@ -1345,17 +1347,17 @@ START_TEST(constants_are_listed_once)
     uint32_t count = 0;
     int32_t listed, found;
 
-    for (const char *name; (name = griddep_constant_at(count, &listed)); count++) {
+    for (const char *name; (name = griddep_constant_name(count, &listed)); count++) {
         ck_assert_msg(!gd_table_find(&seen, name, strlen(name)), "%s stands there twice", name);
         ck_assert(gd_table_set(&seen, name, strlen(name), &seen));
-        ck_assert_int_eq(griddep_constant_get(name, &found), GRIDDEP_OK);
+        ck_assert_int_eq(griddep_constant_find(name, &found, NULL), GRIDDEP_OK);
         ck_assert_int_eq(found, listed);
     }
     ck_assert_uint_gt(count, 70);
-    ck_assert_str_eq(griddep_constant_at(0, NULL), "GRIDDEP_VERSION_MAJOR");
+    ck_assert_str_eq(griddep_constant_name(0, NULL), "GRIDDEP_VERSION_MAJOR");
     listed = 12345;
-    ck_assert_ptr_null(griddep_constant_at(count, &listed));
-    ck_assert_ptr_null(griddep_constant_at(UINT32_MAX, &listed));
+    ck_assert_ptr_null(griddep_constant_name(count, &listed));
+    ck_assert_ptr_null(griddep_constant_name(UINT32_MAX, &listed));
     ck_assert_int_eq(listed, 12345);
     gd_table_free(&seen);
 }
@@ -1368,9 +1370,9 @@ START_TEST(constants_that_do_not_exist)
     int32_t value = 12345;
 
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        ck_assert_int_eq(griddep_constant_get(none[i], &value), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_constant_get(NULL, &value), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_constant_get("GRIDDEP_OK", NULL), GRIDDEP_ERROR_ARGUMENT);
+        ck_assert_int_eq(griddep_constant_find(none[i], &value, NULL), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_constant_find(NULL, &value, NULL), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_constant_find("GRIDDEP_OK", NULL, NULL), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(value, 12345);
 }
 END_TEST

@@ -284,14 +284,14 @@ START_TEST(codes_can_be_listed_and_found)
     char last[8] = "";
     uint32_t i, found;
 
-    for (i = 0; griddep_code_at(i, &info, &error) == GRIDDEP_OK; i++) {
+    for (i = 0; griddep_code_get(i, &info, &error) == GRIDDEP_OK; i++) {
         char lower[8];
         ck_assert_str_gt(info.code, last);
         snprintf(last, sizeof last, "%s", info.code);
         snprintf(lower, sizeof lower, "gd%s", info.code + 2);
-        ck_assert_int_eq(griddep_code_find(info.code, &found), GRIDDEP_OK);
+        ck_assert_int_eq(griddep_code_find(info.code, &found, NULL), GRIDDEP_OK);
         ck_assert_uint_eq(found, i);
-        ck_assert_int_eq(griddep_code_find(lower, &found), GRIDDEP_OK);
+        ck_assert_int_eq(griddep_code_find(lower, &found, NULL), GRIDDEP_OK);
         ck_assert_uint_eq(found, i);
         ck_assert_int_ge(info.severity, GRIDDEP_SEVERITY_NOTE);
         ck_assert_int_le(info.severity, GRIDDEP_SEVERITY_ERROR);
@@ -300,11 +300,11 @@ START_TEST(codes_can_be_listed_and_found)
     }
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_uint_eq(i, GD_CODE_COUNT);
-    ck_assert_int_eq(griddep_code_find("GD999", &found), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find("GD1100", &found), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find("GD11", &found), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find("", &found), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find(NULL, &found), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_code_find("GD999", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find("GD1100", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find("GD11", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find("", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find(NULL, &found, NULL), GRIDDEP_ERROR_ARGUMENT);
 }
 END_TEST
 

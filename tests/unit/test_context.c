@@ -62,7 +62,7 @@ static void open_world(void)
     ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     ck_good(gd_runtime_open_on(driver, &options, &world.runtime, &error));
     ck_good(griddep_module_load(world.runtime, ptx, strlen(ptx), NULL, &world.module, &error));
-    ck_good(griddep_kernel_get(world.module, "step", &world.step, &error));
+    ck_good(griddep_module_find_kernel(world.module, "step", &world.step, &error));
     ck_good(griddep_ptx_parse(ptx, strlen(ptx), "text", &world.text, &error));
     ck_good(griddep_memory_allocate(world.runtime, 2 * BYTES, &world.memory, &error));
     ck_good(griddep_stream_create(world.runtime, &world.stream, &error));
@@ -241,8 +241,8 @@ static void do_nothing(void *user)
     CALL(module_load_shelf, "aa", world.runtime, "vector_add", NULL, &world.loaded, &error)        \
     CALL(module_get_info, "", world.module, SIZED(griddep_module_info), &error)                    \
     CALL(module_get_global, "a", world.module, "variable", &address, &bytes, &error)               \
-    CALL(kernel_get, "", world.module, "step", &kernel, &error)                                    \
-    CALL(kernel_at, "", world.module, 0, &kernel, &error)                                          \
+    CALL(module_find_kernel, "", world.module, "step", &kernel, &error)                            \
+    CALL(module_get_kernel, "", world.module, 0, &kernel, &error)                                  \
     CALL(kernel_get_info, "", world.step, SIZED(griddep_kernel_info), &error)                      \
     CALL(kernel_get_parameter, "", world.step, 0, SIZED(griddep_parameter_info), &error)           \
     CALL(kernel_get_requirement, "", world.step, 0, SIZED(griddep_requirement_info), &error)       \

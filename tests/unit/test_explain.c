@@ -102,7 +102,7 @@ static int32_t try_add(const shape *launch)
                                           .attributes = launch->attribute,
                                           .attribute_count = launch->attribute ? 1 : 0};
     griddep_kernel *kernel = NULL;
-    int32_t status = griddep_kernel_get(module, launch->kernel, &kernel, &error);
+    int32_t status = griddep_module_find_kernel(module, launch->kernel, &kernel, &error);
 
     return status ? status : griddep_chain_add(chain, kernel, &config, &pointer, 1, &error);
 }
@@ -442,7 +442,7 @@ START_TEST(other_lanes_matter)
 
     begin();
     open_all();
-    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "early", &kernel, &error), GRIDDEP_OK);
     add(&small);
     config.lane = 1;
     ck_status(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
@@ -640,7 +640,7 @@ static int try_limits(void)
     uint32_t size = 0, clusters = 0;
     int works = 0;
 
-    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "early", &kernel, &error), GRIDDEP_OK);
     int32_t status = griddep_kernel_get_cluster_limit(kernel, &config, &size, &clusters, &error);
     ck_assert(status == GRIDDEP_OK || status == GRIDDEP_ERROR_UNSUPPORTED);
     works |= status ? 0 : CLUSTERS;
@@ -774,7 +774,7 @@ static int try_held_module(void)
     griddep_graph *graph = NULL;
 
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &captured, &error), GRIDDEP_OK);
-    ck_status(griddep_kernel_get(captured, "early", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(captured, "early", &kernel, &error), GRIDDEP_OK);
     ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
@@ -791,7 +791,7 @@ static int try_graphs(void)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "early", &kernel, &error), GRIDDEP_OK);
     return try_built_graph(kernel) | try_captured_graph(kernel) | try_conditional(kernel) |
            try_held_module();
 }
@@ -806,8 +806,9 @@ static int try_code(const void *cubin, size_t bytes)
     int works = 0;
 
     ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &code, &error), GRIDDEP_OK);
-    works |= griddep_kernel_at(code, 0, &kernel, &error) == GRIDDEP_OK ? INDEXED : 0;
-    ck_status(griddep_kernel_get(code, "early", &kernel, &error), GRIDDEP_OK); /* by name always */
+    works |= griddep_module_get_kernel(code, 0, &kernel, &error) == GRIDDEP_OK ? INDEXED : 0;
+    ck_status(griddep_module_find_kernel(code, "early", &kernel, &error),
+              GRIDDEP_OK); /* by name always */
     ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
     works |= info.parameters_known ? PARAMETERS : 0;
     griddep_module_unload(code);

@@ -127,7 +127,7 @@ static griddep_kernel *kernel_of(const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_good(griddep_kernel_get(module, name, &kernel, &error));
+    ck_good(griddep_module_find_kernel(module, name, &kernel, &error));
     return kernel;
 }
 
@@ -208,7 +208,7 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     ck_good(griddep_stream_create(runtime, &stream, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &timed, &error));
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 1), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 1, NULL), GRIDDEP_OK);
     griddep_launch_config config = one_block;
     config.attributes = &attribute;
     config.attribute_count = 1;
@@ -218,7 +218,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     ck_assert_int_eq(launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
     ck_assert_ptr_eq(launch.config.attrs[1].value.programmaticEvent.event, event);
     ck_assert_int_eq(launch.config.attrs[1].value.programmaticEvent.triggerAtBlockStart, 1);
-    ck_assert_int_eq(griddep_attribute_launch_completion_event(&attribute, event), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_launch_completion_event(&attribute, event, NULL),
+                     GRIDDEP_OK);
     ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
     ck_assert(fake_driver_last_launch(&launch));
     ck_assert_int_eq(launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
@@ -228,8 +229,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     /* with timing: refused before the driver is asked */
     uint64_t before = fake_driver_launches();
     for (int32_t kind = 0; kind < 2; kind++) {
-        ck_assert_int_eq(kind ? griddep_attribute_programmatic_event(&attribute, timed, 0)
-                              : griddep_attribute_launch_completion_event(&attribute, timed),
+        ck_assert_int_eq(kind ? griddep_attribute_programmatic_event(&attribute, timed, 0, NULL)
+                              : griddep_attribute_launch_completion_event(&attribute, timed, NULL),
                          GRIDDEP_OK);
         ck_status(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error),
                   GRIDDEP_ERROR_ARGUMENT);
@@ -253,12 +254,13 @@ START_TEST(events_are_checked)
     ck_status(griddep_event_create(runtime, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(runtime, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(NULL, NULL, event, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0),
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 2),
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 2, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(NULL, event, 0), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_launch_completion_event(NULL, event),
+    ck_assert_int_eq(griddep_attribute_programmatic_event(NULL, event, 0, NULL),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_launch_completion_event(NULL, event, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
 }
 END_TEST
@@ -347,7 +349,7 @@ START_TEST(bad_nodes_are_refused)
     config.stream = NULL;
     config.attributes = &attribute;
     config.attribute_count = 1;
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 0), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 0, NULL), GRIDDEP_OK);
     ck_status(
         griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
         GRIDDEP_ERROR_ARGUMENT);
@@ -1153,7 +1155,7 @@ static int32_t add_setter(griddep_graph *to, griddep_conditional *conditional, u
 {
     griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = buffers[0]}};
 
-    ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0]), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0], NULL), GRIDDEP_OK);
     return griddep_graph_add_kernel(to, kernel_of("quiet"), &one_block, arguments, 2, node, &error);
 }
 
@@ -1170,8 +1172,8 @@ START_TEST(conditional_nodes_are_checked)
     griddep_graph_add_conditional(to, GRIDDEP_CONDITIONAL_##kind, conditional, list, count, &node, \
                                   &error)
     ck_status(griddep_conditional_create(1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_conditional_argument(NULL, &argument), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_conditional_argument(one, NULL), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_conditional_argument(NULL, &argument, NULL), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_conditional_argument(one, NULL, NULL), GRIDDEP_ERROR_ARGUMENT);
     griddep_conditional_destroy(NULL);
     ck_status(TRY(graph, IF, NULL, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
     ck_status(TRY(graph, IF, one, NULL, 1), GRIDDEP_ERROR_ARGUMENT);
@@ -1231,7 +1233,7 @@ START_TEST(conditionals_are_named_in_graphs)
     uint32_t setter, node;
     fake_launch launch;
 
-    ck_assert_int_eq(griddep_conditional_argument(one, &arguments[0]), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_conditional_argument(one, &arguments[0], NULL), GRIDDEP_OK);
     ck_status(griddep_launch(kernel_of("quiet"), &one_block, arguments, 2, NULL, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_says("argument 0 names a conditional");
@@ -1263,7 +1265,7 @@ START_TEST(conditionals_are_named_in_graphs)
     ck_assert(fake_driver_execution(fake_driver_executions() - 1, &launch));
     ck_assert_uint_eq(*(const uint64_t *)(const void *)launch.parameters,
                       1); /* the driver's handle */
-    ck_assert_int_eq(griddep_conditional_argument(stranger, &arguments[0]), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_conditional_argument(stranger, &arguments[0], NULL), GRIDDEP_OK);
     ck_status(griddep_graph_set_arguments(graph, setter, arguments, 2, &error),
               GRIDDEP_ERROR_NOT_FOUND);
     griddep_graph_destroy(body);
@@ -1741,7 +1743,7 @@ static int32_t conditional_life(life *all, griddep_kernel *step, griddep_conditi
     for (int i = 5; i < 8 && !status; i++)
         status = griddep_graph_create(all->runtime, &all->graphs[i], &error);
     if (!status)
-        status = griddep_conditional_argument(*again, &arguments[0]);
+        status = griddep_conditional_argument(*again, &arguments[0], NULL);
     if (!status)
         status =
             griddep_graph_add_kernel(all->graphs[5], step, &one_block, arguments, 2, &node, &error);
@@ -1788,7 +1790,7 @@ static int32_t whole_life(void)
     if (!status)
         status = griddep_module_load(all.runtime, ptx, sizeof ptx, NULL, &all.module, &error);
     if (!status)
-        status = griddep_kernel_get(all.module, "step", &step, &error);
+        status = griddep_module_find_kernel(all.module, "step", &step, &error);
     if (!status)
         status = griddep_memory_allocate(all.runtime, BYTES, &all.memory, &error);
     if (!status)

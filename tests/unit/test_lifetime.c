@@ -46,7 +46,7 @@ static griddep_runtime *open_on(gd_get_proc_address get)
 static void load(void)
 {
     ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error));
-    ck_good(griddep_kernel_get(module, "step", &step, &error));
+    ck_good(griddep_module_find_kernel(module, "step", &step, &error));
 }
 
 static void open_all(void)
@@ -345,7 +345,7 @@ START_TEST(more_parameters_to_the_driver)
     griddep_kernel *kernel = NULL;
 
     ck_good(griddep_module_load(runtime, text, sizeof text, NULL, &loaded, &error));
-    ck_good(griddep_kernel_get(loaded, "k", &kernel, &error));
+    ck_good(griddep_module_find_kernel(loaded, "k", &kernel, &error));
     ck_good(griddep_kernel_get_info(kernel, &info, &error));
     ck_assert_uint_eq(info.parameter_count, 3);
     ck_assert_uint_eq(info.parameter_bytes, 16);

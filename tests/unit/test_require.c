@@ -1042,7 +1042,7 @@ static void setup_road(void)
     ck_assert_msg(griddep_module_load(runtime, road_text, sizeof road_text, NULL, &road_module,
                                       &error) == GRIDDEP_OK,
                   "%s", error.text);
-    ck_assert_int_eq(griddep_kernel_get(road_module, NULL, &road, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_module_find_kernel(road_module, NULL, &road, &error), GRIDDEP_OK);
 }
 
 static void teardown_road(void)

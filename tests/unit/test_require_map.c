@@ -391,7 +391,7 @@ static int32_t launch_with_wrong_box(void (*write)(void *bytes, const gd_tensor_
     ck_assert_msg(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error) ==
                       GRIDDEP_OK,
                   "%s", error.text);
-    ck_assert_int_eq(griddep_kernel_get(module, "kernel", &kernel, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_module_find_kernel(module, "kernel", &kernel, &error), GRIDDEP_OK);
     const griddep_argument arguments[ARGUMENTS] = {{.bytes = 128, .data = &map},
                                                    {.bytes = 8, .value = 0x1000},
                                                    {.bytes = 4},

@@ -120,7 +120,7 @@ static griddep_kernel *kernel_of(griddep_module *module, const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_assert_msg(griddep_kernel_get(module, name, &kernel, &error) == GRIDDEP_OK, "%s",
+    ck_assert_msg(griddep_module_find_kernel(module, name, &kernel, &error) == GRIDDEP_OK, "%s",
                   error.text);
     return kernel;
 }
@@ -456,7 +456,7 @@ START_TEST(module_lists_its_kernels)
     ck_assert_uint_eq(info.kernel_count, 3);
     ck_assert_int_eq(info.image, GRIDDEP_IMAGE_PTX);
     ck_assert_ptr_nonnull(info.ptx);
-    ck_status(griddep_kernel_at(module, 1, &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_kernel(module, 1, &kernel, &error), GRIDDEP_OK);
     ck_status(griddep_kernel_get_info(kernel, &kernel_info, &error), GRIDDEP_OK);
     ck_assert_str_eq(kernel_info.name, "plain");
     ck_assert_uint_eq(kernel_info.parameter_count, 2);
@@ -467,10 +467,10 @@ START_TEST(module_lists_its_kernels)
     ck_assert_str_eq(parameter.type, "f64");
     ck_status(griddep_kernel_get_parameter(kernel, 2, &parameter, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_eq(kernel, kernel_of(module, "plain"));
-    ck_status(griddep_kernel_at(module, 3, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_status(griddep_kernel_get(module, "ad", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_module_get_kernel(module, 3, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_module_find_kernel(module, "ad", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_says("it has add, plain, sometimes");
-    ck_status(griddep_kernel_get(module, NULL, &kernel, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_find_kernel(module, NULL, &kernel, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_module_unload(module);
 }
 END_TEST
@@ -494,7 +494,8 @@ START_TEST(module_tells_what_kernels_it_has)
             snprintf(expected + strlen(expected), 30, " and %d more", count - 16);
         ck_status(griddep_module_load(runtime, text, strlen(text), &options, &many, &error),
                   GRIDDEP_OK);
-        ck_status(griddep_kernel_get(many, "none", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+        ck_status(griddep_module_find_kernel(many, "none", &kernel, &error),
+                  GRIDDEP_ERROR_NOT_FOUND);
         ck_assert_str_eq(error.text, expected);
         griddep_module_unload(many);
     }
@@ -893,7 +894,7 @@ START_TEST(shelf_is_whole)
     griddep_shelf_info info = {.size = sizeof info};
     uint32_t count = 0;
 
-    for (; !griddep_shelf_at(count, &info, NULL); count++) {
+    for (; !griddep_shelf_get(count, &info, NULL); count++) {
         char purpose[512];
         uint64_t bytes = 0;
         griddep_ptx *parsed = NULL;
@@ -1571,9 +1572,9 @@ START_TEST(chain_refuses_what_does_not_fit)
     ck_status(griddep_chain_run(chain, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_run(chain, -1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_run(NULL, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_mode_find("graph-pdl", &mode), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_mode_find("graph-pdl", &mode, NULL), GRIDDEP_OK);
     ck_assert_int_eq(mode, GRIDDEP_MODE_GRAPH_PDL);
-    ck_assert_int_eq(griddep_mode_find("Graph", &mode), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_mode_find("Graph", &mode, NULL), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_null(griddep_mode_name(4));
     ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
     griddep_chain_destroy(chain);
@@ -1609,7 +1610,7 @@ static void *launch_often(void *argument)
     griddep_kernel *kernel = NULL;
 
     for (int i = 0; i < 200; i++) {
-        if (griddep_kernel_get(module, i & 1 ? "add" : "plain", &kernel, NULL))
+        if (griddep_module_find_kernel(module, i & 1 ? "add" : "plain", &kernel, NULL))
             return module;
         if (i & 1 && griddep_launch(kernel, &config, add_arguments, 4, NULL, NULL))
             return module;
@@ -1668,7 +1669,7 @@ static int32_t whole_life(void)
     if (!status)
         status = griddep_module_load(opened, ptx, sizeof ptx, NULL, &module, &error);
     if (!status)
-        status = griddep_kernel_get(module, "add", &add, &error);
+        status = griddep_module_find_kernel(module, "add", &add, &error);
     if (!status)
         status = griddep_launch(add, &config, add_arguments, 4, NULL, &error);
     if (!status)

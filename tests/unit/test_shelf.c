@@ -568,14 +568,15 @@ static void open_subject(uint32_t index)
 
     memset(&on, 0, sizeof on);
     on.shelf.size = sizeof on.shelf;
-    ck_assert_int_eq(griddep_shelf_at(index, &on.shelf, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_shelf_get(index, &on.shelf, &error), GRIDDEP_OK);
     ck_assert_msg(griddep_ptx_parse(on.shelf.text, on.shelf.bytes, on.shelf.file, &on.ptx,
                                     &error) == GRIDDEP_OK,
                   "%s", error.text);
     ck_assert_msg(griddep_module_load(runtime, on.shelf.text, on.shelf.bytes, NULL, &on.module,
                                       &error) == GRIDDEP_OK,
                   "%s: %s", on.shelf.file, error.text);
-    ck_assert_msg(griddep_kernel_get(on.module, on.shelf.name, &on.kernel, &error) == GRIDDEP_OK,
+    ck_assert_msg(griddep_module_find_kernel(on.module, on.shelf.name, &on.kernel, &error) ==
+                      GRIDDEP_OK,
                   "%s", error.text);
     ck_assert_int_eq(griddep_kernel_get_info(on.kernel, &info, &error), GRIDDEP_OK);
     on.parameter_count = info.parameter_count;
@@ -655,7 +656,7 @@ int main(void)
 {
     griddep_shelf_info info = {.size = sizeof info};
 
-    while (griddep_shelf_at(subject_count, &info, NULL) == GRIDDEP_OK)
+    while (griddep_shelf_get(subject_count, &info, NULL) == GRIDDEP_OK)
         subject_count++;
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);

@@ -568,7 +568,7 @@ static uint32_t from_store(griddep_runtime *runtime, const char *source, const c
     ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
               GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
-    ck_status(griddep_kernel_get(module, "k", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_module_find_kernel(module, "k", &kernel, &error), GRIDDEP_OK);
     ck_assert_int_eq(strstr(source, "fake-log") != NULL,
                      strstr(info.log, "fake-log: mind this") != NULL);
     griddep_module_unload(module);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/private.h"
+
 #include "cli/job/chaincheck.h"
 #include "cli/plan/planlaunch.h"
 #include "cli/io/heap.h"
@@ -68,14 +70,14 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
         return GRIDDEP_OK;
     int32_t status = griddep_ptx_parse(file->text, file->bytes, file->name, ptx, error);
     if (status == GRIDDEP_OK && is_broken(attacked, attack, launch)) {
-        status = griddep_ptx_break_wait(*ptx, planned->kernel, attack->broken.how, &made, error);
+        status = gd_ptx_break_wait(*ptx, planned->kernel, attack->broken.how, &made, error);
         status = replace(ptx, made, status);
     }
     if (status == GRIDDEP_OK && moves)
         status = move_trigger(ptx, planned->kernel, error);
     if (status == GRIDDEP_OK && launch == attack->producer) {
-        status = griddep_ptx_delay(*ptx, planned->kernel, attack->place, attacked->nanoseconds,
-                                   &made, error);
+        status =
+            gd_ptx_delay(*ptx, planned->kernel, attack->place, attacked->nanoseconds, &made, error);
         status = replace(ptx, made, status);
     }
     return status;
@@ -215,7 +217,7 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     griddep_kernel *kernel = NULL;
     int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
     if (status == GRIDDEP_OK)
-        status = griddep_kernel_get(module, planned->kernel, &kernel, error);
+        status = griddep_module_find_kernel(module, planned->kernel, &kernel, error);
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];

@@ -103,7 +103,7 @@ static int32_t make_chain(gd_ceiling *ceiling, const griddep_runtime_info *info,
         status = griddep_module_load(ceiling->runtime, read_ptx, strlen(read_ptx), NULL,
                                      &ceiling->module, error);
     if (status == GRIDDEP_OK)
-        status = griddep_kernel_get(ceiling->module, "read_memory", &kernel, error);
+        status = griddep_module_find_kernel(ceiling->module, "read_memory", &kernel, error);
     if (status == GRIDDEP_OK)
         status = griddep_chain_create(ceiling->runtime, &ceiling->chain, error);
     const griddep_argument arguments[] = {{.bytes = 8, .value = ceiling->memory},

@@ -247,7 +247,7 @@ static int32_t add_launches(gd_handoff *handoff, griddep_module *module, griddep
     static const char *const names[] = {"step", "quiet_step", "persistent", "flagged_step"};
     const gd_handoff_way *way = &handoff->way;
     griddep_kernel *kernel = NULL;
-    int32_t status = griddep_kernel_get(module, names[way->kind], &kernel, error);
+    int32_t status = griddep_module_find_kernel(module, names[way->kind], &kernel, error);
     if (status != GRIDDEP_OK || way->kind == GD_HANDOFF_PERSISTENT)
         return status == GRIDDEP_OK ? add_persistent(handoff, kernel, error) : status;
     for (uint32_t step = 0; step < way->steps; step++)
@@ -310,7 +310,7 @@ int32_t gd_handoff_hold(griddep_module *module, void *stream, uint64_t nanosecon
     const griddep_launch_config config = {
         .size = sizeof(config), .grid = {1}, .block = {1}, .stream = stream};
     griddep_kernel *kernel = NULL;
-    int32_t status = griddep_kernel_get(module, "hold", &kernel, error);
+    int32_t status = griddep_module_find_kernel(module, "hold", &kernel, error);
     return status == GRIDDEP_OK ? griddep_launch(kernel, &config, &argument, 1, NULL, error)
                                 : status;
 }

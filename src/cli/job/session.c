@@ -150,7 +150,7 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
     if (code != 0)
         return code;
     griddep_kernel *kernel = NULL;
-    int32_t status = griddep_kernel_get(module, launch->kernel, &kernel, &error);
+    int32_t status = griddep_module_find_kernel(module, launch->kernel, &kernel, &error);
     if (status == GRIDDEP_OK)
         status = add_to_chain(session, kernel, &config, launch, &error);
     if (status == GRIDDEP_OK)

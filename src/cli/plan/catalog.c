@@ -10,7 +10,7 @@
 bool gd_catalog_find(const char *name, griddep_shelf_info *info)
 {
     griddep_shelf_info found = {.size = sizeof(found)};
-    for (uint32_t i = 0; griddep_shelf_at(i, &found, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_shelf_get(i, &found, NULL) == GRIDDEP_OK; i++) {
         if (strcmp(found.name, name) == 0) {
             *info = found;
             return true;
@@ -24,7 +24,7 @@ char *gd_catalog_suggest(const char *name)
     const char **names = NULL;
     size_t count = 0;
     griddep_shelf_info found = {.size = sizeof(found)};
-    for (uint32_t i = 0; griddep_shelf_at(i, &found, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_shelf_get(i, &found, NULL) == GRIDDEP_OK; i++) {
         names = gd_heap_grow(names, count, count + 1, sizeof(*names));
         names[count++] = found.name;
     }

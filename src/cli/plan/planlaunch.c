@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/private.h"
+
 #include "cli/io/heap.h"
 
 static const uint64_t made_up_start = (uint64_t)1 << 32, made_up_step = (uint64_t)1 << 21;
@@ -147,7 +149,7 @@ static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const ui
         griddep_tensor_options options = *argument->tensor;
         options.address = addresses[argument->buffer] +
                           argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
-        int32_t status = griddep_tensor_map_offline(&options, &maps[i], &error);
+        int32_t status = gd_tensor_map_offline(&options, &maps[i], &error);
         if (status != GRIDDEP_OK && status != GRIDDEP_ERROR_UNSUPPORTED)
             return gd_message_library_at(argument->place, &error, NULL);
     }

@@ -111,7 +111,7 @@ static void put_table(void)
 {
     griddep_code_info info = {.size = sizeof(info)};
     puts("| code | severity | |\n|---|---|---|");
-    for (uint32_t i = 0; griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_code_get(i, &info, NULL) == GRIDDEP_OK; i++) {
         printf("| [%s](#", info.code);
         for (const char *letter = info.code; *letter != '\0'; letter++)
             putchar(tolower((unsigned char)*letter));
@@ -126,7 +126,7 @@ int gd_markdown_print_codes(void)
     griddep_code_info info = {.size = sizeof(info)};
     fputs(introduction, stdout);
     put_table();
-    for (uint32_t i = 0; griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_code_get(i, &info, NULL) == GRIDDEP_OK; i++) {
         printf("\n## %s\n\n**", info.code);
         put_escaped(info.title, strlen(info.title));
         printf("** (%s)\n\n", gd_finding_severity_name(info.severity));

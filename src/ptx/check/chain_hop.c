@@ -8,7 +8,7 @@ static bool is_kernel(const gd_chain *chain, uint32_t index)
     return chain->launches[index].given.node == GD_CHECK_KERNEL;
 }
 
-static const char *node_name(int32_t node)
+static const char *node_name(gd_check_node node)
 {
     switch (node) {
     case GD_CHECK_FILL:

@@ -24,7 +24,7 @@ static bool same_code(const char *name, const char *code)
     return !*code;
 }
 
-int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *error)
+int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -43,15 +43,19 @@ int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_code_info", error);
 }
 
-int32_t griddep_code_find(const char *code, uint32_t *index)
+int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error)
 {
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
     if (!code || !index)
-        return GRIDDEP_ERROR_ARGUMENT;
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", code ? "index" : "code");
     for (uint32_t i = 0; i < GD_CODE_COUNT; i++) {
         if (same_code(gd_codes[i].name, code)) {
             *index = i;
             return GRIDDEP_OK;
         }
     }
-    return GRIDDEP_ERROR_NOT_FOUND;
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no code %s", code);
 }

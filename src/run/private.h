@@ -1,0 +1,43 @@
+/* What the griddep command uses of the library besides griddep.h. These functions are exported as
+ * GRIDDEP_PRIVATE: nothing about them is promised, and nobody else is to call them. */
+#ifndef GD_RUN_PRIVATE_H
+#define GD_RUN_PRIVATE_H
+
+#include "griddep.h"
+
+enum {
+    GD_DELAY_STORES, /* before the first store to global memory that a thread comes to */
+    GD_DELAY_LOADS   /* before its first load from there, of what is not known to be constant */
+};
+
+/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place: GD_DELAY_*. Calls
+ * that may store or load count as doing so. What the kernel computes stays the same. NOT_FOUND where
+ * there is no such entry or place. */
+int32_t gd_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
+                     griddep_ptx **delayed, griddep_error *error);
+
+enum {
+    GD_BREAK_DELETE,    /* no wait */
+    GD_BREAK_DELAY,     /* behind the first load from global memory behind the wait in the text */
+    GD_BREAK_END,       /* before each exit */
+    GD_BREAK_ONE_WARP,  /* in warp 0 of a CTA only */
+    GD_BREAK_ONE_LESS,  /* in all warps but warp 0 */
+    GD_BREAK_HALF_WARP, /* in the lower half of each warp */
+    GD_BREAK_COUNT
+};
+
+/* "deleted", "behind the first load", ... Static; NULL for another value. */
+const char *gd_break_text(int32_t how);
+
+/* Breaks an entry's unpredicated waits: GD_BREAK_*. For tests of what finds races. NOT_FOUND where
+ * there is no such entry, wait or load. */
+int32_t gd_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how,
+                          griddep_ptx **broken, griddep_error *error);
+
+/* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and
+ * griddep_ptx_get_extent, which understand such maps. Kernels are to be given a driver's.
+ * UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. */
+int32_t gd_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map,
+                              griddep_error *error);
+
+#endif
