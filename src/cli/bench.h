@@ -10,6 +10,8 @@
 
 #include "griddep.h"
 
+#include "base/statistics.h"
+
 #include "cli/job/measure.h"
 #include "cli/plan/plan.h"
 
@@ -40,15 +42,7 @@ typedef struct gd_bench_suite {
 extern const gd_bench_suite gd_bench_launch, gd_bench_handoff, gd_bench_demo, gd_bench_fc_chain,
     gd_bench_transformer_block;
 
-/* Median, 10th and 90th percentile. */
-typedef struct gd_bench_spread {
-    double median, low, high;
-} gd_bench_spread;
-
-/* Of values, which are sorted. */
-gd_bench_spread gd_bench_spread_of(double *values, uint32_t count);
-
-json_t *gd_bench_spread_json(const gd_bench_spread *spread);
+json_t *gd_bench_spread_json(const gd_spread *spread);
 json_t *gd_bench_timing_json(const gd_timing *timing);
 
 /* A plan in the four modes. */

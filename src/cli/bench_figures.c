@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/statistics.h"
-
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
@@ -14,14 +12,7 @@
 
 /* ---- spreads ---- */
 
-gd_bench_spread gd_bench_spread_of(double *values, uint32_t count)
-{
-    const double median = gd_statistics_median(values, count);
-    return (gd_bench_spread){median, gd_statistics_percentile(values, count, 0.1),
-                             gd_statistics_percentile(values, count, 0.9)};
-}
-
-json_t *gd_bench_spread_json(const gd_bench_spread *spread)
+json_t *gd_bench_spread_json(const gd_spread *spread)
 {
     json_t *object = json_object();
     gd_output_set(object, "median", gd_output_real(spread->median));
@@ -32,7 +23,7 @@ json_t *gd_bench_spread_json(const gd_bench_spread *spread)
 
 json_t *gd_bench_timing_json(const gd_timing *timing)
 {
-    const gd_bench_spread spread = {timing->microseconds, timing->lowest, timing->highest};
+    const gd_spread spread = {timing->microseconds, timing->lowest, timing->highest};
     return gd_bench_spread_json(&spread);
 }
 
@@ -68,8 +59,8 @@ json_t *gd_bench_modes_json(const gd_bench *bench, const gd_bench_modes *modes, 
     json_t *list = json_array();
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         const gd_timing *timing = &modes->timings[mode];
-        const gd_bench_spread part = {timing->microseconds / parts, timing->lowest / parts,
-                                      timing->highest / parts};
+        const gd_spread part = {timing->microseconds / parts, timing->lowest / parts,
+                                timing->highest / parts};
         json_t *item = json_object();
         gd_output_set(item, "mode", gd_output_string(griddep_mode_name(mode)));
         gd_output_set(item, "us", gd_bench_spread_json(&part));

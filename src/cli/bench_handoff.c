@@ -60,7 +60,7 @@ typedef struct row {
     uint32_t blocks;
     bool right, polls, pairs;
     uint32_t pause;
-    gd_bench_spread pair, hop;
+    gd_spread pair, hop;
     parts parts;
 } row;
 
@@ -160,8 +160,8 @@ static void close_lengths(lengths *all)
 }
 
 /* Of a step more, in the pair and on the way through the long chain. The first sample warms up. */
-static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_bench_spread *pair,
-                        gd_bench_spread *hop)
+static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_spread *pair,
+                        gd_spread *hop)
 {
     double *pairs = gd_heap_take(samples, sizeof(*pairs)),
            *hops = gd_heap_take(samples, sizeof(*hops));
@@ -176,8 +176,8 @@ static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_benc
         pairs[at] = times[PAIR] - times[SINGLE];
         hops[at] = (times[CHAIN] - times[SINGLE]) / (lanes * (all->steps[CHAIN] - 1));
     }
-    *pair = gd_bench_spread_of(pairs, samples);
-    *hop = gd_bench_spread_of(hops, samples);
+    *pair = gd_statistics_spread(pairs, samples);
+    *hop = gd_statistics_spread(hops, samples);
     free(pairs);
     free(hops);
     return code;
@@ -204,7 +204,7 @@ static int choose_pause(clockwork *with, const gd_handoff_way *way, uint32_t *pa
     double best = INFINITY;
     for (uint32_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
         gd_handoff_way tried = *way;
-        gd_bench_spread pair, hop;
+        gd_spread pair, hop;
         lengths all;
         tried.pause = pauses[i];
         int code = open_lengths(with, &tried, &all);
@@ -225,7 +225,7 @@ static int choose_pause(clockwork *with, const gd_handoff_way *way, uint32_t *pa
 
 static double median_of(double *values, uint32_t count)
 {
-    return count > 0 ? gd_bench_spread_of(values, count).median * 1e-3 : NAN;
+    return count > 0 ? gd_statistics_spread(values, count).median * 1e-3 : NAN;
 }
 
 typedef struct hops {

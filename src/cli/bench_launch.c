@@ -21,7 +21,7 @@ enum { BURST = 200, CHAIN = 64, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6, RE
 /* Nanoseconds of a call. */
 typedef struct way {
     const char *name;
-    gd_bench_spread library, bare, ratio; /* ratio: library / bare, of neighbours in time */
+    gd_spread library, bare, ratio; /* ratio: library / bare, of neighbours in time */
 } way;
 
 /* CUlaunchAttribute and CUlaunchConfig of cuda.h, x86-64 and aarch64. */
@@ -247,9 +247,9 @@ static int measure_bursts(launcher *with, const launch_case *item, uint32_t samp
         library[at] = i % 2 == 0 ? second : first;
         ratios[at] = bare[at] > 0.0 ? library[at] / bare[at] : 1.0;
     }
-    result->library = gd_bench_spread_of(library, samples);
-    result->bare = gd_bench_spread_of(bare, samples);
-    result->ratio = gd_bench_spread_of(ratios, samples);
+    result->library = gd_statistics_spread(library, samples);
+    result->bare = gd_statistics_spread(bare, samples);
+    result->ratio = gd_statistics_spread(ratios, samples);
     free(library);
     free(bare);
     free(ratios);

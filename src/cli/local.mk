@@ -2,8 +2,8 @@
 
 bin_PROGRAMS = griddep
 griddep_SOURCES = %D%/main.c
-command_ldadd = libgriddep-command.la libgriddep-reference.la libgriddep-base.la libgriddep.la \
-	$(YAML_LIBS) $(JANSSON_LIBS) -lm
+command_ldadd = libgriddep-command.la libgriddep-reference.la libgriddep-experiment.la \
+	libgriddep-base.la libgriddep.la $(YAML_LIBS) $(JANSSON_LIBS) -lm
 griddep_LDADD = $(command_ldadd)
 noinst_LTLIBRARIES += libgriddep-command.la libgriddep-reference.la
 

@@ -44,7 +44,6 @@ typedef struct gd_trace_job {
     griddep_runtime_info info;
     gd_session session;
     griddep_timeline *timeline;
-    void **serial; /* what the plain serial run left, of the buffers that are written */
     json_t *modes; /* NULL: text */
     bool as_serial;
 } gd_trace_job;
@@ -67,35 +66,6 @@ static int fail(const griddep_error *error, const char *doing)
 
 /* ---- results ---- */
 
-static int read_buffers(gd_trace_job *job, void **buffers)
-{
-    int code = 0;
-    for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++) {
-        if (!job->plan->buffers[i].written)
-            continue;
-        if (buffers[i] == NULL)
-            buffers[i] = gd_heap_take(gd_plan_buffer_bytes(&job->plan->buffers[i]), 1);
-        code = gd_session_read(&job->session, i, buffers[i]);
-    }
-    return code;
-}
-
-static void free_buffers(const gd_trace_job *job, void **buffers)
-{
-    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
-        free(buffers[i]);
-    free(buffers);
-}
-
-static int run_serial(gd_trace_job *job)
-{
-    gd_progress_show("running serial");
-    int code = gd_session_reset(&job->session);
-    if (code == 0)
-        code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL);
-    return code != 0 ? code : read_buffers(job, job->serial);
-}
-
 static int run_traced(gd_trace_job *job, int32_t mode)
 {
     griddep_error error;
@@ -108,21 +78,20 @@ static int run_traced(gd_trace_job *job, int32_t mode)
 /* A traced run from freshly written buffers against what the plain serial run left. */
 static int compare(gd_trace_job *job, int32_t mode, gd_traceview *view)
 {
-    void **got = gd_heap_take(job->plan->buffer_count, sizeof(void *));
+    gd_experiment *experiment = &job->session.experiment;
+    griddep_error error;
+    griddep_error_init(&error);
     gd_progress_show("checking %s", griddep_mode_name(mode));
     int code = gd_session_reset(&job->session);
     if (code == 0)
         code = run_traced(job, mode);
-    if (code == 0)
-        code = read_buffers(job, got);
-    view->equal = true;
-    for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++)
-        if (job->plan->buffers[i].written && !gd_plan_may_deviate(job->plan, i))
-            view->equal &=
-                memcmp(got[i], job->serial[i], gd_plan_buffer_bytes(&job->plan->buffers[i])) == 0;
+    if (code == 0 && gd_experiment_read(experiment, experiment->got, &error) != GRIDDEP_OK)
+        code = gd_session_tell_error(&job->session, mode, &error);
+    if (code != 0)
+        return code;
+    view->equal = gd_experiment_find_difference(experiment, 0) == experiment->buffer_count;
     job->as_serial &= view->equal;
-    free_buffers(job, got);
-    return code;
+    return 0;
 }
 
 /* ---- cost ---- */
@@ -277,7 +246,8 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
     gd_progress_show("instrumenting");
     if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) != GRIDDEP_OK)
         return fail(&error, "instrumenting the chain");
-    int code = run_serial(job);
+    gd_progress_show("running serial");
+    int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         if (modes >> mode & 1U)
             code = trace_mode(job, mode);
@@ -306,7 +276,6 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
         return code;
     if (request->demo)
         code = gd_demo_make_plan(&job.info, plan);
-    job.serial = gd_heap_take(plan->buffer_count, sizeof(void *));
     job.modes = request->json ? json_array() : NULL;
     if (!request->json)
         gd_device_print(&job.info);
@@ -321,7 +290,6 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
         code = GD_EXIT_DIFFERS;
     griddep_timeline_destroy(job.timeline);
     gd_session_close(&job.session);
-    free_buffers(&job, job.serial);
     json_decref(job.modes);
     griddep_runtime_close(job.runtime);
     return code;
