@@ -1,4 +1,4 @@
-/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver
+/* bench/suites launch: what a launch costs on the host, through the library and by the bare driver
  * call, alone, in a chain and as a graph.
  * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before
  * each; the library and the bare call take turns in going first. The bare call is taken from the
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/bench.h"
+#include "bench/suites.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
@@ -409,4 +409,4 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return array;
 }
 
-const gd_bench_suite gd_bench_launch = {"launch", "launch", NULL, measure, print, make_json, free};
+const gd_bench_suite suite_launch = {"launch", "launch", measure, print, make_json, free};

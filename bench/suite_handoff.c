@@ -1,4 +1,4 @@
-/* griddep bench handoff: the time from one step to the next that needs its data, in several ways,
+/* bench/suites handoff: the time from one step to the next that needs its data, in several ways,
  * for grids of one block, of one for each multiprocessor, and of eight.
  *
  * Chains do not run into each other: the first launch of a chain never starts early, a graph begins
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/bench.h"
-#include "cli/job/handoff.h"
+#include "bench/suites.h"
+#include "bench/handoff.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
@@ -426,5 +426,4 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return list;
 }
 
-const gd_bench_suite gd_bench_handoff = {"handoff", "handoff", NULL, measure,
-                                         print,     make_json, free};
+const gd_bench_suite suite_handoff = {"handoff", "handoff", measure, print, make_json, free};
