@@ -1,8 +1,7 @@
 # Benchmarks, built on demand and not installed: make bench/emulator bench/suites. `make check` builds
-# the suites too.
+# them too, so that they stay whole.
 
-EXTRA_PROGRAMS += %D%/emulator
-CLEANFILES += %D%/emulator
+check_PROGRAMS += %D%/emulator
 %C%_emulator_LDADD = libgriddep-machine.la libgriddep-core.la -lm
 EXTRA_%C%_emulator_DEPENDENCIES = libgriddep-emulator.la
 EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py)
