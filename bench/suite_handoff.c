@@ -77,7 +77,7 @@ typedef struct clockwork {
     griddep_error error;
 } clockwork;
 
-static int fail(const clockwork *with)
+static int report_handoff_error(const clockwork *with)
 {
     return gd_message_library_as(GD_EXIT_REFUSED, &with->error, "measuring the hand-off");
 }
@@ -118,7 +118,7 @@ static int sample(clockwork *with, gd_handoff *handoff, uint32_t repeats, double
             status = griddep_event_elapsed(with->bench->runtime, with->start, with->end, &elapsed,
                                            &with->error);
         if (status != GRIDDEP_OK)
-            return fail(with);
+            return report_handoff_error(with);
         *microseconds = elapsed / repeats;
         if (queued < with->hold)
             return 0;
@@ -148,7 +148,7 @@ static int open_lengths(clockwork *with, const gd_handoff_way *way, lengths *all
         long_way.steps = all->steps[i];
         if (gd_handoff_open(with->bench->runtime, with->module, &long_way, &all->chains[i],
                             &with->error) != GRIDDEP_OK)
-            return fail(with);
+            return report_handoff_error(with);
     }
     return 0;
 }
@@ -189,7 +189,7 @@ static int check_lengths(clockwork *with, const lengths *all, bool *right)
     for (uint32_t i = 0; i < LENGTHS; i++) {
         bool is_right = false;
         if (gd_handoff_check(&all->chains[i], with->stream, &is_right, &with->error) != GRIDDEP_OK)
-            return fail(with);
+            return report_handoff_error(with);
         *right &= is_right;
     }
     return 0;
@@ -275,7 +275,7 @@ static int measure_parts(clockwork *with, gd_handoff *handoff, parts *result)
                       .work = median_of(all->work, all->count)};
     griddep_timeline_destroy(timeline);
     free(all);
-    return status == GRIDDEP_OK ? 0 : fail(with);
+    return status == GRIDDEP_OK ? 0 : report_handoff_error(with);
 }
 
 /* ---- the suite ---- */
@@ -334,7 +334,7 @@ static int measure(const gd_bench *bench, void **results)
             griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.start, &with.error);
     if (status == GRIDDEP_OK)
         status = griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.end, &with.error);
-    int code = status == GRIDDEP_OK ? measure_rows(&with, *results) : fail(&with);
+    int code = status == GRIDDEP_OK ? measure_rows(&with, *results) : report_handoff_error(&with);
     if (with.start != NULL)
         griddep_event_destroy(bench->runtime, with.start, NULL);
     if (with.end != NULL)

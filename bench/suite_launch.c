@@ -224,7 +224,7 @@ static double time_burst(launcher *with, const launch_case *item, bool bare)
 
 /* ---- samples ---- */
 
-static int fail(const launcher *with)
+static int report_launch_error(const launcher *with)
 {
     if (with->error.status != GRIDDEP_OK)
         return gd_message_library_as(GD_EXIT_REFUSED, &with->error, "timing launches");
@@ -242,7 +242,7 @@ static int measure_bursts(launcher *with, const launch_case *item, uint32_t samp
                second = time_burst(with, item, i % 2 != 0);
         uint32_t at = i < WARM_UP ? 0 : i - WARM_UP;
         if (first < 0.0 || second < 0.0)
-            code = fail(with);
+            code = report_launch_error(with);
         bare[at] = i % 2 == 0 ? first : second;
         library[at] = i % 2 == 0 ? second : first;
         ratios[at] = bare[at] > 0.0 ? library[at] / bare[at] : 1.0;
@@ -308,7 +308,7 @@ static int build_chain(launcher *with)
                     driver->instantiate(&with->executable, graph, 0) == 0;
     if (graph != NULL)
         driver->destroy_graph(graph);
-    return captured ? 0 : fail(with);
+    return captured ? 0 : report_launch_error(with);
 }
 
 static void free_chain(launcher *with)
@@ -323,7 +323,7 @@ static void free_chain(launcher *with)
 static int set_up(launcher *with)
 {
     int32_t status = griddep_stream_create(with->runtime, &with->stream, &with->error);
-    return status == GRIDDEP_OK ? open_driver(with) : fail(with);
+    return status == GRIDDEP_OK ? open_driver(with) : report_launch_error(with);
 }
 
 static int load_case(launcher *with, const launch_case *item)
@@ -338,7 +338,7 @@ static int load_case(launcher *with, const launch_case *item)
         status = griddep_kernel_get_info(with->kernel, &info, &with->error);
     with->function = info.function;
     with->early = item->early;
-    return status == GRIDDEP_OK ? 0 : fail(with);
+    return status == GRIDDEP_OK ? 0 : report_launch_error(with);
 }
 
 static int measure_case(launcher *with, const launch_case *item, uint32_t samples, way *result)

@@ -59,11 +59,6 @@ static const char details[] = "Kernels are instrumented by rewriting their PTX: 
                               "On the emulated driver the times are those of its model, which is "
                               "deterministic and says nothing about a GPU's.\n";
 
-static int fail(const griddep_error *error, const char *doing)
-{
-    return gd_message_library(error, doing);
-}
-
 /* ---- results ---- */
 
 static int run_traced(gd_trace_job *job, int32_t mode)
@@ -72,7 +67,7 @@ static int run_traced(gd_trace_job *job, int32_t mode)
     griddep_error_init(&error);
     if (griddep_timeline_run(job->timeline, mode, job->session.stream, &error) == GRIDDEP_OK)
         return 0;
-    return fail(&error, griddep_mode_name(mode));
+    return gd_message_library(&error, griddep_mode_name(mode));
 }
 
 /* A traced run from freshly written buffers against what the plain serial run left. */
@@ -86,7 +81,7 @@ static int compare(gd_trace_job *job, int32_t mode, gd_traceview *view)
     if (code == 0)
         code = run_traced(job, mode);
     if (code == 0 && gd_experiment_read(experiment, experiment->got, &error) != GRIDDEP_OK)
-        code = gd_session_tell_error(&job->session, mode, &error);
+        code = gd_session_report_error(&job->session, mode, &error);
     if (code != 0)
         return code;
     view->equal = gd_experiment_find_difference(experiment, 0) == experiment->buffer_count;
@@ -176,7 +171,7 @@ static bool is_utf8(void)
     return false;
 }
 
-static int report(gd_trace_job *job, const gd_traceview *view)
+static int show_mode(gd_trace_job *job, const gd_traceview *view)
 {
     const gd_trace_request *request = job->request;
     int code = 0;
@@ -212,7 +207,7 @@ static int trace_mode(gd_trace_job *job, int32_t mode)
     if (code == 0)
         code = gd_traceview_read(&view, job->timeline);
     if (code == 0)
-        code = report(job, &view);
+        code = show_mode(job, &view);
     gd_traceview_free(&view);
     return code;
 }
@@ -245,7 +240,7 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
     griddep_error_init(&error);
     gd_progress_show("instrumenting");
     if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) != GRIDDEP_OK)
-        return fail(&error, "instrumenting the chain");
+        return gd_message_library(&error, "instrumenting the chain");
     gd_progress_show("running serial");
     int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
@@ -311,7 +306,7 @@ static int check_request(const gd_trace_request *request)
     return 0;
 }
 
-static int run(const gd_trace_request *request)
+static int trace_chain(const gd_trace_request *request)
 {
     gd_plan plan = {0};
     uint32_t modes = 0;
@@ -372,5 +367,5 @@ int gd_command_trace(int argc, char **argv)
     if (request.json)
         gd_message_want_json();
     gd_progress_begin();
-    return run(&request);
+    return trace_chain(&request);
 }

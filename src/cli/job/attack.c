@@ -19,7 +19,7 @@ typedef struct gd_attack_code {
 /* Which triggers are moved to the start. */
 enum { EAGER_NONE, EAGER_PRODUCER, EAGER_ALL };
 
-static int refuse(const griddep_error *error)
+static int report_attack_error(const griddep_error *error)
 {
     return gd_message_library(error, "attacking the chain");
 }
@@ -139,7 +139,7 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
         ++*count;
     }
     griddep_findings_destroy(findings);
-    return status == GRIDDEP_OK ? 0 : refuse(&error);
+    return status == GRIDDEP_OK ? 0 : report_attack_error(&error);
 }
 
 /* A trigger at the start is right wherever every later kernel waits for what it needs. A chain may
@@ -171,7 +171,7 @@ int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, 
     *code = NULL;
     int32_t status = make_texts(attacked, &attack, EAGER_NONE, texts, &error);
     int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code)
-                                      : refuse(&error);
+                                      : report_attack_error(&error);
     free_texts(texts, attacked->plan->launch_count);
     return failed;
 }
@@ -248,9 +248,9 @@ static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode,
     if (status == GRIDDEP_OK)
         return 0;
     if (experiment->step != GD_EXPERIMENT_RUNS)
-        return gd_session_tell_error(&attacked->session, mode, &error);
+        return gd_session_report_error(&attacked->session, mode, &error);
     if (status != GRIDDEP_ERROR_FAULT || result == NULL)
-        return refuse(&error);
+        return report_attack_error(&error);
     result->faulted = true;
     result->why = gd_heap_string(error.text);
     return 0;
@@ -302,7 +302,7 @@ static int check_grids(gd_attacked *attacked)
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, &none, NULL, &chain, &error);
     int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL)
-                                    : refuse(&error);
+                                    : report_attack_error(&error);
     if (code == 0)
         find_first_difference(attacked, &result);
     griddep_chain_destroy(chain);
@@ -369,7 +369,7 @@ static int run_rounds(gd_attacked *attacked, const gd_attack *attack, griddep_pt
     griddep_error error;
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, attack, texts, &chain, &error);
-    int code = status == GRIDDEP_OK ? 0 : refuse(&error);
+    int code = status == GRIDDEP_OK ? 0 : report_attack_error(&error);
     for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted;
          i++) {
         code = run_chain(attacked, chain, attack->mode, result);
@@ -396,7 +396,7 @@ int gd_attack_run(gd_attacked *attacked, const gd_attack *attack, gd_attack_resu
     else if (status == GRIDDEP_ERROR_NOT_FOUND)
         result->why = gd_heap_string(error.text);
     else if (status != GRIDDEP_OK)
-        code = refuse(&error);
+        code = report_attack_error(&error);
     else if (code == 0)
         code = run_rounds(attacked, attack, texts, result);
     free_texts(texts, attacked->plan->launch_count);

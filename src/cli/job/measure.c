@@ -13,7 +13,7 @@
 /* A sample lasts at least this long. */
 static const double sample_microseconds = 2000.0;
 
-static int tell_error(const griddep_error *error)
+static int report_timing_error(const griddep_error *error)
 {
     return gd_message_library(error, "timing");
 }
@@ -38,7 +38,7 @@ static int take_samples(const gd_clock *clock, griddep_chain *chain, uint32_t mo
                 continue;
             if (gd_clock_time(clock, chain, mode, timings[mode].batch, &samples[mode][sample],
                               &error) != GRIDDEP_OK)
-                return tell_error(&error);
+                return report_timing_error(&error);
         }
     }
     return 0;
@@ -57,7 +57,7 @@ static int measure(const gd_clock *clock, griddep_chain *chain, uint32_t modes, 
         samples[mode] = gd_heap_take(count, sizeof(double));
         if (gd_clock_choose_batch(clock, chain, mode, sample_microseconds, &timings[mode].batch,
                                   &error) != GRIDDEP_OK)
-            return tell_error(&error);
+            return report_timing_error(&error);
     }
     int code = take_samples(clock, chain, modes, timings, samples, count);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
@@ -75,7 +75,7 @@ int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *strea
     griddep_error_init(&error);
     int code = gd_clock_open(runtime, stream, &clock, &error) == GRIDDEP_OK
                    ? measure(&clock, chain, modes, samples, timings, values)
-                   : tell_error(&error);
+                   : report_timing_error(&error);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         free(values[mode]);
     gd_clock_close(&clock);

@@ -9,7 +9,7 @@
 #include "cli/plan/planlaunch.h"
 #include "cli/io/progress.h"
 
-static int tell_error_with(const griddep_error *error, const char *verb, const char *name)
+static int report_error_of(const griddep_error *error, const char *verb, const char *name)
 {
     char *doing = gd_heap_format("%s '%s'", verb, name);
     int code = gd_message_library(error, doing);
@@ -35,7 +35,7 @@ static int load_module(gd_session *session, uint32_t index)
     if (status == GRIDDEP_OK)
         return 0;
     if (module->path != NULL)
-        return tell_error_with(&error, "loading module", module->name);
+        return report_error_of(&error, "loading module", module->name);
     /* The shelf is not the user's input: a driver that does not take it refuses. */
     char *doing = gd_heap_format("loading the shelf's '%s'", module->shelf);
     int code = gd_message_library_as(GD_EXIT_REFUSED, &error, doing);
@@ -61,10 +61,10 @@ static int make_buffer(gd_session *session, uint32_t index)
         return code;
     if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) !=
         GRIDDEP_OK)
-        return tell_error_with(&error, "allocating buffer", buffer->name);
+        return report_error_of(&error, "allocating buffer", buffer->name);
     if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index],
                              bytes, session->stream, &error) != GRIDDEP_OK)
-        return tell_error_with(&error, "writing buffer", buffer->name);
+        return report_error_of(&error, "writing buffer", buffer->name);
     return 0;
 }
 
@@ -231,19 +231,19 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
     return make_chain(session, pdl);
 }
 
-int gd_session_tell_error(const gd_session *session, int32_t mode, const griddep_error *error)
+int gd_session_report_error(const gd_session *session, int32_t mode, const griddep_error *error)
 {
     const gd_experiment *experiment = &session->experiment;
     const char *buffer = session->plan->buffers[experiment->buffer].name;
     switch (experiment->step) {
     case GD_EXPERIMENT_WRITES:
-        return tell_error_with(error, "writing buffer", buffer);
+        return report_error_of(error, "writing buffer", buffer);
     case GD_EXPERIMENT_READS:
-        return tell_error_with(error, "reading buffer", buffer);
+        return report_error_of(error, "reading buffer", buffer);
     case GD_EXPERIMENT_RUNS:
         break;
     }
-    return tell_error_with(error, "running in mode", griddep_mode_name(mode));
+    return report_error_of(error, "running in mode", griddep_mode_name(mode));
 }
 
 int gd_session_reset(gd_session *session)
@@ -252,7 +252,7 @@ int gd_session_reset(gd_session *session)
     griddep_error_init(&error);
     return gd_experiment_restore(&session->experiment, &error) == GRIDDEP_OK
                ? 0
-               : gd_session_tell_error(session, GRIDDEP_MODE_SERIAL, &error);
+               : gd_session_report_error(session, GRIDDEP_MODE_SERIAL, &error);
 }
 
 int gd_session_run(gd_session *session, int32_t mode, void **results)
@@ -262,7 +262,7 @@ int gd_session_run(gd_session *session, int32_t mode, void **results)
     return gd_experiment_run(&session->experiment, session->chain, mode, results, &error) ==
                    GRIDDEP_OK
                ? 0
-               : gd_session_tell_error(session, mode, &error);
+               : gd_session_report_error(session, mode, &error);
 }
 
 void gd_session_close(gd_session *session)

@@ -46,7 +46,7 @@ int gd_session_reset(gd_session *session);
 int gd_session_run(gd_session *session, int32_t mode, void **results);
 
 /* The message of an error of the session's experiment, in a run of a mode; the exit code. */
-int gd_session_tell_error(const gd_session *session, int32_t mode, const griddep_error *error);
+int gd_session_report_error(const gd_session *session, int32_t mode, const griddep_error *error);
 
 void gd_session_close(gd_session *session);
 
