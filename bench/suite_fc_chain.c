@@ -111,7 +111,7 @@ static void print(const gd_bench *bench, const void *results)
         gd_columns_add(&columns, "%u", (unsigned)item->made.layers);
         for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
             gd_columns_add(&columns, "%.2f",
-                           item->modes.timings[mode].microseconds / item->made.layers);
+                           item->modes.timings[mode].us.median / item->made.layers);
         gd_columns_add(&columns, "%.3f",
                        gd_bench_rate(&item->modes, GRIDDEP_MODE_GRAPH_PDL) * 1e-12);
         gd_columns_add(&columns, "%.1f %%",

@@ -99,7 +99,7 @@ static void print_block(const gd_bench *bench, gd_columns *columns, const block 
     gd_columns_add(columns, "%u", (unsigned)decoder->context);
     gd_columns_add(columns, "%u", (unsigned)decoder->layers);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
-        gd_columns_add(columns, "%.2f", item->modes.timings[mode].microseconds / decoder->layers);
+        gd_columns_add(columns, "%.2f", item->modes.timings[mode].us.median / decoder->layers);
     gd_columns_add(columns, "%.2f", floor * 1e6);
     gd_columns_add(columns, "%.1f %%",
                    gd_bench_of_ceiling(bench, &item->modes, GRIDDEP_MODE_GRAPH_PDL) * 100.0);

@@ -44,9 +44,9 @@ static void print(const gd_bench *bench, const void *results)
         gd_columns_add(&columns, "%s", titles[i]);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         gd_columns_add(&columns, "%s", griddep_mode_name(mode));
-        gd_columns_add(&columns, "%.2f", modes->timings[mode].microseconds);
-        gd_columns_add(&columns, "%.2f to %.2f", modes->timings[mode].lowest,
-                       modes->timings[mode].highest);
+        gd_columns_add(&columns, "%.2f", modes->timings[mode].us.median);
+        gd_columns_add(&columns, "%.2f to %.2f", modes->timings[mode].us.low,
+                       modes->timings[mode].us.high);
         gd_columns_add(&columns, "%.3f", gd_bench_rate(modes, mode) * 1e-12);
         gd_columns_add(&columns, "%.1f %%", gd_bench_of_ceiling(bench, modes, mode) * 100.0);
     }

@@ -40,7 +40,7 @@ int gd_bench_run_plan(const gd_bench *bench, const gd_plan *plan, gd_bench_modes
 
 double gd_bench_rate(const gd_bench_modes *modes, int32_t mode)
 {
-    double microseconds = modes->timings[mode].microseconds;
+    double microseconds = modes->timings[mode].us.median;
     return microseconds > 0.0 ? (double)modes->bytes / (microseconds * 1e-6) : 0.0;
 }
 
@@ -49,13 +49,16 @@ double gd_bench_of_ceiling(const gd_bench *bench, const gd_bench_modes *modes, i
     return bench->read_ceiling > 0.0 ? gd_bench_rate(modes, mode) / bench->read_ceiling : 0.0;
 }
 
+static gd_spread divide(gd_spread spread, uint32_t parts)
+{
+    return (gd_spread){spread.median / parts, spread.low / parts, spread.high / parts};
+}
+
 json_t *gd_bench_modes_json(const gd_bench *bench, const gd_bench_modes *modes, uint32_t parts)
 {
     json_t *list = json_array();
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
-        const gd_timing *timing = &modes->timings[mode];
-        const gd_spread part = {timing->microseconds / parts, timing->lowest / parts,
-                                timing->highest / parts};
+        const gd_spread part = divide(modes->timings[mode].us, parts);
         json_t *item = json_object();
         gd_output_set(item, "mode", gd_output_string(griddep_mode_name(mode)));
         gd_output_set(item, "us", gd_bench_spread_json(&part));
@@ -97,7 +100,7 @@ static int32_t make_empty_chain(const gd_bench *bench, griddep_module **module,
     return status;
 }
 
-static int measure_empty_handoff(const gd_bench *bench, gd_timing *timing)
+static int measure_empty_handoff(const gd_bench *bench, gd_spread *us)
 {
     gd_timing timings[GRIDDEP_MODE_COUNT] = {{0}};
     griddep_module *module = NULL;
@@ -112,10 +115,7 @@ static int measure_empty_handoff(const gd_bench *bench, gd_timing *timing)
                    ? gd_measure_modes(bench->runtime, chain, stream, 1U << GRIDDEP_MODE_GRAPH_PDL,
                                       bench->samples, timings)
                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the hand-off");
-    *timing = timings[GRIDDEP_MODE_GRAPH_PDL];
-    timing->microseconds /= EMPTY_KERNELS;
-    timing->lowest /= EMPTY_KERNELS;
-    timing->highest /= EMPTY_KERNELS;
+    *us = divide(timings[GRIDDEP_MODE_GRAPH_PDL].us, EMPTY_KERNELS);
     griddep_chain_destroy(chain);
     if (stream != NULL)
         griddep_stream_destroy(bench->runtime, stream, NULL);
@@ -177,7 +177,7 @@ static void print_text(const gd_bench_plan *plan, const gd_bench *bench, void *c
     gd_device_print(bench->info);
     printf("ceilings: memory read at %.3f TB/s; empty kernels of %d blocks handed off in %.3f us "
            "(graph-pdl)\n",
-           bench->read_ceiling * 1e-12, bench->info->multiprocessors, bench->handoff.microseconds);
+           bench->read_ceiling * 1e-12, bench->info->multiprocessors, bench->handoff.median);
     for (uint32_t i = 0; i < plan->suite_count; i++)
         if (results[i] != NULL)
             plan->suites[i]->print(bench, results[i]);
@@ -186,13 +186,11 @@ static void print_text(const gd_bench_plan *plan, const gd_bench *bench, void *c
 static void print_json(const gd_bench_plan *plan, const gd_bench *bench, void *const *results)
 {
     json_t *document = json_object(), *ceilings = json_object(), *readings = json_array();
-    const gd_spread handoff = {bench->handoff.microseconds, bench->handoff.lowest,
-                               bench->handoff.highest};
     for (size_t i = 0; i < 2; i++)
         gd_output_append(readings, gd_output_real(bench->readings[i]));
     gd_output_set(ceilings, "read_bytes_per_second", gd_output_real(bench->read_ceiling));
     gd_output_set(ceilings, "readings", readings);
-    gd_output_set(ceilings, "handoff_us", gd_bench_spread_json(&handoff));
+    gd_output_set(ceilings, "handoff_us", gd_bench_spread_json(&bench->handoff));
     gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
     gd_output_set(document, "driver", gd_device_driver_json(bench->info));
     gd_output_set(document, "device", gd_device_json(bench->info));

@@ -23,7 +23,7 @@ typedef struct gd_bench {
     const void *request; /* what is asked of the suites; they know its type */
     double read_ceiling; /* bytes a second */
     double readings[2];  /* of the ceiling, before the suites and after them */
-    gd_timing handoff;   /* of empty kernels as large as the device, in mode graph-pdl */
+    gd_spread handoff;   /* us, of empty kernels as large as the device, in mode graph-pdl */
 } gd_bench;
 
 /* A suite allocates its results. measure returns 0, GD_EXIT_DIFFERS with results whose times count

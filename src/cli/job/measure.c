@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/statistics.h"
 #include "experiment/clock.h"
 
 #include "cli/io/heap.h"
@@ -16,14 +15,6 @@ static const double sample_microseconds = 2000.0;
 static int report_timing_error(const griddep_error *error)
 {
     return gd_message_library(error, "timing");
-}
-
-static void summarize(double *samples, gd_timing *timing)
-{
-    const gd_spread spread = gd_statistics_spread(samples, timing->samples);
-    timing->microseconds = spread.median;
-    timing->lowest = spread.low;
-    timing->highest = spread.high;
 }
 
 static int take_samples(const gd_clock *clock, griddep_chain *chain, uint32_t modes,
@@ -62,7 +53,7 @@ static int measure(const gd_clock *clock, griddep_chain *chain, uint32_t modes, 
     int code = take_samples(clock, chain, modes, timings, samples, count);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         if (modes >> mode & 1U)
-            summarize(samples[mode], &timings[mode]);
+            timings[mode].us = gd_statistics_spread(samples[mode], count);
     return code;
 }
 
