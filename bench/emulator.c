@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/statistics.h"
 #include "cuda/driver.h"
 #include "emulator/machine/machine.h"
 #include "griddep.h"
@@ -434,13 +435,6 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Turns after the first, which warms up. */
 static bool time_turns(const gd_driver *driver, const gd_CUlaunchConfig *config,
                        gd_CUfunction function, void **parameters, uint32_t turns, result *into)
@@ -455,10 +449,9 @@ static bool time_turns(const gd_driver *driver, const gd_CUlaunchConfig *config,
         if (i)
             times[i - 1] = now() - start;
     }
-    qsort(times, turns, sizeof *times, ascending);
-    into->low = times[turns / 4];
-    into->middle = times[turns / 2];
-    into->high = times[turns - 1 - turns / 4];
+    into->middle = gd_statistics_median(times, turns);
+    into->low = gd_statistics_percentile(times, turns, 0.25);
+    into->high = gd_statistics_percentile(times, turns, 0.75);
     return true;
 }
 
@@ -498,7 +491,7 @@ static bool time_test(const gd_driver *driver, const test *item, const char *tex
                                       .blockDimY = 1,
                                       .blockDimZ = 1,
                                       .sharedMemBytes = item->shared};
-    bool good = driver->cuModuleLoadData(&module, text) == GD_CUDA_SUCCESS &&
+    bool good = driver->cuModuleLoadDataEx(&module, text, 0, NULL, NULL) == GD_CUDA_SUCCESS &&
                 driver->cuModuleGetFunction(&function, module, item->name) == GD_CUDA_SUCCESS &&
                 (!item->shared || driver->cuFuncSetAttribute(
                                       function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

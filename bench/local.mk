@@ -1,7 +1,22 @@
-# Benchmarks, built on demand: make bench/emulator.
+# Benchmarks, built on demand and not installed: make bench/emulator bench/suites. `make check` builds
+# them too, so that they stay whole.
 
-EXTRA_PROGRAMS += %D%/emulator
-CLEANFILES += %D%/emulator
+check_PROGRAMS += %D%/emulator
 %C%_emulator_LDADD = libgriddep-machine.la libgriddep-core.la -lm
 EXTRA_%C%_emulator_DEPENDENCIES = libgriddep-emulator.la
 EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py)
+
+check_PROGRAMS += %D%/suites
+%C%_suites_SOURCES = %D%/suites.c %D%/suites.h
+%C%_suites_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+%C%_suites_LDADD = libgriddep-suites.la $(command_ldadd)
+check_LTLIBRARIES += libgriddep-suites.la
+libgriddep_suites_la_SOURCES = \
+	%D%/decoder.c %D%/decoder.h \
+	%D%/fc_chain.c %D%/fc_chain.h \
+	%D%/handoff.c %D%/handoff.h \
+	%D%/suite_fc_chain.c \
+	%D%/suite_handoff.c \
+	%D%/suite_launch.c \
+	%D%/suite_transformer_block.c
+libgriddep_suites_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)

@@ -14,9 +14,10 @@ judge() {
         below["ptx"] = "base"
         below["cuda"] = "base"
         below["run"] = "base ptx cuda"
-        below["measure"] = "base ptx cuda run"
+        below["experiment"] = "base"
+        below["measure"] = "base ptx cuda run experiment"
         below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def"
-        below["cli"] = "base run/private.h"
+        below["cli"] = "base experiment run/private.h"
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"
         rooms["emulator"] = "race machine execute decode schedule driver"
@@ -80,7 +81,7 @@ judge() {
             sub(/[">].*$/, "", target)
             if (target ~ /(^|\/)\.\.?(\/|$)/)
                 fail(file, number, "a path with dots: " target)
-            else if (quote == "<" && (target in everywhere || target ~ /^(base|ptx|cuda|run|measure|emulator|cli)\//))
+            else if (quote == "<" && (target in everywhere || target ~ /^(base|ptx|cuda|run|experiment|measure|emulator|cli)\//))
                 fail(file, number, "a file of this project between <>: " target)
             else if (quote == "\"" && !allowed(layer, target))
                 fail(file, number, layer " must not include " target)
@@ -111,6 +112,9 @@ judge_judges() {
     printf '  gd_format(text, 9, "%%g", x);\n  snprintf(text, 9, "%%d", x);\n' >"$work/run/plain.c"
     echo '    vsnprintf(text, 9, format, list);' >"$work/ptx/list.c"
     echo '#include "run/chain.h"' >"$work/cli/inside.c"
+    mkdir -p "$work/experiment" || return 1
+    echo '#include "run/chain.h"' >"$work/experiment/inside.c"
+    printf '#include "griddep.h"\n#include "base/statistics.h"\n' >"$work/experiment/public.c"
     echo 'int x;' >"$work/other/x.c"
     judge "$work" >"$work/said"
     [ "$(sed 's/: .*//' "$work/said")" = "failed base/up.c:1
@@ -120,6 +124,8 @@ passed emulator/good.c
 failed emulator/host.c:1
 failed emulator/race/up.c:1
 passed emulator/schedule/down.c
+failed experiment/inside.c:1
+passed experiment/public.c
 failed other/x.c:1
 failed ptx/list.c:1
 failed ptx/sideways.c:1

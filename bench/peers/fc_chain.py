@@ -2,9 +2,9 @@
 """Chains of matrix times vector layers in bf16 at batch 1: griddep's four modes beside cuBLAS (through PyTorch, in a CUDA graph) and Triton with
 dependent launch (in a CUDA graph), in one run on one machine.
 
-    fc_chain.py [--griddep PATH] [--repeat N] [--shape ROWSxCOLUMNS]... [--json FILE]
+    fc_chain.py [--suites PATH] [--repeat N] [--shape ROWSxCOLUMNS]... [--json FILE]
 
-A chain is what `griddep bench fc-chain` says: a layer reads the first `columns` elements of a vector of max(rows, columns) and writes the first
+A chain is what `bench/suites fc-chain` says: a layer reads the first `columns` elements of a vector of max(rows, columns) and writes the first
 `rows` of the next; each layer has weights of its own. Each peer's last vector is compared with float64. cuBLAS is the best of F.linear (where its
 output is all of the next vector), mm and mv into the vector; Triton the best of the blocks below. Exit code 77: skipped, with the reason.
 """
@@ -162,14 +162,14 @@ def cells(ours, peers):
 
 def main():
     options = argparse.ArgumentParser()
-    options.add_argument("--griddep", default="griddep")
+    options.add_argument("--suites", default="bench/suites", help="the program that `make bench/suites` builds")
     options.add_argument("--repeat", type=int, default=30)
     options.add_argument("--shape", action="append")
     options.add_argument("--json", metavar="FILE", help="also write all figures there")
     options = options.parse_args()
     torch, triton, tl = peer.find_torch(triton=True)
     runs = [["fc-chain", "--repeat", str(options.repeat)] + (["--shape", shape] if shape else []) for shape in options.shape or [None]]
-    documents = [peer.run_griddep(options.griddep, run) for run in runs]
+    documents = [peer.run_suites(options.suites, run) for run in runs]
     layer = make_kernel(triton, tl)
     ours = [item for document in documents for item in document["fc_chain"] if item["kernel"] == "matvec_bf16"]
     print(f"us a layer; memory read at {documents[0]['ceilings']['read_bytes_per_second'] * 1e-12:.3f} TB/s in the same run")

@@ -36,12 +36,12 @@ def find_torch(triton=False):
     return torch, module, language
 
 
-def run_griddep(command, arguments):
-    """The JSON document of `griddep bench ...`; its results must have been right."""
-    result = subprocess.run([command, "bench", *arguments, "--json"], capture_output=True, text=True)
+def run_suites(command, arguments):
+    """The JSON document of `bench/suites ...`; its results must have been right."""
+    result = subprocess.run([command, *arguments, "--json"], capture_output=True, text=True)
     if result.returncode != 0:
         sys.stderr.write(result.stderr or result.stdout)
-        sys.exit(f"griddep bench {' '.join(arguments)}: exit code {result.returncode}")
+        sys.exit(f"{command} {' '.join(arguments)}: exit code {result.returncode}")
     return json.loads(result.stdout)
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A decoder layer in bf16 at batch 1: griddep's four modes beside PyTorch in a CUDA graph, eager and by torch.compile, in one run on one machine.
 
-    transformer_block.py [--griddep PATH] [--repeat N] [--layers N] [--model NAME]... [--context N]... [--no-tuning] [--json FILE]
+    transformer_block.py [--suites PATH] [--repeat N] [--layers N] [--model NAME]... [--context N]... [--no-tuning] [--json FILE]
 
-Shapes are those of `griddep bench transformer-block`. A layer has weights and a cache of its own, the new token stands last in its context. Each way's
+Shapes are those of `bench/suites transformer-block`. A layer has weights and a cache of its own, the new token stands last in its context. Each way's
 result of one layer is compared with float64. torch.compile is given what serves it best: a matrix for q, k and v, one for gate and up, and the search of
 its tuner (--no-tuning: without). Exit code 77: skipped, with the reason.
 """
@@ -141,7 +141,7 @@ def cells(ours, peers):
 
 def main():
     options = argparse.ArgumentParser()
-    options.add_argument("--griddep", default="griddep")
+    options.add_argument("--suites", default="bench/suites", help="the program that `make bench/suites` builds")
     options.add_argument("--repeat", type=int, default=30)
     options.add_argument("--layers", type=int, default=16)
     options.add_argument("--model", action="append")
@@ -151,7 +151,7 @@ def main():
     options = options.parse_args()
     torch = peer.find_torch()
     arguments = ["transformer-block", "--repeat", str(options.repeat), "--layers", str(options.layers)]
-    documents = [peer.run_griddep(options.griddep, arguments + (["--decoder", name] if name else [])) for name in options.model or [None]]
+    documents = [peer.run_suites(options.suites, arguments + (["--decoder", name] if name else [])) for name in options.model or [None]]
     document = documents[0]
     ours = [item for each in documents for item in each["transformer_block"] if not options.context or item["context"] in options.context]
     print(f"us a layer; memory read at {document['ceilings']['read_bytes_per_second'] * 1e-12:.3f} TB/s in the same run")

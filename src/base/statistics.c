@@ -34,3 +34,12 @@ double gd_statistics_median(double *values, size_t count)
     gd_statistics_sort(values, count);
     return gd_statistics_percentile(values, count, 0.5);
 }
+
+gd_spread gd_statistics_spread(double *values, size_t count)
+{
+    const double median = gd_statistics_median(values, count);
+
+    return (gd_spread){.median = median,
+                       .low = gd_statistics_percentile(values, count, 0.1),
+                       .high = gd_statistics_percentile(values, count, 0.9)};
+}

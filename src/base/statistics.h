@@ -14,4 +14,12 @@ double gd_statistics_percentile(const double *sorted, size_t count, double fract
 /* Sorts them. */
 double gd_statistics_median(double *values, size_t count);
 
+/* The median and the middle 80 %: the 10th and the 90th percentile. */
+typedef struct gd_spread {
+    double median, low, high;
+} gd_spread;
+
+/* Sorts them. */
+gd_spread gd_statistics_spread(double *values, size_t count);
+
 #endif

@@ -54,8 +54,8 @@ static const char details[] =
     "  2  wrong usage, or a file that cannot be read\n"
     "  4  another failure\n";
 
-static void show(gd_check_state *state, const griddep_findings *findings, const gd_plan *plan,
-                 const gd_yaml *yaml)
+static void show_findings(gd_check_state *state, const griddep_findings *findings,
+                          const gd_plan *plan, const gd_yaml *yaml)
 {
     gd_finding_list list = gd_finding_fold(findings, plan, yaml);
     gd_finding_count(&state->tally, &list, state->shown);
@@ -107,7 +107,7 @@ static int check_text(gd_check_state *state, const char *text, size_t bytes, con
     griddep_error_init(&error);
     if (griddep_ptx_check(text, bytes, name, &options, &findings, &error) != GRIDDEP_OK)
         return gd_message_library(&error, NULL);
-    show(state, findings, NULL, NULL);
+    show_findings(state, findings, NULL, NULL);
     griddep_findings_destroy(findings);
     return 0;
 }
@@ -166,7 +166,7 @@ static int check_plan(gd_check_state *state, const gd_plan *plan, const gd_yaml 
     if (code == 0)
         code = gd_chaincheck_run(plan, &modules, GRIDDEP_PDL_DEFAULT, &findings);
     if (code == 0)
-        show(state, findings, plan, yaml);
+        show_findings(state, findings, plan, yaml);
     griddep_findings_destroy(findings);
     gd_modulefile_free(&modules);
     return code;

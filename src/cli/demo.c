@@ -120,8 +120,8 @@ int gd_demo_make_plan(const griddep_runtime_info *info, gd_plan *plan)
     return gd_plan_check_memory(plan);
 }
 
-static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info,
-                   double ceiling)
+static void print_results(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info,
+                          double ceiling)
 {
     if (demo->json)
         gd_report_print_json(job, info, ceiling);
@@ -145,7 +145,7 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
         code = failed != 0 ? failed : code;
     }
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)
-        report(demo, &job, info, ceiling);
+        print_results(demo, &job, info, ceiling);
     gd_job_free(&job);
     gd_plan_free(&plan);
     return code;

@@ -30,7 +30,7 @@ static const char details[] =
     "is in the graph, whether the two kernels overlap, and if not why. Nothing is run.\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
-static int fail(const griddep_error *error)
+static int report_graph_error(const griddep_error *error)
 {
     return gd_message_library(error, "the graph of the chain");
 }
@@ -51,7 +51,7 @@ static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan
     griddep_error error;
     griddep_error_init(&error);
     if (griddep_graph_get_edge(graph, index, &edge, &error) != GRIDDEP_OK)
-        return fail(&error);
+        return report_graph_error(&error);
     const gd_plan_launch *from = &plan->launches[edge.from], *to = &plan->launches[edge.to];
     gd_columns_add(table, "%u %s", (unsigned)edge.from,
                    from->name != NULL ? from->name : from->kernel);
@@ -97,11 +97,11 @@ static int print_text(const griddep_graph *graph, int32_t format)
     griddep_error error;
     griddep_error_init(&error);
     if (griddep_graph_print(graph, format, NULL, 0, &bytes, &error) != GRIDDEP_OK)
-        return fail(&error);
+        return report_graph_error(&error);
     char *text = gd_heap_take(bytes + 1, 1);
     int code = 0;
     if (griddep_graph_print(graph, format, text, bytes + 1, &bytes, &error) != GRIDDEP_OK)
-        code = fail(&error);
+        code = report_graph_error(&error);
     else
         fputs(text, stdout);
     free(text);
@@ -117,9 +117,10 @@ static int show_graph(const gd_graph_request *request, const gd_plan *plan, grid
     griddep_error error;
     griddep_error_init(&error);
     if (griddep_graph_from_chain(chain, mode, &graph, &error) != GRIDDEP_OK)
-        return fail(&error);
+        return report_graph_error(&error);
     /* A driver may refuse what the audit describes. */
-    int code = griddep_graph_instantiate(graph, &error) == GRIDDEP_OK ? 0 : fail(&error);
+    int code =
+        griddep_graph_instantiate(graph, &error) == GRIDDEP_OK ? 0 : report_graph_error(&error);
     if (code == 0 && (request->dot || request->json))
         code = print_text(graph, request->dot ? GRIDDEP_FORMAT_DOT : GRIDDEP_FORMAT_JSON);
     else if (code == 0)

@@ -260,7 +260,7 @@ static int find_variant(const char *name, uint64_t capability, griddep_shelf_inf
     return 0;
 }
 
-static int show(const char *name, uint64_t capability, bool with_ptx, bool json)
+static int show_kernel(const char *name, uint64_t capability, bool with_ptx, bool json)
 {
     griddep_shelf_info shelf = {.size = sizeof(shelf)};
     int code = find_variant(name, capability, &shelf);
@@ -291,7 +291,7 @@ static int act(const char *const *words, size_t count, uint64_t capability, bool
         return GD_EXIT_OK;
     }
     if (strcmp(action, "show") == 0 && count == 2)
-        return show(words[1], capability, with_ptx, json);
+        return show_kernel(words[1], capability, with_ptx, json);
     if (strcmp(action, "show") == 0 || strcmp(action, "list") == 0)
         return gd_message_error(GD_EXIT_USAGE,
                                 "usage: griddep kernels list, or: griddep kernels show NAME");

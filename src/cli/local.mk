@@ -2,8 +2,8 @@
 
 bin_PROGRAMS = griddep
 griddep_SOURCES = %D%/main.c
-command_ldadd = libgriddep-command.la libgriddep-reference.la libgriddep-base.la libgriddep.la \
-	$(YAML_LIBS) $(JANSSON_LIBS) -lm
+command_ldadd = libgriddep-command.la libgriddep-reference.la libgriddep-experiment.la \
+	libgriddep-base.la libgriddep.la $(YAML_LIBS) $(JANSSON_LIBS) -lm
 griddep_LDADD = $(command_ldadd)
 noinst_LTLIBRARIES += libgriddep-command.la libgriddep-reference.la
 
@@ -24,13 +24,7 @@ libgriddep_reference_la_SOURCES = \
 
 # All of the command but main, which tests of its parts use too.
 libgriddep_command_la_SOURCES = \
-	%D%/bench.c %D%/bench.h \
-	%D%/bench_demo.c \
-	%D%/bench_fc_chain.c \
-	%D%/bench_figures.c \
-	%D%/bench_handoff.c \
-	%D%/bench_launch.c \
-	%D%/bench_transformer_block.c \
+	%D%/bench.c \
 	%D%/check.c \
 	%D%/command.h \
 	%D%/demo.c %D%/demo.h \
@@ -61,11 +55,11 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/type.c %D%/io/type.h \
 	%D%/io/yaml.c %D%/io/yaml.h \
 	%D%/job/attack.c %D%/job/attack.h \
+	%D%/job/bench.c %D%/job/bench.h \
 	%D%/job/ceiling.c %D%/job/ceiling.h \
 	%D%/job/chaincheck.c %D%/job/chaincheck.h \
 	%D%/job/chainexplain.c %D%/job/chainexplain.h \
 	%D%/job/driverfolder.c %D%/job/driverfolder.h \
-	%D%/job/handoff.c %D%/job/handoff.h \
 	%D%/job/job.c %D%/job/job.h \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
@@ -78,8 +72,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/plan/catalog.c %D%/plan/catalog.h \
 	%D%/plan/chainfile.c %D%/plan/chainfile.def %D%/plan/chainfile.h \
 	%D%/plan/constantlist.c %D%/plan/constantlist.h \
-	%D%/plan/decoder.c %D%/plan/decoder.h \
-	%D%/plan/fc_chain.c %D%/plan/fc_chain.h \
 	%D%/plan/fill.c %D%/plan/fill.h \
 	%D%/plan/modulefile.c %D%/plan/modulefile.h \
 	%D%/plan/plan.c %D%/plan/plan.h \

@@ -38,7 +38,7 @@ static const gd_command commands[] = {
      gd_command_rewrite},
     {"tune", "try where wait and trigger stand best, and keep what is faster", gd_command_tune},
     {"stress", "run a chain against slow producers, and compare its results", gd_command_stress},
-    {"bench", "measure this machine: launch overhead, hand-off, the demo, and their ceilings",
+    {"bench", "measure this machine: its memory, the hand-off of kernels, and the demo beside both",
      gd_command_bench},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
     {"info", "tell about driver and device, and what they can do", gd_command_info},

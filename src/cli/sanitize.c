@@ -110,7 +110,7 @@ static int close_report(const gd_sanitize *request, gd_sanitize_report *report, 
     return written != 0 ? written : code;
 }
 
-static int run(gd_sanitize *request, const char *chain, char **program)
+static int sanitize(gd_sanitize *request, const char *chain, char **program)
 {
     gd_sanitize_report report = {0};
     int code = check_schedules(request);
@@ -191,7 +191,7 @@ int gd_command_sanitize(int argc, char **argv)
             gd_message_want_json();
         code = check_words(chain, has_marker, argv + marker + has_marker);
         if (code == 0)
-            code = run(&request, chain, has_marker ? argv + marker + 1 : NULL);
+            code = sanitize(&request, chain, has_marker ? argv + marker + 1 : NULL);
     }
     free(request.schedules.values);
     return code;

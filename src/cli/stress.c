@@ -131,8 +131,8 @@ static char *result_text(const gd_stress *stress, const gd_attack_result *result
         gd_output_value(result->difference.wanted, wanted));
 }
 
-static void tell_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_attack *attack,
-                        const gd_attack_result *result)
+static void add_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_attack *attack,
+                       const gd_attack_result *result)
 {
     json_t *object = json_object();
     char *where = hop_text(stress, hop), *what = result_text(stress, result);
@@ -200,7 +200,7 @@ static int attack_hop(gd_stress *stress, const gd_stress_hop *hop, const gd_atta
             gd_attack_result result = {0};
             int code = gd_attack_run(&stress->attacked, &attack, &result);
             if (code == 0 && by == NULL)
-                tell_attack(stress, hop, &attack, &result);
+                add_attack(stress, hop, &attack, &result);
             if (code == 0 && by != NULL && (result.differs || result.faulted)) {
                 *shown = true;
                 *by = shown_text(stress, &attack, &result);

@@ -44,7 +44,6 @@ typedef struct gd_trace_job {
     griddep_runtime_info info;
     gd_session session;
     griddep_timeline *timeline;
-    void **serial; /* what the plain serial run left, of the buffers that are written */
     json_t *modes; /* NULL: text */
     bool as_serial;
 } gd_trace_job;
@@ -60,41 +59,7 @@ static const char details[] = "Kernels are instrumented by rewriting their PTX: 
                               "On the emulated driver the times are those of its model, which is "
                               "deterministic and says nothing about a GPU's.\n";
 
-static int fail(const griddep_error *error, const char *doing)
-{
-    return gd_message_library(error, doing);
-}
-
 /* ---- results ---- */
-
-static int read_buffers(gd_trace_job *job, void **buffers)
-{
-    int code = 0;
-    for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++) {
-        if (!job->plan->buffers[i].written)
-            continue;
-        if (buffers[i] == NULL)
-            buffers[i] = gd_heap_take(gd_plan_buffer_bytes(&job->plan->buffers[i]), 1);
-        code = gd_session_read(&job->session, i, buffers[i]);
-    }
-    return code;
-}
-
-static void free_buffers(const gd_trace_job *job, void **buffers)
-{
-    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
-        free(buffers[i]);
-    free(buffers);
-}
-
-static int run_serial(gd_trace_job *job)
-{
-    gd_progress_show("running serial");
-    int code = gd_session_reset(&job->session);
-    if (code == 0)
-        code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL);
-    return code != 0 ? code : read_buffers(job, job->serial);
-}
 
 static int run_traced(gd_trace_job *job, int32_t mode)
 {
@@ -102,27 +67,26 @@ static int run_traced(gd_trace_job *job, int32_t mode)
     griddep_error_init(&error);
     if (griddep_timeline_run(job->timeline, mode, job->session.stream, &error) == GRIDDEP_OK)
         return 0;
-    return fail(&error, griddep_mode_name(mode));
+    return gd_message_library(&error, griddep_mode_name(mode));
 }
 
 /* A traced run from freshly written buffers against what the plain serial run left. */
 static int compare(gd_trace_job *job, int32_t mode, gd_traceview *view)
 {
-    void **got = gd_heap_take(job->plan->buffer_count, sizeof(void *));
+    gd_experiment *experiment = &job->session.experiment;
+    griddep_error error;
+    griddep_error_init(&error);
     gd_progress_show("checking %s", griddep_mode_name(mode));
     int code = gd_session_reset(&job->session);
     if (code == 0)
         code = run_traced(job, mode);
-    if (code == 0)
-        code = read_buffers(job, got);
-    view->equal = true;
-    for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++)
-        if (job->plan->buffers[i].written && !gd_plan_may_deviate(job->plan, i))
-            view->equal &=
-                memcmp(got[i], job->serial[i], gd_plan_buffer_bytes(&job->plan->buffers[i])) == 0;
+    if (code == 0 && gd_experiment_read(experiment, experiment->got, &error) != GRIDDEP_OK)
+        code = gd_session_report_error(&job->session, mode, &error);
+    if (code != 0)
+        return code;
+    view->equal = gd_experiment_find_difference(experiment, 0) == experiment->buffer_count;
     job->as_serial &= view->equal;
-    free_buffers(job, got);
-    return code;
+    return 0;
 }
 
 /* ---- cost ---- */
@@ -133,7 +97,7 @@ static int time_chain(gd_trace_job *job, griddep_chain *chain, int32_t mode, dou
     uint32_t samples = job->session.emulated ? 1 : (uint32_t)job->request->samples;
     int code =
         gd_measure_modes(job->runtime, chain, job->session.stream, 1U << mode, samples, timings);
-    *microseconds = timings[mode].microseconds;
+    *microseconds = timings[mode].us.median;
     return code;
 }
 
@@ -207,7 +171,7 @@ static bool is_utf8(void)
     return false;
 }
 
-static int report(gd_trace_job *job, const gd_traceview *view)
+static int show_mode(gd_trace_job *job, const gd_traceview *view)
 {
     const gd_trace_request *request = job->request;
     int code = 0;
@@ -243,7 +207,7 @@ static int trace_mode(gd_trace_job *job, int32_t mode)
     if (code == 0)
         code = gd_traceview_read(&view, job->timeline);
     if (code == 0)
-        code = report(job, &view);
+        code = show_mode(job, &view);
     gd_traceview_free(&view);
     return code;
 }
@@ -276,8 +240,9 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
     griddep_error_init(&error);
     gd_progress_show("instrumenting");
     if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) != GRIDDEP_OK)
-        return fail(&error, "instrumenting the chain");
-    int code = run_serial(job);
+        return gd_message_library(&error, "instrumenting the chain");
+    gd_progress_show("running serial");
+    int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         if (modes >> mode & 1U)
             code = trace_mode(job, mode);
@@ -306,7 +271,6 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
         return code;
     if (request->demo)
         code = gd_demo_make_plan(&job.info, plan);
-    job.serial = gd_heap_take(plan->buffer_count, sizeof(void *));
     job.modes = request->json ? json_array() : NULL;
     if (!request->json)
         gd_device_print(&job.info);
@@ -321,7 +285,6 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
         code = GD_EXIT_DIFFERS;
     griddep_timeline_destroy(job.timeline);
     gd_session_close(&job.session);
-    free_buffers(&job, job.serial);
     json_decref(job.modes);
     griddep_runtime_close(job.runtime);
     return code;
@@ -343,7 +306,7 @@ static int check_request(const gd_trace_request *request)
     return 0;
 }
 
-static int run(const gd_trace_request *request)
+static int trace_chain(const gd_trace_request *request)
 {
     gd_plan plan = {0};
     uint32_t modes = 0;
@@ -404,5 +367,5 @@ int gd_command_trace(int argc, char **argv)
     if (request.json)
         gd_message_want_json();
     gd_progress_begin();
-    return run(&request);
+    return trace_chain(&request);
 }

@@ -87,12 +87,11 @@ static void make_input(const gd_session *session, gd_tune_input *input)
                              .buffers = gd_heap_take(plan->buffer_count, sizeof(*input->buffers)),
                              .launch_count = plan->launch_count};
     for (uint32_t i = 0; i < plan->buffer_count; i++)
-        input->buffers[i] = (griddep_tune_buffer){
-            .size = sizeof(*input->buffers),
-            .address = session->addresses[i],
-            .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
-            .initial = plan->buffers[i].written ? session->images[i] : NULL,
-            .compared = plan->buffers[i].written && !gd_plan_may_deviate(plan, i)};
+        input->buffers[i] = (griddep_tune_buffer){.size = sizeof(*input->buffers),
+                                                  .address = session->buffers[i].address,
+                                                  .bytes = session->buffers[i].bytes,
+                                                  .initial = session->buffers[i].initial,
+                                                  .compared = session->buffers[i].compared};
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         griddep_tune_offer *offer = &input->offers[i];
         *offer = (griddep_tune_offer){.size = sizeof(*offer), .launch = i};

@@ -20,6 +20,9 @@ enum {
 
 static const double usual_gain = 0.005;
 
+/* A sample lasts at least this long. */
+static const double sample_microseconds = 1000.0;
+
 /* ---- before the search ---- */
 
 static int32_t read_options(griddep_tune *tune, const griddep_tune_options *options,
@@ -53,19 +56,25 @@ static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffe
     tune->buffers = calloc(count, sizeof *tune->buffers);
     if (!tune->buffers)
         return gd_error_memory(error);
-    tune->buffer_count = count;
+    tune->experiment =
+        (gd_experiment){.runtime = tune->runtime, .buffers = tune->buffers, .buffer_count = count};
     for (uint32_t i = 0; i < count; i++) {
-        griddep_tune_buffer *own = &tune->buffers[i];
+        griddep_tune_buffer own;
         const char *at = (const char *)buffers + (size_t)i * buffers->size;
         int32_t status =
-            gd_struct_read(own, sizeof *own, BUFFER_MINIMUM, at, "griddep_tune_buffer", error);
+            gd_struct_read(&own, sizeof own, BUFFER_MINIMUM, at, "griddep_tune_buffer", error);
         if (status)
             return status;
-        if (!own->address || !own->bytes || own->compared > 1)
+        if (!own.address || !own.bytes || own.compared > 1)
             return gd_error_set(
                 error, GRIDDEP_ERROR_ARGUMENT,
                 "buffer %u has no address or no bytes, or `compared` is neither 0 nor 1",
                 (unsigned)i + 1);
+        tune->buffers[i] = (gd_experiment_buffer){.address = own.address,
+                                                  .bytes = own.bytes,
+                                                  .initial = own.initial,
+                                                  .compared = own.compared,
+                                                  .read = own.compared};
     }
     return GRIDDEP_OK;
 }
@@ -137,21 +146,20 @@ static int32_t check_given(griddep_tune *tune, griddep_error *error)
 /* The serial run's results are kept; the mode that is tuned must leave the same. */
 static int32_t run_given(griddep_tune *tune, griddep_error *error)
 {
-    bool equal = true;
-    uint32_t buffer;
-    int32_t status = gd_tune_run_fresh(tune, tune->given.chain, GRIDDEP_MODE_SERIAL, error);
+    gd_experiment *experiment = &tune->experiment;
+    uint32_t different = 0;
 
+    if (!gd_experiment_allocate(experiment))
+        return gd_error_memory(error);
+    int32_t status = gd_experiment_run(experiment, tune->given.chain, GRIDDEP_MODE_SERIAL,
+                                       experiment->serial, error);
     if (!status)
-        status = gd_tune_keep(tune, error);
-    if (!status)
-        status = gd_tune_run_fresh(tune, tune->given.chain, tune->options.mode, error);
-    if (!status)
-        status = gd_tune_compare(tune, &equal, &buffer, error);
-    if (!status && !equal)
+        status = gd_tune_run_compared(tune, tune->given.chain, &different, error);
+    if (!status && different)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                               "the chain as it is differs from its serial run in mode %s, in "
                               "buffer %u: it is not tuned",
-                              griddep_mode_name(tune->options.mode), (unsigned)buffer + 1);
+                              griddep_mode_name(tune->options.mode), (unsigned)different);
     return status;
 }
 
@@ -164,14 +172,14 @@ static int32_t prepare(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = gd_tune_realize(tune, &tune->given, false, error);
     if (!status)
-        status = griddep_stream_create(tune->runtime, &tune->stream, error);
+        status = griddep_stream_create(tune->runtime, &tune->experiment.stream, error);
     if (!status)
-        status = griddep_event_create(tune->runtime, GRIDDEP_EVENT_TIMING, &tune->start, error);
-    if (!status)
-        status = griddep_event_create(tune->runtime, GRIDDEP_EVENT_TIMING, &tune->end, error);
+        status = gd_clock_open(tune->runtime, tune->experiment.stream, &tune->clock, error);
     if (!status)
         status = run_given(tune, error);
-    return status ? status : gd_tune_choose_batch(tune, error);
+    return status ? status
+                  : gd_clock_choose_batch(&tune->clock, tune->given.chain, tune->options.mode,
+                                          sample_microseconds, &tune->batch, error);
 }
 
 /* ---- behind it ---- */
@@ -219,28 +227,19 @@ static void end_search(griddep_tune *tune)
     griddep_chain_destroy(tune->best.chain);
     tune->best.chain = NULL;
     gd_tune_shown_free(&tune->best_shown);
-    for (uint32_t i = 0; i < tune->buffer_count && tune->serial; i++)
-        free(tune->serial[i]);
-    free(tune->serial);
-    free(tune->got);
     free(tune->tried);
     free(tune->launches);
     free(tune->uses);
+    gd_clock_close(&tune->clock);
+    if (tune->experiment.stream)
+        griddep_stream_destroy(tune->runtime, tune->experiment.stream, NULL);
+    gd_experiment_free(&tune->experiment);
     free(tune->buffers);
-    if (tune->start)
-        griddep_event_destroy(tune->runtime, tune->start, NULL);
-    if (tune->end)
-        griddep_event_destroy(tune->runtime, tune->end, NULL);
-    if (tune->stream)
-        griddep_stream_destroy(tune->runtime, tune->stream, NULL);
-    tune->serial = NULL;
-    tune->got = NULL;
     tune->tried = NULL;
     tune->launches = NULL;
     tune->uses = NULL;
     tune->chain = NULL;
     tune->buffers = NULL;
-    tune->start = tune->end = tune->stream = NULL;
 }
 
 static int32_t finish(griddep_tune *made, int32_t status, griddep_tune **tune)

@@ -10,6 +10,8 @@
 
 #include "griddep.h"
 #include "base/text.h"
+#include "experiment/clock.h"
+#include "experiment/experiment.h"
 #include "run/chain.h"
 
 #define GD_TUNE_NONE UINT32_MAX
@@ -99,16 +101,14 @@ struct griddep_tune {
     gd_tune_launch *launches;
     griddep_use *uses;
     uint32_t launch_count;
-    griddep_tune_buffer *buffers; /* whole structs of this library's size */
-    uint32_t buffer_count;
+    gd_experiment_buffer *buffers;
     griddep_tune_options options;
     gd_tune_source *sources;
     uint32_t source_count;
     gd_tune_unit *units;
     uint32_t unit_count;
-    void *stream, *start, *end;
-    void **serial;     /* by buffer: what the serial run left; NULL: not compared */
-    void *got;         /* room for the largest of them */
+    gd_experiment experiment;
+    gd_clock clock;
     uint32_t warnings; /* of the chain as it was given */
     uint32_t batch;    /* runs of the chain in one timed sample */
     double scatter;    /* sum of the squares by which groups of equal chains are apart */
@@ -168,18 +168,10 @@ typedef struct gd_tune_ratio {
     double first_us, second_us; /* medians of a run */
 } gd_tune_ratio;
 
-/* Runs a chain once from freshly written buffers, and waits. */
-int32_t gd_tune_run_fresh(griddep_tune *tune, griddep_chain *chain, int32_t mode,
-                          griddep_error *error);
-
-/* Keeps what the buffers hold now. */
-int32_t gd_tune_keep(griddep_tune *tune, griddep_error *error);
-
-/* Whether the buffers hold what was kept; *buffer is the first that does not. */
-int32_t gd_tune_compare(griddep_tune *tune, bool *equal, uint32_t *buffer, griddep_error *error);
-
-/* Finds how many runs a sample needs. */
-int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error);
+/* Runs a chain once in the mode that is tuned. *different is the first buffer, counted from 1, that
+ * is not left as by the serial run; 0: all are. */
+int32_t gd_tune_run_compared(griddep_tune *tune, griddep_chain *chain, uint32_t *different,
+                             griddep_error *error);
 
 /* Times two chains in pairs, in turns; ratio is second / first. Stops early when the second is
  * slower by more than `hopeless` (0: never). */

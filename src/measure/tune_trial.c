@@ -184,9 +184,8 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
                      griddep_error *error)
 {
     griddep_error own;
-    uint32_t buffer;
+    uint32_t different = 0;
     char detail[64];
-    bool equal;
 
     griddep_error_init(&own);
     *goes_on = false;
@@ -197,15 +196,13 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
         return set_detail(trial, GRIDDEP_TUNE_REFUSED, own.text, error);
     if (status)
         return gd_error_set(error, status, "%s", own.text);
-    status = gd_tune_run_fresh(tune, setup->chain, tune->options.mode, error);
-    if (!status)
-        status = gd_tune_compare(tune, &equal, &buffer, error);
+    status = gd_tune_run_compared(tune, setup->chain, &different, error);
     if (status)
         return status;
     tune->info.ran_count++;
-    *goes_on = equal;
-    snprintf(detail, sizeof detail, "buffer %" PRIu32 " differs from the serial run", buffer + 1);
-    return equal ? GRIDDEP_OK : set_detail(trial, GRIDDEP_TUNE_DIFFERENT, detail, error);
+    *goes_on = !different;
+    snprintf(detail, sizeof detail, "buffer %" PRIu32 " differs from the serial run", different);
+    return different ? set_detail(trial, GRIDDEP_TUNE_DIFFERENT, detail, error) : GRIDDEP_OK;
 }
 
 static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial,
@@ -637,26 +634,22 @@ static int32_t explain_whole(griddep_tune *tune, griddep_error *error)
 static int32_t confirm_whole(griddep_tune *tune, griddep_error *error)
 {
     gd_tune_proof proof = {0};
-    uint32_t buffer;
-    bool equal = true;
+    uint32_t different = 0;
     int32_t status = GRIDDEP_OK;
 
     tune->info.ratio = tune->info.lowest = tune->info.highest = 1;
     if (!is_changed(tune))
         return GRIDDEP_OK;
-    for (uint32_t i = 0; i < LAST_RUNS && equal && !status; i++) {
-        status = gd_tune_run_fresh(tune, tune->best.chain, tune->options.mode, error);
-        if (!status)
-            status = gd_tune_compare(tune, &equal, &buffer, error);
-    }
+    for (uint32_t i = 0; i < LAST_RUNS && !different && !status; i++)
+        status = gd_tune_run_compared(tune, tune->best.chain, &different, error);
     if (!status)
         status = gd_tune_confirm(tune, &tune->given, &tune->best, &proof, error);
     if (status)
         return status;
     tune->info.baseline_us = tune->info.chosen_us = proof.before_us;
-    tune->info.last_ratio = equal ? proof.ratio : (double)NAN;
+    tune->info.last_ratio = different ? (double)NAN : proof.ratio;
     tune->info.last_needed = proof.needed;
-    if (!equal || !proof.holds)
+    if (different || !proof.holds)
         return drop_all(tune, error);
     tune->info.changed = 1;
     tune->info.chosen_us = proof.after_us;

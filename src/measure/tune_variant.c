@@ -61,8 +61,8 @@ static uint64_t unwritten_bytes(const griddep_tune *tune, uint32_t launch, uint3
 {
     const uint64_t address = find_address(tune, launch, argument);
 
-    for (uint32_t i = 0; i < tune->buffer_count; i++) {
-        const griddep_tune_buffer *buffer = &tune->buffers[i];
+    for (uint32_t i = 0; i < tune->experiment.buffer_count; i++) {
+        const gd_experiment_buffer *buffer = &tune->buffers[i];
         if (address >= buffer->address && address - buffer->address < buffer->bytes)
             return buffer->initial ? 0 : buffer->bytes - (address - buffer->address);
     }

@@ -42,17 +42,15 @@ static int32_t read_hop(griddep_timeline *timeline, uint32_t launch,
 }
 
 /* A row of `values` is one figure of one hop, and has one column for each run; the chain's own
- * figures are taken with every hop. The plain chain runs ahead, so that the traced launches are
- * queued meanwhile. */
+ * figures are taken with every hop. */
 static int32_t run_once(griddep_tune *tune, griddep_chain *plain, griddep_timeline *timeline,
                         double *values, uint32_t runs, uint32_t run, griddep_error *error)
 {
     griddep_timeline_info info = {.size = sizeof info};
     double figures[GRIDDEP_TUNE_FIGURES];
-    int32_t status = griddep_chain_run(plain, tune->options.mode, tune->stream, error);
+    int32_t status =
+        gd_experiment_trace(&tune->experiment, plain, timeline, tune->options.mode, error);
 
-    if (!status)
-        status = griddep_timeline_run(timeline, tune->options.mode, tune->stream, error);
     if (!status)
         status = griddep_timeline_get_info(timeline, &info, error);
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
@@ -113,7 +111,7 @@ int32_t gd_tune_look(griddep_tune *tune, const gd_tune_setup *setup, gd_tune_sho
     }
     if (status)
         return gd_error_set(error, status, "%s", own.text);
-    status = gd_tune_run_fresh(tune, setup->chain, tune->options.mode, error);
+    status = gd_experiment_run(&tune->experiment, setup->chain, tune->options.mode, NULL, error);
     if (!status)
         status = run_all(tune, setup->chain, timeline, shown, error);
     griddep_timeline_destroy(timeline);

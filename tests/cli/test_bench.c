@@ -1,14 +1,14 @@
-/* What the suites of griddep bench run, on the emulated driver and in small: the ways to hand a
+/* What the suites of bench/suites run, on the emulated driver and in small: the ways to hand a
  * step on, and the plans that they build, against their references. The times are a GPU's
  * business. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench.h"
-#include "cli/plan/decoder.h"
-#include "cli/plan/fc_chain.h"
-#include "cli/job/handoff.h"
+#include "bench/suites.h"
+#include "bench/decoder.h"
+#include "bench/fc_chain.h"
+#include "bench/handoff.h"
 #include "cli/job/job.h"
 #include "cli/io/message.h"
 #include "cli/plan/plancheck.h"
@@ -218,19 +218,12 @@ START_TEST(a_suite_tells_what_became_of_its_kernels)
     static const struct outcome {
         const gd_bench_suite *suite;
         int code;
-    } outcomes[] = {{&gd_bench_fc_chain, 0}, {&gd_bench_transformer_block, GD_EXIT_USAGE}};
+    } outcomes[] = {{&suite_fc_chain, 0}, {&suite_transformer_block, GD_EXIT_USAGE}};
     griddep_runtime_info info = {.size = sizeof info};
     void *results = NULL;
     succeeds(griddep_runtime_get_info(runtime, &info, &error));
-    const gd_bench bench = {
-        .runtime = runtime,
-        .info = &info,
-        .samples = 1,
-        .layers = 1,
-        .decoder = "small",
-        .rows = 16,
-        .columns = 16,
-    };
+    const suites_request request = {.layers = 1, .decoder = "small", .rows = 16, .columns = 16};
+    const gd_bench bench = {.runtime = runtime, .info = &info, .samples = 1, .request = &request};
     ck_assert_int_eq(outcomes[_i].suite->measure(&bench, &results), outcomes[_i].code);
     ck_assert_ptr_nonnull(results);
     outcomes[_i].suite->free(results);

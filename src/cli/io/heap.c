@@ -8,7 +8,7 @@
 
 #include "cli/io/message.h"
 
-static void end_without_memory(void)
+void gd_heap_end(void)
 {
     fputs("griddep: the host has no memory left\n", stderr);
     exit(GD_EXIT_REFUSED);
@@ -18,7 +18,7 @@ void *gd_heap_take(size_t count, size_t bytes)
 {
     void *memory = calloc(count > 0 ? count : 1, bytes > 0 ? bytes : 1);
     if (memory == NULL)
-        end_without_memory();
+        gd_heap_end();
     return memory;
 }
 
@@ -26,7 +26,7 @@ void *gd_heap_grow(void *array, size_t old_count, size_t new_count, size_t bytes
 {
     char *grown = reallocarray(array, new_count, bytes);
     if (grown == NULL)
-        end_without_memory();
+        gd_heap_end();
     memset(grown + old_count * bytes, 0, (new_count - old_count) * bytes);
     return grown;
 }
@@ -35,7 +35,7 @@ char *gd_heap_string(const char *text)
 {
     char *copy = strdup(text);
     if (copy == NULL)
-        end_without_memory();
+        gd_heap_end();
     return copy;
 }
 

@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+/* Ends the command like a request that cannot be met. */
+_Noreturn void gd_heap_end(void);
+
 /* Zeroed; count * bytes may be 0. */
 void *gd_heap_take(size_t count, size_t bytes);
 

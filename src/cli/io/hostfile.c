@@ -11,12 +11,12 @@
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
 
-static int refuse(const char *path, const char *reason)
+static int report_file_error(const char *path, const char *reason)
 {
     return gd_message_error_at((gd_place){path, 0, 0}, "%s", reason);
 }
 
-static int refuse_size(const char *path, uint64_t most)
+static int report_too_large(const char *path, uint64_t most)
 {
     return gd_message_error_at((gd_place){path, 0, 0},
                                "more than the %llu bytes that are read here",
@@ -41,15 +41,15 @@ int gd_hostfile_read_into(const char *path, void *target, size_t bytes)
 {
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
-        return refuse(path, strerror(errno));
+        return report_file_error(path, strerror(errno));
     gd_outputfile_note_input(path);
     size_t got = fread(target, 1, bytes, file);
     bool failed = ferror(file) != 0;
     int reason = errno;
     fclose(file);
     if (failed)
-        return refuse(path, strerror(reason));
-    return got == bytes ? 0 : refuse(path, "the file became shorter while it was read");
+        return report_file_error(path, strerror(reason));
+    return got == bytes ? 0 : report_file_error(path, "the file became shorter while it was read");
 }
 
 /* Reads a stream whose length is not known before. */
@@ -61,7 +61,7 @@ static int read_stream(FILE *file, const char *path, uint64_t most, char **data,
         used += got;
         if (used > most) {
             free(text);
-            return refuse_size(path, most);
+            return report_too_large(path, most);
         }
         if (used + 1 == capacity) {
             text = gd_heap_grow(text, capacity, capacity * 2, 1);
@@ -70,7 +70,7 @@ static int read_stream(FILE *file, const char *path, uint64_t most, char **data,
     }
     if (ferror(file)) {
         free(text);
-        return refuse(path, strerror(errno));
+        return report_file_error(path, strerror(errno));
     }
     text[used] = '\0';
     *data = text;
@@ -82,7 +82,7 @@ static int read_path(const char *path, uint64_t most, char **data, size_t *bytes
 {
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
-        return refuse(path, strerror(errno));
+        return report_file_error(path, strerror(errno));
     int code = read_stream(file, path, most, data, bytes);
     fclose(file);
     return code;
@@ -94,8 +94,8 @@ int gd_hostfile_read(const char *path, uint64_t most, char **data, size_t *bytes
     uint64_t size = 0;
     const char *reason = gd_hostfile_measure(path, &size);
     if (reason != NULL)
-        return refuse(path, reason);
-    return size > most ? refuse_size(path, most) : read_path(path, most, data, bytes);
+        return report_file_error(path, reason);
+    return size > most ? report_too_large(path, most) : read_path(path, most, data, bytes);
 }
 
 int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t *bytes)

@@ -99,7 +99,7 @@ static void write_json(const gd_place *place, int code, const griddep_error *err
     hand_out(code, object);
 }
 
-static void say(const gd_place *place, int code, const char *text)
+static void write_message(const gd_place *place, int code, const char *text)
 {
     char *clean = gd_output_clean(text);
     write_stderr(place, clean);
@@ -130,7 +130,8 @@ static gd_place place_of(const griddep_error *error)
 
 /* The library quotes source lines, so its text may have several lines; a name in `doing` may
  * not. */
-static int tell(gd_place place, int code, const griddep_error *error, const char *doing)
+static int write_library_error(gd_place place, int code, const griddep_error *error,
+                               const char *doing)
 {
     char *raw = doing != NULL ? gd_heap_format("%s: %s", doing, words_of(error))
                               : gd_heap_string(words_of(error));
@@ -173,7 +174,7 @@ int gd_message_error(int code, const char *format, ...)
     va_start(arguments, format);
     char *text = gd_heap_vformat(format, arguments);
     va_end(arguments);
-    say(&(gd_place){0}, code, text);
+    write_message(&(gd_place){0}, code, text);
     free(text);
     return code;
 }
@@ -184,7 +185,7 @@ int gd_message_error_at(gd_place place, const char *format, ...)
     va_start(arguments, format);
     char *text = gd_heap_vformat(format, arguments);
     va_end(arguments);
-    say(&place, GD_EXIT_USAGE, text);
+    write_message(&place, GD_EXIT_USAGE, text);
     free(text);
     return GD_EXIT_USAGE;
 }
@@ -196,13 +197,14 @@ int gd_message_library(const griddep_error *error, const char *doing)
 
 int gd_message_library_as(int code, const griddep_error *error, const char *doing)
 {
-    return tell(place_of(error), code, error, doing);
+    return write_library_error(place_of(error), code, error, doing);
 }
 
 int gd_message_library_at(gd_place place, const griddep_error *error, const char *doing)
 {
     bool has_place = error->file[0] != '\0' || place.file == NULL;
-    return tell(has_place ? place_of(error) : place, exit_code_of(error->status), error, doing);
+    return write_library_error(has_place ? place_of(error) : place, exit_code_of(error->status),
+                               error, doing);
 }
 
 void gd_message_warning(const char *format, ...)

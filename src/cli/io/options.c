@@ -56,11 +56,17 @@ static void print_option(const char *name, const char *value, const char *help)
     printf("  %-24s %s\n", left, help);
 }
 
+/* What stands in front of the name where it is called. */
+static const char *caller_of(const gd_usage *usage)
+{
+    return usage->is_program ? "" : "griddep ";
+}
+
 static int print_help(const gd_usage *usage)
 {
     if (table_wanted)
         return print_table(usage);
-    printf("usage: griddep %s%s%s\n\n%s\n\noptions:\n", usage->name,
+    printf("usage: %s%s%s%s\n\n%s\n\noptions:\n", caller_of(usage), usage->name,
            usage->synopsis[0] != '\0' ? " " : "", usage->synopsis, usage->summary);
     for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
         print_option(option->name, option->value, option->help);
@@ -79,12 +85,12 @@ static int unknown_option(const gd_usage *usage, const char *given, size_t lengt
         names[count++] = option->name;
     char *word = gd_heap_format("%.*s", (int)length, given);
     const char *nearest = gd_suggest_nearest(word, names, count);
-    int code = nearest != NULL
-                   ? gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; did you mean --%s?",
-                                      usage->name, word, nearest)
-                   : gd_message_error(GD_EXIT_USAGE,
-                                      "%s has no option --%s; 'griddep %s --help' lists them",
-                                      usage->name, word, usage->name);
+    int code =
+        nearest != NULL
+            ? gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; did you mean --%s?",
+                               usage->name, word, nearest)
+            : gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; '%s%s --help' lists them",
+                               usage->name, word, caller_of(usage), usage->name);
     free(word);
     return code;
 }
@@ -207,7 +213,7 @@ static int read_short_option(const gd_usage *usage, int argc, char **argv, int *
 static int check_words(const gd_usage *usage, size_t count)
 {
     if (count < usage->words_least)
-        return gd_message_error(GD_EXIT_USAGE, "usage: griddep %s %s", usage->name,
+        return gd_message_error(GD_EXIT_USAGE, "usage: %s%s %s", caller_of(usage), usage->name,
                                 usage->synopsis);
     return -1;
 }
@@ -263,9 +269,8 @@ int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **w
             if (code >= 0)
                 return code;
         } else if (count == usage->words_most) {
-            return gd_message_error(GD_EXIT_USAGE,
-                                    "'%s' is one word too many; usage: griddep %s %s", word,
-                                    usage->name, usage->synopsis);
+            return gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: %s%s %s",
+                                    word, caller_of(usage), usage->name, usage->synopsis);
         } else {
             words[count++] = word;
         }

@@ -39,6 +39,7 @@ typedef struct gd_usage {
     const char *details;      /* paragraphs, or NULL */
     const gd_option *options; /* ends with GD_OPTION_END; at most 31 */
     size_t words_least, words_most;
+    bool is_program; /* of its own, called by its name: not a subcommand of griddep */
 } gd_usage;
 
 /* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that

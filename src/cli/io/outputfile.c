@@ -147,7 +147,7 @@ static bool is_input(const gd_identity *identity)
     return false;
 }
 
-static int refuse(int code, const char *option, const char *path, const char *reason)
+static int report_output_error(int code, const char *option, const char *path, const char *reason)
 {
     if (option != NULL)
         return gd_message_error(code, "--%s: %s: %s", option, path, reason);
@@ -239,7 +239,7 @@ static int add_output(const char *option, const char *path, bool is_folder)
 
 static int write_failed(const char *path, int reason)
 {
-    return refuse(GD_EXIT_REFUSED, option_of(path), path, strerror(reason));
+    return report_output_error(GD_EXIT_REFUSED, option_of(path), path, strerror(reason));
 }
 
 static int write_directly(const char *path, const gd_identity *identity, const void *data,
@@ -321,10 +321,11 @@ static int stage(const char *path, const void *data, size_t bytes, bool may_be_i
     const gd_output output = {.path = (char *)path};
     gd_identity identity = identify(path);
     const char *reason = may_be_input ? NULL : conflict(&output, &identity);
-    int code = reason != NULL ? refuse(GD_EXIT_USAGE, option_of(path), path, reason) : 0;
+    int code =
+        reason != NULL ? report_output_error(GD_EXIT_USAGE, option_of(path), path, reason) : 0;
     reason = code == 0 ? obstacle(&output, &identity) : NULL;
     if (reason != NULL)
-        code = refuse(GD_EXIT_REFUSED, option_of(path), path, reason);
+        code = report_output_error(GD_EXIT_REFUSED, option_of(path), path, reason);
     bool is_place =
         identity.name != NULL || (S_ISREG(identity.status.st_mode) && !is_descriptor(path));
     if (code == 0)
@@ -365,12 +366,12 @@ int gd_outputfile_check(void)
         gd_identity identity = identify(outputs[i].path);
         const char *reason = conflict(&outputs[i], &identity);
         if (reason != NULL)
-            code = refuse(GD_EXIT_USAGE, outputs[i].option, outputs[i].path, reason);
+            code = report_output_error(GD_EXIT_USAGE, outputs[i].option, outputs[i].path, reason);
         for (size_t k = 0; k < i && code == 0; k++)
             code = check_pair(&outputs[k], &outputs[i]);
         reason = code == 0 ? obstacle(&outputs[i], &identity) : NULL;
         if (reason != NULL)
-            code = refuse(GD_EXIT_REFUSED, outputs[i].option, outputs[i].path, reason);
+            code = report_output_error(GD_EXIT_REFUSED, outputs[i].option, outputs[i].path, reason);
         free(identity.name);
     }
     return code;

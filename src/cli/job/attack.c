@@ -21,7 +21,7 @@ typedef struct gd_attack_code {
 /* Which triggers are moved to the start. */
 enum { EAGER_NONE, EAGER_PRODUCER, EAGER_ALL };
 
-static int refuse(const griddep_error *error)
+static int report_attack_error(const griddep_error *error)
 {
     return gd_message_library(error, "attacking the chain");
 }
@@ -141,7 +141,7 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
         ++*count;
     }
     griddep_findings_destroy(findings);
-    return status == GRIDDEP_OK ? 0 : refuse(&error);
+    return status == GRIDDEP_OK ? 0 : report_attack_error(&error);
 }
 
 /* A trigger at the start is right wherever every later kernel waits for what it needs. A chain may
@@ -173,7 +173,7 @@ int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, 
     *code = NULL;
     int32_t status = make_texts(attacked, &attack, EAGER_NONE, texts, &error);
     int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code)
-                                      : refuse(&error);
+                                      : report_attack_error(&error);
     free_texts(texts, attacked->plan->launch_count);
     return failed;
 }
@@ -243,17 +243,16 @@ static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, gridde
 static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode,
                      gd_attack_result *result)
 {
-    gd_session *session = &attacked->session;
+    gd_experiment *experiment = &attacked->session.experiment;
     griddep_error error;
     griddep_error_init(&error);
-    int code = gd_session_reset(session);
-    if (code != 0)
-        return code;
-    int32_t status = griddep_chain_run(chain, mode, session->stream, &error);
+    int32_t status = gd_experiment_run(experiment, chain, mode, experiment->got, &error);
     if (status == GRIDDEP_OK)
-        status = griddep_stream_synchronize(session->runtime, session->stream, &error);
+        return 0;
+    if (experiment->step != GD_EXPERIMENT_RUNS)
+        return gd_session_report_error(&attacked->session, mode, &error);
     if (status != GRIDDEP_ERROR_FAULT || result == NULL)
-        return status == GRIDDEP_OK ? 0 : refuse(&error);
+        return report_attack_error(&error);
     result->faulted = true;
     result->why = gd_heap_string(error.text);
     return 0;
@@ -275,50 +274,24 @@ static uint32_t last_writer(const gd_plan *plan, uint32_t buffer)
     return writer;
 }
 
-static void note_difference(const gd_attacked *attacked, uint32_t index, gd_attack_result *result)
+/* Of the buffers that differ, the one whose last writer stands first in the chain. */
+static void find_first_difference(const gd_attacked *attacked, gd_attack_result *result)
 {
-    const gd_plan_buffer *buffer = &attacked->plan->buffers[index];
-    uint32_t writer = last_writer(attacked->plan, index);
-    if (result->differs && writer >= result->launch)
+    const gd_experiment *experiment = &attacked->session.experiment;
+    for (uint32_t i = gd_experiment_find_difference(experiment, 0); i < experiment->buffer_count;
+         i = gd_experiment_find_difference(experiment, i + 1)) {
+        const uint32_t writer = last_writer(attacked->plan, i);
+        if (result->differs && writer >= result->launch)
+            continue;
+        result->differs = true;
+        result->launch = writer;
+        result->buffer = i;
+    }
+    if (!result->differs)
         return;
-    result->differs = true;
-    result->launch = writer;
-    result->buffer = index;
-    gd_verify_compare(buffer->type, attacked->got, attacked->serial[index], buffer->count,
-                      &result->difference);
-}
-
-static int compare(gd_attacked *attacked, gd_attack_result *result)
-{
-    int code = 0;
-    for (uint32_t i = 0; i < attacked->plan->buffer_count && code == 0; i++) {
-        uint64_t bytes = gd_plan_buffer_bytes(&attacked->plan->buffers[i]);
-        if (attacked->serial[i] == NULL)
-            continue;
-        code = gd_session_read(&attacked->session, i, attacked->got);
-        if (code == 0 && memcmp(attacked->got, attacked->serial[i], bytes) != 0)
-            note_difference(attacked, i, result);
-    }
-    return code;
-}
-
-static int keep_serial(gd_attacked *attacked)
-{
-    const gd_plan *plan = attacked->plan;
-    uint64_t largest = 1;
-    int code = gd_session_reset(&attacked->session);
-    if (code == 0)
-        code = gd_session_run(&attacked->session, GRIDDEP_MODE_SERIAL);
-    for (uint32_t i = 0; i < plan->buffer_count && code == 0; i++) {
-        uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[i]);
-        if (!plan->buffers[i].written || gd_plan_may_deviate(plan, i))
-            continue;
-        attacked->serial[i] = gd_heap_take(bytes, 1);
-        largest = bytes > largest ? bytes : largest;
-        code = gd_session_read(&attacked->session, i, attacked->serial[i]);
-    }
-    attacked->got = gd_heap_take(largest, 1);
-    return code;
+    const gd_plan_buffer *buffer = &attacked->plan->buffers[result->buffer];
+    gd_verify_compare(buffer->type, experiment->got[result->buffer],
+                      experiment->serial[result->buffer], buffer->count, &result->difference);
 }
 
 /* What the chain file says of its grids is checked before anything is laid to a race's account. */
@@ -331,9 +304,9 @@ static int check_grids(gd_attacked *attacked)
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, &none, NULL, &chain, &error);
     int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL)
-                                    : refuse(&error);
+                                    : report_attack_error(&error);
     if (code == 0)
-        code = compare(attacked, &result);
+        find_first_difference(attacked, &result);
     griddep_chain_destroy(chain);
     if (code == 0 && result.differs)
         code = gd_message_error(GD_EXIT_USAGE,
@@ -360,7 +333,6 @@ int gd_attacked_open(gd_attacked *attacked, const gd_plan *plan, const gd_module
 {
     *attacked = (gd_attacked){.plan = plan,
                               .modules = modules,
-                              .serial = gd_heap_take(plan->buffer_count, sizeof(void *)),
                               .grids = gd_heap_take(plan->launch_count, sizeof(uint32_t)),
                               .eager = gd_heap_take(plan->launch_count, sizeof(int32_t)),
                               .nanoseconds = nanoseconds,
@@ -372,7 +344,8 @@ int gd_attacked_open(gd_attacked *attacked, const gd_plan *plan, const gd_module
         return code;
     for (uint32_t i = 0; i < plan->launch_count; i++)
         attacked->grids[i] = smallest_grid(attacked, i);
-    code = keep_serial(attacked);
+    code = gd_session_run(&attacked->session, GRIDDEP_MODE_SERIAL,
+                          attacked->session.experiment.serial);
     return code == 0 ? check_grids(attacked) : code;
 }
 
@@ -382,11 +355,7 @@ void gd_attacked_close(gd_attacked *attacked)
         griddep_module_unload(attacked->codes[i].module);
         free(attacked->codes[i].text);
     }
-    for (uint32_t i = 0; attacked->plan != NULL && i < attacked->plan->buffer_count; i++)
-        free(attacked->serial[i]);
     free(attacked->codes);
-    free(attacked->serial);
-    free(attacked->got);
     free(attacked->grids);
     free(attacked->eager);
     gd_session_close(&attacked->session);
@@ -402,12 +371,12 @@ static int run_rounds(gd_attacked *attacked, const gd_attack *attack, griddep_pt
     griddep_error error;
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, attack, texts, &chain, &error);
-    int code = status == GRIDDEP_OK ? 0 : refuse(&error);
+    int code = status == GRIDDEP_OK ? 0 : report_attack_error(&error);
     for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted;
          i++) {
         code = run_chain(attacked, chain, attack->mode, result);
         if (code == 0 && !result->faulted)
-            code = compare(attacked, result);
+            find_first_difference(attacked, result);
     }
     result->ran = code == 0;
     griddep_chain_destroy(chain);
@@ -429,7 +398,7 @@ int gd_attack_run(gd_attacked *attacked, const gd_attack *attack, gd_attack_resu
     else if (status == GRIDDEP_ERROR_NOT_FOUND)
         result->why = gd_heap_string(error.text);
     else if (status != GRIDDEP_OK)
-        code = refuse(&error);
+        code = report_attack_error(&error);
     else if (code == 0)
         code = run_rounds(attacked, attack, texts, result);
     free_texts(texts, attacked->plan->launch_count);

@@ -29,13 +29,11 @@ typedef struct gd_attack {
 } gd_attack;
 
 typedef struct gd_attack_result {
-    bool ran; /* false: `why` says why it was not run */
-    bool
-        faulted; /* a kernel faulted, as `why` tells; the plan is to be closed, and its runtime
+    bool ran;     /* false: `why` says why it was not run */
+    bool faulted; /* a kernel faulted, as `why` tells; the plan is to be closed, and its runtime
                   * too */
-    char *why;   /* or NULL */
-    bool
-        own_triggers; /* triggers stay where they are: moved to the start they would make the chain
+    char *why;    /* or NULL */
+    bool own_triggers; /* triggers stay where they are: moved to the start they would make the chain
                        * wrong */
     bool differs;
     uint32_t
@@ -44,18 +42,16 @@ typedef struct gd_attack_result {
     gd_difference difference;
 } gd_attack_result;
 
-/* A plan that is attacked: realised, with the serial run's results. */
+/* A plan that is attacked: realised, its experiment with the serial run's results. */
 typedef struct gd_attacked {
     const gd_plan *plan;
     const gd_modulefile_list *modules;
     gd_session session;
-    void **serial; /* by buffer; NULL: not compared */
-    void *got;
     uint32_t *grids; /* by launch: the first dimension that attacks use */
     uint32_t nanoseconds;
     uint32_t rounds;
-    int32_t *
-        eager; /* by launch as producer: how many triggers may stand at the start; -1: not known
+    int32_t
+        *eager; /* by launch as producer: how many triggers may stand at the start; -1: not known
                 * yet */
     struct gd_attack_code *codes; /* modules that were loaded for attacks */
     uint32_t code_count;

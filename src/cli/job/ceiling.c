@@ -144,8 +144,7 @@ int gd_ceiling_measure(griddep_runtime *runtime, uint32_t samples, double *bytes
                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the read ceiling");
     end_ceiling(&ceiling);
     gd_progress_clear();
-    if (code == 0 && timings[GRIDDEP_MODE_GRAPH].microseconds > 0.0)
-        *bytes_per_second =
-            (double)ceiling.bytes / (timings[GRIDDEP_MODE_GRAPH].microseconds * 1e-6);
+    if (code == 0 && timings[GRIDDEP_MODE_GRAPH].us.median > 0.0)
+        *bytes_per_second = (double)ceiling.bytes / (timings[GRIDDEP_MODE_GRAPH].us.median * 1e-6);
     return code;
 }

@@ -29,7 +29,7 @@ static char *library_folder(bool follow)
 }
 
 /* The folder at a path from the library's, where it holds the driver. To free; NULL. */
-static char *look(const char *library, const char *from_there)
+static char *find_from_library(const char *library, const char *from_there)
 {
     char *folder = gd_heap_format("%s/%s", library, from_there);
     char *driver = gd_heap_format("%s/%s", folder, driver_name);
@@ -46,9 +46,9 @@ char *gd_driverfolder_find(void)
         char *library = library_folder(follow != 0);
         const char *last = library != NULL ? strrchr(library, '/') : NULL;
         if (library != NULL)
-            found = look(library, "griddep/driver");
+            found = find_from_library(library, "griddep/driver");
         if (found == NULL && last != NULL && strcmp(last, "/.libs") == 0)
-            found = look(library, "../driver");
+            found = find_from_library(library, "../driver");
         free(library);
     }
     if (found == NULL)

@@ -12,14 +12,12 @@
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
 
-/* Copies of buffers on the host, by buffer index; NULL where a buffer is not needed. */
+/* What is expected, by buffer or expectation; NULL where it is not needed. */
 typedef struct gd_job_state {
     gd_job *job;
     gd_session session;
-    void **serial;    /* what the serial run left */
     void **reference; /* what the references computed */
     void **files;     /* per expectation */
-    void **got;       /* what the current run left */
 } gd_job_state;
 
 static bool needs_reference(const gd_plan *plan)
@@ -50,32 +48,11 @@ static int load_expected(gd_job_state *state)
                              state->reference);
 }
 
-static bool is_watched(const gd_plan *plan, uint32_t buffer)
+/* One checked run in a mode, from freshly written buffers. */
+static int run_fresh(gd_job_state *state, int32_t mode, void **results)
 {
-    if (plan->buffers[buffer].written)
-        return true;
-    for (uint32_t i = 0; i < plan->expectation_count; i++)
-        if (plan->expectations[i].buffer == buffer)
-            return true;
-    return false;
-}
-
-/* One checked run in a mode, from freshly written buffers; what it leaves goes to `buffers`. */
-static int run_fresh(gd_job_state *state, int32_t mode, void **buffers)
-{
-    const gd_plan *plan = state->job->plan;
     gd_progress_show("running %s", griddep_mode_name(mode));
-    int code = gd_session_reset(&state->session);
-    if (code == 0)
-        code = gd_session_run(&state->session, mode);
-    for (uint32_t i = 0; i < plan->buffer_count && code == 0; i++) {
-        if (!is_watched(plan, i))
-            continue;
-        if (buffers[i] == NULL)
-            buffers[i] = gd_heap_take(gd_plan_buffer_bytes(&plan->buffers[i]), 1);
-        code = gd_session_read(&state->session, i, buffers[i]);
-    }
-    return code;
+    return gd_session_run(&state->session, mode, results);
 }
 
 static void copy_kept(unsigned char *kept, void *buffer, uint64_t bytes, bool keep)
@@ -93,11 +70,9 @@ static void exchange_serial(gd_job_state *state, bool keep)
     unsigned char *at = state->job->serial->data;
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[i]);
-        if (!is_watched(plan, i))
+        if (!gd_plan_is_watched(plan, i))
             continue;
-        if (state->serial[i] == NULL)
-            state->serial[i] = gd_heap_take(bytes, 1);
-        copy_kept(at, state->serial[i], bytes, keep);
+        copy_kept(at, state->session.experiment.serial[i], bytes, keep);
         at += bytes;
     }
     state->job->serial->is_there = true;
@@ -107,7 +82,8 @@ static int run_serial(gd_job_state *state)
 {
     const gd_job *job = state->job;
     bool is_known = job->serial != NULL && job->serial->is_there;
-    int code = is_known ? 0 : run_fresh(state, GRIDDEP_MODE_SERIAL, state->serial);
+    int code =
+        is_known ? 0 : run_fresh(state, GRIDDEP_MODE_SERIAL, state->session.experiment.serial);
     if (code == 0 && job->serial != NULL)
         exchange_serial(state, !is_known);
     return code;
@@ -115,18 +91,15 @@ static int run_serial(gd_job_state *state)
 
 static void compare_with_serial(gd_job_state *state, gd_job_mode *result)
 {
-    const gd_plan *plan = state->job->plan;
-    result->equal = true;
-    for (uint32_t i = 0; i < plan->buffer_count && result->equal; i++) {
-        const gd_plan_buffer *buffer = &plan->buffers[i];
-        if (!buffer->written || gd_plan_may_deviate(plan, i) ||
-            memcmp(state->got[i], state->serial[i], gd_plan_buffer_bytes(buffer)) == 0)
-            continue;
-        result->equal = false;
-        result->unequal_buffer = i;
-        gd_verify_compare(buffer->type, state->got[i], state->serial[i], buffer->count,
-                          &result->unequal);
-    }
+    const gd_experiment *experiment = &state->session.experiment;
+    uint32_t at = gd_experiment_find_difference(experiment, 0);
+    result->equal = at == experiment->buffer_count;
+    if (result->equal)
+        return;
+    const gd_plan_buffer *buffer = &state->job->plan->buffers[at];
+    result->unequal_buffer = at;
+    gd_verify_compare(buffer->type, experiment->got[at], experiment->serial[at], buffer->count,
+                      &result->unequal);
 }
 
 static const void *expected_data(const gd_job_state *state, uint32_t index)
@@ -142,7 +115,7 @@ static const void *expected_data(const gd_job_state *state, uint32_t index)
     case GD_EXPECTED_SERIAL:
         break;
     }
-    return state->serial[expectation->buffer];
+    return state->session.experiment.serial[expectation->buffer];
 }
 
 static void compare_with_expected(gd_job_state *state, gd_job_mode *result)
@@ -151,8 +124,8 @@ static void compare_with_expected(gd_job_state *state, gd_job_mode *result)
     for (uint32_t i = 0; i < plan->expectation_count; i++) {
         const gd_plan_expectation *expectation = &plan->expectations[i];
         const gd_plan_buffer *buffer = &plan->buffers[expectation->buffer];
-        gd_verify_compare(buffer->type, state->got[expectation->buffer], expected_data(state, i),
-                          buffer->count, &result->differences[i]);
+        gd_verify_compare(buffer->type, state->session.experiment.got[expectation->buffer],
+                          expected_data(state, i), buffer->count, &result->differences[i]);
         result->met[i] = gd_verify_allows(expectation, &result->differences[i]);
         state->job->as_expected &= result->met[i];
     }
@@ -180,7 +153,7 @@ static int check_mode(gd_job_state *state, int32_t mode)
     result->differences = gd_heap_take(plan->expectation_count, sizeof(*result->differences));
     result->met = gd_heap_take(plan->expectation_count, sizeof(*result->met));
     result->hops = gd_heap_take(plan->launch_count, sizeof(*result->hops));
-    int code = run_fresh(state, mode, state->got);
+    int code = run_fresh(state, mode, state->session.experiment.got);
     if (code != 0)
         return code;
     compare_with_serial(state, result);
@@ -192,8 +165,8 @@ static int write_dumps(const gd_job_state *state)
 {
     for (uint32_t i = 0; i < state->job->dump_count; i++) {
         const gd_job_dump *dump = &state->job->dumps[i];
-        const void *data = state->got[dump->buffer] != NULL ? state->got[dump->buffer]
-                                                            : state->session.images[dump->buffer];
+        const void *got = state->session.experiment.got[dump->buffer];
+        const void *data = got != NULL ? got : state->session.images[dump->buffer];
         int code = gd_outputfile_write(
             dump->path, data, gd_plan_buffer_bytes(&state->job->plan->buffers[dump->buffer]));
         if (code != 0)
@@ -241,7 +214,7 @@ static void find_unwritten(const gd_job_state *state)
     for (uint32_t i = 0; i < job->plan->buffer_count; i++) {
         const gd_plan_buffer *buffer = &job->plan->buffers[i];
         uint64_t bytes = gd_plan_buffer_bytes(buffer);
-        if (!buffer->written_first || !is_untouched(state->serial[i], bytes))
+        if (!buffer->written_first || !is_untouched(state->session.experiment.serial[i], bytes))
             continue;
         job->unwritten[i] = bytes > 8 || !gd_type_is_integer(buffer->type);
         if (job->unwritten[i])
@@ -290,7 +263,7 @@ uint64_t gd_job_serial_bytes(const gd_plan *plan)
 {
     uint64_t bytes = sizeof(gd_job_serial);
     for (uint32_t i = 0; i < plan->buffer_count; i++)
-        bytes += is_watched(plan, i) ? gd_plan_buffer_bytes(&plan->buffers[i]) : 0;
+        bytes += gd_plan_is_watched(plan, i) ? gd_plan_buffer_bytes(&plan->buffers[i]) : 0;
     return bytes;
 }
 
@@ -298,16 +271,12 @@ int gd_job_run(gd_job *job, griddep_runtime *runtime)
 {
     const gd_plan *plan = job->plan;
     gd_job_state state = {.job = job,
-                          .serial = gd_heap_take(plan->buffer_count, sizeof(void *)),
                           .reference = gd_heap_take(plan->buffer_count, sizeof(void *)),
-                          .files = gd_heap_take(plan->expectation_count, sizeof(void *)),
-                          .got = gd_heap_take(plan->buffer_count, sizeof(void *))};
+                          .files = gd_heap_take(plan->expectation_count, sizeof(void *))};
     int code = run_job(&state, runtime);
     gd_session_close(&state.session);
-    free_all(state.serial, plan->buffer_count);
     free_all(state.reference, plan->buffer_count);
     free_all(state.files, plan->expectation_count);
-    free_all(state.got, plan->buffer_count);
     gd_progress_clear();
     return code;
 }

@@ -7,11 +7,12 @@
 
 #include "griddep.h"
 
+#include "base/statistics.h"
+
 typedef struct gd_timing {
     uint32_t samples;
-    uint32_t batch;         /* steps in a sample */
-    double microseconds;    /* median, for one step */
-    double lowest, highest; /* of the middle 80 % of the samples: 10th and 90th percentile */
+    uint32_t batch; /* steps in a sample */
+    gd_spread us;   /* of one step */
 } gd_timing;
 
 /* Times the modes whose bit is set, into timings[mode]. The samples of the modes alternate, so that

@@ -12,14 +12,14 @@
 /* Of a launch: the end of one is seen only where each of its blocks is kept. */
 enum { MOST_BLOCKS = 1 << 20 };
 
-int gd_overlap_trace(const gd_session *session, griddep_timeline *timeline, int32_t mode)
+int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mode)
 {
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_chain_run(session->chain, mode, session->stream, &error) == GRIDDEP_OK &&
-        griddep_timeline_run(timeline, mode, session->stream, &error) == GRIDDEP_OK)
-        return 0;
-    return gd_message_library(&error, griddep_mode_name(mode));
+    return gd_experiment_trace(&session->experiment, session->chain, timeline, mode, &error) ==
+                   GRIDDEP_OK
+               ? 0
+               : gd_message_library(&error, griddep_mode_name(mode));
 }
 
 static bool is_whole(griddep_timeline *timeline, uint32_t launch)

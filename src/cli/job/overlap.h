@@ -20,10 +20,8 @@ typedef struct gd_overlap {
                                        that */
 } gd_overlap;
 
-/* Runs the plain chain and, right behind it in the stream, the instrumented one: the device is busy
- * while its launches are queued, as in a program that does not wait between its steps. Returns 0,
- * or an exit code after a message. */
-int gd_overlap_trace(const gd_session *session, griddep_timeline *timeline, int32_t mode);
+/* gd_experiment_trace. Returns 0, or an exit code after a message. */
+int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mode);
 
 /* Fills one overlap for each launch of the session's chain; *reason, to free, tells why nothing
  * could be measured, else it is NULL. Returns 0, or an exit code after a message. */

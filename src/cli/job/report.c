@@ -12,20 +12,19 @@
 
 static bool timed(const gd_job_mode *result)
 {
-    return result->timing.samples > 0 && result->timing.microseconds > 0.0;
+    return result->timing.samples > 0 && result->timing.us.median > 0.0;
 }
 
 static double bytes_per_second(const gd_job *job, const gd_job_mode *result)
 {
-    return (double)job->plan->step_bytes / (result->timing.microseconds * 1e-6);
+    return (double)job->plan->step_bytes / (result->timing.us.median * 1e-6);
 }
 
 /* How many times faster than another mode; 0 where either was not timed. */
 static double speed_up(const gd_job *job, int32_t mode, int32_t over)
 {
     const gd_job_mode *result = &job->results[mode], *base = &job->results[over];
-    return timed(result) && timed(base) ? base->timing.microseconds / result->timing.microseconds
-                                        : 0.0;
+    return timed(result) && timed(base) ? base->timing.us.median / result->timing.us.median : 0.0;
 }
 
 static bool is_set(int32_t reason)
@@ -97,9 +96,9 @@ static void add_timing(gd_columns *columns, const gd_job *job, const gd_job_mode
             gd_columns_add(columns, "-");
         return;
     }
-    gd_columns_add(columns, "%.2f us", timing->microseconds);
+    gd_columns_add(columns, "%.2f us", timing->us.median);
     if (timing->samples > 1)
-        gd_columns_add(columns, "%.2f to %.2f", timing->lowest, timing->highest);
+        gd_columns_add(columns, "%.2f to %.2f", timing->us.low, timing->us.high);
     else
         gd_columns_add(columns, "-");
     if (scale > 0.0)
@@ -305,9 +304,9 @@ static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, 
     GD_SET(object, {"clock", gd_output_string(info->emulated ? "model" : "device")},
            {"samples", json_integer(result->timing.samples)},
            {"steps_per_sample", json_integer(result->timing.batch)},
-           {"median_us", gd_output_real(result->timing.microseconds)},
-           {"percentile_10_us", gd_output_real(result->timing.lowest)},
-           {"percentile_90_us", gd_output_real(result->timing.highest)},
+           {"median_us", gd_output_real(result->timing.us.median)},
+           {"percentile_10_us", gd_output_real(result->timing.us.low)},
+           {"percentile_90_us", gd_output_real(result->timing.us.high)},
            {"bytes_per_second",
             info->emulated ? json_null() : gd_output_real(bytes_per_second(job, result))},
            {"speed_up_over_serial", over_serial > 0.0 ? gd_output_real(over_serial) : json_null()},

@@ -181,7 +181,7 @@ static bool is_interrupted(int ended)
 
 /* A run that ended badly is explained by its findings; one without any has to be explained by its
  * own words. */
-static int judge_run(gd_sanitize_state *state, const gd_emulator_report *report, int ended)
+static int check_end_of_run(gd_sanitize_state *state, const gd_emulator_report *report, int ended)
 {
     bool found = json_array_size(report->findings) > 0;
     bool ran = ended == GD_EXIT_OK || ended == GD_EXIT_DIFFERS;
@@ -211,7 +211,7 @@ static int take_run(gd_sanitize_state *state, const char *path, const char *sche
     gd_emulator_report report = {0};
     int code = gd_emulator_report_read(path, &report);
     if (code == 0)
-        code = judge_run(state, &report, ended);
+        code = check_end_of_run(state, &report, ended);
     if (code == 0) {
         gd_emulator_report_warn(&report);
         gd_racelist_add(&state->list, &report, &chain, schedule, griddep_mode_name(mode));
@@ -313,7 +313,7 @@ static void print_json(const gd_sanitize_state *state, int code, const char *ver
     gd_output_write_to(state->request->stream, document);
 }
 
-static int tell(const gd_sanitize_state *state)
+static int print_result(const gd_sanitize_state *state)
 {
     size_t found = gd_racelist_count(&state->list);
     int code = found > 0 ? GD_EXIT_SANITIZE : state->differs ? GD_EXIT_DIFFERS : GD_EXIT_OK;
@@ -429,7 +429,7 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
     if (code == 0)
         code = run_all(&state);
     if (code == 0)
-        code = tell(&state);
+        code = print_result(&state);
     give_back(&state);
     return code;
 }

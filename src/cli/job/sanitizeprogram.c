@@ -75,7 +75,7 @@ static void warn(const gd_emulator_report *report, size_t found)
 
 /* A program that ended well and was not checked must not look like one in which nothing was
  * found. */
-static int judge(const gd_emulator_report *report, size_t found, int ended)
+static int exit_code_of(const gd_emulator_report *report, size_t found, int ended)
 {
     if (found > 0)
         return GD_EXIT_SANITIZE;
@@ -83,8 +83,8 @@ static int judge(const gd_emulator_report *report, size_t found, int ended)
 }
 
 /* `ended` is the program's exit code. */
-static int tell(const gd_sanitize *request, const gd_emulator_report *report, const char *program,
-                int ended)
+static int print_result(const gd_sanitize *request, const gd_emulator_report *report,
+                        const char *program, int ended)
 {
     const gd_race_chain no_chain = {0};
     const char *schedule = report->schedule != NULL ? report->schedule : "unknown";
@@ -92,7 +92,7 @@ static int tell(const gd_sanitize *request, const gd_emulator_report *report, co
     gd_racelist list = gd_racelist_begin();
     gd_racelist_add(&list, report, &no_chain, schedule, NULL);
     size_t found = gd_racelist_count(&list);
-    int code = judge(report, found, ended);
+    int code = exit_code_of(report, found, ended);
     bool told = found > 0 || is_checked(report);
     char *verdict =
         told ? gd_sanitize_verdict(request, found, report->launches, schedule, false, model) : NULL;
@@ -110,7 +110,7 @@ static int tell(const gd_sanitize *request, const gd_emulator_report *report, co
     return code;
 }
 
-static int run(const gd_sanitize *request, const char *path, char **arguments)
+static int run_checked(const gd_sanitize *request, const char *path, char **arguments)
 {
     gd_emulator_report report = {0};
     pid_t process = 0;
@@ -122,7 +122,7 @@ static int run(const gd_sanitize *request, const char *path, char **arguments)
     int ended = gd_supervise_wait(process);
     code = gd_emulator_report_read(path, &report);
     if (code == 0)
-        code = tell(request, &report, arguments[0], ended);
+        code = print_result(request, &report, arguments[0], ended);
     gd_emulator_report_free(&report);
     return code;
 }
@@ -135,7 +135,7 @@ int gd_sanitize_program(const gd_sanitize *request, char **arguments)
     char *path = gd_emulator_report_begin();
     if (path == NULL)
         return GD_EXIT_REFUSED;
-    int code = run(request, path, arguments);
+    int code = run_checked(request, path, arguments);
     gd_temporary_remove(path);
     return code;
 }

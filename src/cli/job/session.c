@@ -9,7 +9,7 @@
 #include "cli/plan/planlaunch.h"
 #include "cli/io/progress.h"
 
-static int fail(const griddep_error *error, const char *verb, const char *name)
+static int report_error_of(const griddep_error *error, const char *verb, const char *name)
 {
     char *doing = gd_heap_format("%s '%s'", verb, name);
     int code = gd_message_library(error, doing);
@@ -35,7 +35,7 @@ static int load_module(gd_session *session, uint32_t index)
     if (status == GRIDDEP_OK)
         return 0;
     if (module->path != NULL)
-        return fail(&error, "loading module", module->name);
+        return report_error_of(&error, "loading module", module->name);
     /* The shelf is not the user's input: a driver that does not take it refuses. */
     char *doing = gd_heap_format("loading the shelf's '%s'", module->shelf);
     int code = gd_message_library_as(GD_EXIT_REFUSED, &error, doing);
@@ -61,10 +61,10 @@ static int make_buffer(gd_session *session, uint32_t index)
         return code;
     if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) !=
         GRIDDEP_OK)
-        return fail(&error, "allocating buffer", buffer->name);
+        return report_error_of(&error, "allocating buffer", buffer->name);
     if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index],
                              bytes, session->stream, &error) != GRIDDEP_OK)
-        return fail(&error, "writing buffer", buffer->name);
+        return report_error_of(&error, "writing buffer", buffer->name);
     return 0;
 }
 
@@ -175,12 +175,33 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
+static void open_experiment(gd_session *session)
+{
+    const gd_plan *plan = session->plan;
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        const bool written = plan->buffers[i].written;
+        session->buffers[i] =
+            (gd_experiment_buffer){.address = session->addresses[i],
+                                   .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
+                                   .initial = written ? session->images[i] : NULL,
+                                   .compared = written && !gd_plan_may_deviate(plan, i),
+                                   .read = gd_plan_is_watched(plan, i)};
+    }
+    session->experiment = (gd_experiment){.runtime = session->runtime,
+                                          .stream = session->stream,
+                                          .buffers = session->buffers,
+                                          .buffer_count = plan->buffer_count};
+    if (!gd_experiment_allocate(&session->experiment))
+        gd_heap_end();
+}
+
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
 {
     *session = (gd_session){.plan = plan, .runtime = runtime};
     session->modules = gd_heap_take(plan->module_count, sizeof(*session->modules));
     session->addresses = gd_heap_take(plan->buffer_count, sizeof(*session->addresses));
     session->images = gd_heap_take(plan->buffer_count, sizeof(*session->images));
+    session->buffers = gd_heap_take(plan->buffer_count, sizeof(*session->buffers));
     griddep_error error;
     griddep_error_init(&error);
     griddep_runtime_info info = {.size = sizeof(info)};
@@ -200,6 +221,7 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
         if (code != 0)
             return code;
     }
+    open_experiment(session);
     session->maps = gd_heap_take(plan->launch_count, sizeof(*session->maps));
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         int code = make_maps(session, i);
@@ -209,41 +231,38 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
     return make_chain(session, pdl);
 }
 
+int gd_session_report_error(const gd_session *session, int32_t mode, const griddep_error *error)
+{
+    const gd_experiment *experiment = &session->experiment;
+    const char *buffer = session->plan->buffers[experiment->buffer].name;
+    switch (experiment->step) {
+    case GD_EXPERIMENT_WRITES:
+        return report_error_of(error, "writing buffer", buffer);
+    case GD_EXPERIMENT_READS:
+        return report_error_of(error, "reading buffer", buffer);
+    case GD_EXPERIMENT_RUNS:
+        break;
+    }
+    return report_error_of(error, "running in mode", griddep_mode_name(mode));
+}
+
 int gd_session_reset(gd_session *session)
 {
     griddep_error error;
     griddep_error_init(&error);
-    for (uint32_t i = 0; i < session->plan->buffer_count; i++) {
-        const gd_plan_buffer *buffer = &session->plan->buffers[i];
-        if (!buffer->written)
-            continue;
-        if (griddep_memory_write(session->runtime, session->addresses[i], session->images[i],
-                                 gd_plan_buffer_bytes(buffer), session->stream,
-                                 &error) != GRIDDEP_OK)
-            return fail(&error, "writing buffer", buffer->name);
-    }
-    return 0;
+    return gd_experiment_restore(&session->experiment, &error) == GRIDDEP_OK
+               ? 0
+               : gd_session_report_error(session, GRIDDEP_MODE_SERIAL, &error);
 }
 
-int gd_session_run(gd_session *session, int32_t mode)
+int gd_session_run(gd_session *session, int32_t mode, void **results)
 {
     griddep_error error;
     griddep_error_init(&error);
-    int32_t status = griddep_chain_run(session->chain, mode, session->stream, &error);
-    if (status == GRIDDEP_OK)
-        status = griddep_stream_synchronize(session->runtime, session->stream, &error);
-    return status == GRIDDEP_OK ? 0 : fail(&error, "running in mode", griddep_mode_name(mode));
-}
-
-int gd_session_read(gd_session *session, uint32_t buffer, void *target)
-{
-    griddep_error error;
-    griddep_error_init(&error);
-    const gd_plan_buffer *planned = &session->plan->buffers[buffer];
-    if (griddep_memory_read(session->runtime, target, session->addresses[buffer],
-                            gd_plan_buffer_bytes(planned), session->stream, &error) != GRIDDEP_OK)
-        return fail(&error, "reading buffer", planned->name);
-    return 0;
+    return gd_experiment_run(&session->experiment, session->chain, mode, results, &error) ==
+                   GRIDDEP_OK
+               ? 0
+               : gd_session_report_error(session, mode, &error);
 }
 
 void gd_session_close(gd_session *session)
@@ -266,5 +285,7 @@ void gd_session_close(gd_session *session)
     free(session->maps);
     free(session->addresses);
     free(session->images);
+    gd_experiment_free(&session->experiment);
+    free(session->buffers);
     *session = (gd_session){0};
 }

@@ -9,6 +9,7 @@
 #include "griddep.h"
 
 #include "cli/plan/plan.h"
+#include "experiment/experiment.h"
 
 typedef struct gd_session {
     const gd_plan *plan;
@@ -19,8 +20,11 @@ typedef struct gd_session {
     uint64_t *addresses;       /* of the buffers */
     griddep_tensor_map **maps; /* by launch and argument; NULL: a launch without any */
     void **images;             /* what each buffer holds before a run */
-    uint32_t multiprocessors;  /* of the device */
-    bool emulated;             /* the driver is the one in software */
+    gd_experiment_buffer *buffers;
+    gd_experiment experiment; /* with the buffers that the chain writes, or of which it expects
+                               * something */
+    uint32_t multiprocessors; /* of the device */
+    bool emulated;            /* the driver is the one in software */
 } gd_session;
 
 /* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code
@@ -37,11 +41,12 @@ griddep_launch_config gd_session_config(const gd_session *session, const gd_plan
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);
 
-/* Runs the chain once in a mode and waits for it. */
-int gd_session_run(gd_session *session, int32_t mode);
+/* Runs the chain from these once in a mode, and reads what it left into `results`: the
+ * experiment's `serial` or `got`. */
+int gd_session_run(gd_session *session, int32_t mode, void **results);
 
-/* Reads a buffer into `target`, which has gd_plan_buffer_bytes bytes. */
-int gd_session_read(gd_session *session, uint32_t buffer, void *target);
+/* The message of an error of the session's experiment, in a run of a mode; the exit code. */
+int gd_session_report_error(const gd_session *session, int32_t mode, const griddep_error *error);
 
 void gd_session_close(gd_session *session);
 

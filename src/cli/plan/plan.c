@@ -214,6 +214,16 @@ bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer)
     return false;
 }
 
+bool gd_plan_is_watched(const gd_plan *plan, uint32_t buffer)
+{
+    if (plan->buffers[buffer].written)
+        return true;
+    for (uint32_t i = 0; i < plan->expectation_count; i++)
+        if (plan->expectations[i].buffer == buffer)
+            return true;
+    return false;
+}
+
 void gd_plan_free(gd_plan *plan)
 {
     for (uint32_t i = 0; i < plan->module_count; i++) {

@@ -167,6 +167,9 @@ void gd_plan_finish(gd_plan *plan);
  * bits. */
 bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer);
 
+/* Whether what a run leaves in a buffer is looked at: it is written, or expected. */
+bool gd_plan_is_watched(const gd_plan *plan, uint32_t buffer);
+
 void gd_plan_free(gd_plan *plan);
 
 #endif

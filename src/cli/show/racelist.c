@@ -277,7 +277,7 @@ size_t gd_racelist_count(const gd_racelist *list)
 /* ---- text ---- */
 
 /* On one line, whatever the report holds. */
-static void put(FILE *stream, const char *text)
+static void print_clean(FILE *stream, const char *text)
 {
     char *clean = gd_output_clean(text);
     fputs(clean, stream);
@@ -338,16 +338,17 @@ static void print_access(FILE *stream, const json_t *access, const char *positio
         return;
     fputs("  ", stream);
     if (position[0] != '\0') {
-        put(stream, position);
+        print_clean(stream, position);
         fputs(": ", stream);
     }
     if (bytes > 0 || kernel[0] == '\0')
-        put(stream, text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
+        print_clean(stream,
+                    text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
     if (bytes > 0)
         fprintf(stream, " of %llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
     if (kernel[0] != '\0') {
         fputs(bytes > 0 ? " by " : "in ", stream);
-        put(stream, kernel);
+        print_clean(stream, kernel);
     }
     if (json_is_integer(chain_launch))
         fprintf(stream, ", launch %lld", (long long)json_integer_value(chain_launch));
@@ -368,12 +369,12 @@ static void print_memory(FILE *stream, const json_t *memory)
     fputs("  in ", stream);
     if (buffer[0] != '\0' || name[0] != '\0') {
         fputs(buffer[0] != '\0' ? "buffer " : "variable ", stream);
-        put(stream, buffer[0] != '\0' ? buffer : name);
+        print_clean(stream, buffer[0] != '\0' ? buffer : name);
     } else if (strcmp(text_of(memory, "space"), "shared") == 0) {
         fputs("shared memory", stream);
     } else {
         fputs("allocation ", stream);
-        put(stream, text_of(memory, "start"));
+        print_clean(stream, text_of(memory, "start"));
     }
     fprintf(stream, ", byte %llu of %llu", (unsigned long long)number_of(memory, "offset"),
             (unsigned long long)number_of(memory, "bytes"));
@@ -396,7 +397,7 @@ static void print_runs(FILE *stream, const json_t *finding)
         bool goes_on = strcmp(text_of(json_array_get(runs, i + 1), "schedule"), schedule) == 0;
         fputs(i == 0 ? "" : ", ", stream);
         if (!same)
-            put(stream, schedule);
+            print_clean(stream, schedule);
         if (!same && mode[0] != '\0')
             fputs(" (", stream);
         fprintf(stream, "%s%s", mode, mode[0] != '\0' && !goes_on ? ")" : "");
@@ -411,11 +412,11 @@ static void print_finding(FILE *stream, const json_t *finding)
     const json_t *other = shown == first ? json_object_get(finding, "second") : first;
     char *position = position_of(shown), *elsewhere = position_of(other);
     const char *missing = text_of(finding, "missing");
-    put(stream, position);
+    print_clean(stream, position);
     fputs(position[0] != '\0' ? ": " : "", stream);
-    put(stream, text_of(finding, "kind"));
+    print_clean(stream, text_of(finding, "kind"));
     fputs(": ", stream);
-    put(stream, text_of(finding, "text"));
+    print_clean(stream, text_of(finding, "text"));
     putc('\n', stream);
     print_quote(stream, shown);
     print_access(stream, shown, "");
@@ -424,7 +425,7 @@ static void print_finding(FILE *stream, const json_t *finding)
     print_memory(stream, json_object_get(finding, "memory"));
     if (missing[0] != '\0') {
         fputs("  missing: ", stream);
-        put(stream, missing);
+        print_clean(stream, missing);
         putc('\n', stream);
     }
     print_runs(stream, finding);

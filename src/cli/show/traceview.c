@@ -10,7 +10,7 @@
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 
-static int refuse(const griddep_error *error)
+static int report_timeline_error(const griddep_error *error)
 {
     return gd_message_library(error, "reading the timeline");
 }
@@ -24,7 +24,7 @@ static int read_column(gd_traceview_launch *launch, griddep_timeline *timeline, 
     launch->columns[column] = gd_heap_take(launch->blocks, sizeof(int64_t));
     if (griddep_timeline_read(timeline, index, column, launch->columns[column], launch->blocks,
                               &count, &error) != GRIDDEP_OK)
-        return refuse(&error);
+        return report_timeline_error(&error);
     return 0;
 }
 
@@ -37,10 +37,10 @@ static int read_launch(gd_traceview *view, griddep_timeline *timeline, uint32_t 
     launch->figures.size = sizeof(launch->figures);
     launch->hop.size = sizeof(launch->hop);
     if (griddep_timeline_get_launch(timeline, index, &launch->figures, &error) != GRIDDEP_OK)
-        return refuse(&error);
+        return report_timeline_error(&error);
     if (griddep_chain_get_hop(griddep_timeline_get_chain(timeline), view->info.mode, index,
                               &decision, &error) != GRIDDEP_OK)
-        return refuse(&error);
+        return report_timeline_error(&error);
     launch->reason = decision.reason;
     launch->has_hop = griddep_timeline_get_hop(timeline, index, &launch->hop, &error) == GRIDDEP_OK;
     launch->blocks = launch->figures.blocks_kept;
@@ -59,7 +59,7 @@ int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline)
     griddep_error_init(&error);
     view->info.size = sizeof(view->info);
     if (griddep_timeline_get_info(timeline, &view->info, &error) != GRIDDEP_OK)
-        return refuse(&error);
+        return report_timeline_error(&error);
     view->count = view->info.launch_count;
     view->launches = gd_heap_take(view->count, sizeof(*view->launches));
     int code = 0;

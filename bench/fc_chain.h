@@ -4,8 +4,8 @@
  * a layer reads the first `columns` of one and writes the first `rows` of the next, so that each
  * layer needs what the one before it computed, whatever the shape; what no layer writes of a vector
  * is given. */
-#ifndef GD_CLI_FC_CHAIN_H
-#define GD_CLI_FC_CHAIN_H
+#ifndef GD_BENCH_FC_CHAIN_H
+#define GD_BENCH_FC_CHAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

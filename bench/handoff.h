@@ -5,8 +5,8 @@
  * writes it plus one. After some runs each word says how many steps have been taken, if every one
  * of them saw what the one before had written; so each run is checked, also where thousands have
  * been timed. */
-#ifndef GD_CLI_HANDOFF_H
-#define GD_CLI_HANDOFF_H
+#ifndef GD_BENCH_HANDOFF_H
+#define GD_BENCH_HANDOFF_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 typedef enum gd_handoff_kind {
     GD_HANDOFF_STEPS,       /* a kernel a step; it triggers at its start, and waits */
     GD_HANDOFF_QUIET_STEPS, /* likewise, without a trigger */
-    GD_HANDOFF_PERSISTENT, /* one cooperative kernel; between steps all its blocks wait for a
+    GD_HANDOFF_PERSISTENT,  /* one cooperative kernel; between steps all its blocks wait for a
                             * counter */
     GD_HANDOFF_FLAGS /* a kernel a step, which waits for a counter instead of griddepcontrol.wait */
 } gd_handoff_kind;

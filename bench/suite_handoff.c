@@ -1,4 +1,4 @@
-/* griddep bench handoff: the time from one step to the next that needs its data, in several ways,
+/* bench/suites handoff: the time from one step to the next that needs its data, in several ways,
  * for grids of one block, of one for each multiprocessor, and of eight.
  *
  * Chains do not run into each other: the first launch of a chain never starts early, a graph begins
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/bench.h"
-#include "cli/job/handoff.h"
+#include "bench/suites.h"
+#include "bench/handoff.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
@@ -60,7 +60,7 @@ typedef struct row {
     uint32_t blocks;
     bool right, polls, pairs;
     uint32_t pause;
-    gd_bench_spread pair, hop;
+    gd_spread pair, hop;
     parts parts;
 } row;
 
@@ -77,7 +77,7 @@ typedef struct clockwork {
     griddep_error error;
 } clockwork;
 
-static int fail(const clockwork *with)
+static int report_handoff_error(const clockwork *with)
 {
     return gd_message_library_as(GD_EXIT_REFUSED, &with->error, "measuring the hand-off");
 }
@@ -118,7 +118,7 @@ static int sample(clockwork *with, gd_handoff *handoff, uint32_t repeats, double
             status = griddep_event_elapsed(with->bench->runtime, with->start, with->end, &elapsed,
                                            &with->error);
         if (status != GRIDDEP_OK)
-            return fail(with);
+            return report_handoff_error(with);
         *microseconds = elapsed / repeats;
         if (queued < with->hold)
             return 0;
@@ -148,7 +148,7 @@ static int open_lengths(clockwork *with, const gd_handoff_way *way, lengths *all
         long_way.steps = all->steps[i];
         if (gd_handoff_open(with->bench->runtime, with->module, &long_way, &all->chains[i],
                             &with->error) != GRIDDEP_OK)
-            return fail(with);
+            return report_handoff_error(with);
     }
     return 0;
 }
@@ -160,8 +160,8 @@ static void close_lengths(lengths *all)
 }
 
 /* Of a step more, in the pair and on the way through the long chain. The first sample warms up. */
-static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_bench_spread *pair,
-                        gd_bench_spread *hop)
+static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_spread *pair,
+                        gd_spread *hop)
 {
     double *pairs = gd_heap_take(samples, sizeof(*pairs)),
            *hops = gd_heap_take(samples, sizeof(*hops));
@@ -176,8 +176,8 @@ static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_benc
         pairs[at] = times[PAIR] - times[SINGLE];
         hops[at] = (times[CHAIN] - times[SINGLE]) / (lanes * (all->steps[CHAIN] - 1));
     }
-    *pair = gd_bench_spread_of(pairs, samples);
-    *hop = gd_bench_spread_of(hops, samples);
+    *pair = gd_statistics_spread(pairs, samples);
+    *hop = gd_statistics_spread(hops, samples);
     free(pairs);
     free(hops);
     return code;
@@ -189,7 +189,7 @@ static int check_lengths(clockwork *with, const lengths *all, bool *right)
     for (uint32_t i = 0; i < LENGTHS; i++) {
         bool is_right = false;
         if (gd_handoff_check(&all->chains[i], with->stream, &is_right, &with->error) != GRIDDEP_OK)
-            return fail(with);
+            return report_handoff_error(with);
         *right &= is_right;
     }
     return 0;
@@ -204,7 +204,7 @@ static int choose_pause(clockwork *with, const gd_handoff_way *way, uint32_t *pa
     double best = INFINITY;
     for (uint32_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
         gd_handoff_way tried = *way;
-        gd_bench_spread pair, hop;
+        gd_spread pair, hop;
         lengths all;
         tried.pause = pauses[i];
         int code = open_lengths(with, &tried, &all);
@@ -225,7 +225,7 @@ static int choose_pause(clockwork *with, const gd_handoff_way *way, uint32_t *pa
 
 static double median_of(double *values, uint32_t count)
 {
-    return count > 0 ? gd_bench_spread_of(values, count).median * 1e-3 : NAN;
+    return count > 0 ? gd_statistics_spread(values, count).median * 1e-3 : NAN;
 }
 
 typedef struct hops {
@@ -275,7 +275,7 @@ static int measure_parts(clockwork *with, gd_handoff *handoff, parts *result)
                       .work = median_of(all->work, all->count)};
     griddep_timeline_destroy(timeline);
     free(all);
-    return status == GRIDDEP_OK ? 0 : fail(with);
+    return status == GRIDDEP_OK ? 0 : report_handoff_error(with);
 }
 
 /* ---- the suite ---- */
@@ -334,7 +334,7 @@ static int measure(const gd_bench *bench, void **results)
             griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.start, &with.error);
     if (status == GRIDDEP_OK)
         status = griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.end, &with.error);
-    int code = status == GRIDDEP_OK ? measure_rows(&with, *results) : fail(&with);
+    int code = status == GRIDDEP_OK ? measure_rows(&with, *results) : report_handoff_error(&with);
     if (with.start != NULL)
         griddep_event_destroy(bench->runtime, with.start, NULL);
     if (with.end != NULL)
@@ -426,5 +426,4 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return list;
 }
 
-const gd_bench_suite gd_bench_handoff = {"handoff", "handoff", NULL, measure,
-                                         print,     make_json, free};
+const gd_bench_suite suite_handoff = {"handoff", "handoff", measure, print, make_json, free};

@@ -1,5 +1,5 @@
 /* Steps that need each other's data. */
-#include "cli/job/handoff.h"
+#include "bench/handoff.h"
 
 #include <stdlib.h>
 #include <string.h>

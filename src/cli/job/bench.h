@@ -1,7 +1,7 @@
-/* What the suites of griddep bench share: the machine that they run on, and figures beside its read
- * ceiling. */
-#ifndef GD_CLI_BENCH_H
-#define GD_CLI_BENCH_H
+/* Suites that measure a GPU beside what it can do at most: those of griddep bench and of
+ * bench/suites. */
+#ifndef GD_CLI_JOB_BENCH_H
+#define GD_CLI_JOB_BENCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +10,9 @@
 
 #include "griddep.h"
 
+#include "base/statistics.h"
+
+#include "cli/io/device.h"
 #include "cli/job/measure.h"
 #include "cli/plan/plan.h"
 
@@ -17,11 +20,10 @@ typedef struct gd_bench {
     griddep_runtime *runtime;
     const griddep_runtime_info *info;
     uint32_t samples;
-    uint32_t layers;        /* of a long transformer chain */
-    const char *kernel;     /* of an fc-chain; NULL: matvec_bf16 */
-    const char *decoder;    /* the only one that is asked for; NULL: all */
-    uint64_t rows, columns; /* the only shape that is asked for; 0: all */
-    double read_ceiling;    /* bytes a second */
+    const void *request; /* what is asked of the suites; they know its type */
+    double read_ceiling; /* bytes a second */
+    double readings[2];  /* of the ceiling, before the suites and after them */
+    gd_spread handoff;   /* us, of empty kernels as large as the device, in mode graph-pdl */
 } gd_bench;
 
 /* A suite allocates its results. measure returns 0, GD_EXIT_DIFFERS with results whose times count
@@ -29,27 +31,27 @@ typedef struct gd_bench {
 typedef struct gd_bench_suite {
     const char *name;
     const char *member; /* of the JSON document */
-    int (*check)(
-        const gd_bench *bench); /* of what was asked for, before a device is opened; may be NULL */
     int (*measure)(const gd_bench *bench, void **results);
     void (*print)(const gd_bench *bench, const void *results);
     json_t *(*json)(const gd_bench *bench, const void *results);
     void (*free)(void *results);
 } gd_bench_suite;
 
-extern const gd_bench_suite gd_bench_launch, gd_bench_handoff, gd_bench_demo, gd_bench_fc_chain,
-    gd_bench_transformer_block;
+/* What is run, and how it is told. */
+typedef struct gd_bench_plan {
+    const gd_device_choice *device;
+    const gd_bench_suite *const *suites;
+    uint32_t suite_count; /* at most 32 */
+    uint32_t wanted;      /* bit per suite */
+    uint32_t samples;
+    const void *request;
+    bool json;
+} gd_bench_plan;
 
-/* Median, 10th and 90th percentile. */
-typedef struct gd_bench_spread {
-    double median, low, high;
-} gd_bench_spread;
+/* Opens the device, measures its ceilings and the suites, and prints all. Returns an exit code. */
+int gd_bench_run(const gd_bench_plan *plan);
 
-/* Of values, which are sorted. */
-gd_bench_spread gd_bench_spread_of(double *values, uint32_t count);
-
-json_t *gd_bench_spread_json(const gd_bench_spread *spread);
-json_t *gd_bench_timing_json(const gd_timing *timing);
+json_t *gd_bench_spread_json(const gd_spread *spread);
 
 /* A plan in the four modes. */
 typedef struct gd_bench_modes {
@@ -67,9 +69,5 @@ double gd_bench_of_ceiling(const gd_bench *bench, const gd_bench_modes *modes, i
 
 /* A list with an object for each mode; `parts` is how many parts of a step one figure is of. */
 json_t *gd_bench_modes_json(const gd_bench *bench, const gd_bench_modes *modes, uint32_t parts);
-
-/* How fast one empty kernel hands off to the next: a chain of them as large as the device, in mode
- * graph-pdl. */
-int gd_bench_empty_handoff(const gd_bench *bench, gd_timing *timing);
 
 #endif

@@ -1,11 +1,11 @@
-/* griddep bench transformer-block: a decoder layer at batch 1 as a chain of five kernels, in the
+/* bench/suites transformer-block: a decoder layer at batch 1 as a chain of five kernels, in the
  * shapes of two models and for a short and a long context; one layer, checked against float64, and
  * many in one graph. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/bench.h"
-#include "cli/plan/decoder.h"
+#include "bench/suites.h"
+#include "bench/decoder.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/options.h"
@@ -52,31 +52,25 @@ static int measure_block(const gd_bench *bench, block *item)
 }
 
 /* Which models are asked for: by default all that are one. */
-static int choose_models(const gd_bench *bench, uint32_t *first, uint32_t *count)
+static int choose_models(const suites_request *request, uint32_t *first, uint32_t *count)
 {
     const char *names[MODELS];
     size_t index = 1;
     for (uint32_t i = 0; i < MODELS; i++)
         names[i] = models[i].name;
-    int code = bench->decoder != NULL
-                   ? gd_options_choose("decoder", bench->decoder, names, MODELS, &index)
+    int code = request->decoder != NULL
+                   ? gd_options_choose("decoder", request->decoder, names, MODELS, &index)
                    : 0;
     *first = (uint32_t)index;
-    *count = bench->decoder != NULL ? 1 : MODELS - 1;
+    *count = request->decoder != NULL ? 1 : MODELS - 1;
     return code;
-}
-
-static int check(const gd_bench *bench)
-{
-    uint32_t first = 0, count = 0;
-    return choose_models(bench, &first, &count);
 }
 
 static int measure(const gd_bench *bench, void **results)
 {
     bool as_expected = true;
     uint32_t first = 0, count = 0;
-    int code = choose_models(bench, &first, &count);
+    int code = choose_models(bench->request, &first, &count);
     if (code != 0)
         return code;
     blocks *all = *results = gd_heap_take(1, sizeof(*all) + count * BLOCKS * sizeof(all->items[0]));
@@ -85,7 +79,8 @@ static int measure(const gd_bench *bench, void **results)
         block *item = &all->items[i];
         item->decoder = models[first + i / BLOCKS];
         item->decoder.context = contexts[i / LENGTHS % CONTEXTS];
-        item->decoder.layers = i % LENGTHS == 0 ? 1 : bench->layers;
+        item->decoder.layers =
+            i % LENGTHS == 0 ? 1 : ((const suites_request *)bench->request)->layers;
         code = measure_block(bench, item);
         as_expected &= item->modes.as_expected;
     }
@@ -104,7 +99,7 @@ static void print_block(const gd_bench *bench, gd_columns *columns, const block 
     gd_columns_add(columns, "%u", (unsigned)decoder->context);
     gd_columns_add(columns, "%u", (unsigned)decoder->layers);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
-        gd_columns_add(columns, "%.2f", item->modes.timings[mode].microseconds / decoder->layers);
+        gd_columns_add(columns, "%.2f", item->modes.timings[mode].us.median / decoder->layers);
     gd_columns_add(columns, "%.2f", floor * 1e6);
     gd_columns_add(columns, "%.1f %%",
                    gd_bench_of_ceiling(bench, &item->modes, GRIDDEP_MODE_GRAPH_PDL) * 100.0);
@@ -153,5 +148,5 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return list;
 }
 
-const gd_bench_suite gd_bench_transformer_block = {
-    "transformer-block", "transformer_block", check, measure, print, make_json, free};
+const gd_bench_suite suite_transformer_block = {
+    "transformer-block", "transformer_block", measure, print, make_json, free};

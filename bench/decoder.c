@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "cli/plan/decoder.h"
+#include "bench/decoder.h"
 
 #include "cli/io/heap.h"
 #include "cli/plan/planbuild.h"

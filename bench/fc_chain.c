@@ -1,5 +1,5 @@
 /* Chains of matrix times vector layers. */
-#include "cli/plan/fc_chain.h"
+#include "bench/fc_chain.h"
 
 #include <math.h>
 

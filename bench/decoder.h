@@ -10,8 +10,8 @@
  * Each layer has weights, cache and vectors of its own. What is constant, or in the cache from
  * steps before, can be fetched before a kernel's wait; every vector between two kernels is small
  * and stays in the L2 cache. */
-#ifndef GD_CLI_DECODER_H
-#define GD_CLI_DECODER_H
+#ifndef GD_BENCH_DECODER_H
+#define GD_BENCH_DECODER_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver
+/* bench/suites launch: what a launch costs on the host, through the library and by the bare driver
  * call, alone, in a chain and as a graph.
  * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before
  * each; the library and the bare call take turns in going first. The bare call is taken from the
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/bench.h"
+#include "bench/suites.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
@@ -21,7 +21,7 @@ enum { BURST = 200, CHAIN = 64, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6, RE
 /* Nanoseconds of a call. */
 typedef struct way {
     const char *name;
-    gd_bench_spread library, bare, ratio; /* ratio: library / bare, of neighbours in time */
+    gd_spread library, bare, ratio; /* ratio: library / bare, of neighbours in time */
 } way;
 
 /* CUlaunchAttribute and CUlaunchConfig of cuda.h, x86-64 and aarch64. */
@@ -224,7 +224,7 @@ static double time_burst(launcher *with, const launch_case *item, bool bare)
 
 /* ---- samples ---- */
 
-static int fail(const launcher *with)
+static int report_launch_error(const launcher *with)
 {
     if (with->error.status != GRIDDEP_OK)
         return gd_message_library_as(GD_EXIT_REFUSED, &with->error, "timing launches");
@@ -242,14 +242,14 @@ static int measure_bursts(launcher *with, const launch_case *item, uint32_t samp
                second = time_burst(with, item, i % 2 != 0);
         uint32_t at = i < WARM_UP ? 0 : i - WARM_UP;
         if (first < 0.0 || second < 0.0)
-            code = fail(with);
+            code = report_launch_error(with);
         bare[at] = i % 2 == 0 ? first : second;
         library[at] = i % 2 == 0 ? second : first;
         ratios[at] = bare[at] > 0.0 ? library[at] / bare[at] : 1.0;
     }
-    result->library = gd_bench_spread_of(library, samples);
-    result->bare = gd_bench_spread_of(bare, samples);
-    result->ratio = gd_bench_spread_of(ratios, samples);
+    result->library = gd_statistics_spread(library, samples);
+    result->bare = gd_statistics_spread(bare, samples);
+    result->ratio = gd_statistics_spread(ratios, samples);
     free(library);
     free(bare);
     free(ratios);
@@ -308,7 +308,7 @@ static int build_chain(launcher *with)
                     driver->instantiate(&with->executable, graph, 0) == 0;
     if (graph != NULL)
         driver->destroy_graph(graph);
-    return captured ? 0 : fail(with);
+    return captured ? 0 : report_launch_error(with);
 }
 
 static void free_chain(launcher *with)
@@ -323,7 +323,7 @@ static void free_chain(launcher *with)
 static int set_up(launcher *with)
 {
     int32_t status = griddep_stream_create(with->runtime, &with->stream, &with->error);
-    return status == GRIDDEP_OK ? open_driver(with) : fail(with);
+    return status == GRIDDEP_OK ? open_driver(with) : report_launch_error(with);
 }
 
 static int load_case(launcher *with, const launch_case *item)
@@ -338,7 +338,7 @@ static int load_case(launcher *with, const launch_case *item)
         status = griddep_kernel_get_info(with->kernel, &info, &with->error);
     with->function = info.function;
     with->early = item->early;
-    return status == GRIDDEP_OK ? 0 : fail(with);
+    return status == GRIDDEP_OK ? 0 : report_launch_error(with);
 }
 
 static int measure_case(launcher *with, const launch_case *item, uint32_t samples, way *result)
@@ -409,4 +409,4 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return array;
 }
 
-const gd_bench_suite gd_bench_launch = {"launch", "launch", NULL, measure, print, make_json, free};
+const gd_bench_suite suite_launch = {"launch", "launch", measure, print, make_json, free};

@@ -1,10 +1,10 @@
-/* griddep bench fc-chain: chains of matrix times vector layers of one shape, each with weights of
+/* bench/suites fc-chain: chains of matrix times vector layers of one shape, each with weights of
  * its own, more of them than the L2 cache holds, in the four modes. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/bench.h"
-#include "cli/plan/fc_chain.h"
+#include "bench/suites.h"
+#include "bench/fc_chain.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/options.h"
@@ -57,30 +57,25 @@ static int measure_chain(const gd_bench *bench, chain *item)
     return code;
 }
 
-static int choose_kernel(const gd_bench *bench, const gd_fc_kernel **kernel)
+static int choose_kernel(const suites_request *request, const gd_fc_kernel **kernel)
 {
     const char *names[GD_FC_KERNELS];
     size_t index = 0;
     for (uint32_t i = 0; i < GD_FC_KERNELS; i++)
         names[i] = gd_fc_kernels[i].name;
-    int code = bench->kernel != NULL
-                   ? gd_options_choose("kernel", bench->kernel, names, GD_FC_KERNELS, &index)
+    int code = request->kernel != NULL
+                   ? gd_options_choose("kernel", request->kernel, names, GD_FC_KERNELS, &index)
                    : 0;
     *kernel = &gd_fc_kernels[index];
     return code;
 }
 
-static int check(const gd_bench *bench)
-{
-    const gd_fc_kernel *kernel = NULL;
-    return choose_kernel(bench, &kernel);
-}
-
 static int measure(const gd_bench *bench, void **results)
 {
-    uint32_t count = bench->rows != 0 ? 1 : USUAL_SHAPES;
+    const suites_request *request = bench->request;
+    uint32_t count = request->rows != 0 ? 1 : USUAL_SHAPES;
     const gd_fc_kernel *kernel = NULL;
-    int code = choose_kernel(bench, &kernel);
+    int code = choose_kernel(request, &kernel);
     if (code != 0)
         return code;
     chains *all = *results = gd_heap_take(1, sizeof(*all) + count * sizeof(all->items[0]));
@@ -88,8 +83,9 @@ static int measure(const gd_bench *bench, void **results)
     all->count = count;
     for (uint32_t i = 0; i < count && code == 0; i++) {
         all->items[i].made.kernel = kernel;
-        all->items[i].made.rows = bench->rows != 0 ? bench->rows : usual_shapes[i].rows;
-        all->items[i].made.columns = bench->rows != 0 ? bench->columns : usual_shapes[i].columns;
+        all->items[i].made.rows = request->rows != 0 ? request->rows : usual_shapes[i].rows;
+        all->items[i].made.columns =
+            request->rows != 0 ? request->columns : usual_shapes[i].columns;
         code = measure_chain(bench, &all->items[i]);
         as_expected &= all->items[i].modes.as_expected;
     }
@@ -115,7 +111,7 @@ static void print(const gd_bench *bench, const void *results)
         gd_columns_add(&columns, "%u", (unsigned)item->made.layers);
         for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
             gd_columns_add(&columns, "%.2f",
-                           item->modes.timings[mode].microseconds / item->made.layers);
+                           item->modes.timings[mode].us.median / item->made.layers);
         gd_columns_add(&columns, "%.3f",
                        gd_bench_rate(&item->modes, GRIDDEP_MODE_GRAPH_PDL) * 1e-12);
         gd_columns_add(&columns, "%.1f %%",
@@ -149,5 +145,4 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return list;
 }
 
-const gd_bench_suite gd_bench_fc_chain = {"fc-chain", "fc_chain", check, measure,
-                                          print,      make_json,  free};
+const gd_bench_suite suite_fc_chain = {"fc-chain", "fc_chain", measure, print, make_json, free};

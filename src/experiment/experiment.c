@@ -1,0 +1,101 @@
+/* Fresh runs and their results. */
+#include "experiment/experiment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool gd_experiment_allocate(gd_experiment *experiment)
+{
+    const uint32_t count = experiment->buffer_count;
+
+    experiment->serial = calloc(count + 1, sizeof *experiment->serial);
+    experiment->got = calloc(count + 1, sizeof *experiment->got);
+    if (!experiment->serial || !experiment->got)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!experiment->buffers[i].read)
+            continue;
+        experiment->serial[i] = malloc(experiment->buffers[i].bytes);
+        experiment->got[i] = malloc(experiment->buffers[i].bytes);
+        if (!experiment->serial[i] || !experiment->got[i])
+            return false;
+    }
+    return true;
+}
+
+static void free_results(const gd_experiment *experiment, void **results)
+{
+    for (uint32_t i = 0; i < experiment->buffer_count && results; i++)
+        free(results[i]);
+    free(results);
+}
+
+void gd_experiment_free(gd_experiment *experiment)
+{
+    free_results(experiment, experiment->serial);
+    free_results(experiment, experiment->got);
+    *experiment = (gd_experiment){0};
+}
+
+int32_t gd_experiment_restore(gd_experiment *experiment, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    experiment->step = GD_EXPERIMENT_WRITES;
+    for (uint32_t i = 0; i < experiment->buffer_count && !status; i++) {
+        const gd_experiment_buffer *buffer = &experiment->buffers[i];
+        experiment->buffer = i;
+        if (buffer->initial)
+            status = griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
+                                          buffer->bytes, experiment->stream, error);
+    }
+    return status;
+}
+
+int32_t gd_experiment_read(gd_experiment *experiment, void **results, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    experiment->step = GD_EXPERIMENT_READS;
+    for (uint32_t i = 0; i < experiment->buffer_count && !status; i++) {
+        const gd_experiment_buffer *buffer = &experiment->buffers[i];
+        experiment->buffer = i;
+        if (buffer->read)
+            status = griddep_memory_read(experiment->runtime, results[i], buffer->address,
+                                         buffer->bytes, experiment->stream, error);
+    }
+    return status;
+}
+
+int32_t gd_experiment_run(gd_experiment *experiment, griddep_chain *chain, int32_t mode,
+                          void **results, griddep_error *error)
+{
+    int32_t status = gd_experiment_restore(experiment, error);
+
+    if (status)
+        return status;
+    experiment->step = GD_EXPERIMENT_RUNS;
+    status = griddep_chain_run(chain, mode, experiment->stream, error);
+    if (!status)
+        status = griddep_stream_synchronize(experiment->runtime, experiment->stream, error);
+    return status || !results ? status : gd_experiment_read(experiment, results, error);
+}
+
+uint32_t gd_experiment_find_difference(const gd_experiment *experiment, uint32_t from)
+{
+    for (; from < experiment->buffer_count; from++)
+        if (experiment->buffers[from].compared &&
+            memcmp(experiment->got[from], experiment->serial[from],
+                   experiment->buffers[from].bytes) != 0)
+            break;
+    return from;
+}
+
+int32_t gd_experiment_trace(gd_experiment *experiment, griddep_chain *chain,
+                            griddep_timeline *timeline, int32_t mode, griddep_error *error)
+{
+    int32_t status = griddep_chain_run(chain, mode, experiment->stream, error);
+
+    experiment->step = GD_EXPERIMENT_RUNS;
+    return status ? status : griddep_timeline_run(timeline, mode, experiment->stream, error);
+}
