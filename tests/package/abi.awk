@@ -27,6 +27,6 @@ name != "" && line ~ /;/ {
 }
 END {
     print "    int32_t value = 0;\n    const char *constant = NULL;"
-    print "    for (uint32_t i = 0; (constant = griddep_constant_at(i, &value)) != NULL; i++)\n        printf(\"constant %s %d\\n\", constant, (int)value);"
+    print "    for (uint32_t i = 0; (constant = griddep_constant_name(i, &value)) != NULL; i++)\n        printf(\"constant %s %d\\n\", constant, (int)value);"
     print "    return 0;\n}"
 }

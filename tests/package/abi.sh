@@ -28,7 +28,7 @@ if ! ${CC:-cc} $flags -std=gnu11 -I"$top/include" -o "$work/abi" "$work/abi.c" -
     exit 1
 fi
 # shellcheck disable=SC2086
-${NM:-nm} -D --defined-only "$build/.libs/libgriddep.so" | awk '$2 == "T" { print "symbol " $3 }' >>"$work/now"
+${NM:-nm} -D --defined-only "$build/.libs/libgriddep.so" | awk '$2 == "T" && $3 !~ /GRIDDEP_PRIVATE/ { print "symbol " $3 }' >>"$work/now"
 sort -o "$work/now" "$work/now"
 if [ "${1:-}" = --write ]; then
     cp "$work/now" "$table"
