@@ -165,15 +165,11 @@ static void explain_lanes(griddep_explanation *explanation, const pair *hop)
     if (found && edge.reason == GRIDDEP_REASON_OTHER_ORDER)
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNMET, true,
             "launch %" PRIu32 ", of another lane, must end first", edge.node);
-    else if (found)
+    else
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, MET, true,
             "it also waits for %" PRIu32
             " launch%s of other lanes, which need not have ended when it starts",
             others, others == 1 ? "" : "es");
-    else
-        add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNKNOWN, true,
-            "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", others,
-            others == 1 ? "" : "es");
 }
 
 static void explain_neighbours(griddep_explanation *explanation, const pair *hop)
@@ -229,9 +225,8 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
         false, "%s: %s%s%s%s", kernel->name, griddep_reason_text(waits), path.bytes ? ": " : "",
         gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
-    if (reason == GRIDDEP_REASON_NO_WAIT && hop->has_producer)
-        reason = gd_early_pair(hop->producer.kernel->info.traits, traits);
-    add(explanation, "attribute 6", reason, set, true, "%s", griddep_reason_text(reason));
+    add(explanation, hop->consumer.by_event ? "event" : "attribute 6", reason, set, true, "%s",
+        griddep_reason_text(reason));
     if (hop->graph && hop->has_producer)
         add(explanation, "graph edge",
             hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN,
@@ -282,7 +277,7 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
     griddep_control_info trigger;
 
     if (!(kernel->info.traits & GRIDDEP_TRAIT_KNOWN))
-        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNKNOWN, true,
+        add(explanation, "producer triggers", GRIDDEP_REASON_UNKNOWN_CODE, UNKNOWN, true,
             "%s: its PTX is not known, so nobody can tell whether it triggers", kernel->name);
     else if (gd_room_lacks_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNMET, true,
@@ -404,6 +399,22 @@ static void explain_carveout(griddep_explanation *explanation, const pair *hop)
 
 /* ---- what follows ---- */
 
+/* Where the launch does not begin early, the chain has decided why; several conditions may be
+ * unmet then. -1: it begins early, or could. */
+static int32_t find_decided(const griddep_explanation *explanation, const pair *hop)
+{
+    int32_t reason = hop->consumer.reason;
+
+    for (uint32_t i = 0;
+         i < explanation->count && reason > GRIDDEP_REASON_FORCED && reason != GRIDDEP_REASON_PLAIN;
+         i++) {
+        const griddep_condition *condition = &explanation->list[i];
+        if (condition->decisive && condition->met == UNMET && condition->reason == reason)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
 static void conclude(griddep_explanation *explanation, const pair *hop)
 {
     griddep_explanation_info *info = &explanation->info;
@@ -411,7 +422,7 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
                *second = hop->consumer.kernel->name;
     int32_t unknown = -1;
 
-    info->unmet = -1;
+    info->unmet = find_decided(explanation, hop);
     for (uint32_t i = 0; i < explanation->count && info->unmet < 0; i++) {
         const griddep_condition *condition = &explanation->list[i];
         if (condition->decisive && condition->met == UNMET)
@@ -486,7 +497,7 @@ static int32_t finish(griddep_explanation *explanation, griddep_error *error)
 
 /* ---- public ---- */
 
-static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index,
+static int32_t make(griddep_chain *chain, int32_t mode, uint32_t index,
                     griddep_explanation **explanation, griddep_error *error)
 {
     griddep_explanation *made = calloc(1, sizeof *made);
@@ -496,12 +507,13 @@ static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index,
 
     if (!made)
         return gd_error_memory(error);
-    gd_chain_read_hop(chain, mode, index, &hop.consumer);
-    hop.runtime = hop.consumer.kernel->runtime;
-    hop.has_producer = hop.consumer.previous != GD_HOP_NONE;
+    int32_t status = gd_chain_read_hop(chain, mode, index, &hop.consumer, error);
+    hop.has_producer = !status && hop.consumer.previous != GD_HOP_NONE;
     if (hop.has_producer)
-        gd_chain_read_hop(chain, mode, hop.consumer.previous, &hop.producer);
-    int32_t status = gd_runtime_enter(hop.consumer.kernel->runtime, &pushed, error);
+        status = gd_chain_read_hop(chain, mode, hop.consumer.previous, &hop.producer, error);
+    hop.runtime = status ? NULL : hop.consumer.kernel->runtime;
+    if (!status)
+        status = gd_runtime_enter(hop.consumer.kernel->runtime, &pushed, error);
     if (!status) {
         explain(made, &hop);
         gd_runtime_leave(hop.runtime, pushed);
