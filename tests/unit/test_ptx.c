@@ -90,7 +90,14 @@ static const token_case token_cases[] = {
     {"/* a * / /*/ b", "n"},
     {"a /* open", "nB"},
     {"/*/", "B"},
-    {"#line 1 \"x\"\n  # 3\na # b", "nBn"},
+    {"#line 1 \"x\"\n  # 3 \"\"\t4 1 \r\na#\t3 \"\n\" 9\nb #line7 \"x\"", "nn"},
+    {"a # 3 \"x\"\n, # 3 \"/*\"\n c", "n,n"},
+    /* ptxas refuses each of these, so PTX that is meant for a preprocessor does not run half */
+    {"a # b\n c", "nBn"},
+    {"#if 0\na\n#endif\nb #define A 1\n#\n#!\n#include \"x\"", "BnBnBBBB"},
+    {"#pragma once\n#line\n#line 3\n# 3\n# \"x\"\n# 3 x\n# 3\"x\"", "BBBBBBB"},
+    {"# 3 \"x\"1\n# 3 \"x\" 12\n# 3 \"x\" ;\n# 3 \"x\" // c\n# 3 \"x\" \"y\"", "BBBBB"},
+    {"# 0x3 \"x\"\n# -3 \"x\"\n#\v3 \"x\"\n## 3 \"x\"\n#linex 3 \"x\"\n# 3 \"x", "BBBBBB"},
     {"a \x80\x81 b ` c \x01", "nBnBnB"},
     {"@!p|q,[a+-4]", "@!n|n,[n+-i]"},
 };
