@@ -784,6 +784,14 @@ static const trait_case trait_cases[] = {
     {".extern .func __assertfail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;",
      W | A | C},
     {".extern .func vprintf; ", "@p bra x; " WAIT "ret; x: call vprintf; ret;", W | C},
+    /* of these the assertion alone ends the grid, and only the one that the system has */
+    {".extern .func vprintf .noreturn; ", "@p bra x; " WAIT "ret; x: call vprintf;", W | C},
+    {".extern .func free .noreturn; ", "@p bra x; " WAIT "ret; x: call free;", W | C},
+    {".extern .func cudaGraphSetConditional .noreturn; ",
+     "@p bra x; " WAIT "ret; x: call cudaGraphSetConditional;", W | C},
+    {".extern .func __assert_fail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assert_fail;",
+     W | C},
+    {".extern .func __assertfail; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;", W | C},
     {".func free() { exit; } ", "call free; " WAIT, W | C},
     /* through a register: any function */
     {"", "call d, proto; " WAIT "proto: .callprototype _ ();", W | C},
