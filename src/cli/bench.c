@@ -233,8 +233,6 @@ int gd_command_bench(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, &request.suite, &count);
     if (code >= 0)
         return code;
-    if (request.json)
-        gd_message_want_json();
     gd_progress_begin();
     return run_bench(&request);
 }

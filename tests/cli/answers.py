@@ -50,6 +50,7 @@ def write(name, text):
 # ---- the subcommands, from their own table
 
 readers, drivers, inputs, commands = set(), set(), set(), []  # of chains; that open a driver; that take files
+taken = {}  # options of each, with what stands for the value
 for line in subprocess.run([griddep, "help", "--table"], capture_output=True, text=True, env=environment).stdout.splitlines():
     fields = line.split("\t")
     if fields[0] == "command":
@@ -58,6 +59,8 @@ for line in subprocess.run([griddep, "help", "--table"], capture_output=True, te
         readers.add(commands[-1])
     if fields[0] == "synopsis" and ("CHAIN.yaml" in fields[1] or "FILE.ptx" in fields[1]):
         inputs.add(commands[-1])
+    if fields[0] == "option":
+        taken.setdefault(commands[-1], {})[fields[1]] = fields[2]
     if fields[:2] == ["option", "driver"]:
         drivers.add(commands[-1])
 case({"run", "check", "trace", "sanitize", "graph", "explain", "tune", "stress"} <= readers, "the table tells which subcommands read chains", readers)
@@ -393,6 +396,34 @@ report = [*words("sanitize", good), "--report", kept]
 expect(REFUSED, "sanitize without a folder for temporary files", *report, env=lacking)
 with open(os.path.join(work, kept)) as file:
     case(file.read() == "an earlier report", "a run that came to no verdict leaves its report alone")
+
+# ---- with --json an error is a document, the command line's own included
+
+
+def expect_document(name, *arguments):
+    done = expect(USAGE, name, *arguments)
+    try:
+        error = json.loads(done.stdout)["error"]
+    except (ValueError, KeyError) as problem:
+        error = {"text": "?", "exit_code": None}
+        case(False, f"{name}: a document", (problem, done.stdout))
+    case(error["exit_code"] == USAGE and error["text"] and error["text"].split()[0] in done.stderr, f"{name}: what it says", done.stdout + done.stderr)
+
+
+case(set(taken) == set(commands) and all("json" in taken[command] for command in commands), "the table tells that each has --json", taken)
+for command in commands:
+    for where in (["--json", "--no-such-option"], ["--no-such-option", "--json"], ["--json=yes"], ["-x", "--json"]):
+        expect_document(f"{command} {' '.join(where)}", command, *where)
+    if command not in ("check", "explain"):
+        expect_document(f"{command} --json and too many words", command, "--json", "a", "b", "c", "d")
+    for option, value in taken[command].items():
+        if value == "N":
+            expect_document(f"{command} --json --{option} x", command, *([good] if command in inputs else []), f"--{option}", "x", "--json")
+        if value:
+            expect_document(f"{command} --json --{option}", command, "--json", f"--{option}")
+expect_document("no such command, --json", "nothing", "--json")
+expect_document("help of no such command, --json", "help", "nothing", "--json")
+expect_document("no such option, --json", "--nothing", "--json")
 
 # A file that one may not read: root may read all, so somebody else asks.
 nobody = 65534
