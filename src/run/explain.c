@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ptx/handle/ptx.h"
+#include "ptx/text/array.h"
 #include "ptx/flow/traits.h"
 #include "run/early.h"
 #include "run/graph.h"
@@ -27,12 +28,14 @@ enum {
     UNKNOWN = -1
 };
 
-enum { CONDITIONS = 24 }; /* more than there are */
+typedef struct told {
+    griddep_condition condition;
+    gd_text text;
+} told;
 
 struct griddep_explanation {
-    griddep_condition list[CONDITIONS];
-    gd_text texts[CONDITIONS];
-    uint32_t count;
+    told *list;
+    uint32_t count, capacity;
     griddep_explanation_info info;
     gd_text producer, consumer, text;
 };
@@ -54,17 +57,23 @@ static void add(griddep_explanation *explanation, const char *name, int32_t reas
 static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met,
                 bool decisive, const char *format, ...)
 {
-    uint32_t index = explanation->count++;
     va_list list;
 
+    if (explanation->count == explanation->capacity &&
+        !gd_array_grow((void **)&explanation->list, &explanation->capacity,
+                       sizeof *explanation->list)) {
+        explanation->text.failed = true; /* the one text that is checked at the end */
+        return;
+    }
+    told *made = &explanation->list[explanation->count++];
+    *made = (told){.condition = {.size = sizeof made->condition,
+                                 .reason = reason,
+                                 .met = met,
+                                 .decisive = decisive,
+                                 .name = name}};
     va_start(list, format);
-    gd_text_format_list(&explanation->texts[index], format, list);
+    gd_text_format_list(&made->text, format, list);
     va_end(list);
-    explanation->list[index] = (griddep_condition){.size = sizeof explanation->list[index],
-                                                   .reason = reason,
-                                                   .met = met,
-                                                   .decisive = decisive,
-                                                   .name = name};
 }
 
 /* ---- device, driver, environment ---- */
@@ -408,7 +417,7 @@ static int32_t find_decided(const griddep_explanation *explanation, const pair *
     for (uint32_t i = 0;
          i < explanation->count && reason > GRIDDEP_REASON_FORCED && reason != GRIDDEP_REASON_PLAIN;
          i++) {
-        const griddep_condition *condition = &explanation->list[i];
+        const griddep_condition *condition = &explanation->list[i].condition;
         if (condition->decisive && condition->met == UNMET && condition->reason == reason)
             return (int32_t)i;
     }
@@ -424,7 +433,7 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
 
     info->unmet = find_decided(explanation, hop);
     for (uint32_t i = 0; i < explanation->count && info->unmet < 0; i++) {
-        const griddep_condition *condition = &explanation->list[i];
+        const griddep_condition *condition = &explanation->list[i].condition;
         if (condition->decisive && condition->met == UNMET)
             info->unmet = (int32_t)i;
         else if (condition->decisive && condition->met == UNKNOWN && unknown < 0)
@@ -433,9 +442,9 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
     if (info->unmet >= 0 || unknown >= 0) {
         int32_t which = info->unmet >= 0 ? info->unmet : unknown;
         info->overlap = info->unmet >= 0 ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_UNKNOWN;
-        info->reason = explanation->list[which].reason;
+        info->reason = explanation->list[which].condition.reason;
         gd_text_format(&explanation->text, "%s: %s", griddep_overlap_text(info->overlap),
-                       gd_text_get(&explanation->texts[which]));
+                       gd_text_get(&explanation->list[which].text));
         return;
     }
     info->reason = hop->consumer.reason;
@@ -485,8 +494,8 @@ static int32_t finish(griddep_explanation *explanation, griddep_error *error)
         explanation->producer.failed || explanation->consumer.failed || explanation->text.failed;
 
     for (uint32_t i = 0; i < explanation->count; i++) {
-        failed = failed || explanation->texts[i].failed;
-        explanation->list[i].text = gd_text_get(&explanation->texts[i]);
+        failed = failed || explanation->list[i].text.failed;
+        explanation->list[i].condition.text = gd_text_get(&explanation->list[i].text);
     }
     explanation->info.size = sizeof explanation->info;
     explanation->info.producer = explanation->producer.data;
@@ -561,7 +570,7 @@ int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t
                             "the explanation has %" PRIu32
                             " conditions; there is no number %" PRIu32,
                             explanation->count, index);
-    return gd_struct_write(condition, &explanation->list[index], sizeof *condition,
+    return gd_struct_write(condition, &explanation->list[index].condition, sizeof *condition,
                            CONDITION_MINIMUM, "griddep_condition", error);
 }
 
@@ -582,8 +591,9 @@ void griddep_explanation_destroy(griddep_explanation *explanation)
 {
     if (!explanation)
         return;
-    for (uint32_t i = 0; i < CONDITIONS; i++)
-        gd_text_free(&explanation->texts[i]);
+    for (uint32_t i = 0; i < explanation->count; i++)
+        gd_text_free(&explanation->list[i].text);
+    free(explanation->list);
     gd_text_free(&explanation->producer);
     gd_text_free(&explanation->consumer);
     gd_text_free(&explanation->text);
