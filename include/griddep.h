@@ -763,8 +763,8 @@ enum {
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
     GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not
                                          * read */
-    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain: nothing before it in the stream
-                                         * is known */
+    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain or, in a stream, of a lane:
+                                         * nothing before it in the stream is known */
     GRIDDEP_REASON_PLAIN = 10,          /* the edge is plain and could be programmatic:
                                          * griddep_graph_upgrade */
     GRIDDEP_REASON_OTHER_ORDER = 11,    /* another node must end before the kernel begins */
@@ -1695,15 +1695,17 @@ typedef struct griddep_explanation_info {
     uint32_t size;
     int32_t overlap;      /* GRIDDEP_OVERLAP_*, predicted */
     int32_t reason;       /* GRIDDEP_REASON_* */
-    int32_t unmet;        /* index of the first decisive condition that is not met; -1: all are */
+    int32_t unmet;        /* index of a decisive condition that is not met and gives the reason;
+                           * -1: all are met */
     const char *producer; /* names of the kernels; NULL for the first launch of a chain */
     const char *consumer;
     const char *text;     /* the prediction in a sentence */
 } griddep_explanation_info;
 
-/* Explains the hop to the index-th launch of a chain from the one before it in its lane, in a mode,
- * which is prepared. It predicts and runs nothing; what is in the stream besides the chain is not
- * known to it. NOT_FOUND past the last launch. The explanation holds nothing of the chain. */
+/* Explains the hop to the index-th launch of a chain from the one before it in its lane (for a
+ * lane's first: from the last that it waits for), in a mode, which is prepared. It predicts and
+ * runs nothing; what is in the stream besides the chain is not known to it. NOT_FOUND past the last
+ * launch. The explanation holds nothing of the chain. */
 int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index,
                               griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);

@@ -41,7 +41,7 @@ int main(void)
 {
     int32_t value = 0;
 
-    if (griddep_constant_find("GRIDDEP_VERSION_MINOR", &value) || value != GRIDDEP_VERSION_MINOR)
+    if (griddep_constant_find("GRIDDEP_VERSION_MINOR", &value, NULL) || value != GRIDDEP_VERSION_MINOR)
         return 1;
     return puts(griddep_version_text()) < 0;
 }

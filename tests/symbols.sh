@@ -37,7 +37,7 @@ mapped() {
         { sub(/#.*/, "") }
         /^[A-Z0-9_.]+ *\{/ { version = $1; global = 0; next }
         /^ *global:/ { global = 1; next }
-        /^ *local:/ { global = 0; next }
+        /^ *local:/ || /^\}/ { global = 0; next }
         global && /;/ { gsub(/[ \t;]/, ""); print $0 "@@" version }' "$source_root/libgriddep.map" | sort
 }
 

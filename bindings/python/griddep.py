@@ -1368,7 +1368,7 @@ class Kernel:
         packed.kept, sizes = [], []
         for index, value in enumerate(arguments):
             if isinstance(value, Conditional):
-                raw.conditional_argument(value.handle, byref(packed[index]))
+                raw.conditional_argument(value.handle, byref(packed[index]), None)
                 continue
             parameter = self.parameters[index] if index < len(self.parameters) else None
             data, nbytes = _argument_bytes(value, parameter, stream, self.module.runtime)

@@ -15,7 +15,7 @@ enum { COUNT = 1024 };
 
 #define FUNCTIONS(X)                                                                               \
     X(runtime_open)                                                                                \
-    X(runtime_close) X(module_load_shelf) X(module_unload) X(kernel_get) X(memory_allocate)        \
+    X(runtime_close) X(module_load_shelf) X(module_unload) X(module_find_kernel) X(memory_allocate)        \
         X(memory_write) X(memory_read) X(memory_free) X(launch) X(status_name) X(error_init)
 
 #define DECLARE(name) __typeof__(griddep_##name) *name;
@@ -51,7 +51,7 @@ static int32_t add_on_device(float *x, griddep_error *error)
     if (!status)
         status = griddep.module_load_shelf(runtime, "vector_add", NULL, &module, error);
     if (!status)
-        status = griddep.kernel_get(module, NULL, &kernel, error);
+        status = griddep.module_find_kernel(module, NULL, &kernel, error);
     if (!status)
         status = griddep.memory_allocate(runtime, bytes, &memory, error);
     if (!status)

@@ -95,8 +95,6 @@ int gd_command_bench(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, NULL, &count);
     if (code >= 0)
         return code;
-    if (json)
-        gd_message_want_json();
     gd_progress_begin();
     const gd_bench_plan plan = {.device = &device,
                                 .suites = suites,

@@ -293,8 +293,6 @@ int gd_command_check(int argc, char **argv)
     size_t count = 0;
     gd_check_state state = {.constants = &constants};
     int code = gd_options_read(&usage, argc, argv, words, &count);
-    if (code < 0 && json)
-        gd_message_want_json();
     if (code < 0 && choose_severity(&state, severity) != 0)
         code = GD_EXIT_USAGE;
     if (code < 0) {

@@ -203,8 +203,6 @@ int gd_command_demo(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, NULL, &count);
     if (code >= 0)
         return code;
-    if (demo.json)
-        gd_message_want_json();
     gd_progress_begin();
     return run_demo(&demo);
 }

@@ -157,8 +157,6 @@ int gd_command_explain(int argc, char **argv)
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, words, &count);
-    if (code < 0 && json && !markdown)
-        gd_message_want_json();
     if (code < 0 && markdown && (json || count > 0))
         code =
             gd_message_error(GD_EXIT_USAGE, "--markdown prints all pages, and goes with neither %s",

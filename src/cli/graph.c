@@ -185,8 +185,6 @@ int gd_command_graph(int argc, char **argv)
     if (request.dot && request.json)
         return gd_message_error(GD_EXIT_USAGE,
                                 "--dot and --json are two forms of the same; give one");
-    if (request.json)
-        gd_message_want_json();
     code = gd_options_choose_mode(request.mode, &mode);
     return code == 0 ? show_file(&request, mode) : code;
 }

@@ -162,8 +162,6 @@ int gd_command_info(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, NULL, &word_count);
     if (code >= 0)
         return code;
-    if (json)
-        gd_message_want_json();
     griddep_runtime *runtime = NULL;
     griddep_runtime_info info;
     code = gd_device_open(&choice, &runtime, &info);

@@ -323,7 +323,5 @@ int gd_command_kernels(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, words, &count);
     if (code >= 0)
         return code;
-    if (json)
-        gd_message_want_json();
     return act(words, count, capability, with_ptx, json);
 }

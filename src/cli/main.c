@@ -165,10 +165,22 @@ static void open_streams(void)
             open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Each command that prints a document has --json for it. Errors of the command line are told as all
+ * others are, so this is asked before anything is read. */
+static bool wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0 || strncmp(argv[i], "--json=", 7) == 0)
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     open_streams();
     gd_temporary_begin();
+    if (wants_json(argc, argv))
+        gd_message_want_json();
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE)

@@ -522,8 +522,6 @@ int gd_command_rewrite(int argc, char **argv)
     gd_rewrite_state state = {.request = &request};
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code < 0) {
-        if (request.json)
-            gd_message_want_json();
         code = rewrite_file(&state);
     }
     free_state(&state);

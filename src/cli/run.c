@@ -203,8 +203,6 @@ int gd_command_run(int argc, char **argv)
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code < 0) {
-        if (request.json)
-            gd_message_want_json();
         gd_progress_begin();
         code = run_file(&request);
     }

@@ -187,8 +187,6 @@ int gd_command_sanitize(int argc, char **argv)
     bool has_marker = marker < argc;
     int code = gd_options_read(&usage, marker, argv, &chain, &count);
     if (code < 0) {
-        if (request.json)
-            gd_message_want_json();
         code = check_words(chain, has_marker, argv + marker + has_marker);
         if (code == 0)
             code = sanitize(&request, chain, has_marker ? argv + marker + 1 : NULL);

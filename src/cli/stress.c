@@ -452,8 +452,6 @@ int gd_command_stress(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)
         return code;
-    if (request.json)
-        gd_message_want_json();
     if ((request.path != NULL) == request.demo)
         return gd_message_error(GD_EXIT_USAGE, "griddep stress takes a chain file, or --demo%s",
                                 request.demo ? ", not both" : "");

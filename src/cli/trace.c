@@ -364,8 +364,6 @@ int gd_command_trace(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)
         return code;
-    if (request.json)
-        gd_message_want_json();
     gd_progress_begin();
     return trace_chain(&request);
 }

@@ -268,8 +268,6 @@ int gd_command_tune(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)
         return code;
-    if (request.json)
-        gd_message_want_json();
     code = check_request(&request);
     if (code != 0)
         return code;

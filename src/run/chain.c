@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "ptx/handle/ptx.h"
 #include "run/chain.h"
+#include "run/early.h"
 #include "run/event.h"
 #include "run/graph.h"
 #include "run/hold.h"
@@ -57,13 +58,60 @@ uint32_t gd_chain_previous(const gd_chain_launch *launch)
     return previous;
 }
 
+static uint32_t traits_of(const griddep_chain *chain, uint32_t index)
+{
+    return chain->launches[index].call->kernel->info.traits;
+}
+
+/* Why an event that a launch records is not one of its trigger. */
+static int32_t decide_event(const griddep_chain *chain, uint32_t index)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    int32_t obstacle =
+        gd_early_obstacle(chain->runtime, launch->call->launch.pdl, GD_EARLY_TRIGGER_EVENT);
+
+    return obstacle == GRIDDEP_REASON_FORCED ? GRIDDEP_REASON_PLAIN : obstacle;
+}
+
+int32_t gd_chain_decide_after(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to)
+{
+    const bool in_lane = chain->launches[to].previous == from;
+    const int32_t pdl = gd_chain_pdl(chain, mode, to);
+    const int32_t obstacle = gd_early_obstacle(chain->runtime, pdl, GD_EARLY_LAUNCH);
+    const int32_t pair = gd_early_pair(traits_of(chain, from), traits_of(chain, to));
+
+    if (obstacle != GRIDDEP_REASON_FORCED)
+        return obstacle;
+    if (pair != GRIDDEP_REASON_SET && !(pdl == GRIDDEP_PDL_FORCE && in_lane))
+        return pair;
+    if (!in_lane && !is_graph(mode) && !chain->launches[from].early)
+        return decide_event(chain, from);
+    return pdl == GRIDDEP_PDL_FORCE ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_SET;
+}
+
+/* The first launch of a lane sets attribute 6 where it is forced; else it begins at an event of
+ * another lane, or has nothing before it. */
+static int32_t decide_first(const griddep_chain *chain, int32_t mode, uint32_t index)
+{
+    const int32_t pdl = gd_chain_pdl(chain, mode, index);
+    const int32_t obstacle = gd_early_obstacle(chain->runtime, pdl, GD_EARLY_LAUNCH);
+    const uint32_t previous = gd_chain_previous(&chain->launches[index]);
+    int32_t reason = GRIDDEP_REASON_SET;
+
+    if (obstacle != GRIDDEP_REASON_FORCED || pdl == GRIDDEP_PDL_FORCE)
+        return obstacle;
+    if (previous != GD_CHAIN_NONE)
+        reason = gd_chain_decide_after(chain, mode, previous, index);
+    return reason > GRIDDEP_REASON_FORCED ? reason : GRIDDEP_REASON_FIRST;
+}
+
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
-    bool first = launch->previous == GD_CHAIN_NONE && !(is_graph(mode) && launch->on_count);
-    int32_t reason = gd_launch_decide(launch->call->kernel, gd_chain_pdl(chain, mode, index));
+    uint32_t previous = is_graph(mode) ? gd_chain_previous(launch) : launch->previous;
 
-    return first && reason == GRIDDEP_REASON_SET ? GRIDDEP_REASON_FIRST : reason;
+    return previous == GD_CHAIN_NONE ? decide_first(chain, mode, index)
+                                     : gd_chain_decide_after(chain, mode, previous, index);
 }
 
 /* ---- launches ---- */
@@ -116,6 +164,14 @@ static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
     return GRIDDEP_OK;
 }
 
+/* A launch has one such event, and one that says off records none. */
+static bool may_record_trigger(const griddep_chain *chain, const gd_call *call)
+{
+    return gd_early_obstacle(chain->runtime, call->launch.pdl, GD_EARLY_TRIGGER_EVENT) ==
+               GRIDDEP_REASON_FORCED &&
+           !gd_launch_find_attribute(&call->launch, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
+}
+
 /* What the item has is taken over on success. */
 static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep_error *error)
 {
@@ -129,6 +185,7 @@ static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep
         return status;
     chain->launches[chain->count] = *item;
     chain->launches[chain->count].previous = chain->last[item->lane];
+    chain->launches[chain->count].early = item->call && may_record_trigger(chain, item->call);
     chain->last[item->lane] = chain->count++;
     chain->lanes_ready = false;
     return GRIDDEP_OK;
@@ -408,19 +465,31 @@ static int32_t launch_into(griddep_chain *chain, int32_t mode, gd_CUstream strea
 
 /* ---- for explain.c ---- */
 
-void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop)
+int32_t gd_chain_read_hop(griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop,
+                          griddep_error *error)
 {
     const gd_chain_launch *launch = &chain->launches[index];
-    const uint32_t previous = is_graph(mode) ? gd_chain_previous(launch) : launch->previous;
+    const uint32_t previous = gd_chain_previous(launch);
+    gd_chain_graph *made = &chain->graphs[mode];
+
+    if (chain->lane_count > 1 && !made->graph) {
+        int32_t status = gd_chain_make_graph(chain, mode, &made->graph, error);
+        if (status)
+            return status;
+    }
 
     *hop = (gd_hop){.kernel = launch->call->kernel,
                     .launch = &launch->call->launch,
                     .index = index,
                     .previous = previous,
                     .others = launch->on_count - (previous != launch->previous),
-                    .graph = is_graph(mode) ? chain->graphs[mode].graph : NULL,
-                    .reason = gd_chain_decide(chain, mode, index),
-                    .edge = is_graph(mode) ? chain->graphs[mode].edges[index] : -1};
+                    .graph = chain->lane_count > 1 ? made->graph : NULL,
+                    .reason = previous == GD_CHAIN_NONE
+                                  ? gd_chain_decide(chain, mode, index)
+                                  : gd_chain_decide_after(chain, mode, previous, index),
+                    .by_event = !is_graph(mode) && previous != launch->previous,
+                    .edge = is_graph(mode) ? made->edges[index] : -1};
+    return GRIDDEP_OK;
 }
 
 /* ---- public ---- */
@@ -622,6 +691,16 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
     return status;
 }
 
+/* The event of a trigger is enough where all that wait for it execute griddepcontrol.wait on every
+ * path. */
+static bool may_follow_trigger(const gd_chain_launch *launch)
+{
+    const griddep_kernel *kernel = launch->call->kernel;
+
+    return gd_launch_decide(kernel, launch->call->launch.pdl) <= GRIDDEP_REASON_FORCED &&
+           gd_early_kernel(kernel->info.traits) == GRIDDEP_REASON_SET;
+}
+
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
                              griddep_error *error)
 {
@@ -649,6 +728,8 @@ int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
     launch->on = more;
     launch->on[launch->on_count++] = on;
     chain->launches[on].watched = true;
+    if (launch->call && !may_follow_trigger(launch))
+        chain->launches[on].early = false;
     chain->lanes_ready = false;
     drop_graphs(chain);
     return GRIDDEP_OK;

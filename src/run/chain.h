@@ -37,7 +37,8 @@ typedef struct gd_chain_launch {
     uint32_t *on;      /* launches of other lanes that it waits for */
     uint32_t on_count;
     bool watched; /* a launch of another lane waits for it */
-    bool early;   /* in mode pdl those may begin at its trigger: each of them waits on every path */
+    bool early;   /* in mode pdl those may begin at its trigger: each of them waits on every path,
+                   * and the launch can record it */
 } gd_chain_launch;
 
 /* A lane besides the first: a stream of its own. */
@@ -73,7 +74,8 @@ struct griddep_chain {
     uint32_t lane_count;
     gd_chain_lanes *lanes;                     /* made by the first run in a stream mode */
     bool lanes_ready;                          /* nothing was added since */
-    gd_chain_graph graphs[GRIDDEP_MODE_COUNT]; /* only the graph modes' are used */
+    gd_chain_graph graphs[GRIDDEP_MODE_COUNT]; /* of stream modes: the order of lanes, which nobody
+                                                * instantiates */
 };
 
 /* ---- chain.c */
@@ -85,8 +87,14 @@ uint32_t gd_chain_previous(const gd_chain_launch *launch);
 /* What a launch says in a mode: GRIDDEP_PDL_*. */
 int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index);
 
-/* GRIDDEP_REASON_* for a launch in a mode. */
+/* Whether a launch sets attribute 6 in a mode, or has a programmatic edge from the launch before:
+ * GRIDDEP_REASON_*. */
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index);
+
+/* Whether the launch `to` begins early beside `from`, which comes before it in its lane or which it
+ * waits for: GRIDDEP_REASON_*. A forced launch is forced in its lane; beside launches of others its
+ * wait decides. */
+int32_t gd_chain_decide_after(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to);
 
 /* Appends a call to its lane, which is there or comes next; it is taken over on success. */
 int32_t gd_chain_append(griddep_chain *chain, gd_call *call, griddep_error *error);

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "run/chain.h"
-#include "run/early.h"
 #include "run/event.h"
 #include "run/graph.h"
 #include "run/hold.h"
@@ -34,28 +33,6 @@ static int32_t make_lane(const griddep_chain *chain, gd_chain_lane *lane, gridde
                               "a stream for a lane of the chain");
     }
     return GRIDDEP_OK;
-}
-
-/* A recorded event parts a launch from the next one in its lane. A programmatic one does not, and
- * is enough where all that wait for it execute griddepcontrol.wait on every path. A launch that
- * says off records none. */
-static void find_early(griddep_chain *chain)
-{
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const gd_launch *launch = &chain->launches[i].call->launch;
-        bool can = gd_early_obstacle(chain->runtime, launch->pdl, GD_EARLY_TRIGGER_EVENT) ==
-                   GRIDDEP_REASON_FORCED;
-        chain->launches[i].early =
-            can && chain->launches[i].watched && /* a launch has one such event */
-            !gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
-    }
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const gd_chain_launch *launch = &chain->launches[i];
-        int32_t reason = gd_chain_decide(chain, GRIDDEP_MODE_PDL, i);
-        bool waits = reason == GRIDDEP_REASON_SET || reason == GRIDDEP_REASON_FIRST;
-        for (uint32_t k = 0; k < launch->on_count && !waits; k++)
-            chain->launches[launch->on[k]].early = false;
-    }
 }
 
 /* Room for what the chain has now. */
@@ -132,7 +109,6 @@ int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *captur
         if (chain->launches[i].watched)
             status = make_event(chain, &lanes->events[i], error);
     }
-    find_early(chain);
     chain->lanes_ready = !status;
     return status;
 }
@@ -266,19 +242,18 @@ int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream st
 
 /* ---- as a graph ---- */
 
-/* Forced launches are dependent on the one before in their lane alone: that is what attribute 6
- * would say. */
 static gd_graph_edge edge_to(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to)
 {
-    int32_t reason = gd_chain_decide(chain, mode, to);
-    bool in_lane = chain->launches[to].previous == from;
+    int32_t reason = gd_chain_decide_after(chain, mode, from, to);
     gd_graph_edge edge = {.from = from, .to = to, .reason = -1};
 
-    if (reason == GRIDDEP_REASON_SET || (reason == GRIDDEP_REASON_FORCED && in_lane)) {
-        edge.type = reason == GRIDDEP_REASON_SET ? GRIDDEP_EDGE_AUTO : GRIDDEP_EDGE_PROGRAMMATIC;
-        edge.port = reason == GRIDDEP_REASON_SET ? GRIDDEP_PORT_DEFAULT : GRIDDEP_PORT_PROGRAMMATIC;
+    if (reason == GRIDDEP_REASON_SET) {
+        edge.type = GRIDDEP_EDGE_AUTO;
+    } else if (reason == GRIDDEP_REASON_FORCED) {
+        edge.type = GRIDDEP_EDGE_PROGRAMMATIC;
+        edge.port = GRIDDEP_PORT_PROGRAMMATIC;
     } else {
-        edge.reason = reason == GRIDDEP_REASON_FORCED ? GRIDDEP_REASON_OFF : reason;
+        edge.reason = reason;
     }
     return edge;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ptx/handle/ptx.h"
+#include "ptx/text/array.h"
 #include "ptx/flow/traits.h"
 #include "run/early.h"
 #include "run/graph.h"
@@ -27,12 +28,14 @@ enum {
     UNKNOWN = -1
 };
 
-enum { CONDITIONS = 24 }; /* more than there are */
+typedef struct told {
+    griddep_condition condition;
+    gd_text text;
+} told;
 
 struct griddep_explanation {
-    griddep_condition list[CONDITIONS];
-    gd_text texts[CONDITIONS];
-    uint32_t count;
+    told *list;
+    uint32_t count, capacity;
     griddep_explanation_info info;
     gd_text producer, consumer, text;
 };
@@ -54,17 +57,23 @@ static void add(griddep_explanation *explanation, const char *name, int32_t reas
 static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met,
                 bool decisive, const char *format, ...)
 {
-    uint32_t index = explanation->count++;
     va_list list;
 
+    if (explanation->count == explanation->capacity &&
+        !gd_array_grow((void **)&explanation->list, &explanation->capacity,
+                       sizeof *explanation->list)) {
+        explanation->text.failed = true; /* the one text that is checked at the end */
+        return;
+    }
+    told *made = &explanation->list[explanation->count++];
+    *made = (told){.condition = {.size = sizeof made->condition,
+                                 .reason = reason,
+                                 .met = met,
+                                 .decisive = decisive,
+                                 .name = name}};
     va_start(list, format);
-    gd_text_format_list(&explanation->texts[index], format, list);
+    gd_text_format_list(&made->text, format, list);
     va_end(list);
-    explanation->list[index] = (griddep_condition){.size = sizeof explanation->list[index],
-                                                   .reason = reason,
-                                                   .met = met,
-                                                   .decisive = decisive,
-                                                   .name = name};
 }
 
 /* ---- device, driver, environment ---- */
@@ -165,15 +174,11 @@ static void explain_lanes(griddep_explanation *explanation, const pair *hop)
     if (found && edge.reason == GRIDDEP_REASON_OTHER_ORDER)
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNMET, true,
             "launch %" PRIu32 ", of another lane, must end first", edge.node);
-    else if (found)
+    else
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, MET, true,
             "it also waits for %" PRIu32
             " launch%s of other lanes, which need not have ended when it starts",
             others, others == 1 ? "" : "es");
-    else
-        add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNKNOWN, true,
-            "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", others,
-            others == 1 ? "" : "es");
 }
 
 static void explain_neighbours(griddep_explanation *explanation, const pair *hop)
@@ -229,9 +234,8 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
         false, "%s: %s%s%s%s", kernel->name, griddep_reason_text(waits), path.bytes ? ": " : "",
         gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
-    if (reason == GRIDDEP_REASON_NO_WAIT && hop->has_producer)
-        reason = gd_early_pair(hop->producer.kernel->info.traits, traits);
-    add(explanation, "attribute 6", reason, set, true, "%s", griddep_reason_text(reason));
+    add(explanation, hop->consumer.by_event ? "event" : "attribute 6", reason, set, true, "%s",
+        griddep_reason_text(reason));
     if (hop->graph && hop->has_producer)
         add(explanation, "graph edge",
             hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN,
@@ -282,7 +286,7 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
     griddep_control_info trigger;
 
     if (!(kernel->info.traits & GRIDDEP_TRAIT_KNOWN))
-        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNKNOWN, true,
+        add(explanation, "producer triggers", GRIDDEP_REASON_UNKNOWN_CODE, UNKNOWN, true,
             "%s: its PTX is not known, so nobody can tell whether it triggers", kernel->name);
     else if (gd_room_lacks_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNMET, true,
@@ -404,6 +408,22 @@ static void explain_carveout(griddep_explanation *explanation, const pair *hop)
 
 /* ---- what follows ---- */
 
+/* Where the launch does not begin early, the chain has decided why; several conditions may be
+ * unmet then. -1: it begins early, or could. */
+static int32_t find_decided(const griddep_explanation *explanation, const pair *hop)
+{
+    int32_t reason = hop->consumer.reason;
+
+    for (uint32_t i = 0;
+         i < explanation->count && reason > GRIDDEP_REASON_FORCED && reason != GRIDDEP_REASON_PLAIN;
+         i++) {
+        const griddep_condition *condition = &explanation->list[i].condition;
+        if (condition->decisive && condition->met == UNMET && condition->reason == reason)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
 static void conclude(griddep_explanation *explanation, const pair *hop)
 {
     griddep_explanation_info *info = &explanation->info;
@@ -411,9 +431,9 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
                *second = hop->consumer.kernel->name;
     int32_t unknown = -1;
 
-    info->unmet = -1;
+    info->unmet = find_decided(explanation, hop);
     for (uint32_t i = 0; i < explanation->count && info->unmet < 0; i++) {
-        const griddep_condition *condition = &explanation->list[i];
+        const griddep_condition *condition = &explanation->list[i].condition;
         if (condition->decisive && condition->met == UNMET)
             info->unmet = (int32_t)i;
         else if (condition->decisive && condition->met == UNKNOWN && unknown < 0)
@@ -422,9 +442,9 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
     if (info->unmet >= 0 || unknown >= 0) {
         int32_t which = info->unmet >= 0 ? info->unmet : unknown;
         info->overlap = info->unmet >= 0 ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_UNKNOWN;
-        info->reason = explanation->list[which].reason;
+        info->reason = explanation->list[which].condition.reason;
         gd_text_format(&explanation->text, "%s: %s", griddep_overlap_text(info->overlap),
-                       gd_text_get(&explanation->texts[which]));
+                       gd_text_get(&explanation->list[which].text));
         return;
     }
     info->reason = hop->consumer.reason;
@@ -474,8 +494,8 @@ static int32_t finish(griddep_explanation *explanation, griddep_error *error)
         explanation->producer.failed || explanation->consumer.failed || explanation->text.failed;
 
     for (uint32_t i = 0; i < explanation->count; i++) {
-        failed = failed || explanation->texts[i].failed;
-        explanation->list[i].text = gd_text_get(&explanation->texts[i]);
+        failed = failed || explanation->list[i].text.failed;
+        explanation->list[i].condition.text = gd_text_get(&explanation->list[i].text);
     }
     explanation->info.size = sizeof explanation->info;
     explanation->info.producer = explanation->producer.data;
@@ -486,7 +506,7 @@ static int32_t finish(griddep_explanation *explanation, griddep_error *error)
 
 /* ---- public ---- */
 
-static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index,
+static int32_t make(griddep_chain *chain, int32_t mode, uint32_t index,
                     griddep_explanation **explanation, griddep_error *error)
 {
     griddep_explanation *made = calloc(1, sizeof *made);
@@ -496,12 +516,13 @@ static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index,
 
     if (!made)
         return gd_error_memory(error);
-    gd_chain_read_hop(chain, mode, index, &hop.consumer);
-    hop.runtime = hop.consumer.kernel->runtime;
-    hop.has_producer = hop.consumer.previous != GD_HOP_NONE;
+    int32_t status = gd_chain_read_hop(chain, mode, index, &hop.consumer, error);
+    hop.has_producer = !status && hop.consumer.previous != GD_HOP_NONE;
     if (hop.has_producer)
-        gd_chain_read_hop(chain, mode, hop.consumer.previous, &hop.producer);
-    int32_t status = gd_runtime_enter(hop.consumer.kernel->runtime, &pushed, error);
+        status = gd_chain_read_hop(chain, mode, hop.consumer.previous, &hop.producer, error);
+    hop.runtime = status ? NULL : hop.consumer.kernel->runtime;
+    if (!status)
+        status = gd_runtime_enter(hop.consumer.kernel->runtime, &pushed, error);
     if (!status) {
         explain(made, &hop);
         gd_runtime_leave(hop.runtime, pushed);
@@ -549,7 +570,7 @@ int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t
                             "the explanation has %" PRIu32
                             " conditions; there is no number %" PRIu32,
                             explanation->count, index);
-    return gd_struct_write(condition, &explanation->list[index], sizeof *condition,
+    return gd_struct_write(condition, &explanation->list[index].condition, sizeof *condition,
                            CONDITION_MINIMUM, "griddep_condition", error);
 }
 
@@ -570,8 +591,9 @@ void griddep_explanation_destroy(griddep_explanation *explanation)
 {
     if (!explanation)
         return;
-    for (uint32_t i = 0; i < CONDITIONS; i++)
-        gd_text_free(&explanation->texts[i]);
+    for (uint32_t i = 0; i < explanation->count; i++)
+        gd_text_free(&explanation->list[i].text);
+    free(explanation->list);
     gd_text_free(&explanation->producer);
     gd_text_free(&explanation->consumer);
     gd_text_free(&explanation->text);

@@ -289,22 +289,23 @@ static int32_t find_other_order(const griddep_graph *graph, const griddep_graph_
 static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_info *info)
 {
     bool from_start = info->from_port == GRIDDEP_PORT_LAUNCH_ORDER;
-    bool never = !from_start && gd_room_lacks_trigger(graph->nodes[info->from].traits);
+    const gd_graph_node *first = &graph->nodes[info->from], *second = &graph->nodes[info->to];
+    bool never = !from_start && gd_room_lacks_trigger(first->traits);
+    int32_t waits = gd_early_kernel(second->traits);
 
     info->overlap = never ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL;
-    info->reason = gd_early_kernel(graph->nodes[info->to].traits);
-    if (info->reason == GRIDDEP_REASON_SET && from_start)
+    info->races = waits == GRIDDEP_REASON_NO_WAIT || waits == GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+    info->reason = gd_graph_pdl(second) == GRIDDEP_PDL_FORCE ? GRIDDEP_REASON_FORCED : waits;
+    if (info->reason > GRIDDEP_REASON_FORCED)
+        return;
+    if (from_start) {
         info->reason = GRIDDEP_REASON_LAUNCH_ORDER;
-    else if (info->reason == GRIDDEP_REASON_SET && never)
+    } else if (never) {
         info->reason = GRIDDEP_REASON_NO_TRIGGER;
-}
-
-static bool is_race(const griddep_graph_edge_info *info)
-{
-    return info->reason == GRIDDEP_REASON_WRONG_PORT ||
-           (info->type == GRIDDEP_EDGE_PROGRAMMATIC &&
-            (info->reason == GRIDDEP_REASON_NO_WAIT ||
-             info->reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS));
+    } else if (!(first->traits & GRIDDEP_TRAIT_KNOWN)) {
+        info->overlap = GRIDDEP_OVERLAP_UNKNOWN;
+        info->reason = GRIDDEP_REASON_UNKNOWN_CODE;
+    }
 }
 
 /* A node of an adopted graph has no call until its arguments are told. */
@@ -330,7 +331,7 @@ static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *i
     gd_room room;
     bool pushed;
 
-    if ((info->reason != GRIDDEP_REASON_SET && info->reason != GRIDDEP_REASON_LAUNCH_ORDER) ||
+    if ((info->reason > GRIDDEP_REASON_FORCED && info->reason != GRIDDEP_REASON_LAUNCH_ORDER) ||
         !first->kernel || !second->kernel)
         return GRIDDEP_OK;
     int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
@@ -355,11 +356,11 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
     } else if (info->from_port) {
         info->reason = GRIDDEP_REASON_WRONG_PORT;
         info->overlap = GRIDDEP_OVERLAP_FULL;
+        info->races = 1;
     } else {
         info->reason = judge_plain(graph, edge);
     }
-    info->races = is_race(info);
-    if (info->races ||
+    if (info->reason == GRIDDEP_REASON_NO_WAIT || info->reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS ||
         (info->type != GRIDDEP_EDGE_PROGRAMMATIC && info->reason != GRIDDEP_REASON_PLAIN))
         return GRIDDEP_OK;
     int32_t status = find_other_order(graph, info, &other, &node, error);

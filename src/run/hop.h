@@ -11,18 +11,18 @@ typedef struct gd_hop {
     const griddep_kernel *kernel;
     const gd_launch *launch;
     uint32_t index;
-    uint32_t
-        previous; /* index of the launch before it in its lane, in graph modes also of another one;
-                                   GD_HOP_NONE: it is the first */
-    uint32_t others; /* more launches, of other lanes, that it waits for */
-    const griddep_graph *
-        graph; /* of a chain with several lanes in a graph mode: a node for each launch; else
-                * NULL */
-    int32_t reason; /* GRIDDEP_REASON_* */
+    uint32_t previous; /* index of the launch before it in its lane; of a lane's first, the last
+                        * that it waits for; GD_HOP_NONE: it is the first */
+    uint32_t others;   /* more launches, of other lanes, that it waits for */
+    bool by_event;     /* in a stream mode, of another lane */
+    const griddep_graph
+        *graph;     /* of a chain with several lanes: a node for each launch; else NULL */
+    int32_t reason; /* GRIDDEP_REASON_*: whether it begins early beside that one */
     int32_t edge;   /* as griddep_hop_info.edge */
 } gd_hop;
 
 /* The mode must be prepared, the index within the chain. */
-void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop);
+int32_t gd_chain_read_hop(griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop,
+                          griddep_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 """The cases of answers.sh."""
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -49,6 +50,7 @@ def write(name, text):
 # ---- the subcommands, from their own table
 
 readers, drivers, inputs, commands = set(), set(), set(), []  # of chains; that open a driver; that take files
+taken = {}  # options of each, with what stands for the value
 for line in subprocess.run([griddep, "help", "--table"], capture_output=True, text=True, env=environment).stdout.splitlines():
     fields = line.split("\t")
     if fields[0] == "command":
@@ -57,6 +59,8 @@ for line in subprocess.run([griddep, "help", "--table"], capture_output=True, te
         readers.add(commands[-1])
     if fields[0] == "synopsis" and ("CHAIN.yaml" in fields[1] or "FILE.ptx" in fields[1]):
         inputs.add(commands[-1])
+    if fields[0] == "option":
+        taken.setdefault(commands[-1], {})[fields[1]] = fields[2]
     if fields[:2] == ["option", "driver"]:
         drivers.add(commands[-1])
 case({"run", "check", "trace", "sanitize", "graph", "explain", "tune", "stress"} <= readers, "the table tells which subcommands read chains", readers)
@@ -257,18 +261,75 @@ for command in sorted(readers):
     done = expect(OK, f"{command} of a chain that is right", *words(command, good), env={**environment, "GRIDDEP_LOG": "warning"})
     case(done.stderr == "", f"{command} of a chain that is right says nothing on stderr", done.stderr)
 
-# ---- graph and explain say the same of each hop, and what trace runs is the chain
+# ---- graph, explain and run say the same of each hop in each mode, and what trace runs is the chain
 
+def hops_of(path, modes):
+    """For each mode the edges of graph, the hops of explain and the launches of run."""
+    name = os.path.basename(path)
+    done = expect(OK, f"run of {name}", "run", path, "--repeat", "0", "--driver", driver, "--json")
+    launches = {mode["mode"]: mode["launches"] for mode in json.loads(done.stdout)["modes"]}
+    for mode in modes:
+        arguments = [path, "--mode", mode, "--driver", driver, "--json"]
+        edges = json.loads(expect(OK, f"graph of {name}", "graph", *arguments).stdout)["edges"]
+        hops = json.loads(expect(OK, f"explain of {name}", "explain", "--no-measure", *arguments).stdout)["hops"]
+        yield mode, edges, hops, launches[mode]
+
+
+def compare(path, modes, previous):
+    for mode, edges, hops, launches in hops_of(path, modes):
+        for number, (hop, launch) in enumerate(zip(hops, launches)):
+            name = f"{os.path.basename(path)}, {mode}, launch {number}"
+            before, in_lane = previous[number]
+            own = [edge for edge in edges if edge["to"] == number and edge["from"] == before]
+            case((hop["producer"] is None) == (before is None) and len(own) == (before is not None), f"{name}: what comes before", (hop, edges))
+            for edge in own:
+                told = [(one["overlap"], one["reason"]) for one in (edge, hop)]
+                case(told[0] == told[1], f"{name}: graph and explain", told)
+                if launch["programmatic_edge"] is not None:
+                    case(launch["programmatic_edge"] == edge["programmatic"] == launch["pdl"], f"{name}: graph and run", (edge, launch))
+            # In a stream a lane's first launch begins at an event; what run tells is attribute 6.
+            if before is None or in_lane or mode.startswith("graph"):
+                case(launch["pdl"] or launch["reason"] == hop["reason"], f"{name}: run and explain", (launch, hop["reason"], hop["text"]))
+                case(not launch["pdl"] or hop["overlap"] != "none" or hop["reason"] > 8, f"{name}: run and explain of the overlap", (launch, hop["reason"]))
+
+
+MODES = ["serial", "pdl", "graph", "graph-pdl"]
 for name in sorted(os.listdir(os.path.join(top, "examples"))):
-    if not name.endswith(".yaml"):
-        continue
-    path = os.path.join(top, "examples", name)
-    graph = json.loads(expect(OK, f"graph of {name}", "graph", path, "--driver", driver, "--json").stdout)
-    hops = json.loads(expect(OK, f"explain of {name}", "explain", path, "--driver", driver, "--no-measure", "--json").stdout)["hops"]
-    for edge in graph["edges"]:
-        hop = hops[edge["to"]]
-        told = [(one["overlap"], one["reason"]) for one in (edge, hop)]
-        case(told[0] == told[1], f"{name}: graph and explain of launch {edge['to']}", told)
+    if name.endswith(".yaml"):
+        # Only fork_join has lanes: 'right' follows 'scale' in one of its own.
+        before = {0: (None, True), 2: (0, False), 3: (1, True)} if name == "fork_join.yaml" else {0: (None, True)}
+        compare(os.path.join(top, "examples", name), ["graph-pdl"], [before.get(i, (i - 1, True)) for i in range(64)])
+
+BODIES = {  # what the kernel does of wait and trigger
+    "both": "griddepcontrol.wait;\n griddepcontrol.launch_dependents;",
+    "neither": "",
+    "waits": "griddepcontrol.wait;",
+    "triggers": "griddepcontrol.launch_dependents;",
+    "sometimes": "mov.u32 %v, %tid.x;\n setp.eq.u32 %q, %v, 99;\n @%q bra out;\n griddepcontrol.wait;\nout:",
+}
+write(
+    "bodies.ptx",
+    HEAD.format(target="sm_90")
+    + "".join(
+        f".visible .entry {name}(.param .u64 p)\n{{\n .reg .b64 %p;\n .reg .b32 %v;\n .reg .pred %q;\n {body}\n ld.param.u64 %p, [p];\n"
+        " cvta.to.global.u64 %p, %p;\n st.global.u32 [%p], 7;\n ret;\n}\n"
+        for name, body in BODIES.items()
+    ),
+)
+drawn = random.Random(1)
+for number in range(24):
+    count, last, previous, lines = drawn.randint(2, 5), {}, [], []
+    for i in range(count):
+        lane = drawn.choice(["a", "b"]) if i else "a"
+        others = [k for k in range(i) if f"lane: {lane}," not in lines[k] and drawn.random() < 0.5]
+        previous.append((last[lane], True) if lane in last else (max(others, default=None), False))
+        last[lane] = i
+        fields = {"pdl": drawn.choice(["", "auto", "off", "force", "force"]), "after": f"[{', '.join(f'l{k}' for k in others)}]" if others else ""}
+        told = "".join(f"{key}: {value}, " for key, value in fields.items() if value)
+        lines.append(f"  - {{name: l{i}, lane: {lane}, kernel: {drawn.choice(list(BODIES))}, module: m, grid: [1], block: [32], {told}arguments: [{{buffer: b{i}, access: write}}]}}\n")
+    buffers = "".join(f"  - {{name: b{i}, type: u32, count: 32}}\n" for i in range(count))
+    path = write(f"lanes{number}.yaml", f"name: lanes\nmodules:\n  - {{name: m, file: bodies.ptx}}\nbuffers:\n{buffers}launches:\n{''.join(lines)}")
+    compare(path, MODES, previous)
 clusters = os.path.join(top, "examples", "next_token.yaml")
 measured = json.loads(expect(OK, "explain of clusters, measured", "explain", clusters, "--driver", driver, "--json").stdout)
 case(all(hop["measured"] for hop in measured["hops"][1:]), "each hop is measured", measured)
@@ -335,6 +396,34 @@ report = [*words("sanitize", good), "--report", kept]
 expect(REFUSED, "sanitize without a folder for temporary files", *report, env=lacking)
 with open(os.path.join(work, kept)) as file:
     case(file.read() == "an earlier report", "a run that came to no verdict leaves its report alone")
+
+# ---- with --json an error is a document, the command line's own included
+
+
+def expect_document(name, *arguments):
+    done = expect(USAGE, name, *arguments)
+    try:
+        error = json.loads(done.stdout)["error"]
+    except (ValueError, KeyError) as problem:
+        error = {"text": "?", "exit_code": None}
+        case(False, f"{name}: a document", (problem, done.stdout))
+    case(error["exit_code"] == USAGE and error["text"] and error["text"].split()[0] in done.stderr, f"{name}: what it says", done.stdout + done.stderr)
+
+
+case(set(taken) == set(commands) and all("json" in taken[command] for command in commands), "the table tells that each has --json", taken)
+for command in commands:
+    for where in (["--json", "--no-such-option"], ["--no-such-option", "--json"], ["--json=yes"], ["-x", "--json"]):
+        expect_document(f"{command} {' '.join(where)}", command, *where)
+    if command not in ("check", "explain"):
+        expect_document(f"{command} --json and too many words", command, "--json", "a", "b", "c", "d")
+    for option, value in taken[command].items():
+        if value == "N":
+            expect_document(f"{command} --json --{option} x", command, *([good] if command in inputs else []), f"--{option}", "x", "--json")
+        if value:
+            expect_document(f"{command} --json --{option}", command, "--json", f"--{option}")
+expect_document("no such command, --json", "nothing", "--json")
+expect_document("help of no such command, --json", "help", "nothing", "--json")
+expect_document("no such option, --json", "--nothing", "--json")
 
 # A file that one may not read: root may read all, so somebody else asks.
 nobody = 65534

@@ -1292,9 +1292,9 @@ else
     check "no such device" 2 err "99"
 
     run run copy.yaml --driver "$fake" --repeat 3
-    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, 2 launches from 0 on: no overlap"
+    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, launch 2: no overlap"
     silent "run" err
-    if [ "$(grep -c 'launches from 0 on: no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
+    if [ "$(grep -c 'copy, launch 2: no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
     run run copy.yaml --driver "$fake" --repeat 3 --json
     check "run --json" 0
     json "modes" '[m["mode"] for m in d["modes"]] == ["serial", "pdl", "graph", "graph-pdl"]'

@@ -27,7 +27,7 @@ CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296",
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # ptxas takes these, against the PTX ISA; they say nothing about the check.
 QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;"
-                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,")
+                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,|\.(sat|approx|ftz)\.\1\.|^testp\.f")
 # What the mutations do not make: sums.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -90,6 +90,23 @@ def spell(form, chance):
                (role != "h" or "L2::cache_hint" in modifiers) and (role != "m" or "multicast::cluster" in modifiers)]
     operands = [spell_operand(role, types, modifiers, 3 * i + 1, op) for i, role in enumerate(present)]
     return op, modifiers, operands
+
+
+def spell_sinks(op, modifiers, operands, roles):
+    """The instruction with '_' wherever a destination, or a part of one, may or may not be it."""
+    for i, (operand, role) in enumerate(zip(operands, roles)):
+        if role[0] not in "dDy":
+            continue
+        sunk = ["_"]
+        if "|" in role or "&" in role:
+            first = operand.split("|")[0]
+            sunk += [f"{first}|%pred_8", "_|%pred_8", f"{first}|_"]
+        elements = operand[1:-1].split(", ")
+        # What is wider than 16 bytes has rules of its own.
+        if operand.startswith("{") and int(re.search(r"\d+", operand)[0]) * len(elements) <= 128:
+            sunk += ["{%s}" % ", ".join(elements[:k] + ["_"] * (len(elements) - k)) for k in (0, 1)]
+        for one in sunk:
+            yield write(op, modifiers, operands[:i] + [one] + operands[i + 1:])
 
 
 def change(op, modifiers, operands, chance):
@@ -163,9 +180,9 @@ def main():
         parts = spell(form, chance)
         lines.append(write(*(parts if number < len(forms) else change(*parts, chance))))
     lines = list(dict.fromkeys(lines)) + [line.strip() + ";" for line in FIXED.split(";") + SPACES]
-    for op, modifiers, operands in (spell(form, chance) for form in forms):
-        if operands and operands[0].startswith("%"):
-            lines.append(write(op, modifiers, ["_"] + operands[1:]))
+    for form in forms:
+        lines += list(spell_sinks(*spell(form, chance), form[2]))
+    lines = list(dict.fromkeys(lines))
     frame = open(ROOT + "/tests/golden/instructions.frame").read()
     for start in range(0, len(lines), 500):
         part = lines[start:start + 500]

@@ -175,9 +175,18 @@ END_TEST
 /* ---- what ptxas says of instructions ---- */
 
 /* A sample that ptxas was asked about (tests/fuzz/instructions.py): the check refuses nothing that
- * ptxas takes, and misses little of what ptxas refuses. A finding must stand in the instruction's
+ * ptxas takes, and misses little of what ptxas refuses, nothing of what it says of '_'. A finding must stand in the instruction's
  * line. */
 enum { SAMPLE_LINES = 400 };
+
+static bool has_sink(const char *line, size_t length)
+{
+    for (size_t i = 3; i + 1 < length; i++) {
+        if (line[i] == '_' && strchr(" {|", line[i - 1]) && strchr(",|}", line[i + 1]))
+            return true;
+    }
+    return false;
+}
 
 static void replay_part(const char *frame, const char **lines, int count, int *refused, int *missed)
 {
@@ -205,6 +214,8 @@ static void replay_part(const char *frame, const char **lines, int count, int *r
         int length = (int)strcspn(lines[i], "\n") - 2;
         if (lines[i][0] == '+' && found[i])
             ck_abort_msg("ptxas takes this: %.*s", length, lines[i] + 2);
+        if (lines[i][0] == '-' && !found[i] && has_sink(lines[i], (size_t)length + 2))
+            ck_abort_msg("ptxas refuses this: %.*s", length, lines[i] + 2);
         *refused += lines[i][0] == '-';
         *missed += lines[i][0] == '-' && !found[i];
     }

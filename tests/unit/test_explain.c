@@ -454,7 +454,7 @@ START_TEST(other_lanes_matter)
     griddep_explanation_destroy(explanation);
     explanation = explain(GRIDDEP_MODE_PDL, 2);
     ck_assert_ptr_nonnull(strstr(find(explanation, "other lanes").text, "1 launch of other lanes"));
-    ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_UNKNOWN);
+    ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
     explanation = explain(GRIDDEP_MODE_PDL, 3);
     ck_assert(!has(explanation, "other lanes"));
@@ -472,6 +472,12 @@ START_TEST(other_lanes_matter)
     explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 4);
     ck_assert_str_eq(info_of(explanation).producer, "early");
     ck_assert_int_eq(find(explanation, "graph edge").met, 1);
+    ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
+    griddep_explanation_destroy(explanation);
+    /* In a stream it begins at an event that the other one's trigger records. */
+    explanation = explain(GRIDDEP_MODE_PDL, 4);
+    ck_assert_str_eq(info_of(explanation).producer, "early");
+    ck_assert_int_eq(find(explanation, "event").met, 1);
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
     finish();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fake/fake_driver.h"
+#include "fake/fake_image.h"
 #include "griddep.h"
 #include "run/hold.h"
 #include "run/runtime.h"
@@ -1540,7 +1541,8 @@ START_TEST(forced_launches_depend_on_their_lane)
         ck_assert_uint_eq(info.to, 2);
         ck_assert_int_eq(info.type, i ? GRIDDEP_EDGE_DEFAULT : GRIDDEP_EDGE_PROGRAMMATIC);
         ck_assert_int_eq(info.from_port, i ? GRIDDEP_PORT_DEFAULT : GRIDDEP_PORT_PROGRAMMATIC);
-        ck_assert_int_eq(info.reason, i ? GRIDDEP_REASON_OFF : GRIDDEP_REASON_NO_WAIT);
+        ck_assert_int_eq(info.reason, i ? GRIDDEP_REASON_NO_WAIT : GRIDDEP_REASON_OTHER_ORDER);
+        ck_assert_uint_eq(info.races, !i);
     }
     ck_good(griddep_graph_launch(made, NULL, &error));
     griddep_graph_destroy(made);
@@ -1582,6 +1584,138 @@ START_TEST(overlap_needs_room)
         griddep_graph_destroy(graphs[i]);
     }
     ck_good(griddep_stream_destroy(runtime, config.stream, &error));
+}
+END_TEST
+
+/* ---- one question, one answer: what the graph of a chain, its explanation and its hops say */
+
+enum { SOME_LAUNCHES = 6, SOME_CHAINS = 400 };
+
+typedef struct some_chain {
+    griddep_chain *chain;
+    uint32_t count;
+    uint32_t previous[SOME_LAUNCHES]; /* UINT32_MAX: none */
+    bool in_lane[SOME_LAUNCHES];
+} some_chain;
+
+static uint32_t draw(uint32_t *state, uint32_t below)
+{
+    *state = *state * 1664525 + 1013904223;
+    return (*state >> 16) % below;
+}
+
+static some_chain make_some(uint32_t seed, griddep_kernel *const *kernels, uint32_t kernel_count)
+{
+    some_chain made = {.count = 1 + draw(&seed, SOME_LAUNCHES)};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
+    uint32_t last[SOME_LAUNCHES], lanes[SOME_LAUNCHES], lane_count = 0;
+
+    ck_good(griddep_chain_create(runtime, &made.chain, &error));
+    for (uint32_t i = 0; i < made.count; i++) {
+        griddep_launch_config config = one_block;
+        config.pdl = (int32_t)draw(&seed, 4);
+        config.block[0] = draw(&seed, 4) ? 32 : 1024;
+        config.grid[0] = draw(&seed, 4) ? 1 : 264;
+        lanes[i] = draw(&seed, lane_count < 2 ? lane_count + 1 : 3);
+        config.lane = lanes[i];
+        if (lanes[i] == lane_count)
+            last[lane_count++] = UINT32_MAX;
+        ck_good(griddep_chain_add(made.chain, kernels[draw(&seed, kernel_count)], &config,
+                                  arguments, 2, &error));
+        made.previous[i] = last[lanes[i]];
+        made.in_lane[i] = last[lanes[i]] != UINT32_MAX;
+        last[lanes[i]] = i;
+        for (uint32_t on = 0; on < i; on++) {
+            if (lanes[on] == lanes[i] || draw(&seed, 3))
+                continue;
+            ck_good(griddep_chain_depend(made.chain, i, on, &error));
+            if (!made.in_lane[i])
+                made.previous[i] = on;
+        }
+    }
+    return made;
+}
+
+static bool is_same(const griddep_graph *of, const some_chain *some, uint32_t index,
+                    const griddep_explanation_info *info)
+{
+    for (uint32_t i = 0; i < griddep_graph_edge_count(of); i++) {
+        griddep_graph_edge_info edge = edge_of(of, i);
+        if (edge.to == index && edge.from == some->previous[index])
+            return edge.reason == info->reason && edge.overlap == info->overlap &&
+                   (edge.type == GRIDDEP_EDGE_PROGRAMMATIC || !edge.overlap);
+    }
+    return some->previous[index] == UINT32_MAX && info->overlap == GRIDDEP_OVERLAP_NONE;
+}
+
+/* A launch that sets attribute 6 may overlap all the same with nothing; one that does not has one
+ * reason. */
+static bool is_told(const some_chain *some, int32_t mode, uint32_t index,
+                    const griddep_explanation_info *info)
+{
+    griddep_hop_info hop = {.size = sizeof hop};
+    bool by_event =
+        mode < GRIDDEP_MODE_GRAPH && !some->in_lane[index] && some->previous[index] != UINT32_MAX;
+
+    ck_good(griddep_chain_get_hop(some->chain, mode, index, &hop, &error));
+    if (hop.edge >= 0 && hop.edge != (hop.reason <= GRIDDEP_REASON_FORCED))
+        return false;
+    if (by_event && info->overlap)
+        return hop.reason == GRIDDEP_REASON_FIRST || hop.reason == GRIDDEP_REASON_FORCED;
+    if (by_event && hop.reason <= GRIDDEP_REASON_FIRST && hop.reason != info->reason)
+        return hop.reason == GRIDDEP_REASON_FORCED || info->reason > GRIDDEP_REASON_FIRST;
+    return hop.reason > GRIDDEP_REASON_FORCED ? hop.reason == info->reason
+                                              : info->reason <= GRIDDEP_REASON_FORCED ||
+                                                    info->reason > GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+}
+
+static void compare_answers(const some_chain *some, uint32_t seed)
+{
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        griddep_graph *made = NULL;
+        ck_good(griddep_graph_from_chain(some->chain, mode, &made, &error));
+        for (uint32_t i = 0; i < some->count; i++) {
+            griddep_explanation *explanation = NULL;
+            griddep_explanation_info info = {.size = sizeof info};
+            ck_good(griddep_chain_explain(some->chain, mode, i, &explanation, &error));
+            ck_good(griddep_explanation_get_info(explanation, &info, &error));
+            if (!is_same(made, some, i, &info) || !is_told(some, mode, i, &info))
+                ck_abort_msg("chain %u, mode %s, launch %u: explain says %d, %d: %s",
+                             (unsigned)seed, griddep_mode_name(mode), (unsigned)i,
+                             (int)info.overlap, (int)info.reason, info.text);
+            griddep_explanation_destroy(explanation);
+        }
+        griddep_graph_destroy(made);
+    }
+}
+
+/* As it comes; switched off in the environment; on a device that cannot; and both. */
+START_TEST(every_tool_gives_one_answer)
+{
+    static const char *const names[] = {"step", "quiet", "mute", "rash", "sometimes"};
+    const uint32_t known = _i & 2 ? 1 : sizeof names / sizeof *names;
+    griddep_kernel *kernels[6] = {NULL};
+    griddep_module *unknown = NULL;
+    size_t length = 0;
+
+    if (_i & 1)
+        setenv("GRIDDEP_PDL", "off", 1);
+    if (_i & 2)
+        fake_driver_set_capability(80);
+    reopen(_i & 2 ? old_ptx : ptx);
+    char *cubin = fake_cubin_make(ptx, sizeof ptx - 1, _i & 2 ? 80 : 90, &length);
+    ck_good(griddep_module_load(runtime, cubin, length, NULL, &unknown, &error));
+    free(cubin);
+    for (uint32_t i = 0; i < known; i++)
+        kernels[i] = kernel_of(names[i]);
+    ck_good(griddep_module_find_kernel(unknown, "step", &kernels[known], &error));
+    for (uint32_t seed = 0; seed < SOME_CHAINS; seed++) {
+        some_chain some = make_some(seed, kernels, known + 1);
+        compare_answers(&some, seed);
+        griddep_chain_destroy(some.chain);
+    }
+    griddep_module_unload(unknown);
 }
 END_TEST
 
@@ -1928,6 +2062,7 @@ int main(void)
     tcase_add_test(open, lanes_become_edges);
     tcase_add_test(open, forced_launches_depend_on_their_lane);
     tcase_add_loop_test(open, overlap_needs_room, 0, 2);
+    tcase_add_loop_test(open, every_tool_gives_one_answer, 0, 4);
     tcase_add_test(open, lanes_are_checked);
     suite_add_tcase(suite, open);
 

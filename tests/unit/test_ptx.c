@@ -90,7 +90,14 @@ static const token_case token_cases[] = {
     {"/* a * / /*/ b", "n"},
     {"a /* open", "nB"},
     {"/*/", "B"},
-    {"#line 1 \"x\"\n  # 3\na # b", "nBn"},
+    {"#line 1 \"x\"\n  # 3 \"\"\t4 1 \r\na#\t3 \"\n\" 9\nb #line7 \"x\"", "nn"},
+    {"a # 3 \"x\"\n, # 3 \"/*\"\n c", "n,n"},
+    /* ptxas refuses each of these, so PTX that is meant for a preprocessor does not run half */
+    {"a # b\n c", "nBn"},
+    {"#if 0\na\n#endif\nb #define A 1\n#\n#!\n#include \"x\"", "BnBnBBBB"},
+    {"#pragma once\n#line\n#line 3\n# 3\n# \"x\"\n# 3 x\n# 3\"x\"", "BBBBBBB"},
+    {"# 3 \"x\"1\n# 3 \"x\" 12\n# 3 \"x\" ;\n# 3 \"x\" // c\n# 3 \"x\" \"y\"", "BBBBB"},
+    {"# 0x3 \"x\"\n# -3 \"x\"\n#\v3 \"x\"\n## 3 \"x\"\n#linex 3 \"x\"\n# 3 \"x", "BBBBBB"},
     {"a \x80\x81 b ` c \x01", "nBnBnB"},
     {"@!p|q,[a+-4]", "@!n|n,[n+-i]"},
 };
@@ -777,6 +784,14 @@ static const trait_case trait_cases[] = {
     {".extern .func __assertfail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;",
      W | A | C},
     {".extern .func vprintf; ", "@p bra x; " WAIT "ret; x: call vprintf; ret;", W | C},
+    /* of these the assertion alone ends the grid, and only the one that the system has */
+    {".extern .func vprintf .noreturn; ", "@p bra x; " WAIT "ret; x: call vprintf;", W | C},
+    {".extern .func free .noreturn; ", "@p bra x; " WAIT "ret; x: call free;", W | C},
+    {".extern .func cudaGraphSetConditional .noreturn; ",
+     "@p bra x; " WAIT "ret; x: call cudaGraphSetConditional;", W | C},
+    {".extern .func __assert_fail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assert_fail;",
+     W | C},
+    {".extern .func __assertfail; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;", W | C},
     {".func free() { exit; } ", "call free; " WAIT, W | C},
     /* through a register: any function */
     {"", "call d, proto; " WAIT "proto: .callprototype _ ();", W | C},

@@ -95,15 +95,21 @@ static launch usual(void)
     return made;
 }
 
-static griddep_ptx *parse(const char *head)
+static griddep_ptx *parse_parts(const char *head, const char *tail)
 {
     char text[32768];
     griddep_ptx *ptx = NULL;
 
-    ck_assert_int_lt(snprintf(text, sizeof text, "%s%s", head, entry_text), (int)sizeof text);
+    ck_assert_int_lt(snprintf(text, sizeof text, "%s%s%s", head, entry_text, tail),
+                     (int)sizeof text);
     ck_assert_msg(griddep_ptx_parse(text, strlen(text), "head.ptx", &ptx, &error) == GRIDDEP_OK,
                   "%s", error.text);
     return ptx;
+}
+
+static griddep_ptx *parse(const char *head)
+{
+    return parse_parts(head, "");
 }
 
 static griddep_ptx *parse_condition(const char *condition)
@@ -475,7 +481,6 @@ START_TEST(a_text_without_the_field_has_none)
                                         "// kernel: requires\n",
                                         "// requirements: none\n",
                                         "// requires CUDA 12\n",
-                                        "\n/* Not // this one. */\n// requires:\n//   rows == 1\n",
                                         "// requires:\n",
                                         NULL};
 
@@ -507,7 +512,26 @@ START_TEST(a_field_that_would_be_lost_is_wrong)
         "// extent\n//   x: f32[rows]\n",
         "//    extent: x: 4\n",
         "// kernel: test\n// measured: fast\n//  requires:\n//   rows == 1\n",
+        "/// requires: rows == 1\n",
+        "//! requires:\n//   rows == 1\n",
+        "// requires; rows == 1\n",
+        "// requires;\n//   rows == 1\n",
+        "// requires one two: rows == 1\n",
+        "// requires one two:\n//   rows == 1\n",
+        "// extent one two: x: f32[rows]\n",
+        "/* A licence. */\n// requires: rows == 1\n",
+        "/* requires: rows == 1 */\n",
+        "/*\n * extent:\n *   x: f32[rows]\n */\n",
+        "// kernel: test\n/** requires rows == 1 */\n",
         NULL};
+    static const char *const tails[] = {
+        "// requires: rows == 1\n", ".pragma \"a /* b\";\n// requires: rows == 1\n",
+        ".global .b32 a[2] = {1, 2};\n  // requires x: y < 1\n", NULL};
+    static const char *const sentences[] = {
+        "/// It requires: nothing.\n// What it\n// requires is little.\n",
+        "/* It has the extent of a row.\n * requires nothing */\n// requires no more.\n", NULL};
+    static const char *const others[] = {".pragma \"// requires: rows == 1\";\n",
+                                         ".func f()\n{\n// requires: rows == 1\nret;\n}\n", NULL};
 
     for (int i = 0; heads[i]; i++) {
         griddep_ptx *ptx = parse(heads[i]);
@@ -515,6 +539,21 @@ START_TEST(a_field_that_would_be_lost_is_wrong)
         if (!nth(ptx, 0, 0))
             ck_assert_msg(strstr(first_wrong(ptx), "begins no field here") != NULL, "%s: %s",
                           heads[i], first_wrong(ptx));
+        griddep_ptx_destroy(ptx);
+    }
+    for (int i = 0; tails[i]; i++) {
+        griddep_ptx *ptx = parse_parts("", tails[i]);
+        ck_assert_msg(strstr(first_wrong(ptx), "begins no field here") != NULL, "%s", tails[i]);
+        griddep_ptx_destroy(ptx);
+    }
+    for (int i = 0; others[i]; i++) {
+        griddep_ptx *ptx = parse_parts("", others[i]);
+        ck_assert_msg(!ptx->requires_wrong.count, "%s: %s", others[i], first_wrong(ptx));
+        griddep_ptx_destroy(ptx);
+    }
+    for (int i = 0; sentences[i]; i++) {
+        griddep_ptx *ptx = parse(sentences[i]);
+        ck_assert_msg(!ptx->requires_wrong.count, "%s: %s", sentences[i], first_wrong(ptx));
         griddep_ptx_destroy(ptx);
     }
 }

@@ -39,11 +39,15 @@ static int syntax_error(const gd_yaml_reader *reader)
     if (parser->error == YAML_MEMORY_ERROR)
         return gd_message_error(GD_EXIT_REFUSED, "the host has no memory left");
     if (parser->error == YAML_READER_ERROR) {
-        uint32_t line = 1;
-        for (size_t i = 0; i < parser->problem_offset && i < reader->yaml->bytes; i++)
-            line += reader->yaml->text[i] == '\n';
-        return gd_message_error_at((gd_place){reader->yaml->file, line, 0}, "not valid YAML: %s",
-                                   problem);
+        gd_place place = {reader->yaml->file, 1, 1};
+        for (size_t i = 0; i < parser->problem_offset && i < reader->yaml->bytes; i++) {
+            bool ends_line = reader->yaml->text[i] == '\n';
+            /* a character's further bytes in UTF-8 are no columns */
+            bool begins = ((unsigned char)reader->yaml->text[i] & 0xC0) != 0x80;
+            place.line += ends_line;
+            place.column = ends_line ? 1 : place.column + begins;
+        }
+        return gd_message_error_at(place, "not valid YAML: %s", problem);
     }
     gd_place place = place_of(reader, parser->problem_mark);
     if (parser->context != NULL)
@@ -95,11 +99,29 @@ static int read_collection(gd_yaml_reader *reader, gd_yaml_kind kind, gd_place p
     return 0;
 }
 
+/* A word that YAML takes for no value, where it is not quoted. */
+static bool is_null(const yaml_event_t *event)
+{
+    static const char *const words[] = {"~", "null", "Null", "NULL"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+            strcmp((const char *)event->data.scalar.value, words[i]) == 0)
+            return true;
+    return false;
+}
+
 static int read_text(gd_yaml_reader *reader, const yaml_event_t *event, gd_place place)
 {
     const char *text = (const char *)event->data.scalar.value;
-    if (strlen(text) != event->data.scalar.length)
-        return gd_message_error_at(place, "a text has a zero byte in it");
+    for (size_t i = 0; i < event->data.scalar.length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7F)
+            return gd_message_error_at(place, "a text has the control character 0x%02X in it",
+                                       (unsigned)(unsigned char)text[i]);
+    if (is_null(event))
+        return gd_message_error_at(place,
+                                   "%s is YAML's word for no value; leave the field out, or "
+                                   "write '%s' in quotes",
+                                   text, text);
     if (wants_key(reader)) {
         reader->key = gd_heap_string(text);
         reader->key_place = place;
@@ -118,12 +140,23 @@ static bool has_anchor(const yaml_event_t *event)
            (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.anchor != NULL);
 }
 
+static bool has_tag(const yaml_event_t *event)
+{
+    return (event->type == YAML_SCALAR_EVENT && event->data.scalar.tag != NULL) ||
+           (event->type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.tag != NULL) ||
+           (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.tag != NULL);
+}
+
 static int read_event(gd_yaml_reader *reader, const yaml_event_t *event)
 {
     gd_place place = place_of(reader, event->start_mark);
     if (has_anchor(event))
         return gd_message_error_at(
             place, "YAML anchors and aliases (&name, *name) are not accepted in chain files");
+    if (has_tag(event))
+        return gd_message_error_at(place,
+                                   "YAML tags (!!str, !name) are not accepted in chain files; "
+                                   "a field's name says what its value is");
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (++reader->documents > 1)

@@ -18,12 +18,19 @@
 
 /* ---- numbers and words ---- */
 
+/* 017 is 15 to some readers of YAML, and 17 to others. */
+static bool is_octal(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
+
 /* A decimal number, or a hexadecimal one with 0x, in the whole of `text`. */
 static bool parse_whole(const char *text, uint64_t *value)
 {
     char *end = NULL;
     bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    if (text[0] < '0' || text[0] > '9')
+    if (text[0] < '0' || text[0] > '9' || is_octal(text))
         return false;
     errno = 0;
     *value = strtoull(text, &end, hexadecimal ? 16 : 10);
@@ -44,6 +51,8 @@ static int read_whole(const gd_yaml_node *node, const char *field, const char *t
 static bool is_decimal(const char *text)
 {
     static const char digits[] = "0123456789";
+    if (is_octal(text))
+        return false;
     text += *text == '-' || *text == '+';
     size_t before = strspn(text, digits);
     text += before;

@@ -386,13 +386,16 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
            (operand->flags & GD_OPERAND_OFFSET && !role->vector);
 }
 
-/* The registers among a vector's elements have one size and type; those of bits go with any. */
+/* The registers among a vector's elements have one size and type; those of bits go with any. A
+ * vector of nothing but '_' has none. */
 static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
 {
     uint8_t type = GD_TYPE_NONE;
+    bool sinks = true;
 
     for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
+        sinks = sinks && element->kind == GD_OPERAND_SINK;
         if (element->kind != GD_OPERAND_REGISTER)
             continue;
         uint8_t next = fit->module->symbols[element->symbol].type;
@@ -405,7 +408,8 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
             type = next;
     }
-    return true;
+    return !sinks ||
+           tell(fit, vector->token, "operand %u has no element but '_'", (unsigned)fit->position);
 }
 
 /* mov packs and unpacks (PTX ISA 9.7.9.10): the elements make up the whole. */
@@ -543,10 +547,10 @@ static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
         .name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
     const gd_ptx_operand *first = operand_at(fit, index + 1), *second = operand_at(fit, first->end);
 
-    role.pair = 0;
-    role.sink = true;
     if (!fits_scalar(fit, first, &role))
         return tell_expected(fit, first, &role);
+    role.sink = role.pair == '|' && first->kind != GD_OPERAND_SINK;
+    role.pair = 0;
     role.type = predicate;
     return fits_scalar(fit, second, &role) || tell_expected(fit, second, &role);
 }
@@ -582,8 +586,6 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     default:
         break;
     }
-    if (role.pair)
-        role.sink = true;
     return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
 }
 

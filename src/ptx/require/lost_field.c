@@ -78,23 +78,49 @@ static bool has_operator(const char *at, const char *end)
     return false;
 }
 
-/* The field of conditions that a line names to the letter, and does not begin: indented otherwise,
- * or without its colon; NULL. */
-static const char *find_lost(const gd_head_line *line, heading *from)
+/* Whether what stands behind a field's name makes it one: a sentence may begin with the same
+ * word. */
+static bool is_meant(const char *behind, const char *end)
+{
+    return end - behind == 1 || (behind < end && end[-1] == ':') || has_operator(behind, end) ||
+           memchr(behind, '[', (size_t)(end - behind));
+}
+
+/* The field of conditions that a line names to the letter; NULL. */
+static const char *find_named(const gd_head_line *line, heading *from)
 {
     const char *end = line->text + line->bytes;
     const bool colon = read_heading(line, from);
 
     for (size_t i = 0; i < CONDITION_COUNT; i++) {
         const size_t bytes = strlen(fields[i]);
-        if (from->bytes != bytes || memcmp(from->at, fields[i], bytes) != 0 ||
-            is_field(line, fields[i]))
-            continue;
-        const char *behind = from->at + bytes;
-        return colon || ((behind == end || *behind == ' ') && has_operator(behind, end)) ? fields[i]
-                                                                                         : NULL;
+        if (from->bytes == bytes && !memcmp(from->at, fields[i], bytes))
+            return colon || is_meant(from->at + bytes, end) ? fields[i] : NULL;
     }
     return NULL;
+}
+
+/* The same of a comment that is no line of the head, or one that begins otherwise. */
+static const char *find_outside(const gd_head_line *line, heading *from)
+{
+    gd_head_line bare = *line;
+
+    for (; bare.bytes && strchr(" \t/!*", bare.text[0]); bare.bytes--)
+        bare.text++;
+    for (; bare.bytes && strchr(" \t\r", bare.text[bare.bytes - 1]); bare.bytes--)
+        ;
+    const char *field = find_named(&bare, from);
+    return field && !from->alone ? field : NULL;
+}
+
+/* The field of conditions that a line names and does not begin: indented otherwise, or without its
+ * colon; NULL. */
+static const char *find_lost(const gd_head_line *line, heading *from)
+{
+    if (line->bytes && strchr("/!", line->text[0]))
+        return find_outside(line, from);
+    const char *field = find_named(line, from);
+    return field && !is_field(line, field) ? field : NULL;
 }
 
 static size_t beginning(const char *word, const char *field)
@@ -206,6 +232,73 @@ static bool next_wrong(walk *at, heading *from, const char **field, bool *lost)
     return false;
 }
 
+/* The text behind the head. */
+typedef struct comments {
+    const char *at, *end;
+    uint32_t depth; /* of braces: inside of functions, comments tell of instructions */
+    bool inside;    /* of a comment that ends with a star and a slash */
+} comments;
+
+static const char *find_end(const char *at, const char *end, const char *what)
+{
+    const char *found = memmem(at, (size_t)(end - at), what, strlen(what));
+
+    return found ? found : end;
+}
+
+static bool next_comment(comments *text, gd_head_line *line)
+{
+    while (text->at < text->end) {
+        const char *at = text->at, *end = text->end;
+        if (text->inside) {
+            const char *stop = find_end(at, end, "*/"), *newline = find_end(at, stop, "\n");
+            text->inside = newline < stop;
+            text->at = text->inside ? newline + 1 : stop < end ? stop + 2 : end;
+            *line = (gd_head_line){at, (size_t)(newline - at)};
+            return true;
+        }
+        text->at++;
+        if (*at == '"') {
+            const char *stop = find_end(at + 1, end, "\"");
+            text->at = stop < end ? stop + 1 : end;
+        } else if (*at == '/' && at[1] == '*') {
+            text->at++;
+            text->inside = true;
+        } else if (*at == '/' && at[1] == '/') {
+            text->at = find_end(at, end, "\n");
+            *line = (gd_head_line){at, (size_t)(text->at - at)};
+            return true;
+        } else if (*at == '{') {
+            text->depth++;
+        } else if (*at == '}' && text->depth) {
+            text->depth--;
+        }
+    }
+    return false;
+}
+
+/* Fields with conditions in other comments than the head's: nothing reads them there. */
+static void find_misplaced(const gd_ptx_module *module, const char *head_end,
+                           gd_ptx_diagnostics *diagnostics)
+{
+    comments text = {.at = head_end, .end = module->text + module->bytes};
+    bool named = false;
+    gd_head_line line;
+    heading from;
+
+    for (size_t i = 0; i < CONDITION_COUNT; i++)
+        named = named || find_end(text.at, text.end, fields[i]) < text.end;
+    while (named && next_comment(&text, &line)) {
+        const char *field = text.depth ? NULL : find_outside(&line, &from);
+        if (field)
+            gd_ptx_diagnostics_add(diagnostics, (uint32_t)(from.at - module->text),
+                                   "\"%s\" begins no field here, so that its conditions would be "
+                                   "lost: fields stand in the lines of \"//\" that the text "
+                                   "begins with",
+                                   field);
+    }
+}
+
 void gd_check_head(griddep_findings *findings, const gd_ptx_module *module)
 {
     walk at = {.head = {module->text, module->text + module->bytes}};
@@ -239,4 +332,5 @@ void gd_head_find_lost(const gd_ptx_module *module, gd_ptx_diagnostics *diagnost
                                    "front of a field, and a colon behind it",
                                    field);
     }
+    find_misplaced(module, at.head.at, diagnostics);
 }

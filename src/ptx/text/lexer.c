@@ -135,6 +135,38 @@ static const char *skip_string(lexer_state *lexer, const char *at)
     return at + 1;
 }
 
+static const char *skip_white(const char *at)
+{
+    while (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\f')
+        at++;
+    return at;
+}
+
+/* What a preprocessor leaves of a line (PTX ISA 4.1), as ptxas takes it, at any place: '# 3 "file"'
+ * or '#line 3 "file"', and digits behind it. NULL: it is none. */
+static const char *skip_marker(lexer_state *lexer, const char *at)
+{
+    at = skip_white(at + 1);
+    if (!strncmp(at, "line", 4))
+        at = skip_white(at + 4);
+    const char *number = at;
+    while (classes[byte_at(at)] == DIGIT)
+        at++;
+    const char *name = skip_white(at);
+    if (at == number || name == at || *name != '"')
+        return NULL;
+    const char *quote = memchr(name + 1, '"', (size_t)(lexer->end - name - 1));
+    if (!quote)
+        return NULL;
+    for (at = quote + 1; skip_white(at) > at && classes[byte_at(skip_white(at))] == DIGIT;)
+        at = skip_white(at) + 1;
+    at = skip_white(at);
+    if (at < lexer->end && *at != '\n')
+        return NULL;
+    skip_string(lexer, name); /* counts its lines */
+    return at;
+}
+
 /* PTX ISA 4.5: an identifier's dots belong to modifiers, and `::` joins the parts of a modifier
  * such as .shared::cta. */
 static const char *skip_dotted(const char *at)
@@ -242,6 +274,14 @@ static const char *bad_byte(lexer_state *lexer, const char *at)
     while (at < lexer->end && classes[byte_at(at)] == BAD)
         at++;
     return at;
+}
+
+static const char *bad_hash(lexer_state *lexer, const char *at)
+{
+    gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, at),
+                           "found '#', expected PTX text: PTX is not preprocessed, and of lines "
+                           "with '#' it has '# 3 \"file\"' and '#line 3 \"file\"' alone");
+    return skip_line(lexer, at);
 }
 
 static const char *bad_rest(lexer_state *lexer, const char *at, const char *found,
@@ -366,12 +406,13 @@ static void read_all(lexer_state *lexer)
             at = scan_rare(lexer, at, &kind);
             break;
         case HASH:
-            if (starts_line) { /* PTX ISA 4.1: a preprocessor line; #line is all that is left of
-                                * them */
-                at = skip_line(lexer, at);
+            at = skip_marker(lexer, at);
+            if (at)
                 continue;
-            }
-            /* fall through */
+            at = bad_hash(lexer, start);
+            if (!add_token(lexer, start, start + 1, GD_TOKEN_BAD, starts_line))
+                return;
+            continue;
         default:
             at = scan_rare(lexer, at, &kind);
         }

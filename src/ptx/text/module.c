@@ -160,8 +160,8 @@ bool gd_call_targets_next(gd_call_targets *targets, uint32_t *function)
 
 bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction *call)
 {
-    static const char *const names[] = {"vprintf",      "malloc",        "free",
-                                        "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
+    static const char *const names[] = {"__assertfail", "vprintf", "malloc", "free",
+                                        "cudaGraphSetConditional"};
     uint32_t operand = gd_ptx_call_operand(module, call),
              callee = gd_ptx_call_function(module, call);
 
@@ -170,7 +170,7 @@ bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction
         return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (gd_ptx_token_is(module, module->operands[operand].token, names[i]))
-            return true;
+            return i == 0 || !gd_ptx_call_never_returns(module, call);
     }
     return false;
 }

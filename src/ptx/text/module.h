@@ -302,7 +302,8 @@ bool gd_ptx_call_never_returns(const gd_ptx_module *module, const gd_ptx_instruc
 
 /* Whether a call names a function of the device runtime whose behaviour is known though it has no
  * body: printf, the allocator, the assertion. None touches the program's memory, and none leaves
- * the kernel but by an error. */
+ * the kernel but by an error, which the assertion alone has: another one that is declared .noreturn
+ * is not that function. */
 bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
 /* The directive (.branchtargets, .calltargets or .callprototype) that an operand names; NULL when
