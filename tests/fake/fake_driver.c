@@ -1,5 +1,5 @@
-/* The fake driver's face: a wrapper per line of symbols.def that locks, records and scripts each
- * call, and what tests ask of the driver. */
+/* The fake driver's face: a wrapper for each row of driver.def that the library calls, which locks,
+ * records and scripts each call, and what tests ask of the driver. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +8,17 @@
 #include "fake_state.h"
 
 static const char *const symbol_names[SYMBOLS] = {
-#define GD_SYMBOL(name, version, need, arguments) #name,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, #name, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 static const int symbol_versions[SYMBOLS] = {
-#define GD_SYMBOL(name, version, need, arguments) version,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, version, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 enum {
@@ -77,9 +79,10 @@ static gd_CUresult leave(size_t call, gd_CUresult result)
     return result;
 }
 
-#define GD_SYMBOL(name, version, need, arguments) static gd_CUresult name##_entry arguments;
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, static gd_CUresult name##_entry GD_PARAMETERS(arguments);)
+#include "cuda/driver.def"
+#undef GD_DRIVER
 
 #define ENTRY_TEXT(name, parameters, needs, action, text, ...)                                     \
     static gd_CUresult name##_entry parameters                                                     \
@@ -309,9 +312,10 @@ ENTRY(cuGraphRetainUserObject, (gd_CUgraph graph, gd_CUuserObject object, unsign
 /* clang-format on */
 
 static void (*const entry_points[SYMBOLS])(void) = {
-#define GD_SYMBOL(name, version, need, arguments) (void (*)(void)) name##_entry,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, (void (*)(void))name##_entry, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 static int find_symbol(const char *name)

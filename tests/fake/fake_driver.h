@@ -27,7 +27,7 @@
  * one, like an H200, driver API 13.0. */
 void fake_driver_reset(void);
 
-/* What the library binds through; a symbol is found at exactly the version of symbols.def, if the
+/* What the library binds through; a symbol is found at exactly the version of driver.def, if the
  * driver's version has it. */
 gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version,
                                          uint64_t flags, int *found);

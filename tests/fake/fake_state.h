@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "cuda/driver_rows.h"
 #include "fake_driver.h"
 #include "fake_image.h"
 
@@ -21,9 +22,10 @@ enum {
 };
 
 enum {
-#define GD_SYMBOL(name, version, need, arguments) SYMBOL_##name,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, SYMBOL_##name, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
     SYMBOLS
 };
 

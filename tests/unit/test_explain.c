@@ -841,7 +841,7 @@ START_TEST(a_missing_symbol_costs_its_feature)
 }
 END_TEST
 
-/* The table above has every optional symbol of symbols.def. */
+/* The table above has every optional symbol of driver.def. */
 START_TEST(no_optional_symbol_is_forgotten)
 {
     enum { REQUIRED, OPTIONAL };
@@ -849,9 +849,10 @@ START_TEST(no_optional_symbol_is_forgotten)
         const char *name;
         int need;
     } symbols[] = {
-#define GD_SYMBOL(name, version, need, arguments) {#name, need},
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, {#name, need}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
     };
 
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
