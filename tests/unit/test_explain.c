@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fake/fake_driver.h"
-#include "fake/fake_image.h"
 #include "griddep.h"
 #include "run/footprint.h"
 #include "run/runtime.h"
@@ -187,7 +186,7 @@ START_TEST(all_conditions_met)
         strstr(find(explanation, "producer triggers").text, "first at 6:5 of k.ptx"));
     ck_assert_ptr_nonnull(strstr(
         find(explanation, "registers").text,
-        "early keeps 1 CTA on an SM: 4096 of its 65536 registers; a CTA of early takes 4096"));
+        "early keeps 1 CTA on an SM: 2048 of its 65536 registers; a CTA of early takes 2048"));
     ck_assert_ptr_nonnull(strstr(find(explanation, "room beside").text, "takes 15 of early"));
     ck_status(griddep_explanation_get(explanation, 19, &condition, &error),
               GRIDDEP_ERROR_NOT_FOUND);
@@ -821,7 +820,7 @@ START_TEST(a_missing_symbol_costs_its_feature)
     const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
     gd_driver *driver = NULL;
     size_t bytes = 0;
-    void *cubin = fake_cubin_make(ptx, sizeof ptx - 1, 90, &bytes);
+    void *cubin = fake_driver_make_cubin(ptx, &bytes);
 
     begin();
     if (optional[_i].symbol)
