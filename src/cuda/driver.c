@@ -22,9 +22,10 @@ typedef struct symbol_entry {
 } symbol_entry;
 
 static const symbol_entry symbols[] = {
-#define GD_SYMBOL(name, version, need, arguments) {#name, version, need, offsetof(gd_driver, name)},
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, {#name, version, need, offsetof(gd_driver, name)}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 typedef struct result_entry {

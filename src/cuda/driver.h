@@ -8,6 +8,7 @@
 
 #include "griddep.h"
 #include "cuda/abi.h"
+#include "cuda/driver_rows.h"
 
 typedef struct gd_driver {
     void *library;   /* of dlopen; NULL for a table that was made from a function */
@@ -16,11 +17,12 @@ typedef struct gd_driver {
     int32_t version; /* as cuDriverGetVersion: 1000 * major + 10 * minor */
     bool started;    /* cuInit has been called */
 
-    /* One pointer per line of symbols.def, named as there; NULL where an optional one is
-     * missing. */
-#define GD_SYMBOL(name, version, need, arguments) gd_CUresult(*name) arguments;
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+    /* One pointer for each row of driver.def that the library calls, named as there; NULL where an
+     * optional one is missing. */
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, gd_CUresult(*name) GD_PARAMETERS(arguments);)
+#include "cuda/driver.def"
+#undef GD_DRIVER
 } gd_driver;
 
 /* cuGetProcAddress_v2 */

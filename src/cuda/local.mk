@@ -1,9 +1,10 @@
-# The driver's ABI and its symbols.
+# The driver's ABI and its functions.
 libgriddep_core_la_SOURCES += \
 	%D%/abi.h \
 	%D%/abi_constants.def \
 	%D%/abi_errors.def \
-	%D%/driver.c %D%/driver.h \
+	%D%/abi_opaque.def %D%/abi_opaque.h \
+	%D%/driver.c %D%/driver.def %D%/driver.h \
+	%D%/driver_rows.h \
 	%D%/nvrtc.c %D%/nvrtc.h \
-	%D%/nvrtc_symbols.def \
-	%D%/symbols.def
+	%D%/nvrtc_symbols.def

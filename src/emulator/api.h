@@ -1,24 +1,16 @@
-/* The entry points that the emulator exports: those that it carries out, their per-thread variants,
- * and those that exist by name only. */
+/* The entry points that the emulator exports: each of driver.def, and its per-thread variant. */
 #ifndef GD_EMULATOR_API_H
 #define GD_EMULATOR_API_H
 
+#include "cuda/abi_opaque.h"
+#include "cuda/driver_rows.h"
 #include "emulator/abi.h"
 
-#define GD_ENTRY(symbol, name, version, arguments) gd_CUresult symbol arguments;
-#include "emulator/entries.def"
-#undef GD_ENTRY
-
-#define GD_UNSUPPORTED(symbol, name, version) gd_CUresult symbol(void);
-#include "emulator/unsupported.def"
-#undef GD_UNSUPPORTED
-
-#define GD_PER_THREAD(symbol, base, arguments, names) gd_CUresult symbol arguments;
-#include "emulator/per_thread.def"
-#undef GD_PER_THREAD
-
-#define GD_EXPORTED(symbol) gd_CUresult symbol(void);
-#include "emulator/exported.def"
-#undef GD_EXPORTED
+#define GD_DECLARE(symbol, arguments) gd_CUresult symbol GD_PARAMETERS(arguments);
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_DECLARE(symbol, arguments) GD_WHERE_VARIANT(variant, symbol, GD_DECLARE, arguments)
+#include "cuda/driver.def"
+#undef GD_DRIVER
+#undef GD_DECLARE
 
 #endif

@@ -5,10 +5,6 @@ noinst_LTLIBRARIES += libgriddep-machine.la
 libgriddep_machine_la_SOURCES = \
 	%D%/abi.h \
 	%D%/api.h \
-	%D%/entries.def \
-	%D%/exported.def \
-	%D%/per_thread.def \
-	%D%/unsupported.def \
 	%D%/decode/async.c \
 	%D%/decode/cluster.c \
 	%D%/decode/compare.c \

@@ -202,7 +202,7 @@ run run "$here/../bindings/chain.ptx"
 check "PTX in place of a chain file" 2 err "chain.ptx is PTX, and a chain file is wanted, which names it"
 printf 'name: \0x\n' >"$work/zero.yaml"
 run run "$work/zero.yaml"
-check "a zero byte" 2 err "zero.yaml:1: not valid YAML"
+check "a zero byte" 2 err "zero.yaml:1:7: not valid YAML"
 awk 'BEGIN { for (i = 0; i < 200000; i++) printf "["; }' >"$work/deep.yaml"
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "- "; }' >"$work/deep_block.yaml"
 awk 'BEGIN { printf "["; for (i = 0; i < 100000; i++) printf "&a%d x,\n", i; }' >"$work/anchors.yaml"
@@ -1337,17 +1337,11 @@ else
     sed 's/^name: copy/name: "e\\e[31m\\nforged\\u009b1m"/; s/name: y,/name: "y\\e[1m",/; s/buffer: y/buffer: "y\\e[1m"/; s/name: mine/name: "m\\e[1m"/; s/module: mine/module: "m\\e[1m"/' \
         copy.yaml >"$work/names.yaml"
     run run "$work/names.yaml" --driver "$fake" --repeat 0
-    check "names with control characters" 0 out "chain e?[31m?forged?1m: 3 launches" out "buffer y?[1m is as expected"
+    check "names with control characters" 2 err "a text has the control character 0x1B in it"
     if grep -q "$escape" "$work/out" "$work/err"; then fail "names with control characters reach the terminal"; else pass; fi
-    run run "$work/names.yaml" --driver "$fake" --repeat 0 --json
-    json "names with control characters, JSON" 'd["chain"] == "e\x1b[31m\nforged\x9b1m"'
-    sed 's/copy.ptx/refused.ptx/' "$work/names.yaml" >"$work/names_refused.yaml"
-    run run "$work/names_refused.yaml" --driver "$fake"
-    check "module's name with control characters" 2 err "loading module 'm?[1m': "
     sed 's/kernel: vector_add/kernel: "vector\\e[1m\\nadd"/' copy.yaml >"$work/names_kernel.yaml"
     run run "$work/names_kernel.yaml" --driver "$fake"
-    check "kernel's name with control characters" 2 err "which has no 'vector?[1m?add'"
-    if grep -q "$escape" "$work/err"; then fail "messages with control characters reach the terminal"; else pass; fi
+    check "kernel's name with control characters" 2 err "names_kernel.yaml:16:13: a text has the control character 0x1B in it"
     run run copy.yaml --driver "$fake" --mode grpah
     check "unknown mode" 2 err "--mode is one of all, serial, pdl, graph, graph-pdl, not 'grpah'; did you mean 'graph'?"
     run run copy.yaml --driver "$fake" --pdl on

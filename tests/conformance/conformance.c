@@ -22,9 +22,10 @@ static const struct {
     const char *symbol, *name;
     int version;
 } entries[] = {
-#define GD_ENTRY(symbol, name, version, arguments) {#symbol, #name, version},
-#include "emulator/entries.def"
-#undef GD_ENTRY
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, {#symbol, #name, version}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 static const char *const op_names[] = {

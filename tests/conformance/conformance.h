@@ -15,20 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/abi_opaque.h"
+#include "cuda/driver_rows.h"
 #include "emulator/abi.h"
 
 /* ---- entry points ---- */
 
 typedef enum entry_id {
-#define GD_ENTRY(symbol, name, version, arguments) ENTRY_##symbol,
-#include "emulator/entries.def"
-#undef GD_ENTRY
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, ENTRY_##symbol, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
     ENTRY_COUNT
 } entry_id;
 
-#define GD_ENTRY(symbol, name, version, arguments) typedef gd_CUresult call_##symbol arguments;
-#include "emulator/entries.def"
-#undef GD_ENTRY
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, typedef gd_CUresult call_##symbol GD_PARAMETERS(arguments);)
+#include "cuda/driver.def"
+#undef GD_DRIVER
 
 typedef void any_function(void);
 

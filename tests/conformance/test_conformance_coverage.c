@@ -6,9 +6,10 @@ static const struct {
     const char *symbol;
     entry_id id;
 } entries[] = {
-#define GD_ENTRY(symbol, name, version, arguments) {#symbol, ENTRY_##symbol},
-#include "emulator/entries.def"
-#undef GD_ENTRY
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, {#symbol, ENTRY_##symbol}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 /* Whether all suites ran: check's own variables choose parts. */
@@ -63,9 +64,10 @@ static const struct {
     const char *symbol, *name;
     int version;
 } unsupported[] = {
-#define GD_UNSUPPORTED(symbol, name, version) {#symbol, #name, version},
-#include "emulator/unsupported.def"
-#undef GD_UNSUPPORTED
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_REFUSED(offer, {#symbol, #name, version}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 /* Entry points by name only. They take no arguments there; a real driver's do. */

@@ -109,7 +109,7 @@ START_TEST(every_node_type)
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, a, b, 1);
     gd_CUDA_KERNEL_NODE_PARAMS_v1 first;
-    gd_CUDA_MEMSET_NODE_PARAMS fill = {
+    gd_CUDA_MEMSET_NODE_PARAMS_v1 fill = {
         .dst = a, .value = 40, .elementSize = 4, .width = 4, .height = 1};
     gd_CUDA_MEMCPY3D copy = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
                              .srcDevice = b,
@@ -172,7 +172,7 @@ START_TEST(nodes_are_checked)
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, a, b, 1);
     gd_CUDA_KERNEL_NODE_PARAMS_v1 first;
-    gd_CUDA_MEMSET_NODE_PARAMS fill = {
+    gd_CUDA_MEMSET_NODE_PARAMS_v1 fill = {
         .dst = a, .value = 40, .elementSize = 3, .width = 4, .height = 1};
     gd_CUDA_HOST_NODE_PARAMS call = {NULL, NULL};
     gd_CUgraphNode node = NULL;
@@ -538,7 +538,7 @@ static void write_eight(void *user)
 
 START_TEST(other_parameters)
 {
-    gd_CUDA_MEMSET_NODE_PARAMS fill = {
+    gd_CUDA_MEMSET_NODE_PARAMS_v1 fill = {
         .dst = a, .value = 4, .elementSize = 4, .width = 1, .height = 1};
     gd_CUDA_MEMCPY3D copy = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
                              .srcDevice = a,

@@ -535,7 +535,8 @@ START_TEST(textures_are_refused)
         bad(ERROR_INVALID_VALUE, cuTexObjectCreate, (NULL, &line, &sampling, NULL));
         bad(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, NULL, &sampling, NULL));
         bad(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &line, NULL, NULL));
-        bad(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &line, &sampling, &line));
+        bad(ERROR_INVALID_VALUE, cuTexObjectCreate,
+            (&texture, &line, &sampling, (const void *)&line));
         wrong = (gd_CUDA_RESOURCE_DESC){.resType = GD_CU_RESOURCE_TYPE_ARRAY};
         bad(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &wrong, &sampling, NULL));
         other.filterMode = 2;

@@ -298,7 +298,7 @@ START_TEST(names_fit_versions)
               GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGetProcAddress_v2(NULL, &function, 12000, 0, &found), GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGetProcAddress("cuNothing", &function, 12000, 0), GD_CUDA_ERROR_NOT_FOUND);
-    ck_result(cuSurfObjectCreate(), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_result(cuSurfObjectCreate(NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
 }
 END_TEST
 
@@ -1388,7 +1388,7 @@ START_TEST(graphs_nest_and_change)
     gd_CUgraph inner, outer, clone;
     gd_CUgraphExec executable;
     gd_CUgraphNode child, fill, copy;
-    gd_CUDA_MEMSET_NODE_PARAMS zero = {.value = 10, .elementSize = 4, .width = N, .height = 1};
+    gd_CUDA_MEMSET_NODE_PARAMS_v1 zero = {.value = 10, .elementSize = 4, .width = N, .height = 1};
     gd_CUDA_MEMCPY3D line = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
                              .dstMemoryType = GD_CU_MEMORYTYPE_DEVICE,
                              .WidthInBytes = BYTES,

@@ -466,15 +466,22 @@ static void list_forms(gd_text *text, const bool *unknown)
     free(forms.bytes);
 }
 
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 static void list_entries(gd_text *text)
 {
-    static const char *const names[] = {
-#define GD_UNSUPPORTED(symbol, name, version) #name,
-#include "emulator/unsupported.def"
-#undef GD_UNSUPPORTED
+    const char *names[] = {
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_REFUSED(offer, #name, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
     };
     size_t column = 0;
 
+    qsort(names, sizeof names / sizeof names[0], sizeof names[0], compare_names);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
             list_name(text, &column, names[i], strlen(names[i]));

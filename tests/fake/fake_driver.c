@@ -1,323 +1,214 @@
-/* The fake driver's face: a wrapper per line of symbols.def that locks, records and scripts each
- * call, and what tests ask of the driver. */
+/* The driver of the tests: recording and failing wrappers around the emulated driver, and what they
+ * pretend. Nothing of the emulated driver's state is touched. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/abi_opaque.h"
+#include "cuda/driver_rows.h"
+#include "emulator/abi.h"
 #include "fake_driver.h"
-#include "fake_state.h"
+#include "fake_report.h"
 
-static const char *const symbol_names[SYMBOLS] = {
-#define GD_SYMBOL(name, version, need, arguments) #name,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
-};
-
-static const int symbol_versions[SYMBOLS] = {
-#define GD_SYMBOL(name, version, need, arguments) version,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
-};
+#ifndef EMULATED_DRIVER
+#define EMULATED_DRIVER "libgriddep-emulator.so.0"
+#endif
 
 enum {
-    ANYTIME = 0,
-    INITIALIZED = 1, /* cuInit must have succeeded */
-    CURRENT = 3,     /* and a sound context must be current */
-    ENDS = 4         /* acts even when the script or a fault fails the call */
+    FAILURES = 32,
+    KERNELS = 16,
+    EVENTS = 4096,
+    EXECUTABLES = 256,
+    ATTRIBUTES = 160,
+    DEVICES = 8,
+    CONTEXTS = 16,
+    JIT_OPTIONS = 64
 };
 
-static gd_CUresult scripted_failure(int symbol)
-{
-    gd_CUresult result = GD_CUDA_SUCCESS;
+typedef void any_function(void);
 
-    for (size_t i = 0; i < fake_state.failure_count; i++) {
-        fake_failure *f = &fake_state.failures[i];
-        if (f->left && (f->symbol < 0 || f->symbol == symbol) && --f->left == 0 &&
-            result == GD_CUDA_SUCCESS)
-            result = f->result;
-    }
-    while (fake_state.failure_count && fake_state.failures[fake_state.failure_count - 1].left == 0)
-        fake_state.failure_count--;
-    return result;
-}
-
-static size_t record(int symbol, const uint64_t *arguments, size_t count, const char *text)
-{
-    if (fake_state.call_count == fake_state.call_capacity) {
-        fake_state.call_capacity = fake_state.call_capacity ? 2 * fake_state.call_capacity : 64;
-        fake_state.calls =
-            fake_grow(fake_state.calls, fake_state.call_capacity * sizeof *fake_state.calls);
-    }
-    fake_call *call = &fake_state.calls[fake_state.call_count];
-    *call = (fake_call){.symbol = symbol_names[symbol], .argument_count = (uint32_t)count};
-    memcpy(call->arguments, arguments, count * sizeof *arguments);
-    snprintf(call->text, sizeof call->text, "%s", text ? text : "");
-    fake_state.symbol_calls[symbol]++;
-    return fake_state.call_count++;
-}
-
-/* Leaves the lock held. *call is what leave() takes. */
-static gd_CUresult enter(int symbol, int needs, const uint64_t *arguments, size_t count,
-                         const char *text, size_t *call)
-{
-    fake_lock();
-    *call = record(symbol, arguments, count, text);
-    gd_CUresult result = scripted_failure(symbol);
-    if (result == GD_CUDA_SUCCESS && (needs & INITIALIZED) && !fake_state.initialized)
-        result = GD_CUDA_ERROR_NOT_INITIALIZED;
-    if (result == GD_CUDA_SUCCESS && (needs & CURRENT) == CURRENT)
-        result = fake_context_check();
-    return result;
-}
-
-static gd_CUresult leave(size_t call, gd_CUresult result)
-{
-    fake_state.calls[call].result = result;
-    fake_unlock();
-    return result;
-}
-
-#define GD_SYMBOL(name, version, need, arguments) static gd_CUresult name##_entry arguments;
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
-
-#define ENTRY_TEXT(name, parameters, needs, action, text, ...)                                     \
-    static gd_CUresult name##_entry parameters                                                     \
-    {                                                                                              \
-        const uint64_t values[] = {__VA_ARGS__};                                                   \
-        size_t call = 0;                                                                           \
-        gd_CUresult result =                                                                       \
-            enter(SYMBOL_##name, (needs), values, sizeof values / sizeof *values, text, &call);    \
-        if (result == GD_CUDA_SUCCESS || ((needs)&ENDS)) {                                         \
-            gd_CUresult done = action;                                                             \
-            result = result == GD_CUDA_SUCCESS ? done : result;                                    \
-        }                                                                                          \
-        return leave(call, result);                                                                \
-    }
-#define ENTRY(name, parameters, needs, action, ...)                                                \
-    ENTRY_TEXT(name, parameters, needs, action, NULL, __VA_ARGS__)
-#define N(value) ((uint64_t)(value))
-#define P(pointer) ((uint64_t)(uintptr_t)(pointer))
-
-/* clang-format off */
-ENTRY(cuInit, (unsigned int flags), ANYTIME, fake_do_init(flags), N(flags))
-ENTRY(cuDriverGetVersion, (int *version), ANYTIME, fake_do_get_version(version), P(version))
-ENTRY(cuGetErrorName, (gd_CUresult error, const char **name), ANYTIME, fake_do_get_error(error, name, false), N(error))
-ENTRY(cuGetErrorString, (gd_CUresult error, const char **text), ANYTIME, fake_do_get_error(error, text, true), N(error))
-
-ENTRY(cuDeviceGetCount, (int *count), INITIALIZED, fake_do_device_count(count), P(count))
-ENTRY(cuDeviceGet, (gd_CUdevice *device, int ordinal), INITIALIZED, fake_do_device_get(device, ordinal), N(ordinal))
-ENTRY(cuDeviceGetName, (char *name, int capacity, gd_CUdevice device), INITIALIZED,
-      fake_do_device_name(name, capacity, device), N(capacity), N(device))
-ENTRY(cuDeviceGetUuid, (gd_CUuuid *uuid, gd_CUdevice device), INITIALIZED, fake_do_device_uuid(uuid, device), N(device))
-ENTRY(cuDeviceGetAttribute, (int *value, gd_CUdevice_attribute attribute, gd_CUdevice device), INITIALIZED,
-      fake_do_device_attribute(value, attribute, device), N(attribute), N(device))
-ENTRY(cuDeviceTotalMem, (size_t *bytes, gd_CUdevice device), INITIALIZED, fake_do_device_memory(bytes, device), N(device))
-ENTRY(cuDevicePrimaryCtxRetain, (gd_CUcontext *context, gd_CUdevice device), INITIALIZED,
-      fake_do_primary_retain(context, device), N(device))
-ENTRY(cuDevicePrimaryCtxRelease, (gd_CUdevice device), INITIALIZED | ENDS, fake_do_primary_release(device), N(device))
-
-ENTRY(cuCtxGetCurrent, (gd_CUcontext *context), INITIALIZED, fake_do_get_current(context), P(context))
-ENTRY(cuCtxSetCurrent, (gd_CUcontext context), INITIALIZED, fake_do_set_current(context), P(context))
-ENTRY(cuCtxPushCurrent, (gd_CUcontext context), INITIALIZED, fake_do_push(context), P(context))
-ENTRY(cuCtxPopCurrent, (gd_CUcontext *context), INITIALIZED | ENDS, fake_do_pop(context), P(context))
-ENTRY(cuCtxGetDevice, (gd_CUdevice *device), CURRENT, fake_do_get_device(device), P(device))
-ENTRY(cuCtxSynchronize, (void), CURRENT, fake_do_synchronize(), 0)
-
-ENTRY(cuModuleLoadDataEx,
-      (gd_CUmodule *module, const void *image, unsigned int option_count, gd_CUjit_option *options, void **values_),
-      CURRENT, fake_do_load(module, image, option_count, options, values_), P(image), N(option_count))
-ENTRY(cuModuleUnload, (gd_CUmodule module), CURRENT | ENDS, fake_do_unload(module), P(module))
-ENTRY_TEXT(cuModuleGetFunction, (gd_CUfunction *function, gd_CUmodule module, const char *name), CURRENT,
-           fake_do_get_function(function, module, name), name, P(module), P(name))
-ENTRY_TEXT(cuModuleGetGlobal, (gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule module, const char *name), CURRENT,
-           fake_do_get_global(address, bytes, module, name), name, P(module), P(name))
-ENTRY(cuModuleGetFunctionCount, (unsigned int *count, gd_CUmodule module), CURRENT, fake_do_function_count(count, module),
-      P(module))
-ENTRY(cuModuleEnumerateFunctions, (gd_CUfunction *functions, unsigned int capacity, gd_CUmodule module), CURRENT,
-      fake_do_enumerate(functions, capacity, module), N(capacity), P(module))
-
-ENTRY(cuFuncGetName, (const char **name, gd_CUfunction function), CURRENT, fake_do_function_name(name, function),
-      P(function))
-ENTRY(cuFuncGetModule, (gd_CUmodule *module, gd_CUfunction function), CURRENT, fake_do_function_module(module, function),
-      P(function))
-ENTRY(cuKernelGetFunction, (gd_CUfunction *function, gd_CUkernel kernel), CURRENT,
-      fake_do_kernel_function(function, kernel), P(kernel))
-ENTRY(cuFuncGetAttribute, (int *value, gd_CUfunction_attribute attribute, gd_CUfunction function), CURRENT,
-      fake_do_get_attribute(value, attribute, function), N(attribute), P(function))
-ENTRY(cuFuncSetAttribute, (gd_CUfunction function, gd_CUfunction_attribute attribute, int value), CURRENT,
-      fake_do_set_attribute(function, attribute, value), P(function), N(attribute), N(value))
-ENTRY(cuFuncGetParamInfo, (gd_CUfunction function, size_t index, size_t *offset, size_t *bytes), CURRENT,
-      fake_do_parameter(function, index, offset, bytes), P(function), N(index))
-
-ENTRY(cuLaunchKernelEx, (const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, void **extra),
-      CURRENT, fake_do_launch(config, function, parameters, extra), P(config), P(function), P(parameters), P(extra))
-
-ENTRY(cuCtxGetStreamPriorityRange, (int *least, int *greatest), CURRENT, fake_do_priorities(least, greatest), 0)
-ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, gd_CUfunction function, int threads, size_t shared),
-      CURRENT, fake_do_occupancy(blocks, function, threads, shared), P(function), N(threads), N(shared))
-ENTRY(cuOccupancyMaxPotentialClusterSize, (int *size, gd_CUfunction function, const gd_CUlaunchConfig *config), CURRENT,
-      fake_do_cluster_size(size, function, config), P(function), P(config))
-ENTRY(cuOccupancyMaxActiveClusters, (int *clusters, gd_CUfunction function, const gd_CUlaunchConfig *config), CURRENT,
-      fake_do_clusters(clusters, function, config), P(function), P(config))
-ENTRY(cuTensorMapEncodeTiled,
-      (gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *sizes,
-       const uint64_t *strides, const uint32_t *box, const uint32_t *steps, gd_CUtensorMapInterleave interleave,
-       gd_CUtensorMapSwizzle swizzle, gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill),
-      INITIALIZED, fake_do_tensor_map(map,
-                                      (gd_tensor_map){.type = (uint8_t)type,
-                                                      .interleave = (uint8_t)interleave,
-                                                      .swizzle = (uint8_t)swizzle,
-                                                      .promotion = (uint8_t)promotion,
-                                                      .fill = (uint8_t)fill},
-                                      rank, address, sizes, strides, box, steps),
-      N(type), N(rank), P(address),
-      N(interleave), N(swizzle), N(promotion), N(fill))
-ENTRY(cuTensorMapEncodeIm2col,
-      (gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *sizes,
-       const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,
-       const uint32_t *steps, gd_CUtensorMapInterleave interleave, gd_CUtensorMapSwizzle swizzle,
-       gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill),
-      INITIALIZED,
-      lower && upper ? fake_do_tensor_map(map, (gd_tensor_map){.rank = 0}, rank, address, sizes, strides, NULL, steps)
-                     : GD_CUDA_ERROR_INVALID_VALUE,
-      N(type), N(rank), P(address), N(channels), N(pixels), N(interleave), N(swizzle), N(64 * promotion + fill))
-
-ENTRY(cuMemAlloc, (gd_CUdeviceptr *address, size_t bytes), CURRENT, fake_do_allocate(address, bytes), N(bytes))
-ENTRY(cuMemFree, (gd_CUdeviceptr address), CURRENT | ENDS, fake_do_free(address), N(address))
-ENTRY(cuMemcpyHtoDAsync, (gd_CUdeviceptr target, const void *source, size_t bytes, gd_CUstream stream), CURRENT,
-      fake_do_copy(target, P(source), bytes, stream, target), N(target), P(source), N(bytes), P(stream))
-ENTRY(cuMemcpyDtoHAsync, (void *target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream), CURRENT,
-      fake_do_copy(P(target), source, bytes, stream, source), P(target), N(source), N(bytes), P(stream))
-ENTRY(cuMemsetD8Async, (gd_CUdeviceptr target, unsigned char value, size_t bytes, gd_CUstream stream), CURRENT,
-      fake_do_fill(target, value, bytes, stream), N(target), N(value), N(bytes), P(stream))
-
-ENTRY(cuStreamCreate, (gd_CUstream *stream, unsigned int flags), CURRENT, fake_do_stream_create(stream, flags), N(flags))
-ENTRY(cuStreamDestroy, (gd_CUstream stream), CURRENT | ENDS, fake_handle_end(STREAM, stream), P(stream))
-ENTRY(cuStreamSynchronize, (gd_CUstream stream), CURRENT, fake_do_stream_synchronize(stream), P(stream))
-ENTRY(cuStreamWaitEvent, (gd_CUstream stream, gd_CUevent event, unsigned int flags), CURRENT,
-      fake_do_wait_event(stream, event, flags), P(stream), P(event), N(flags))
-ENTRY(cuStreamGetCtx, (gd_CUstream stream, gd_CUcontext *context), CURRENT, fake_do_stream_context(stream, context),
-      P(stream))
-ENTRY(cuStreamIsCapturing, (gd_CUstream stream, gd_CUstreamCaptureStatus *status), CURRENT,
-      fake_do_is_capturing(stream, status), P(stream))
-ENTRY(cuStreamGetCaptureInfo,
-      (gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph, const gd_CUgraphNode **before,
-       size_t *count),
-      CURRENT, fake_do_capture_info(stream, status, id, graph, before, count), P(stream))
-ENTRY(cuThreadExchangeStreamCaptureMode, (gd_CUstreamCaptureMode *mode), INITIALIZED, fake_do_exchange_mode(mode),
-      N(mode ? *mode : -1))
-ENTRY(cuStreamBeginCapture, (gd_CUstream stream, gd_CUstreamCaptureMode mode), CURRENT, fake_do_begin_capture(stream, mode),
-      P(stream), N(mode))
-ENTRY(cuStreamEndCapture, (gd_CUstream stream, gd_CUgraph *graph), CURRENT | ENDS,
-      fake_do_end_capture(stream, graph, result != GD_CUDA_SUCCESS), P(stream))
-
-ENTRY(cuEventCreate, (gd_CUevent *event, unsigned int flags), CURRENT, fake_do_event_create(event, flags), N(flags))
-ENTRY(cuEventDestroy, (gd_CUevent event), CURRENT | ENDS, fake_handle_end(EVENT, event), P(event))
-ENTRY(cuEventRecord, (gd_CUevent event, gd_CUstream stream), CURRENT, fake_do_event_record(event, stream), P(event),
-      P(stream))
-ENTRY(cuEventSynchronize, (gd_CUevent event), CURRENT, fake_do_event_synchronize(event), P(event))
-ENTRY(cuEventElapsedTime, (float *milliseconds, gd_CUevent start, gd_CUevent end), CURRENT,
-      fake_do_event_elapsed(milliseconds, start, end), P(start), P(end))
-
-ENTRY(cuGraphInstantiateWithFlags, (gd_CUgraphExec *executable, gd_CUgraph graph, unsigned long long flags), CURRENT,
-      fake_do_instantiate(executable, graph, flags), P(graph), N(flags))
-ENTRY(cuGraphLaunch, (gd_CUgraphExec executable, gd_CUstream stream), CURRENT, fake_do_graph_launch(executable, stream),
-      P(executable), P(stream))
-ENTRY(cuGraphUpload, (gd_CUgraphExec executable, gd_CUstream stream), CURRENT, fake_do_graph_upload(executable, stream),
-      P(executable), P(stream))
-ENTRY(cuGraphDestroy, (gd_CUgraph graph), INITIALIZED | ENDS, fake_handle_end(GRAPH, graph), P(graph))
-ENTRY(cuGraphExecDestroy, (gd_CUgraphExec executable), INITIALIZED | ENDS, fake_handle_end(EXECUTABLE, executable),
-      P(executable))
-ENTRY(cuGraphGetNodes, (gd_CUgraph graph, gd_CUgraphNode *nodes, size_t *count), INITIALIZED,
-      fake_do_graph_nodes(graph, nodes, count), P(graph))
-ENTRY(cuGraphGetEdges,
-      (gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data, size_t *count),
-      INITIALIZED, fake_do_graph_edges(graph, from, to, data, count), P(graph))
-ENTRY(cuGraphNodeGetType, (gd_CUgraphNode handle, gd_CUgraphNodeType *type), INITIALIZED,
-      fake_do_node_type(handle, type), P(handle))
-
-ENTRY(cuGraphCreate, (gd_CUgraph *graph, unsigned int flags), INITIALIZED, fake_do_graph_create(graph, flags), N(flags))
-ENTRY(cuGraphAddKernelNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-       const gd_CUDA_KERNEL_NODE_PARAMS *params),
-      CURRENT, fake_do_add_kernel(node, graph, before, count, params), P(graph), N(count))
-ENTRY(cuGraphAddMemcpyNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-       const gd_CUDA_MEMCPY3D *params, gd_CUcontext context),
-      CURRENT, fake_do_add_copy(node, graph, before, count, params), P(graph), N(count), P(context))
-ENTRY(cuGraphAddMemsetNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-       const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_CUcontext context),
-      CURRENT, fake_do_add_fill(node, graph, before, count, params), P(graph), N(count), P(context))
-ENTRY(cuGraphAddHostNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-       const gd_CUDA_HOST_NODE_PARAMS *params),
-      CURRENT, fake_do_add_host(node, graph, before, count, params), P(graph), N(count))
-ENTRY(cuGraphAddChildGraphNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUgraph child), INITIALIZED,
-      fake_do_add_child(node, graph, before, count, child), P(graph), N(count), P(child))
-ENTRY(cuGraphAddEmptyNode, (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count),
-      INITIALIZED, fake_do_add_empty(node, graph, before, count), P(graph), N(count))
-ENTRY(cuGraphAddEventRecordNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUevent event), INITIALIZED,
-      fake_do_add_event(node, graph, before, count, event, GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD), P(graph), P(event))
-ENTRY(cuGraphAddEventWaitNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUevent event), INITIALIZED,
-      fake_do_add_event(node, graph, before, count, event, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT), P(graph), P(event))
-ENTRY(cuGraphDestroyNode, (gd_CUgraphNode node), INITIALIZED | ENDS, fake_do_destroy_node(node), P(node))
-ENTRY(cuGraphConditionalHandleCreate,
-      (gd_CUgraphConditionalHandle *handle, gd_CUgraph graph, gd_CUcontext context, unsigned int initial,
-       unsigned int flags),
-      CURRENT, fake_do_conditional_handle(handle, graph, context, initial, flags), P(graph), P(context), N(initial), N(flags))
-ENTRY(cuGraphAddNode,
-      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data, size_t count,
-       gd_CUgraphNodeParams *params),
-      CURRENT, fake_do_add_any(node, graph, before, count, params), P(graph), P(data), N(count))
-ENTRY(cuGraphAddDependencies,
-      (gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count),
-      INITIALIZED, fake_do_add_edges(graph, from, to, data, count), P(graph), N(count))
-ENTRY(cuGraphRemoveDependencies,
-      (gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count),
-      INITIALIZED, fake_do_remove_edges(graph, from, to, data, count), P(graph), N(count))
-ENTRY(cuGraphNodeGetDependencies, (gd_CUgraphNode node, gd_CUgraphNode *before, size_t *count), INITIALIZED,
-      fake_do_dependencies(node, before, count), P(node))
-ENTRY(cuGraphKernelNodeGetParams, (gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS *params), INITIALIZED,
-      fake_do_kernel_params(node, params), P(node))
-ENTRY(cuGraphKernelNodeSetParams, (gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params), CURRENT,
-      fake_do_set_kernel(NULL, false, node, params), P(node))
-ENTRY(cuGraphKernelNodeSetAttribute,
-      (gd_CUgraphNode node, gd_CUlaunchAttributeID attribute, const gd_CUlaunchAttributeValue *value), CURRENT,
-      fake_do_node_attribute(node, attribute, value), P(node), N(attribute))
-ENTRY(cuGraphKernelNodeGetAttribute,
-      (gd_CUgraphNode node, gd_CUlaunchAttributeID attribute, gd_CUlaunchAttributeValue *value), INITIALIZED,
-      fake_do_get_node_attribute(node, attribute, value), P(node), N(attribute))
-ENTRY(cuGraphExecKernelNodeSetParams,
-      (gd_CUgraphExec executable, gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params), CURRENT,
-      fake_do_set_kernel(executable, true, node, params), P(executable), P(node))
-ENTRY(cuGraphExecUpdate, (gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphExecUpdateResultInfo *info), CURRENT,
-      fake_do_update(executable, graph, info), P(executable), P(graph))
-ENTRY(cuGraphNodeSetEnabled, (gd_CUgraphExec executable, gd_CUgraphNode node, unsigned int enabled), CURRENT,
-      fake_do_enable(executable, node, enabled), P(executable), P(node), N(enabled))
-ENTRY(cuUserObjectCreate,
-      (gd_CUuserObject *object, void *user, gd_CUhostFn *destroy, unsigned int count, unsigned int flags), INITIALIZED,
-      fake_do_user_create(object, user, destroy, count, flags), P(user), N(count), N(flags))
-ENTRY(cuUserObjectRelease, (gd_CUuserObject object, unsigned int count), INITIALIZED | ENDS,
-      fake_do_user_release(object, count), P(object), N(count))
-ENTRY(cuGraphRetainUserObject, (gd_CUgraph graph, gd_CUuserObject object, unsigned int count, unsigned int flags),
-      INITIALIZED, fake_do_user_own(graph, object, count, flags), P(graph), P(object), N(count), N(flags))
-/* clang-format on */
-
-static void (*const entry_points[SYMBOLS])(void) = {
-#define GD_SYMBOL(name, version, need, arguments) (void (*)(void)) name##_entry,
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+enum {
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, SYMBOL_##name, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
+    SYMBOLS
 };
+
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, typedef gd_CUresult call_##name GD_PARAMETERS(arguments);)
+#include "cuda/driver.def"
+#undef GD_DRIVER
+
+static const struct {
+    const char *symbol, *name;
+    int version;
+} symbols[] = {
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, {#symbol, #name, version}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
+};
+
+typedef enum kind {
+    MODULE,
+    ALLOCATION,
+    STREAM,
+    EVENT,
+    GRAPH,
+    EXECUTABLE,
+    USER,
+    CAPTURE,
+    RETAIN,
+    KINDS
+} kind;
+
+static const char *const kind_names[KINDS] = {
+    [MODULE] = "module",    [ALLOCATION] = "allocation", [STREAM] = "stream",
+    [EVENT] = "event",      [GRAPH] = "graph",           [EXECUTABLE] = "executable graph",
+    [USER] = "user object", [CAPTURE] = "open capture",  [RETAIN] = "retain"};
+
+/* What a call that succeeds makes, and what it ends. */
+static const struct {
+    int symbol;
+    kind kind;
+    int change;
+} balances[] = {{SYMBOL_cuModuleLoadDataEx, MODULE, 1},
+                {SYMBOL_cuModuleUnload, MODULE, -1},
+                {SYMBOL_cuMemAlloc, ALLOCATION, 1},
+                {SYMBOL_cuMemFree, ALLOCATION, -1},
+                {SYMBOL_cuStreamCreate, STREAM, 1},
+                {SYMBOL_cuStreamDestroy, STREAM, -1},
+                {SYMBOL_cuEventCreate, EVENT, 1},
+                {SYMBOL_cuEventDestroy, EVENT, -1},
+                {SYMBOL_cuGraphCreate, GRAPH, 1},
+                {SYMBOL_cuStreamEndCapture, GRAPH, 1},
+                {SYMBOL_cuGraphDestroy, GRAPH, -1},
+                {SYMBOL_cuGraphInstantiateWithFlags, EXECUTABLE, 1},
+                {SYMBOL_cuGraphExecDestroy, EXECUTABLE, -1},
+                {SYMBOL_cuStreamBeginCapture, CAPTURE, 1},
+                {SYMBOL_cuDevicePrimaryCtxRetain, RETAIN, 1},
+                {SYMBOL_cuDevicePrimaryCtxRelease, RETAIN, -1}};
+
+typedef struct noted_launch {
+    fake_launch launch;
+    gd_CUgraph graph; /* that it is a node of, from the end of the capture on */
+} noted_launch;
+
+typedef struct launch_list {
+    noted_launch *items;
+    size_t count, capacity;
+} launch_list;
+
+typedef struct held_user held_user;
+
+typedef struct failure {
+    int symbol; /* -1: any */
+    uint64_t left;
+    gd_CUresult result;
+} failure;
+
+typedef struct held_context {
+    gd_CUcontext handle;
+    gd_CUdevice device;
+    bool primary;
+} held_context;
+
+static struct {
+    void *library;
+    any_function *real[SYMBOLS], *callee[SYMBOLS];
+    unsigned generation;
+    int version, device_count;
+    int attributes[ATTRIBUTES];
+    bool pretended[ATTRIBUTES];
+    held_context contexts[CONTEXTS];
+    bool hidden[SYMBOLS];
+    failure failures[FAILURES];
+    size_t failure_count;
+    fake_call *calls;
+    size_t call_count, call_capacity;
+    uint64_t symbol_calls[SYMBOLS];
+    launch_list launches, executions;
+    struct {
+        char name[64];
+        fake_kernel function;
+        void *user;
+    } kernels[KERNELS];
+    size_t kernel_count;
+    struct {
+        gd_CUgraphExec handle;
+        size_t first, end; /* launches among which its nodes are */
+        size_t nodes;
+        gd_CUgraph graph;
+    } executables[EXECUTABLES];
+    size_t executable_count;
+    struct {
+        gd_CUevent handle;
+        uint64_t time;
+    } events[EVENTS];
+    size_t event_count;
+    uint64_t clock; /* ns */
+    long long left[KINDS];
+    bool foreign_maps, runs_nothing;
+    held_user *users;
+    uint64_t programmatic_edges; /* of the graph that was instantiated last */
+    unsigned more_parameters;    /* of the module that was loaded last */
+    bool jit_given[JIT_OPTIONS];
+    uint64_t jit_values[JIT_OPTIONS];
+} fake;
+
+static _Thread_local struct {
+    unsigned generation;
+    uint64_t depth;
+} stack;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+#define REAL(name) ((call_##name *)fake.real[SYMBOL_##name])
+
+/* A function that the library does not call. */
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    typedef gd_CUresult other_##symbol GD_PARAMETERS(arguments);
+#include "cuda/driver.def"
+#undef GD_DRIVER
+#define OTHER(symbol) ((other_##symbol *)find_other(#symbol))
+
+static void stop(const char *what, const char *name)
+{
+    fprintf(stderr, "the fake driver: %s %s\n", what, name ? name : "");
+    abort();
+}
+
+static any_function *find_other(const char *symbol)
+{
+    void *found = dlsym(fake.library, symbol);
+    any_function *function;
+
+    if (!found)
+        stop("the emulated driver lacks", symbol);
+    memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+/* Not by malloc, whose failure tests script. */
+static void *grow(void *memory, size_t count, size_t bytes)
+{
+    void *grown = reallocarray(memory, count ? count : 1, bytes);
+
+    if (!grown)
+        stop("no memory", NULL);
+    return grown;
+}
+
+/* ---- calls ---- */
 
 static int find_symbol(const char *name)
 {
     for (int i = 0; i < SYMBOLS; i++) {
-        if (!strcmp(symbol_names[i], name))
+        if (!strcmp(symbols[i].name, name))
             return i;
     }
     return -1;
@@ -328,45 +219,926 @@ static int must_find_symbol(const char *name)
 {
     int symbol = find_symbol(name);
 
-    if (symbol < 0) {
-        fprintf(stderr, "fake driver: no symbol %s\n", name);
-        abort();
-    }
+    if (symbol < 0)
+        stop("no symbol", name);
     return symbol;
 }
 
-static void count_leak(uint64_t count, const char *what, uint64_t *total, char *text,
-                       size_t capacity)
+static bool ends(int symbol)
 {
-    size_t used = strlen(text);
+    for (size_t i = 0; i < sizeof balances / sizeof balances[0]; i++) {
+        if (balances[i].symbol == symbol && balances[i].change < 0)
+            return true;
+    }
+    return symbol == SYMBOL_cuCtxPopCurrent || symbol == SYMBOL_cuStreamEndCapture ||
+           symbol == SYMBOL_cuGraphDestroyNode || symbol == SYMBOL_cuUserObjectRelease;
+}
 
-    if (count == 0)
-        return;
-    snprintf(text + used, capacity - used, "%s%llu %s%s", *total ? ", " : "",
-             (unsigned long long)count, what, count > 1 ? "s" : "");
-    *total += count;
+static gd_CUresult scripted_failure(int symbol)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (size_t i = 0; i < fake.failure_count; i++) {
+        failure *f = &fake.failures[i];
+        if (f->left && (f->symbol < 0 || f->symbol == symbol) && --f->left == 0 &&
+            result == GD_CUDA_SUCCESS)
+            result = f->result;
+    }
+    while (fake.failure_count && fake.failures[fake.failure_count - 1].left == 0)
+        fake.failure_count--;
+    return result;
+}
+
+/* *call: what leave() takes. */
+static gd_CUresult enter(int symbol, const uint64_t *arguments, size_t count, const char *text,
+                         size_t *call)
+{
+    pthread_mutex_lock(&mutex);
+    if (fake.call_count == fake.call_capacity) {
+        fake.call_capacity = fake.call_capacity ? 2 * fake.call_capacity : 64;
+        fake.calls = grow(fake.calls, fake.call_capacity, sizeof *fake.calls);
+    }
+    *call = fake.call_count++;
+    fake_call *made = &fake.calls[*call];
+    *made = (fake_call){.symbol = symbols[symbol].name};
+    for (; made->argument_count < count; made->argument_count++)
+        made->arguments[made->argument_count] = arguments[made->argument_count];
+    snprintf(made->text, sizeof made->text, "%s", text ? text : "");
+    fake.symbol_calls[symbol]++;
+    gd_CUresult result = scripted_failure(symbol);
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+/* What a fault has taken with it is no leak. */
+static bool is_lost(gd_CUresult result)
+{
+    return result >= GD_CUDA_ERROR_ILLEGAL_ADDRESS && result <= GD_CUDA_ERROR_LAUNCH_FAILED &&
+           result != GD_CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+static gd_CUresult leave(int symbol, size_t call, gd_CUresult done, gd_CUresult result)
+{
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < sizeof balances / sizeof balances[0]; i++) {
+        if (balances[i].symbol == symbol &&
+            (done == GD_CUDA_SUCCESS || (is_lost(done) && balances[i].change < 0)))
+            fake.left[balances[i].kind] += balances[i].change;
+    }
+    fake.calls[call].result = result;
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+/* One wrapper for each function. Of strings the first is kept. */
+#define COUNT_A(type, name) (uint64_t)(uintptr_t)(name), COUNT_B
+#define COUNT_B(type, name) (uint64_t)(uintptr_t)(name), COUNT_A
+#define COUNT_A_END
+#define COUNT_B_END
+#define TEXT_A(type, name) _Generic((name), const char * : (name), default : NULL), TEXT_B
+#define TEXT_B(type, name) _Generic((name), const char * : (name), default : NULL), TEXT_A
+#define TEXT_A_END
+#define TEXT_B_END
+#define WRAP(of, arguments)                                                                        \
+    static gd_CUresult wrapped_##of GD_PARAMETERS(arguments)                                       \
+    {                                                                                              \
+        const uint64_t fake_values[] = {GD_END(COUNT_A arguments) 0};                              \
+        const char *const texts[] = {GD_END(TEXT_A arguments) NULL};                               \
+        const char *said = NULL;                                                                   \
+        size_t call;                                                                               \
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0] && !said; i++)                       \
+            said = texts[i];                                                                       \
+        gd_CUresult made = enter(SYMBOL_##of, fake_values,                                         \
+                                 sizeof fake_values / sizeof fake_values[0] - 1, said, &call);     \
+        gd_CUresult done = made;                                                                   \
+        if (made == GD_CUDA_SUCCESS || ends(SYMBOL_##of))                                          \
+            done = ((call_##of *)fake.callee[SYMBOL_##of])GD_VALUES(arguments);                    \
+        return leave(SYMBOL_##of, call, done, made == GD_CUDA_SUCCESS ? done : made);              \
+    }
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, WRAP(name, arguments))
+#include "cuda/driver.def"
+#undef GD_DRIVER
+
+static any_function *const wrappers[] = {
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, (any_function *)wrapped_##name, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
+};
+
+/* ---- what is pretended ---- */
+
+static int capability(void)
+{
+    return fake.pretended[GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR]
+               ? 10 * fake.attributes[GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] +
+                     fake.attributes[GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR]
+               : 90;
+}
+
+static gd_CUresult pretend_cuInit(unsigned int flags)
+{
+    const char *scripted = getenv("FAKE_DRIVER_INIT");
+
+    if (scripted && *scripted)
+        return (gd_CUresult)strtol(scripted, NULL, 10);
+    return fake.device_count ? REAL(cuInit)(flags) : GD_CUDA_ERROR_NO_DEVICE;
+}
+
+static gd_CUresult pretend_cuDriverGetVersion(int *version)
+{
+    gd_CUresult result = REAL(cuDriverGetVersion)(version);
+
+    if (result == GD_CUDA_SUCCESS)
+        *version = fake.version;
+    return result;
+}
+
+static gd_CUresult pretend_cuDeviceGetCount(int *count)
+{
+    gd_CUresult result = REAL(cuDeviceGetCount)(count);
+
+    if (result == GD_CUDA_SUCCESS)
+        *count = fake.device_count;
+    return result;
+}
+
+static bool is_device(gd_CUdevice device)
+{
+    return device >= 0 && device < fake.device_count;
+}
+
+/* Each device is the emulated one. */
+static gd_CUdevice real_device(gd_CUdevice device)
+{
+    return is_device(device) ? 0 : -1;
+}
+
+static gd_CUresult pretend_cuDeviceGet(gd_CUdevice *device, int ordinal)
+{
+    gd_CUresult result = REAL(cuDeviceGet)(device, real_device(ordinal));
+
+    if (result == GD_CUDA_SUCCESS)
+        *device = ordinal;
+    return result;
+}
+
+static gd_CUresult pretend_cuDeviceGetName(char *name, int bytes, gd_CUdevice device)
+{
+    gd_CUresult result = REAL(cuDeviceGetName)(name, bytes, real_device(device));
+
+    if (result == GD_CUDA_SUCCESS)
+        snprintf(name, (size_t)bytes, "Fake device %d", device);
+    return result;
+}
+
+static gd_CUresult pretend_cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)
+{
+    gd_CUresult result = REAL(cuDeviceGetUuid)(uuid, real_device(device));
+
+    if (result == GD_CUDA_SUCCESS)
+        memset(uuid->bytes, 'f', sizeof uuid->bytes);
+    if (result == GD_CUDA_SUCCESS && fake_report_is_emulated())
+        memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
+    return result;
+}
+
+static gd_CUresult pretend_cuDeviceTotalMem(size_t *bytes, gd_CUdevice device)
+{
+    return REAL(cuDeviceTotalMem)(bytes, real_device(device));
+}
+
+static gd_CUresult pretend_cuDeviceGetAttribute(int *value, gd_CUdevice_attribute attribute,
+                                                gd_CUdevice device)
+{
+    gd_CUresult result = REAL(cuDeviceGetAttribute)(value, attribute, real_device(device));
+
+    if (result == GD_CUDA_SUCCESS && attribute < ATTRIBUTES && fake.pretended[attribute])
+        *value = fake.attributes[attribute];
+    return result;
+}
+
+static held_context *find_context(gd_CUcontext handle)
+{
+    for (size_t i = 0; i < CONTEXTS; i++) {
+        if (fake.contexts[i].handle == handle)
+            return &fake.contexts[i];
+    }
+    return NULL;
+}
+
+static gd_CUresult make_context(gd_CUdevice device, bool primary, gd_CUcontext *context)
+{
+    gd_CUcontext before = NULL, current = NULL;
+
+    REAL(cuCtxGetCurrent)(&before);
+    gd_CUresult result = OTHER(cuCtxCreate_v2)(context, 0, 0);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    REAL(cuCtxPopCurrent)(&current);
+    *find_context(NULL) = (held_context){.handle = *context, .device = device, .primary = primary};
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult pretend_cuDevicePrimaryCtxRetain(gd_CUcontext *context, gd_CUdevice device)
+{
+    if (device == 0 || !is_device(device))
+        return REAL(cuDevicePrimaryCtxRetain)(context, real_device(device));
+    for (size_t i = 0; i < CONTEXTS; i++) {
+        if (fake.contexts[i].primary && fake.contexts[i].device == device) {
+            *context = fake.contexts[i].handle;
+            return GD_CUDA_SUCCESS;
+        }
+    }
+    return make_context(device, true, context);
+}
+
+static gd_CUresult pretend_cuDevicePrimaryCtxRelease(gd_CUdevice device)
+{
+    return device == 0 || !is_device(device) ? REAL(cuDevicePrimaryCtxRelease)(real_device(device))
+                                             : GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult pretend_cuCtxGetDevice(gd_CUdevice *device)
+{
+    gd_CUcontext current = NULL;
+    gd_CUresult result = REAL(cuCtxGetDevice)(device);
+
+    if (result == GD_CUDA_SUCCESS && REAL(cuCtxGetCurrent)(&current) == GD_CUDA_SUCCESS &&
+        find_context(current))
+        *device = find_context(current)->device;
+    return result;
+}
+
+static void change_depth(int change)
+{
+    if (stack.generation != fake.generation) {
+        stack.generation = fake.generation;
+        stack.depth = 0;
+    }
+    stack.depth += (uint64_t)change;
+}
+
+static gd_CUresult pretend_cuCtxPushCurrent(gd_CUcontext context)
+{
+    gd_CUresult result = REAL(cuCtxPushCurrent)(context);
+
+    change_depth(result == GD_CUDA_SUCCESS);
+    return result;
+}
+
+static gd_CUresult pretend_cuCtxPopCurrent(gd_CUcontext *context)
+{
+    gd_CUresult result = REAL(cuCtxPopCurrent)(context);
+
+    change_depth(-(result == GD_CUDA_SUCCESS));
+    return result;
+}
+
+static gd_CUresult pretend_cuCtxSetCurrent(gd_CUcontext context)
+{
+    gd_CUcontext before = NULL;
+
+    REAL(cuCtxGetCurrent)(&before);
+    gd_CUresult result = REAL(cuCtxSetCurrent)(context);
+    if (result == GD_CUDA_SUCCESS)
+        change_depth((context != NULL) - (before != NULL));
+    return result;
+}
+
+static bool is_capturing(gd_CUstream stream)
+{
+    gd_CUstreamCaptureStatus status = GD_CU_STREAM_CAPTURE_STATUS_NONE;
+
+    return stream && REAL(cuStreamIsCapturing)(stream, &status) == GD_CUDA_SUCCESS &&
+           status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static void count_capture_end(bool before, bool after)
+{
+    pthread_mutex_lock(&mutex);
+    fake.left[CAPTURE] -= before && !after;
+    pthread_mutex_unlock(&mutex);
+}
+
+static gd_CUresult pretend_cuStreamEndCapture(gd_CUstream stream, gd_CUgraph *graph)
+{
+    bool before = is_capturing(stream);
+    gd_CUresult result = REAL(cuStreamEndCapture)(stream, graph);
+
+    count_capture_end(before, is_capturing(stream));
+    for (size_t i = 0; result == GD_CUDA_SUCCESS && i < fake.launches.count; i++) {
+        noted_launch *noted = &fake.launches.items[i];
+        if (noted->launch.captured && !noted->graph)
+            noted->graph = *graph;
+    }
+    return result;
+}
+
+static gd_CUresult pretend_cuStreamDestroy(gd_CUstream stream)
+{
+    bool before = is_capturing(stream);
+    gd_CUresult result = REAL(cuStreamDestroy)(stream);
+
+    count_capture_end(before, result != GD_CUDA_SUCCESS);
+    return result;
+}
+
+struct held_user {
+    held_user *next;
+    gd_CUhostFn *destroy;
+    void *user;
+};
+
+/* Out of the list; the lock is held. */
+static void forget_user(held_user *held)
+{
+    held_user **at = &fake.users;
+
+    while (*at != held)
+        at = &(*at)->next;
+    *at = held->next;
+    free(held);
+}
+
+static void end_user(void *user)
+{
+    held_user held = *(held_user *)user;
+
+    pthread_mutex_lock(&mutex);
+    forget_user(user);
+    fake.left[USER]--;
+    pthread_mutex_unlock(&mutex);
+    held.destroy(held.user);
+}
+
+static gd_CUresult pretend_cuUserObjectCreate(gd_CUuserObject *object, void *user,
+                                              gd_CUhostFn *destroy, unsigned int count,
+                                              unsigned int flags)
+{
+    held_user *held = grow(NULL, 1, sizeof *held);
+
+    pthread_mutex_lock(&mutex);
+    *held = (held_user){.next = fake.users, .destroy = destroy, .user = user};
+    fake.users = held;
+    pthread_mutex_unlock(&mutex);
+    gd_CUresult result = REAL(cuUserObjectCreate)(object, held, end_user, count, flags);
+    pthread_mutex_lock(&mutex);
+    fake.left[USER] += result == GD_CUDA_SUCCESS;
+    if (result != GD_CUDA_SUCCESS)
+        forget_user(held);
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+/* What an older driver or device does not know. */
+static gd_CUresult check_attributes(const gd_CUlaunchConfig *config)
+{
+    for (unsigned i = 0; config && config->attrs && i < config->numAttrs; i++) {
+        gd_CUlaunchAttributeID id = config->attrs[i].id;
+        if ((capability() < 90 &&
+             (id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION ||
+              id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+              id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)) ||
+            (fake.version < 12030 && id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT))
+            return GD_CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static const unsigned char *pack(gd_CUfunction function, void **parameters, void **extra,
+                                 size_t *bytes)
+{
+    unsigned char *packed = NULL;
+    size_t offset, size;
+
+    *bytes = 0;
+    for (size_t i = 0; REAL(cuFuncGetParamInfo)(function, i, &offset, &size) == GD_CUDA_SUCCESS;
+         i++) {
+        packed = grow(packed, offset + size, 1);
+        memset(packed + *bytes, 0, offset + size - *bytes);
+        *bytes = offset + size;
+        if (parameters)
+            memcpy(packed + offset, parameters[i], size);
+    }
+    for (; extra && *extra != GD_CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == GD_CU_LAUNCH_PARAM_BUFFER_POINTER && packed)
+            memcpy(packed, extra[1], *bytes);
+    }
+    return packed;
+}
+
+static void append(launch_list *list, const noted_launch *noted)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 64;
+        list->items = grow(list->items, list->capacity, sizeof *list->items);
+    }
+    list->items[list->count++] = *noted;
+}
+
+/* What is enqueued takes a microsecond by the events; where tests ask for samples that differ, each
+ * takes longer than the ones before it. */
+static void pass_time(void)
+{
+    fake.clock += 1000;
+    if (getenv("FAKE_DRIVER_SLOWER"))
+        fake.clock += fake.clock / 100000;
+}
+
+static void execute(const fake_launch *launch)
+{
+    pthread_mutex_lock(&mutex);
+    append(&fake.executions, &(noted_launch){.launch = *launch});
+    pass_time();
+    pthread_mutex_unlock(&mutex);
+    for (size_t i = 0; i < fake.kernel_count; i++) {
+        if (!strcmp(fake.kernels[i].name, launch->kernel) && fake.kernels[i].function)
+            fake.kernels[i].function(fake.kernels[i].user, launch);
+    }
+}
+
+static void note_launch(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters,
+                        void **extra, bool captured)
+{
+    fake_launch made = {.function = function, .config = *config, .captured = captured};
+    gd_CUlaunchAttribute *attributes =
+        grow(NULL, config->numAttrs + 1, sizeof(gd_CUlaunchAttribute));
+
+    REAL(cuFuncGetName)(&made.kernel, function);
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        attributes[i] = config->attrs[i];
+        if (attributes[i].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            made.programmatic = attributes[i].value.programmaticStreamSerializationAllowed != 0;
+    }
+    made.config.attrs = attributes;
+    made.kernel = strcpy(grow(NULL, strlen(made.kernel) + 1, 1), made.kernel);
+    made.parameters = pack(function, parameters, extra, &made.parameter_bytes);
+    pthread_mutex_lock(&mutex);
+    append(&fake.launches, &(noted_launch){.launch = made});
+    pthread_mutex_unlock(&mutex);
+    if (!captured)
+        execute(&made);
+}
+
+/* A launch with all checks that runs nothing: into a capture. Its events are recorded. */
+static gd_CUresult try_launch(const gd_CUlaunchConfig *config, gd_CUfunction function,
+                              void **parameters, void **extra)
+{
+    gd_CUlaunchConfig apart = *config;
+    gd_CUgraph graph = NULL;
+
+    REAL(cuStreamCreate)(&apart.hStream, GD_CU_STREAM_NON_BLOCKING);
+    REAL(cuStreamBeginCapture)(apart.hStream, GD_CU_STREAM_CAPTURE_MODE_RELAXED);
+    apart.attrs = grow(NULL, config->numAttrs + 1, sizeof *apart.attrs);
+    for (unsigned i = apart.numAttrs = 0; i < config->numAttrs; i++) {
+        const gd_CUlaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            REAL(cuEventRecord)(attribute->value.programmaticEvent.event, config->hStream);
+        else if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            REAL(cuEventRecord)(attribute->value.launchCompletionEvent.event, config->hStream);
+        else
+            apart.attrs[apart.numAttrs++] = *attribute;
+    }
+    gd_CUresult result = REAL(cuLaunchKernelEx)(&apart, function, parameters, extra);
+    free(apart.attrs);
+    REAL(cuStreamEndCapture)(apart.hStream, &graph);
+    REAL(cuGraphDestroy)(graph);
+    REAL(cuStreamDestroy)(apart.hStream);
+    return result;
+}
+
+/* Grids that would run for hours do not run. */
+static gd_CUresult launch(const gd_CUlaunchConfig *config, gd_CUfunction function,
+                          void **parameters, void **extra, bool captured)
+{
+    enum { MOST_CTAS = 1 << 15 };
+
+    if (config && !captured &&
+        (fake.runs_nothing ||
+         (double)config->gridDimX * config->gridDimY * config->gridDimZ > MOST_CTAS))
+        return try_launch(config, function, parameters, extra);
+    return REAL(cuLaunchKernelEx)(config, function, parameters, extra);
+}
+
+/* Nodes that a device may update exist in captures, and their handle is written into the attribute;
+ * the emulated driver has none. */
+static gd_CUresult launch_updatable(const gd_CUlaunchConfig *config, unsigned updatable,
+                                    gd_CUfunction function, void **parameters, void **extra,
+                                    bool captured)
+{
+    gd_CUlaunchConfig rest = *config;
+
+    if (!captured)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    rest.attrs = grow(NULL, config->numAttrs, sizeof *rest.attrs);
+    memcpy(rest.attrs, config->attrs, config->numAttrs * sizeof *rest.attrs);
+    rest.attrs[updatable] = rest.attrs[--rest.numAttrs];
+    gd_CUresult result = REAL(cuLaunchKernelEx)(&rest, function, parameters, extra);
+    free(rest.attrs);
+    config->attrs[updatable].value.deviceUpdatableKernelNode.devNode = &fake;
+    return result;
+}
+
+static gd_CUresult pretend_cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction function,
+                                            void **parameters, void **extra)
+{
+    gd_CUresult result = check_attributes(config);
+    bool captured = config && is_capturing(config->hStream);
+    unsigned updatable = 0;
+
+    while (config && updatable < config->numAttrs &&
+           !(config->attrs[updatable].id == GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
+             config->attrs[updatable].value.deviceUpdatableKernelNode.deviceUpdatable))
+        updatable++;
+    if (result == GD_CUDA_SUCCESS)
+        result = config && updatable < config->numAttrs
+                     ? launch_updatable(config, updatable, function, parameters, extra, captured)
+                     : launch(config, function, parameters, extra, captured);
+    if (result == GD_CUDA_SUCCESS)
+        note_launch(config, function, parameters, extra, captured);
+    return result;
+}
+
+/* A kernel that fills an SM finds fewer SMs side by side, as GPCs have 16 to 18 of them. */
+static gd_CUresult pretend_cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction function,
+                                                              const gd_CUlaunchConfig *config)
+{
+    gd_CUresult result = REAL(cuOccupancyMaxPotentialClusterSize)(size, function, config);
+    int blocks = 0;
+
+    if (result == GD_CUDA_SUCCESS)
+        result = REAL(cuOccupancyMaxActiveBlocksPerMultiprocessor)(
+            &blocks, function, (int)(config->blockDimX * config->blockDimY * config->blockDimZ),
+            config->sharedMemBytes);
+    if (result == GD_CUDA_SUCCESS && blocks <= 1 && *size > 8)
+        *size = 8;
+    return result;
+}
+
+/* Maps of later devices, in an encoding that nobody understands. */
+static gd_CUresult encode_foreign(gd_CUtensorMap *map, uint32_t rank, void *address,
+                                  const uint64_t *sizes, const uint32_t *steps)
+{
+    *map = (gd_CUtensorMap){.opaque = {(uint64_t)(uintptr_t)address, rank}};
+    for (uint32_t i = 0; i < rank; i++) {
+        map->opaque[2 + i] = sizes[i];
+        map->opaque[7 + i] = steps[i];
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult
+pretend_cuTensorMapEncodeTiled(gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank,
+                               void *address, const uint64_t *sizes, const uint64_t *strides,
+                               const uint32_t *box, const uint32_t *steps,
+                               gd_CUtensorMapInterleave interleave, gd_CUtensorMapSwizzle swizzle,
+                               gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill)
+{
+    if (capability() < 90)
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
+    return fake.foreign_maps
+               ? encode_foreign(map, rank, address, sizes, steps)
+               : REAL(cuTensorMapEncodeTiled)(map, type, rank, address, sizes, strides, box, steps,
+                                              interleave, swizzle, promotion, fill);
+}
+
+static gd_CUresult pretend_cuTensorMapEncodeIm2col(
+    gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address,
+    const uint64_t *sizes, const uint64_t *strides, const int *lower, const int *upper,
+    uint32_t channels, uint32_t pixels, const uint32_t *steps, gd_CUtensorMapInterleave interleave,
+    gd_CUtensorMapSwizzle swizzle, gd_CUtensorMapL2promotion promotion,
+    gd_CUtensorMapFloatOOBfill fill)
+{
+    if (capability() < 90)
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
+    return fake.foreign_maps
+               ? encode_foreign(map, rank, address, sizes, steps)
+               : REAL(cuTensorMapEncodeIm2col)(map, type, rank, address, sizes, strides, lower,
+                                               upper, channels, pixels, steps, interleave, swizzle,
+                                               promotion, fill);
+}
+
+/* Parameters that the compiler added. */
+static gd_CUresult pretend_cuFuncGetParamInfo(gd_CUfunction function, size_t index, size_t *offset,
+                                              size_t *bytes)
+{
+    size_t count = 0, end = 0, at, size;
+
+    while (REAL(cuFuncGetParamInfo)(function, count, &at, &size) == GD_CUDA_SUCCESS) {
+        end = at + size;
+        count++;
+    }
+    if (index < count || index >= count + fake.more_parameters)
+        return REAL(cuFuncGetParamInfo)(function, index, offset, bytes);
+    *offset = (end + 3) / 4 * 4 + 4 * (index - count);
+    if (bytes)
+        *bytes = 4;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult pretend_cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph,
+                                                       unsigned long long flags)
+{
+    enum { MOST = 64 };
+    gd_CUgraphNode from[MOST], to[MOST];
+    gd_CUgraphEdgeData data[MOST];
+    size_t count = MOST;
+
+    fake.programmatic_edges = 0;
+    if (REAL(cuGraphGetEdges)(graph, from, to, data, &count) == GD_CUDA_SUCCESS) {
+        for (size_t i = 0; i < count && i < MOST; i++)
+            fake.programmatic_edges += data[i].type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    }
+    gd_CUresult result = REAL(cuGraphInstantiateWithFlags)(executable, graph, flags);
+    if (result == GD_CUDA_SUCCESS && fake.executable_count < EXECUTABLES) {
+        size_t first = 0, end = fake.launches.count;
+        while (first < end && fake.launches.items[first].graph != graph)
+            first++;
+        while (end > first && fake.launches.items[end - 1].graph != graph)
+            end--;
+        fake.executables[fake.executable_count].handle = *executable;
+        fake.executables[fake.executable_count].first = first;
+        fake.executables[fake.executable_count].end = end;
+        REAL(cuGraphGetNodes)(graph, NULL, &fake.executables[fake.executable_count].nodes);
+        fake.executables[fake.executable_count++].graph = graph;
+    }
+    return result;
+}
+
+static gd_CUresult pretend_cuGraphLaunch(gd_CUgraphExec executable, gd_CUstream stream)
+{
+    gd_CUresult result = fake.runs_nothing ? REAL(cuGraphUpload)(executable, stream)
+                                           : REAL(cuGraphLaunch)(executable, stream);
+    size_t at = fake.executable_count, executed = 0;
+
+    while (at && fake.executables[at - 1].handle != executable)
+        at--;
+    if (result != GD_CUDA_SUCCESS || !at)
+        return result;
+    for (size_t i = fake.executables[at - 1].first; i < fake.executables[at - 1].end; i++) {
+        if (fake.launches.items[i].graph == fake.executables[at - 1].graph) {
+            fake_launch launch = fake.launches.items[i].launch;
+            launch.from_graph = 1;
+            execute(&launch);
+            executed++;
+        }
+    }
+    for (; executed < fake.executables[at - 1].nodes; executed++)
+        pass_time();
+    return result;
+}
+
+static gd_CUresult pretend_cuEventRecord(gd_CUevent event, gd_CUstream stream)
+{
+    gd_CUresult result = REAL(cuEventRecord)(event, stream);
+    size_t at = 0;
+
+    pthread_mutex_lock(&mutex);
+    while (at < fake.event_count && fake.events[at].handle != event)
+        at++;
+    if (result == GD_CUDA_SUCCESS && at < EVENTS) {
+        fake.event_count += at == fake.event_count;
+        fake.events[at].handle = event;
+        fake.events[at].time = fake.clock;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+static uint64_t time_of(gd_CUevent event)
+{
+    for (size_t i = 0; i < fake.event_count; i++) {
+        if (fake.events[i].handle == event)
+            return fake.events[i].time;
+    }
+    return 0;
+}
+
+static gd_CUresult pretend_cuEventElapsedTime(float *milliseconds, gd_CUevent start, gd_CUevent end)
+{
+    gd_CUresult result = REAL(cuEventElapsedTime)(milliseconds, start, end);
+
+    if (result == GD_CUDA_SUCCESS)
+        *milliseconds = (float)((double)(int64_t)(time_of(end) - time_of(start)) / 1e6);
+    return result;
+}
+
+static gd_CUresult pretend_cuMemAlloc(gd_CUdeviceptr *address, size_t bytes)
+{
+    gd_CUresult result = REAL(cuMemAlloc)(address, bytes);
+
+    if (result == GD_CUDA_SUCCESS)
+        fake_report_allocation(*address);
+    return result;
+}
+
+static gd_CUresult pretend_cuMemsetD8Async(gd_CUdeviceptr target, unsigned char value, size_t bytes,
+                                           gd_CUstream stream)
+{
+    pass_time();
+    return REAL(cuMemsetD8Async)(target, value, bytes, stream);
+}
+
+static gd_CUresult pretend_cuMemcpyHtoDAsync(gd_CUdeviceptr target, const void *source,
+                                             size_t bytes, gd_CUstream stream)
+{
+    pass_time();
+    return REAL(cuMemcpyHtoDAsync)(target, source, bytes, stream);
+}
+
+static gd_CUresult pretend_cuMemcpyDtoHAsync(void *target, gd_CUdeviceptr source, size_t bytes,
+                                             gd_CUstream stream)
+{
+    pass_time();
+    return REAL(cuMemcpyDtoHAsync)(target, source, bytes, stream);
+}
+
+static void write_log(unsigned int count, const gd_CUjit_option *options, void **values,
+                      gd_CUjit_option buffer, gd_CUjit_option size, const char *text)
+{
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; options[i] == buffer && k < count; k++) {
+            if (options[k] == size) {
+                snprintf(values[i], (unsigned)(uintptr_t)values[k], "%s", text);
+                values[k] = (void *)(uintptr_t)strlen(values[i]);
+            }
+        }
+    }
+}
+
+/* What the comment of a text asks for, and what the pretended driver and device would say. */
+static gd_CUresult refuse_text(const char *text, char *words, size_t capacity)
+{
+    const char *error = strstr(text, "// fake-jit-error: "), *version = strstr(text, ".version ");
+    const char *target = strstr(text, ".target sm_");
+    char said[256];
+    int line;
+
+    if (error && sscanf(error, "// fake-jit-error: %d %255[^\n]", &line, said) == 2) {
+        snprintf(words, capacity,
+                 "ptxas application ptx input, line %d; error   : %s\n"
+                 "ptxas fatal   : Ptx assembly aborted due to errors",
+                 line, said);
+        return GD_CUDA_ERROR_INVALID_PTX;
+    }
+    /* PTX 8 came with driver API 12, PTX 9 with 13. */
+    int newest = fake.version / 1000 - 4;
+    if (version && atoi(version + 9) > newest) {
+        snprintf(
+            words, capacity,
+            "ptxas application ptx input, line 1; fatal   : Unsupported .version %.*s; current "
+            "version is '%d.0'",
+            (int)strspn(version + 9, "0123456789."), version + 9, newest);
+        return GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
+    if (target && atoi(target + 11) > capability()) {
+        snprintf(
+            words, capacity,
+            "ptxas fatal   : SM version specified by .target is higher than default SM version "
+            "assumed");
+        return GD_CUDA_ERROR_INVALID_PTX;
+    }
+    if (target && target[11 + strspn(target + 11, "0123456789")] == 'a' &&
+        atoi(target + 11) != capability())
+        return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return GD_CUDA_SUCCESS;
+}
+
+/* The emulated device takes no text for a later one, and the emulated driver no syntax that the
+ * library does not know: a comment may have what it is given instead. */
+static char *make_readable(const char *text)
+{
+    char *copy = strcpy(grow(NULL, strlen(text) + 1, 1), text);
+    char *instead = strstr(copy, "/* fake-jit-text:");
+
+    if (instead) {
+        memmove(copy, instead + 17, strlen(instead + 17) + 1);
+        *strstr(copy, "*/") = 0;
+    }
+    char *target = strstr(copy, ".target sm_");
+    if (target && atoi(target + 11) > 90)
+        memcpy(target + 11, "90                      ", strspn(target + 11, "0123456789"));
+    return copy;
+}
+
+static gd_CUresult pretend_cuModuleLoadDataEx(gd_CUmodule *module, const void *image,
+                                              unsigned int count, gd_CUjit_option *options,
+                                              void **values)
+{
+    const char *more;
+    char words[512] = "";
+
+    memset(fake.jit_given, 0, sizeof fake.jit_given);
+    for (unsigned i = 0; options && values && i < count; i++) {
+        if (options[i] >= 0 && options[i] < JIT_OPTIONS) {
+            fake.jit_given[options[i]] = true;
+            fake.jit_values[options[i]] = (uint64_t)(uintptr_t)values[i];
+        }
+    }
+    if (!image || *(const char *)image == 0x7f || *(const unsigned char *)image == 0x50)
+        return capability() / 10 == 9
+                   ? REAL(cuModuleLoadDataEx)(module, image, count, options, values)
+                   : GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+    more = strstr(image, "// fake-more-parameters: ");
+    fake.more_parameters = more ? (unsigned)atoi(more + 25) : 0;
+    gd_CUresult result = refuse_text(image, words, sizeof words);
+    if (result != GD_CUDA_SUCCESS) {
+        write_log(count, options, values, GD_CU_JIT_ERROR_LOG_BUFFER,
+                  GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, words);
+        return result;
+    }
+    char *text = make_readable(image);
+    result = REAL(cuModuleLoadDataEx)(module, text, count, options, values);
+    free(text);
+    return result;
+}
+
+#define PRETENDED                                                                                  \
+    P(cuInit)                                                                                      \
+    P(cuDriverGetVersion)                                                                          \
+    P(cuDeviceGetCount)                                                                            \
+    P(cuDeviceGet)                                                                                 \
+    P(cuDeviceGetName)                                                                             \
+    P(cuDeviceGetUuid)                                                                             \
+    P(cuDeviceTotalMem)                                                                            \
+    P(cuDeviceGetAttribute)                                                                        \
+    P(cuDevicePrimaryCtxRetain)                                                                    \
+    P(cuDevicePrimaryCtxRelease)                                                                   \
+    P(cuCtxGetDevice)                                                                              \
+    P(cuCtxPushCurrent)                                                                            \
+    P(cuCtxPopCurrent)                                                                             \
+    P(cuCtxSetCurrent)                                                                             \
+    P(cuStreamEndCapture)                                                                          \
+    P(cuStreamDestroy)                                                                             \
+    P(cuUserObjectCreate)                                                                          \
+    P(cuLaunchKernelEx)                                                                            \
+    P(cuOccupancyMaxPotentialClusterSize)                                                          \
+    P(cuTensorMapEncodeTiled)                                                                      \
+    P(cuTensorMapEncodeIm2col)                                                                     \
+    P(cuFuncGetParamInfo)                                                                          \
+    P(cuGraphInstantiateWithFlags)                                                                 \
+    P(cuGraphLaunch)                                                                               \
+    P(cuEventRecord)                                                                               \
+    P(cuEventElapsedTime)                                                                          \
+    P(cuMemAlloc)                                                                                  \
+    P(cuMemsetD8Async)                                                                             \
+    P(cuMemcpyHtoDAsync)                                                                           \
+    P(cuMemcpyDtoHAsync)                                                                           \
+    P(cuModuleLoadDataEx)
+
+/* ---- opening and forgetting ---- */
+
+static void bind_all(void)
+{
+    const char *path = getenv("EMULATED_DRIVER");
+
+    setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", "132", 0);
+    fake_driver_set_attribute(GD_CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560);
+    fake_report_begin();
+    fake.library = dlopen(path && *path ? path : EMULATED_DRIVER, RTLD_NOW | RTLD_LOCAL);
+    if (!fake.library)
+        stop("the emulated driver cannot be opened:", dlerror());
+    for (int i = 0; i < SYMBOLS; i++) {
+        fake.real[i] = find_other(symbols[i].symbol);
+        fake.callee[i] = fake.real[i];
+    }
+#define P(name) fake.callee[SYMBOL_##name] = (any_function *)pretend_##name;
+    PRETENDED
+#undef P
+}
+
+static void open_driver(void)
+{
+    pthread_mutex_lock(&mutex);
+    if (!fake.library) {
+        fake.version = 13000;
+        fake.device_count = 1;
+        bind_all();
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 void fake_driver_reset(void)
 {
-    fake_lock();
-    unsigned generation = fake_state.generation + 1;
-    fake_state.forgets = true;
-    while (fake_state.objects)
-        fake_object_end(fake_state.objects);
-    free(fake_state.calls);
-    fake_launches_free(&fake_state.launches);
-    fake_launches_free(&fake_state.executions);
-    for (size_t i = 0; i < fake_state.kernel_count; i++)
-        free(fake_state.kernels[i].name);
-    fake_state = (struct fake_state){.generation = generation};
-    fake_state_set_defaults();
-    fake_unlock();
-}
-
-void fake_driver_encode_maps(void (*write)(void *bytes, const gd_tensor_map *map))
-{
-    fake_state.write_map = write;
+    for (size_t i = 0; i < fake.launches.count; i++) {
+        free((void *)fake.launches.items[i].launch.kernel);
+        free((void *)fake.launches.items[i].launch.parameters);
+        free((void *)fake.launches.items[i].launch.config.attrs);
+    }
+    free(fake.launches.items);
+    free(fake.executions.items);
+    free(fake.calls);
+    if (fake.library)
+        dlclose(fake.library);
+    /* What a failed call left to the driver ends with it. */
+    while (fake.users)
+        end_user(fake.users);
+    unsigned generation = fake.generation + 1;
+    memset(&fake, 0, sizeof fake);
+    fake.generation = generation;
+    open_driver();
 }
 
 gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version,
@@ -377,18 +1149,16 @@ gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, in
 
     if (!symbol || !function || flags > GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    fake_lock();
-    bool newer = version > fake_state.version;
-    if (index < 0 || fake_state.hidden[index] || version > symbol_versions[index])
-        query = GD_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    else if (version < symbol_versions[index])
-        query = GD_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
-    fake_unlock();
-    if (newer)
+    open_driver();
+    if (version > fake.version)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (index < 0 || fake.hidden[index] || version > symbols[index].version)
+        query = GD_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    else if (version < symbols[index].version)
+        query = GD_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     *function = NULL;
     if (query == GD_CU_GET_PROC_ADDRESS_SUCCESS)
-        memcpy(function, &entry_points[index], sizeof *function);
+        memcpy(function, &wrappers[index], sizeof *function);
     if (found)
         *found = query;
     return GD_CUDA_SUCCESS;
@@ -397,48 +1167,69 @@ gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, in
 gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
                                 int *found)
 {
+    /* For programs that script nothing: of their kernels only the times count. */
+    if (!fake.generation)
+        fake.runs_nothing = true;
     return fake_driver_get_proc_address(symbol, function, version, flags, found);
 }
+
+/* ---- script ---- */
 
 void fake_driver_fail(const char *symbol, uint64_t nth, gd_CUresult result)
 {
     int index = symbol ? must_find_symbol(symbol) : -1;
 
-    fake_lock();
-    if (nth && fake_state.failure_count < FAILURES)
-        fake_state.failures[fake_state.failure_count++] = (fake_failure){index, nth, result};
-    fake_unlock();
+    if (nth && fake.failure_count < FAILURES)
+        fake.failures[fake.failure_count++] = (failure){index, nth, result};
+}
+
+void fake_driver_set_kernel(const char *name, fake_kernel function, void *user)
+{
+    size_t at = fake.kernel_count++;
+
+    if (at == KERNELS)
+        stop("no room for", name);
+    snprintf(fake.kernels[at].name, sizeof fake.kernels[at].name, "%s", name);
+    fake.kernels[at].function = function;
+    fake.kernels[at].user = user;
+}
+
+void fake_driver_spend(double microseconds)
+{
+    fake.clock += (uint64_t)(microseconds * 1000);
+}
+
+void fake_driver_run_nothing(void)
+{
+    fake.runs_nothing = true;
+}
+
+void fake_driver_set_foreign_maps(void)
+{
+    fake.foreign_maps = true;
 }
 
 void fake_driver_hide(const char *symbol)
 {
-    int index = must_find_symbol(symbol);
-
-    fake_lock();
-    fake_state.hidden[index] = true;
-    fake_unlock();
+    fake.hidden[must_find_symbol(symbol)] = true;
 }
 
 void fake_driver_set_version(int version)
 {
-    fake_lock();
-    fake_state.version = version;
-    fake_unlock();
+    open_driver();
+    fake.version = version;
 }
 
 void fake_driver_set_device_count(int count)
 {
-    fake_lock();
-    fake_state.device_count = count < 0 ? 0 : count > DEVICES ? DEVICES : count;
-    fake_unlock();
+    open_driver();
+    fake.device_count = count < DEVICES ? count : DEVICES;
 }
 
 void fake_driver_set_attribute(gd_CUdevice_attribute attribute, int value)
 {
-    fake_lock();
-    if (attribute > 0 && attribute < ATTRIBUTES)
-        fake_state.attributes[attribute] = value;
-    fake_unlock();
+    fake.attributes[attribute] = value;
+    fake.pretended[attribute] = true;
 }
 
 void fake_driver_set_capability(int value)
@@ -447,141 +1238,132 @@ void fake_driver_set_capability(int value)
     fake_driver_set_attribute(GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, value % 10);
 }
 
-void fake_driver_set_memory(size_t bytes)
-{
-    fake_lock();
-    fake_state.memory_bytes = bytes;
-    fake_unlock();
-}
-
 gd_CUcontext fake_driver_create_context(gd_CUdevice device)
 {
-    fake_lock();
-    gd_CUcontext context = fake_context_create(device, false)->handle;
-    fake_unlock();
+    gd_CUcontext context = NULL;
+
+    open_driver();
+    REAL(cuInit)(0);
+    if (make_context(device, false, &context) != GD_CUDA_SUCCESS)
+        stop("no context", NULL);
     return context;
 }
 
-void fake_driver_destroy_context(gd_CUcontext handle)
+void fake_driver_destroy_context(gd_CUcontext context)
 {
-    fake_lock();
-    fake_object *context = fake_object_find(CONTEXT, handle);
-    if (context)
-        fake_object_end(context);
-    fake_unlock();
+    *find_context(context) = (held_context){0};
+    OTHER(cuCtxDestroy_v2)(context);
 }
 
-void fake_driver_set_kernel(const char *name, fake_kernel function, void *user)
+void *fake_driver_make_cubin(const char *text, size_t *bytes)
 {
-    size_t at = 0;
+    gd_CUcontext context = fake_driver_create_context(0);
+    gd_CUlinkState link = NULL;
+    void *image = NULL, *copy = NULL;
 
-    fake_lock();
-    while (at < fake_state.kernel_count && strcmp(fake_state.kernels[at].name, name))
-        at++;
-    if (at < KERNELS) {
-        if (at == fake_state.kernel_count)
-            fake_state.kernels[fake_state.kernel_count++].name = fake_copy(name, strlen(name));
-        fake_state.kernels[at].function = function;
-        fake_state.kernels[at].user = user;
-    }
-    fake_unlock();
+    REAL(cuCtxPushCurrent)(context);
+    OTHER(cuLinkCreate_v2)(0, NULL, NULL, &link);
+    OTHER(cuLinkAddData_v2)
+    (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, NULL, 0, NULL, NULL);
+    if (OTHER(cuLinkComplete)(link, &image, bytes) != GD_CUDA_SUCCESS)
+        stop("no cubin", NULL);
+    copy = memcpy(grow(NULL, *bytes, 1), image, *bytes);
+    OTHER(cuLinkDestroy)(link);
+    REAL(cuCtxPopCurrent)(&context);
+    fake_driver_destroy_context(context);
+    return copy;
 }
 
-void fake_driver_spend(double microseconds)
-{
-    fake_lock();
-    fake_state.clock += (uint64_t)(microseconds * 1000);
-    fake_unlock();
-}
+/* ---- observe ---- */
 
 uint64_t fake_driver_calls(const char *symbol)
 {
     int index = symbol ? must_find_symbol(symbol) : -1;
 
-    fake_lock();
-    uint64_t count = symbol ? fake_state.symbol_calls[index] : fake_state.call_count;
-    fake_unlock();
+    pthread_mutex_lock(&mutex);
+    uint64_t count = symbol ? fake.symbol_calls[index] : fake.call_count;
+    pthread_mutex_unlock(&mutex);
     return count;
 }
 
 int32_t fake_driver_call(uint64_t index, fake_call *call)
 {
-    fake_lock();
-    bool is = index < fake_state.call_count;
+    pthread_mutex_lock(&mutex);
+    bool is = index < fake.call_count;
     if (is)
-        *call = fake_state.calls[index];
-    fake_unlock();
+        *call = fake.calls[index];
+    pthread_mutex_unlock(&mutex);
     return is;
 }
 
-static int32_t get_launch(const fake_launch_list *list, uint64_t index, fake_launch *launch_)
+int32_t fake_driver_jit_option(gd_CUjit_option option, uint64_t *value)
 {
-    fake_lock();
-    bool is = index < list->count;
-    if (is)
-        *launch_ = list->items[index];
-    fake_unlock();
-    return is;
+    if (option < 0 || option >= JIT_OPTIONS || !fake.jit_given[option])
+        return 0;
+    *value = fake.jit_values[option];
+    return 1;
+}
+
+uint64_t fake_driver_programmatic_edges(void)
+{
+    return fake.programmatic_edges;
 }
 
 uint64_t fake_driver_launches(void)
 {
-    fake_lock();
-    uint64_t count = fake_state.launches.count;
-    fake_unlock();
+    pthread_mutex_lock(&mutex);
+    uint64_t count = fake.launches.count;
+    pthread_mutex_unlock(&mutex);
     return count;
 }
 
-int32_t fake_driver_launch(uint64_t index, fake_launch *launch_)
+static int32_t get_launch(const launch_list *list, uint64_t index, fake_launch *launch)
 {
-    return get_launch(&fake_state.launches, index, launch_);
+    pthread_mutex_lock(&mutex);
+    bool is = index < list->count;
+    if (is)
+        *launch = list->items[index].launch;
+    pthread_mutex_unlock(&mutex);
+    return is;
 }
 
-int32_t fake_driver_last_launch(fake_launch *launch_)
+int32_t fake_driver_launch(uint64_t index, fake_launch *launch)
 {
-    return get_launch(&fake_state.launches, fake_driver_launches() - 1, launch_);
+    return get_launch(&fake.launches, index, launch);
 }
 
 uint64_t fake_driver_executions(void)
 {
-    fake_lock();
-    uint64_t count = fake_state.executions.count;
-    fake_unlock();
+    pthread_mutex_lock(&mutex);
+    uint64_t count = fake.executions.count;
+    pthread_mutex_unlock(&mutex);
     return count;
 }
 
-int32_t fake_driver_execution(uint64_t index, fake_launch *launch_)
+int32_t fake_driver_execution(uint64_t index, fake_launch *launch)
 {
-    return get_launch(&fake_state.executions, index, launch_);
+    return get_launch(&fake.executions, index, launch);
+}
+
+int32_t fake_driver_last_launch(fake_launch *launch)
+{
+    return fake_driver_launch(fake_driver_launches() - 1, launch);
 }
 
 uint64_t fake_driver_leaks(char *buffer, size_t size)
 {
-    static const char *const names[KINDS] = {
-        [MODULE] = "module",   [MEMORY] = "allocation", [STREAM] = "stream",
-        [EVENT] = "event",     [GRAPH] = "graph",       [EXECUTABLE] = "executable graph",
-        [USER] = "user object"};
-    uint64_t counts[KINDS] = {0};
-    uint64_t captured = 0;
-    uint64_t retained = 0;
     uint64_t total = 0;
     char text[512] = "";
 
-    fake_lock();
-    for (fake_object *o = fake_state.objects; o; o = o->next) {
-        counts[o->kind] += o->kind != MEMORY || !o->is.memory.module;
-        captured += o->kind == STREAM && o->is.stream.status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    change_depth(0);
+    for (size_t i = 0; i <= KINDS; i++) {
+        long long count = i < KINDS ? fake.left[i] : (long long)stack.depth;
+        size_t used = strlen(text);
+        if (count)
+            snprintf(text + used, sizeof text - used, "%s%lld %s%s", total ? ", " : "", count,
+                     i < KINDS ? kind_names[i] : "current context", count > 1 ? "s" : "");
+        total += (uint64_t)count;
     }
-    for (size_t i = 0; i < DEVICES; i++)
-        retained += fake_state.retains[i];
-    for (size_t i = 0; i < KINDS; i++) {
-        if (names[i])
-            count_leak(counts[i], names[i], &total, text, sizeof text);
-    }
-    count_leak(captured, "open capture", &total, text, sizeof text);
-    count_leak(retained, "retain", &total, text, sizeof text);
-    count_leak(fake_context_depth(), "current context", &total, text, sizeof text);
-    fake_unlock();
     if (buffer && size)
         snprintf(buffer, size, "%s", text);
     return total;

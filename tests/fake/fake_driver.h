@@ -1,19 +1,13 @@
-/* A scripted CUDA driver for tests. It keeps the state that a driver keeps (contexts, modules,
- * memory, streams, captures, graphs, events), really copies memory, records each call, and fails,
- * hides or limits what a test asks it to. Kernels do nothing unless the test gives a function for
- * their name.
+/* The driver of the tests: the emulated one, behind a wrapper for each function that the library
+ * calls (driver.def), which records each call and fails, hides or pretends what a test asks it to.
+ * What it pretends without being asked is a device like an H200, driver API 13.0, whose clock goes
+ * on by a microsecond for each operation, whatever that does.
  *
  * The same source is linked into unit tests and built as a shared object whose path is given as the
  * driver; that one exports cuGetProcAddress_v2 and the functions below, so that a test in another
- * language can script it. All state is of the process, behind one lock.
- *
- * Results and JIT logs follow a driver with API 13.0 on an H200 where that was tried. Stricter than
- * it: a handle is never used twice, so that a stale one is an error and not a crash; each call but
- * those about devices, contexts, errors and graphs needs a current context; a parameter buffer must
- * not be too small. What is enqueued has run when the call returns, and takes 1 us by the events.
- * Not modelled: initializers of variables, fatbins (NO_BINARY_FOR_GPU), captures of several
- * streams, cycles of graphs, conditional nodes, which are kept and never run; a graph's other nodes
- * run in the order in which they were added. */
+ * language can script it. There kernels run only after a reset; without one nobody scripts, and of
+ * kernels only the time counts. The emulated driver is opened anew by each reset: the environment's
+ * EMULATED_DRIVER, or the one of the build. */
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 
@@ -21,13 +15,11 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "ptx/require/tensor_map.h"
 
-/* Everything as at the start: all objects, records, scripts and settings are forgotten. Device:
- * one, like an H200, driver API 13.0. */
+/* Everything as at the start: all objects, records, scripts and settings are forgotten. */
 void fake_driver_reset(void);
 
-/* What the library binds through; a symbol is found at exactly the version of symbols.def, if the
+/* What the library binds through; a symbol is found at exactly the version of driver.def, if the
  * driver's version has it. */
 gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version,
                                          uint64_t flags, int *found);
@@ -46,9 +38,11 @@ gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version
  * end of capture) still ends it, as after a fault. Once; at most 32 wait at a time. */
 void fake_driver_fail(const char *symbol, uint64_t nth, gd_CUresult result);
 
-/* Tiled tensor maps are encoded by this function; NULL, as at the start: in a way that nobody
- * understands. */
-void fake_driver_encode_maps(void (*write)(void *bytes, const gd_tensor_map *map));
+/* Tensor maps are taken as later devices take them, and encoded in a way that nobody understands. */
+void fake_driver_set_foreign_maps(void);
+
+/* Kernels are launched with all checks, and do not run. Grids of more than 32768 CTAs never do. */
+void fake_driver_run_nothing(void);
 
 /* cuGetProcAddress_v2 does not find the symbol any more. */
 void fake_driver_hide(const char *symbol);
@@ -59,11 +53,13 @@ void fake_driver_set_version(int version);
 void fake_driver_set_device_count(int count);
 void fake_driver_set_attribute(gd_CUdevice_attribute attribute, int value);
 void fake_driver_set_capability(int capability); /* 90: both attributes of the compute capability */
-void fake_driver_set_memory(size_t bytes);       /* of the device; default 4 GiB */
 
 /* A context that the test made, to be adopted; it is no leak. Not current anywhere. */
 gd_CUcontext fake_driver_create_context(gd_CUdevice device);
 void fake_driver_destroy_context(gd_CUcontext context);
+
+/* Makes a cubin of PTX, for sm_90; the caller frees it. */
+void *fake_driver_make_cubin(const char *text, size_t *bytes);
 
 /* A launch: as it was asked for, or as it was executed. All it points to lives until
  * fake_driver_reset. */
@@ -76,26 +72,23 @@ typedef struct fake_launch {
     size_t parameter_bytes;
     int32_t programmatic; /* attribute 6 is set and not 0 */
     int32_t captured;     /* asked for: it became a node of a graph */
-    int32_t from_graph;   /* executed: by cuGraphLaunch */
+    int32_t from_graph;   /* executed: by cuGraphLaunch, of a graph that was captured */
     int32_t reserved;
 } fake_launch;
 
-/* Called for each execution of the kernel, in order. Another result than CUDA_SUCCESS is a fault:
- * the launch succeeds, and every later call in the context returns that result. The function may
- * call the driver, except for what ends the objects of this launch. */
+/* Called for each execution of the kernel, in order, after it; the result does not matter. */
 typedef gd_CUresult (*fake_kernel)(void *user, const fake_launch *launch);
 void fake_driver_set_kernel(const char *name, fake_kernel function, void *user);
 
 /* The execution at hand takes that much longer by the events: for these functions. */
 void fake_driver_spend(double microseconds);
 
-/* PTX comments that the fake's compiler obeys:
- *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error
- *   log says so at that
- * line
- *   // fake-jit-info: MESSAGE          the message goes to the info log
- *   // fake-more-parameters: N         each kernel has N parameters of 4 bytes behind those of its
- *   text // fake-registers: N               the kernels use N registers */
+/* PTX comments that are obeyed:
+ *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error log
+ *                                     says so at that line
+ *   // fake-more-parameters: N         each kernel has N parameters of 4 bytes behind its own
+ *   a comment that begins with "fake-jit-text:"    the emulated driver is given what it holds in
+ *                                     place of the text, which it would not understand */
 
 /* ---- Observe */
 
@@ -103,7 +96,7 @@ typedef struct fake_call {
     const char *symbol;
     gd_CUresult result;
     uint32_t argument_count;
-    uint64_t arguments[8]; /* inputs in their order; pointers as numbers */
+    uint64_t arguments[16]; /* in their order; pointers as numbers */
     char text[104];        /* the first string among the arguments, cut; "" where there is none */
 } fake_call;
 
@@ -112,6 +105,9 @@ uint64_t fake_driver_calls(const char *symbol);
 
 /* The index-th call of all, from 0; returns 1, or 0 past the last. */
 int32_t fake_driver_call(uint64_t index, fake_call *call);
+
+/* Of the graph that was instantiated last. */
+uint64_t fake_driver_programmatic_edges(void);
 
 /* What the last load gave for a JIT option, as a number: 1, or 0 where it did not give it. */
 int32_t fake_driver_jit_option(gd_CUjit_option option, uint64_t *value);

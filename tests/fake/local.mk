@@ -1,18 +1,12 @@
-# The fake driver, in two forms: linked into unit tests, and as a library that is opened by its
-# path.
+# The fake driver, a wrapper around the emulated one, in two forms: linked into unit tests, and as a
+# library that is opened by its path.
 
 check_LTLIBRARIES += libfake-core.la libfake-cuda.la libfake-nvrtc.la
 libfake_core_la_SOURCES = \
-	%D%/fake_build.c \
-	%D%/fake_device.c \
 	%D%/fake_driver.c %D%/fake_driver.h \
-	%D%/fake_graph.c \
-	%D%/fake_image.c %D%/fake_image.h \
-	%D%/fake_launch.c \
-	%D%/fake_module.c \
-	%D%/fake_report.c \
-	%D%/fake_state.c %D%/fake_state.h \
-	%D%/fake_stream.c
+	%D%/fake_report.c %D%/fake_report.h
+libfake_core_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DEMULATED_DRIVER='"$(abs_top_builddir)/.libs/libgriddep-emulator.so.0"'
 libfake_cuda_la_SOURCES =
 libfake_cuda_la_LIBADD = libfake-core.la
 libfake_cuda_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere

@@ -24,8 +24,27 @@ PTX = b"""\
     .param .u32 count
 )
 {
+    .reg .b64 a<5>;
+    .reg .b32 w<3>;
+    .reg .f32 f<3>;
+    .reg .pred p;
     griddepcontrol.launch_dependents;
     griddepcontrol.wait;
+    ld.param.u32 w1, [count];
+    mov.u32 w2, %tid.x;
+    setp.ge.u32 p, w2, w1;
+    @p ret;
+    mul.wide.u32 a4, w2, 4;
+    ld.param.u64 a1, [x];
+    ld.param.u64 a2, [y];
+    ld.param.u64 a3, [out];
+    add.s64 a1, a1, a4;
+    add.s64 a2, a2, a4;
+    add.s64 a3, a3, a4;
+    ld.global.f32 f1, [a1];
+    ld.global.f32 f2, [a2];
+    add.f32 f1, f1, f2;
+    st.global.f32 [a3], f1;
     ret;
 }
 
@@ -215,7 +234,6 @@ class FakeLaunch(ctypes.Structure):
         return None
 
 
-FAKE_KERNEL = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(FakeLaunch))
 
 VOID_FUNCTIONS = ["griddep_runtime_close", "griddep_module_unload", "griddep_chain_destroy"]
 TEXT_FUNCTIONS = ["griddep_version_text", "griddep_constant_name", "griddep_status_name", "griddep_mode_name"]
@@ -234,8 +252,6 @@ def load_library():
 def load_fake():
     fake = ctypes.CDLL(os.environ["FAKE_DRIVER"])
     fake.fake_driver_reset.restype = None
-    fake.fake_driver_set_kernel.restype = None
-    fake.fake_driver_set_kernel.argtypes = [c_char_p, FAKE_KERNEL, c_void_p]
     for name in ["fake_driver_launches", "fake_driver_executions", "fake_driver_leaks"]:
         getattr(fake, name).restype = c_uint64
     fake.fake_driver_launch.argtypes = [c_uint64, POINTER(FakeLaunch)]
@@ -285,21 +301,6 @@ def arguments_of(*values):
     # The memory of by-reference values must live as long as the array does.
     array.kept = values
     return array
-
-
-def add_on_host(_user, launch):
-    """What the kernel `add` would do: device addresses of the fake driver are addresses of this process."""
-    raw = launch.contents.parameter_text()
-    x, y, out = (int.from_bytes(raw[at : at + 8], "little") for at in (0, 8, 16))
-    count = int.from_bytes(raw[24:28], "little")
-    floats = c_float * count
-    xs, ys, outs = floats.from_address(x), floats.from_address(y), floats.from_address(out)
-    for i in range(count):
-        outs[i] = xs[i] + ys[i]
-    return 0
-
-
-ADD_ON_HOST = FAKE_KERNEL(add_on_host)
 
 
 class Session:
@@ -412,7 +413,6 @@ class WithoutDriver(unittest.TestCase):
 class OnFakeDriver(unittest.TestCase):
     def setUp(self):
         FAKE.fake_driver_reset()
-        FAKE.fake_driver_set_kernel(b"add", ADD_ON_HOST, None)
 
     def tearDown(self):
         leaks = ctypes.create_string_buffer(256)
@@ -569,15 +569,16 @@ class OnFakeDriver(unittest.TestCase):
         add, _ = session.load()
         chain = c_void_p()
         call("griddep_chain_create", session.runtime, byref(chain))
-        # Memory of this process is as good as the fake driver's, and nobody has to free it.
-        values = (c_float * 3)(1, 2, 0)
-        x, y, out = (ctypes.addressof(values) + 4 * index for index in range(3))
+        x, y, out = session.allocate([1]), session.allocate([2]), session.allocate([0])
         config = LaunchConfig(grid=(1, 1, 1), block=(1, 1, 1))
         call("griddep_chain_add", chain, add, byref(config), arguments_of(x, y, out, c_uint32(1)), 4)
         GRIDDEP.griddep_runtime_close(session.runtime)
         GRIDDEP.griddep_module_unload(session.module)
         call("griddep_chain_run", chain, constant("GRIDDEP_MODE_GRAPH_PDL"), None)
-        self.assertEqual(values[2], 3)
+        other = Session()
+        self.assertEqual(other.read(out, 1), [3])
+        other.memory, session.memory = session.memory, []
+        other.close()
         # As a finalizer would, on another thread.
         finalizer = threading.Thread(target=GRIDDEP.griddep_chain_destroy, args=(chain,))
         finalizer.start()
@@ -608,15 +609,15 @@ class OnFakeDriver(unittest.TestCase):
 
     def test_compile_error_quotes_the_line(self):
         session = Session()
-        text = PTX.replace(b"    ret;\n", b"    ret; // fake-jit-error: 14 Unknown symbol 'tid'\n", 1)
+        text = PTX.replace(b"    ret;\n", b"    ret; // fake-jit-error: 33 Unknown symbol 'tid'\n", 1)
         module = c_void_p()
         with self.assertRaises(Failure) as caught:
             call("griddep_module_load", session.runtime, text, c_uint64(len(text)), None, byref(module))
         error = caught.exception.error
         self.assertIn(error.status, (constant("GRIDDEP_ERROR_COMPILE"), constant("GRIDDEP_ERROR_SYNTAX")))
-        self.assertEqual(error.line, 14)
+        self.assertEqual(error.line, 33)
         self.assertIn(b"Unknown symbol 'tid'", error.text)
-        self.assertIn(b"14 |     ret;", error.text)
+        self.assertIn(b"33 |     ret;", error.text)
         self.assertIsNone(module.value)
         session.close()
 

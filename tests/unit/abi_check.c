@@ -1,15 +1,19 @@
-/* Compares src/cuda/abi.h, src/emulator/abi.h, symbols.def and nvrtc_symbols.def with NVIDIA's own
+/* Compares src/cuda/abi.h, src/emulator/abi.h, driver.def and nvrtc_symbols.def with NVIDIA's own
  * headers, at compile time: each constant, the layout of each struct, and the exact signature of
  * each entry point in its pinned version. Built only where configure finds cuda.h; that it compiles
  * is the test. A toolkit older than 13.0 lacks some of the names: then the program says so and
  * exits 77. */
+/* With the first versions of functions, too */
+#define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
+#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "cuda/abi.h"
+#include "cuda/driver_rows.h"
 #include "emulator/abi.h"
 #include "griddep.h"
 
@@ -485,7 +489,7 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR);
 SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
 SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 
-/* symbols.def read with cuda.h's types in place of the project's: the function types must then be
+/* driver.def read with cuda.h's types in place of the project's: the function types must then be
  * the very same. */
 #define gd_CUresult CUresult
 #define gd_CUdevice CUdevice_v1
@@ -527,12 +531,43 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUtensorMapL2promotion CUtensorMapL2promotion
 #define gd_CUtensorMapFloatOOBfill CUtensorMapFloatOOBfill
 
-#define GD_SYMBOL(name, version, need, arguments)                                                  \
-    _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##version, CUresult(*) arguments),   \
-                   "arguments "                                                                    \
-                   "of " #name);
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define gd_CUlibrary CUlibrary
+#define gd_CUmemoryPool CUmemoryPool
+#define gd_CUarray CUarray
+#define gd_CUtexObject CUtexObject_v1
+#define gd_CUctxCreateParams CUctxCreateParams
+#define gd_CUmemLocation CUmemLocation_v1
+#define gd_CUmemPoolProps CUmemPoolProps_v1
+#define gd_CUstreamCallback __typeof__(*(CUstreamCallback)NULL)
+#define gd_CUdriverProcAddressQueryResult CUdriverProcAddressQueryResult
+#define gd_CUgraphExecUpdateResult CUgraphExecUpdateResult
+#define gd_CUDA_MEMCPY2D CUDA_MEMCPY2D_v2
+#define gd_CUDA_ARRAY_DESCRIPTOR CUDA_ARRAY_DESCRIPTOR_v2
+#define gd_CUDA_ARRAY3D_DESCRIPTOR CUDA_ARRAY3D_DESCRIPTOR_v2
+#define gd_CUDA_RESOURCE_DESC CUDA_RESOURCE_DESC_v1
+#define gd_CUDA_TEXTURE_DESC CUDA_TEXTURE_DESC_v1
+#define gd_CUDA_KERNEL_NODE_PARAMS_v1 CUDA_KERNEL_NODE_PARAMS_v1
+#define gd_CUDA_GRAPH_INSTANTIATE_PARAMS CUDA_GRAPH_INSTANTIATE_PARAMS
+
+/* What abi_opaque.h says of them: a handle and a function are pointers, an enum is an int. */
+#define GD_OPAQUE(name, bytes)                                                                     \
+    typedef name gd_##name;                                                                        \
+    _Static_assert(sizeof(name) == (bytes), #name);
+#define GD_ENUM(name) GD_OPAQUE(name, 4)
+#define GD_HANDLE(name) GD_OPAQUE(name, 8)
+#define GD_STRUCT(name) GD_OPAQUE(name, sizeof(name))
+#define GD_BYTES(name) GD_OPAQUE(name, 64)
+#define GD_NUMBER(name, type) GD_OPAQUE(name, sizeof(type))
+#define GD_FUNCTION(name) GD_OPAQUE(name, 8)
+#define GD_DRIVER_WITHOUT_GRAPHICS
+#include "cuda/abi_opaque.def"
+
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##version,                           \
+                                                CUresult(*) GD_PARAMETERS(arguments)),             \
+                   "arguments of " #symbol);
+#include "cuda/driver.def"
+#undef GD_DRIVER
 
 #define gd_nvrtcResult nvrtcResult
 #define gd_nvrtcProgram nvrtcProgram

@@ -74,6 +74,13 @@ static void setup(void)
     load();
 }
 
+/* Types and swizzles of later devices are taken. */
+static void setup_maps(void)
+{
+    setup();
+    fake_driver_set_foreign_maps();
+}
+
 static void teardown(void)
 {
     char left[256] = "";
@@ -405,7 +412,7 @@ START_TEST(large_clusters_are_opted_in_to)
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
-    config.shared_bytes = 200 * 1024; /* one block fills an SM of the fake */
+    config.shared_bytes = 200 * 1024; /* one block fills an SM */
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
     ck_says("a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads and 204800 bytes of "
             "dynamic shared memory the "
@@ -763,7 +770,7 @@ int main(void)
     tcase_add_loop_test(launching, questions_of_a_launch_may_fail, 0, 5);
     suite_add_tcase(suite, launching);
     TCase *maps = tcase_create("maps");
-    tcase_add_checked_fixture(maps, setup, teardown);
+    tcase_add_checked_fixture(maps, setup_maps, teardown);
     tcase_add_test(maps, tensor_maps_are_encoded_and_passed);
     tcase_add_loop_test(maps, tensor_maps_refuse_with_the_field, 0,
                         (int)(sizeof bad_maps / sizeof bad_maps[0]));

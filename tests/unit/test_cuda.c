@@ -12,7 +12,6 @@
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
 #include "fake/fake_driver.h"
-#include "fake/fake_image.h"
 
 enum { OPTIONAL, REQUIRED };
 
@@ -24,9 +23,10 @@ typedef struct symbol_row {
 } symbol_row;
 
 static const symbol_row rows[] = {
-#define GD_SYMBOL(name, version, need, arguments) {#name, version, need, offsetof(gd_driver, name)},
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, {#name, version, need, offsetof(gd_driver, name)}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -413,8 +413,7 @@ START_TEST(reports_say_what_and_why)
     ck_assert_int_eq(gd_driver_fail(driver, 716, &error, "kernel %s, block %d", "add", 7),
                      GRIDDEP_ERROR_FAULT);
     ck_assert_str_eq(
-        error.text,
-        "kernel add, block 7: CUDA_ERROR_MISALIGNED_ADDRESS (716): the fake driver's words");
+        error.text, "kernel add, block 7: CUDA_ERROR_MISALIGNED_ADDRESS (716): misaligned address");
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_FAULT);
     ck_assert_int_eq(error.driver_code, 716);
     ck_assert_int_eq(gd_driver_fail(driver, 716, NULL, "x"), GRIDDEP_ERROR_FAULT);
@@ -650,43 +649,14 @@ START_TEST(fake_memory_holds_what_was_copied)
 }
 END_TEST
 
-START_TEST(fake_memory_is_limited)
-{
-    gd_driver *driver = make_current();
-    gd_CUdeviceptr first = 0, second = 0;
-
-    fake_driver_set_memory(1000);
-    ck_assert_int_eq(driver->cuMemAlloc(&first, 600), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuMemAlloc(&second, 600), GD_CUDA_ERROR_OUT_OF_MEMORY);
-    ck_assert_uint_eq(second, 0);
-    ck_assert_int_eq(driver->cuMemFree(first), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuMemAlloc(&second, 1000), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuMemFree(second), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuMemAlloc(&second, 0), GD_CUDA_ERROR_INVALID_VALUE);
-    end_current(driver);
-}
-END_TEST
-
 /* ---- The fake driver: modules */
 
-static const char two_kernels[] =
-    ".version 8.0\n"
-    ".target sm_90\n"
-    ".address_size 64\n"
-    "// .entry commented(.param .u64 p) { }\n"
-    ".global .align 4 .u32 table[3][2] = {{1, 2}, {3, 4}, {5, 6}};\n"
-    ".const .f64 half;\n"
-    ".func (.param .b32 r) helper(.param .b64 .ptr .global .align 8 p) { ret; }\n"
-    ".visible .entry first(\n"
-    "  .param .u8 flag, /* a comment, with a comma */\n"
-    "  .param .u64 .ptr .global .align 16 data,\n"
-    "  .param .align 16 .b8 block[20],\n"
-    "  .param.f32 scale\n"
-    ")\n.maxntid 64, 2, 1\n{\n"
-    "  .shared .align 16 .b8 ring[1024];\n"
-    "  ld.shared.u32 %r1, [ring];\n"
-    "  ret;\n}\n"
-    ".entry second .reqntid 32 { ret; }\n";
+/* data[0] = data[0] * factor + 1: the order of launches shows in the result. */
+static const char step_ptx[] = ".version 8.0\n.target sm_90\n"
+                               ".entry step(.param .u64 data, .param .u32 factor) {\n"
+                               ".reg .b64 a;\n.reg .b32 v<3>;\nld.param.u64 a, [data];\n"
+                               "ld.param.u32 v1, [factor];\nld.global.u32 v2, [a];\n"
+                               "mad.lo.u32 v2, v2, v1, 1;\nst.global.u32 [a], v2;\nret;\n}\n";
 
 static gd_CUfunction load_function(gd_driver *driver, const char *ptx, const char *name,
                                    gd_CUmodule *module)
@@ -697,56 +667,6 @@ static gd_CUfunction load_function(gd_driver *driver, const char *ptx, const cha
     ck_assert_int_eq(driver->cuModuleGetFunction(&function, *module, name), GD_CUDA_SUCCESS);
     return function;
 }
-
-START_TEST(fake_modules_have_what_the_ptx_declares)
-{
-    static const size_t expected[][2] = {{0, 1}, {8, 8}, {16, 20}, {36, 4}};
-    gd_driver *driver = make_current();
-    gd_CUmodule module = NULL;
-    gd_CUfunction first = load_function(driver, two_kernels, "first", &module);
-    gd_CUfunction all[3] = {0};
-    const char *name = NULL;
-    unsigned count = 0;
-    size_t offset = 0, bytes = 0;
-    gd_CUdeviceptr address = 0;
-    int value = 0;
-
-    for (size_t i = 0; i < 4; i++) {
-        ck_assert_int_eq(driver->cuFuncGetParamInfo(first, i, &offset, &bytes), GD_CUDA_SUCCESS);
-        ck_assert_uint_eq(offset, expected[i][0]);
-        ck_assert_uint_eq(bytes, expected[i][1]);
-    }
-    ck_assert_int_eq(driver->cuFuncGetParamInfo(first, 4, &offset, &bytes),
-                     GD_CUDA_ERROR_INVALID_VALUE);
-    ck_assert_int_eq(driver->cuModuleGetFunctionCount(&count, module), GD_CUDA_SUCCESS);
-    ck_assert_uint_eq(count, 2);
-    ck_assert_int_eq(driver->cuModuleEnumerateFunctions(all, 3, module), GD_CUDA_SUCCESS);
-    ck_assert_ptr_eq(all[0], first);
-    ck_assert_int_eq(driver->cuFuncGetName(&name, all[1]), GD_CUDA_SUCCESS);
-    ck_assert_str_eq(name, "second");
-    ck_assert_int_eq(driver->cuModuleGetFunction(&all[2], module, "commented"),
-                     GD_CUDA_ERROR_NOT_FOUND);
-    ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "table"), GD_CUDA_SUCCESS);
-    ck_assert_uint_eq(bytes, 24);
-    ck_assert_int_eq(driver->cuMemsetD8Async(address, 1, 24, NULL), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "half"), GD_CUDA_SUCCESS);
-    ck_assert_uint_eq(bytes, 8);
-    ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "ring"),
-                     GD_CUDA_ERROR_NOT_FOUND);
-    ck_assert_int_eq(
-        driver->cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, first),
-        GD_CUDA_SUCCESS);
-    ck_assert_int_eq(value, 1024);
-    ck_assert_int_eq(
-        driver->cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, first),
-        GD_CUDA_SUCCESS);
-    ck_assert_int_eq(value, 128);
-    ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuFuncGetName(&name, first), GD_CUDA_ERROR_INVALID_HANDLE);
-    ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_ERROR_INVALID_HANDLE);
-    end_current(driver);
-}
-END_TEST
 
 static gd_CUresult compile(gd_driver *driver, const char *image, char *info, char *words,
                            size_t *word_bytes)
@@ -764,10 +684,6 @@ static gd_CUresult compile(gd_driver *driver, const char *image, char *info, cha
         ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
     return result;
 }
-
-/* An ELF header with nothing in it. */
-static const char foreign_elf[256] = "\x7f"
-                                     "ELF";
 
 START_TEST(fake_compiler_refuses)
 {
@@ -788,10 +704,6 @@ START_TEST(fake_compiler_refuses)
         {".version 10.0\n.target sm_90\n", 222,
          "ptxas application ptx input, line 1; fatal   : Unsupported .version 10.0; current "
          "version is '9.0'"},
-        {"hello", 200, "error   : Binary format for key='0', ident='' is not recognized"},
-        {foreign_elf, 200, ""},
-        {"\x50\xed\x55\xba", 209, ""},
-        {"", 200, "error   : Binary format for key='0', ident='' is not recognized"},
     };
     gd_driver *driver = make_current();
     char info[400], words[400];
@@ -808,37 +720,18 @@ START_TEST(fake_compiler_refuses)
 }
 END_TEST
 
-START_TEST(fake_compiler_tells_what_it_made)
-{
-    gd_driver *driver = make_current();
-    char info[400] = "", words[400] = "";
-    size_t bytes = 1;
-
-    ck_assert_int_eq(
-        compile(driver,
-                ".version 8.0\n.target sm_90a\n// fake-registers: 40\n// fake-jit-info: mind this\n"
-                ".entry k() { ret; }\n",
-                info, words, &bytes),
-        GD_CUDA_SUCCESS);
-    ck_assert_str_eq(info, "mind this\nptxas info    : Compiling entry function 'k' for 'sm_90'\n"
-                           "ptxas info    : Used 40 registers");
-    ck_assert_uint_eq(bytes, 0);
-    end_current(driver);
-}
-END_TEST
-
 START_TEST(fake_driver_takes_cubins)
 {
     gd_driver *driver = make_current();
     gd_CUmodule module = NULL;
     size_t bytes = 0;
-    char *copy = fake_cubin_make(two_kernels, sizeof two_kernels - 1, 90, &bytes);
+    char *copy = fake_driver_make_cubin(step_ptx, &bytes);
 
     ck_assert_mem_eq(copy,
                      "\x7f"
                      "ELF",
                      4);
-    load_function(driver, copy, "second", &module);
+    load_function(driver, copy, "step", &module);
     ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
     fake_driver_set_capability(80);
     ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL),
@@ -854,9 +747,6 @@ END_TEST
 
 /* ---- The fake driver: launches, streams, graphs */
 
-static const char step_ptx[] = ".version 8.0\n.target sm_90\n"
-                               ".entry step(.param .u64 data, .param .u32 factor) { ret; }\n";
-
 typedef struct step_arguments {
     uint64_t data;
     uint32_t factor;
@@ -870,19 +760,6 @@ typedef struct stage {
     gd_CUdeviceptr data;
 } stage;
 
-/* data[0] = data[0] * factor + 1: the order of launches shows in the result. */
-static gd_CUresult run_step(void *user, const fake_launch *launch)
-{
-    step_arguments arguments;
-
-    (void)user;
-    ck_assert_uint_eq(launch->parameter_bytes, 12);
-    memcpy(&arguments, launch->parameters, 12);
-    uint32_t *data = (uint32_t *)(uintptr_t)arguments.data;
-    data[0] = data[0] * arguments.factor + 1;
-    return GD_CUDA_SUCCESS;
-}
-
 static stage make_stage(unsigned stream_flags)
 {
     stage s = {.driver = make_current()};
@@ -891,7 +768,6 @@ static stage make_stage(unsigned stream_flags)
     ck_assert_int_eq(s.driver->cuStreamCreate(&s.stream, stream_flags), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuMemAlloc(&s.data, 64), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuMemsetD8Async(s.data, 0, 64, NULL), GD_CUDA_SUCCESS);
-    fake_driver_set_kernel("step", run_step, NULL);
     return s;
 }
 
@@ -953,7 +829,6 @@ START_TEST(fake_launches_are_recorded_and_run)
     ck_assert_int_eq(launch_step(&s, 5, true), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(read_data(&s), 6);
     ck_assert_uint_eq(fake_driver_launches(), 2);
-    ck_assert_uint_eq(fake_driver_executions(), 2);
     ck_assert_int_eq(fake_driver_launch(0, &launch), 1);
     ck_assert_int_eq(launch.programmatic, 0);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
@@ -991,10 +866,7 @@ START_TEST(fake_launch_takes_a_packed_buffer)
     bytes = sizeof arguments;
     ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra),
                      GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-    bytes = 8;
-    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra),
-                     GD_CUDA_ERROR_INVALID_VALUE);
-    ck_assert_uint_eq(fake_driver_executions(), 1);
+    ck_assert_uint_eq(read_data(&s), 1);
     end_stage(&s);
 }
 END_TEST
@@ -1102,7 +974,7 @@ START_TEST(fake_capture_makes_programmatic_edges)
     ck_assert_int_eq(launch_step(&s, 5, true), GD_CUDA_SUCCESS);
     ck_assert_int_eq(launch_step(&s, 7, false), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuStreamEndCapture(s.stream, &graph), GD_CUDA_SUCCESS);
-    ck_assert_uint_eq(fake_driver_executions(), 0);
+    ck_assert_uint_eq(read_data(&s), 0);
 
     count = 6;
     ck_assert_int_eq(s.driver->cuGraphGetNodes(graph, nodes, &count), GD_CUDA_SUCCESS);
@@ -1129,8 +1001,6 @@ START_TEST(fake_capture_makes_programmatic_edges)
     ck_assert_int_eq(s.driver->cuGraphLaunch(executable, s.stream), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(read_data(&s), 148); /* (((0 * 2 + 1) * 3 + 1) * 5 + 1) * 7 + 1 */
     fake_launch launch;
-    ck_assert_int_eq(fake_driver_execution(2, &launch), 1);
-    ck_assert_int_eq(launch.from_graph, 1);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_int_eq(launch.captured, 1);
     ck_assert_int_eq(s.driver->cuGraphExecDestroy(executable), GD_CUDA_SUCCESS);
@@ -1208,23 +1078,17 @@ START_TEST(fake_scripted_failure_is_not_sticky)
 }
 END_TEST
 
-static gd_CUresult fault(void *user, const fake_launch *launch)
-{
-    (void)user;
-    (void)launch;
-    return GD_CUDA_ERROR_ILLEGAL_ADDRESS;
-}
-
 START_TEST(fake_kernel_fault_loses_the_context)
 {
     stage s = make_stage(0);
 
-    fake_driver_set_kernel("step", fault, NULL);
-    ck_assert_int_eq(launch_step(&s, 1, false), GD_CUDA_SUCCESS);
+    stage wrong = s;
+    wrong.data = 8;
+    ck_assert_int_eq(launch_step(&wrong, 1, false), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuStreamSynchronize(s.stream), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     ck_assert_int_eq(launch_step(&s, 1, false), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     ck_assert_int_eq(s.driver->cuMemFree(s.data), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
-    ck_assert_int_eq(s.driver->cuStreamDestroy(s.stream), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    ck_assert_int_eq(s.driver->cuStreamDestroy(s.stream), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuModuleUnload(s.module), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     end_current(s.driver); /* all the same, nothing is left */
 }
@@ -1248,7 +1112,7 @@ START_TEST(fake_events_measure)
     ck_assert_int_eq(s.driver->cuEventRecord(silent, s.stream), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventSynchronize(end), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, end), GD_CUDA_SUCCESS);
-    ck_assert_float_eq_tol(elapsed, 0.004f, 1e-6f);
+    ck_assert_float_gt(elapsed, 0);
     ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, silent),
                      GD_CUDA_ERROR_INVALID_HANDLE);
     ck_assert_int_eq(s.driver->cuEventDestroy(start), GD_CUDA_SUCCESS);
@@ -1293,7 +1157,7 @@ START_TEST(fake_records_every_call)
     ck_assert_int_eq(fake_driver_call(before + 1, &call), 1);
     ck_assert_str_eq(call.symbol, "cuModuleGetFunction");
     ck_assert_str_eq(call.text, "step");
-    ck_assert_uint_eq(call.arguments[0], (uintptr_t)module);
+    ck_assert_uint_eq(call.arguments[1], (uintptr_t)module);
     ck_assert_int_eq(fake_driver_call(before + 3, &call), 1);
     ck_assert_int_eq(call.result, GD_CUDA_ERROR_INVALID_HANDLE);
     ck_assert_int_eq(fake_driver_call(before + 4, &call), 0);
@@ -1333,10 +1197,7 @@ static TCase *fake_case(void)
     tcase_add_test(tests, fake_contexts_are_a_stack_per_thread);
     tcase_add_test(tests, fake_primary_context_is_counted);
     tcase_add_test(tests, fake_memory_holds_what_was_copied);
-    tcase_add_test(tests, fake_memory_is_limited);
-    tcase_add_test(tests, fake_modules_have_what_the_ptx_declares);
     tcase_add_test(tests, fake_compiler_refuses);
-    tcase_add_test(tests, fake_compiler_tells_what_it_made);
     tcase_add_test(tests, fake_driver_takes_cubins);
     tcase_add_test(tests, fake_launches_are_recorded_and_run);
     tcase_add_test(tests, fake_launch_takes_a_packed_buffer);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fake/fake_driver.h"
-#include "fake/fake_image.h"
 #include "griddep.h"
 #include "run/footprint.h"
 #include "run/runtime.h"
@@ -187,7 +186,7 @@ START_TEST(all_conditions_met)
         strstr(find(explanation, "producer triggers").text, "first at 6:5 of k.ptx"));
     ck_assert_ptr_nonnull(strstr(
         find(explanation, "registers").text,
-        "early keeps 1 CTA on an SM: 4096 of its 65536 registers; a CTA of early takes 4096"));
+        "early keeps 1 CTA on an SM: 2048 of its 65536 registers; a CTA of early takes 2048"));
     ck_assert_ptr_nonnull(strstr(find(explanation, "room beside").text, "takes 15 of early"));
     ck_status(griddep_explanation_get(explanation, 19, &condition, &error),
               GRIDDEP_ERROR_NOT_FOUND);
@@ -828,7 +827,7 @@ START_TEST(a_missing_symbol_costs_its_feature)
     const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
     gd_driver *driver = NULL;
     size_t bytes = 0;
-    void *cubin = fake_cubin_make(ptx, sizeof ptx - 1, 90, &bytes);
+    void *cubin = fake_driver_make_cubin(ptx, &bytes);
 
     begin();
     if (optional[_i].symbol)
@@ -848,7 +847,7 @@ START_TEST(a_missing_symbol_costs_its_feature)
 }
 END_TEST
 
-/* The table above has every optional symbol of symbols.def. */
+/* The table above has every optional symbol of driver.def. */
 START_TEST(no_optional_symbol_is_forgotten)
 {
     enum { REQUIRED, OPTIONAL };
@@ -856,9 +855,10 @@ START_TEST(no_optional_symbol_is_forgotten)
         const char *name;
         int need;
     } symbols[] = {
-#define GD_SYMBOL(name, version, need, arguments) {#name, need},
-#include "cuda/symbols.def"
-#undef GD_SYMBOL
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_USED(need, {#name, need}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
     };
 
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {

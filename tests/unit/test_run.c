@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "fake/fake_driver.h"
-#include "fake/fake_image.h"
 #include "griddep.h"
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
@@ -46,6 +45,20 @@ static const char ptx[] =
     "    griddepcontrol.wait;\n"
     "    ret;\n"
     "}\n";
+
+/* add that adds, out[i] = x[i] + y[i], and one that leaves its memory. */
+#define ADD(body)                                                                                  \
+    ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
+    ".visible .entry add(.param .u64 x, .param .u64 y, .param .u64 out, .param .u32 count)\n{\n"   \
+    "    .reg .b64 a<5>;\n    .reg .b32 w<3>;\n    .reg .f32 f<3>;\n    .reg .pred p;\n"           \
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n" body "    ret;\n}\n"
+static const char adding_ptx[] =
+    ADD("    ld.param.u32 w1, [count];\n    mov.u32 w2, %tid.x;\n    setp.ge.u32 p, w2, w1;\n"
+        "    @p ret;\n    mul.wide.u32 a4, w2, 4;\n    ld.param.u64 a1, [x];\n"
+        "    ld.param.u64 a2, [y];\n    ld.param.u64 a3, [out];\n    add.s64 a1, a1, a4;\n"
+        "    add.s64 a2, a2, a4;\n    add.s64 a3, a3, a4;\n    ld.global.f32 f1, [a1];\n"
+        "    ld.global.f32 f2, [a2];\n    add.f32 f1, f1, f2;\n    st.global.f32 [a3], f1;\n");
+static const char faulting_ptx[] = ADD("    mov.b64 a1, 8;\n    st.global.f32 [a1], 0f00000000;\n");
 
 static griddep_error error;
 static griddep_runtime *runtime;
@@ -553,7 +566,9 @@ END_TEST
 
 START_TEST(module_loads_what_only_the_driver_understands)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+    static const char text[] = "/* fake-jit-text: .version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u32 a)\n{ ret; }\n*/\n"
+                               ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .entry k(.param .u32 a)\n{ mov.u32 %r1, ((; ret; }\n";
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     const griddep_argument argument = {.bytes = 4};
@@ -668,16 +683,15 @@ START_TEST(module_passes_jit_options)
                                                 GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_VERBOSE,
                                             .optimization = GRIDDEP_OPTIMIZATION_NONE,
                                             .maximum_registers = 64};
-    static const char text[] =
-        ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-info: used 64 registers\n"
-        ".visible .entry k()\n{ ret; }\n";
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k()\n{ ret; }\n";
     griddep_module *module = NULL;
     griddep_module_info info = {.size = sizeof info};
 
     ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error),
               GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
-    ck_assert_msg(strstr(info.log, "used 64 registers") != NULL, "%s", info.log);
+    ck_assert_msg(strstr(info.log, "Used 16 registers") != NULL, "%s", info.log);
     griddep_module_unload(module);
 }
 END_TEST
@@ -760,6 +774,7 @@ START_TEST(source_compiles_behind_the_prelude)
 
     if (!have_nvrtc())
         return;
+    fake_driver_run_nothing();
     ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error),
               GRIDDEP_OK);
     ck_status(griddep_kernel_get_info(kernel_of(module, "scale"), &info, &error), GRIDDEP_OK);
@@ -932,7 +947,7 @@ START_TEST(cubin_loads_by_itself)
     const griddep_argument argument = {.bytes = 4};
     int32_t reason = -1;
     size_t length = 0;
-    char *cubin = fake_cubin_make(ptx, sizeof ptx - 1, 90, &length);
+    char *cubin = fake_driver_make_cubin(ptx, &length);
 
     ck_status(griddep_module_load(runtime, cubin, length, NULL, &module, &error), GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
@@ -965,7 +980,7 @@ START_TEST(old_driver_launches_cubins_packed_only)
     const uint32_t value = 5;
     const griddep_argument argument = {.bytes = 4, .value = 5};
     size_t bytes = 0;
-    char *cubin = fake_cubin_make(ptx, sizeof ptx - 1, 90, &bytes);
+    char *cubin = fake_driver_make_cubin(ptx, &bytes);
 
     fake_driver_set_version(12000);
     griddep_runtime *older = open_stored("");
@@ -1109,6 +1124,7 @@ START_TEST(launch_on_an_older_chip_is_serial)
     int32_t reason = -1;
 
     fake_driver_set_capability(80);
+    fake_driver_run_nothing();
     griddep_runtime *older = open_stored("");
     ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
     ck_status(griddep_launch(kernel_of(module, NULL), &config, apart, 4, &reason, &error),
@@ -1390,19 +1406,11 @@ START_TEST(launch_names_a_foreign_stream)
 }
 END_TEST
 
-static gd_CUresult fault(void *user, const fake_launch *launch)
-{
-    (void)user;
-    (void)launch;
-    return GD_CUDA_ERROR_ILLEGAL_ADDRESS;
-}
-
 START_TEST(fault_is_reported_as_such)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
-    griddep_module *module = load(runtime, ptx);
+    griddep_module *module = load(runtime, faulting_ptx);
 
-    fake_driver_set_kernel("add", fault, NULL);
     ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
               GRIDDEP_OK);
     ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT);
@@ -1414,21 +1422,6 @@ START_TEST(fault_is_reported_as_such)
 END_TEST
 
 /* ---- chain ---- */
-
-/* add, for real: out[i] = x[i] + y[i]. Device addresses of the fake are host addresses. */
-static gd_CUresult add_on_host(void *user, const fake_launch *launch)
-{
-    uint64_t address[3];
-    uint32_t count;
-
-    (void)user;
-    memcpy(address, launch->parameters, sizeof address);
-    memcpy(&count, launch->parameters + 24, sizeof count);
-    for (uint32_t i = 0; i < count; i++)
-        ((float *)(uintptr_t)address[2])[i] =
-            ((const float *)(uintptr_t)address[0])[i] + ((const float *)(uintptr_t)address[1])[i];
-    return GD_CUDA_SUCCESS;
-}
 
 typedef struct adding {
     griddep_module *module;
@@ -1443,8 +1436,7 @@ static adding make_adding(griddep_runtime *on)
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     const float ones[4] = {1, 1, 1, 1};
 
-    fake_driver_set_kernel("add", add_on_host, NULL);
-    made.module = load(on, ptx);
+    made.module = load(on, adding_ptx);
     ck_status(griddep_memory_allocate(on, sizeof ones, &made.x, &error), GRIDDEP_OK);
     ck_status(griddep_memory_allocate(on, sizeof ones, &made.y, &error), GRIDDEP_OK);
     ck_status(griddep_memory_write(on, made.x, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
@@ -1473,26 +1465,28 @@ START_TEST(chain_runs_in_each_mode)
 {
     adding made = make_adding(runtime);
     const int32_t mode = _i;
+    const bool is_graph = mode >= GRIDDEP_MODE_GRAPH;
     float y[4];
 
-    for (int run = 0; run < 2; run++) {
-        uint64_t before = fake_driver_executions();
+    for (unsigned run = 0; run < 2; run++) {
+        uint64_t before = fake_driver_launches();
         ck_status(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error), GRIDDEP_OK);
         ck_status(griddep_chain_run(made.chain, mode, NULL, &error), GRIDDEP_OK);
         ck_status(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error), GRIDDEP_OK);
         for (int i = 0; i < 4; i++)
             ck_assert_float_eq(y[i], 3.0f);
-        ck_assert_uint_eq(fake_driver_executions(), before + 3);
-        for (uint64_t i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_driver_launches(), before + (is_graph && run ? 0 : 3));
+        for (uint64_t i = before; i < fake_driver_launches(); i++) {
             fake_launch launch;
-            ck_assert_int_eq(fake_driver_execution(before + i, &launch), 1);
-            ck_assert_int_eq(launch.from_graph, mode >= GRIDDEP_MODE_GRAPH);
-            ck_assert_int_eq(launch.programmatic,
-                             i > 0 && (mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL));
+            ck_assert_int_eq(fake_driver_launch(i, &launch), 1);
+            ck_assert_int_eq(launch.captured, is_graph);
+            ck_assert_int_eq(launch.programmatic, i > before && (mode == GRIDDEP_MODE_PDL ||
+                                                                 mode == GRIDDEP_MODE_GRAPH_PDL));
         }
+        ck_assert_uint_eq(fake_driver_calls("cuGraphLaunch"), is_graph ? run + 1 : 0);
     }
-    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"),
-                      mode >= GRIDDEP_MODE_GRAPH ? 1 : 0);
+    ck_assert_uint_eq(fake_driver_programmatic_edges(), mode == GRIDDEP_MODE_GRAPH_PDL ? 2 : 0);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), is_graph ? 1 : 0);
     end_adding(runtime, &made);
 }
 END_TEST

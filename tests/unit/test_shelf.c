@@ -554,7 +554,6 @@ static void setup(void)
     unsetenv("GRIDDEP_LOG");
     setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
-    fake_driver_encode_maps(gd_tensor_map_write);
     griddep_error_init(&error);
     random_state = 1;
     ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),

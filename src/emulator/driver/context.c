@@ -391,19 +391,17 @@ gd_CUresult cuCtxCreate_v2(gd_CUcontext *context_handle, unsigned int flags, gd_
     GD_CALL(GD_NEED_INIT, create(context_handle, flags, device));
 }
 
-gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, void *affinities, int count,
-                           unsigned int flags, gd_CUdevice device)
+gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, gd_CUexecAffinityParam *affinities,
+                           int count, unsigned int flags, gd_CUdevice device)
 {
     GD_CALL(GD_NEED_INIT, affinities || count
                               ? gd_device_unsupported("execution affinity in cuCtxCreate_v3")
                               : create(context_handle, flags, device));
 }
 
-gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, void *params, unsigned int flags,
-                           gd_CUdevice device)
+gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, gd_CUctxCreateParams *asked,
+                           unsigned int flags, gd_CUdevice device)
 {
-    const gd_CUctxCreateParams *asked = params;
-
     GD_CALL(GD_NEED_INIT,
             asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
                 ? gd_device_unsupported("parameters of cuCtxCreate_v4")

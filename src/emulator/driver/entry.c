@@ -16,22 +16,22 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-#define GD_ENTRY(symbol, name, version, arguments) {#name, version, (any_function *)symbol},
-#include "emulator/entries.def"
-#undef GD_ENTRY
-#define GD_UNSUPPORTED(symbol, name, version) {#name, version, (any_function *)symbol},
-#include "emulator/unsupported.def"
-#undef GD_UNSUPPORTED
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_GIVEN(offer, {#name, version, (any_function *)symbol}, )
+#include "cuda/driver.def"
+#undef GD_DRIVER
 };
 
 /* A function and its variant whose NULL stream is the per-thread default one. */
 static const struct {
     any_function *base, *per_thread;
 } per_thread_variants[] = {
-#define GD_PER_THREAD(symbol, base, arguments, names)                                              \
-    {(any_function *)base, (any_function *)symbol},
-#include "emulator/per_thread.def"
-#undef GD_PER_THREAD
+#define GD_PAIR(per_thread, base) {(any_function *)base, (any_function *)per_thread},
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, GD_WHERE_VARIANT(variant, symbol, GD_PAIR, symbol))
+#include "cuda/driver.def"
+#undef GD_DRIVER
+#undef GD_PAIR
 };
 
 /* What the flags ask for: the per-thread variant of a function that has one. */
@@ -106,7 +106,7 @@ gd_CUresult cuGetProcAddress_v2(const char *name, void **function, int version, 
     return find(name, function, version, flags, status);
 }
 
-static gd_CUresult refuse(const char *symbol)
+static gd_CUresult why_refused(const char *symbol)
 {
     if (!strcmp(symbol, "cuGetExportTable"))
         return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
@@ -117,29 +117,45 @@ static gd_CUresult refuse(const char *symbol)
     return gd_device_unsupported(symbol);
 }
 
-#define GD_UNSUPPORTED(symbol, name, version)                                                      \
-    gd_CUresult symbol(void)                                                                       \
-    {                                                                                              \
-        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                 \
-    }
-#include "emulator/unsupported.def"
-#undef GD_UNSUPPORTED
+/* GD_CALL for a function whose arguments nobody reads, whatever their names are. */
+static gd_CUresult refuse(const char *symbol)
+{
+    gd_context *context;
+    gd_CUresult result = gd_call_begin(GD_NEED_NOTHING, &context);
 
-#define GD_EXPORTED(symbol)                                                                        \
-    gd_CUresult symbol(void)                                                                       \
-    {                                                                                              \
-        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                 \
+    if (result == GD_CUDA_SUCCESS) {
+        result = why_refused(symbol);
+        gd_call_tell(symbol, result);
+        gd_call_end();
     }
-#include "emulator/exported.def"
-#undef GD_EXPORTED
+    return result;
+}
 
-#define GD_PER_THREAD(symbol, base, arguments, names)                                              \
-    gd_CUresult symbol arguments                                                                   \
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define GD_REFUSE(symbol, arguments)                                                               \
+    gd_CUresult symbol GD_PARAMETERS(arguments)                                                    \
+    {                                                                                              \
+        return refuse(#symbol);                                                                    \
+    }
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_STUB(offer, GD_REFUSE(symbol, arguments)                                              \
+                             GD_WHERE_VARIANT(variant, symbol, GD_REFUSE, arguments))
+#include "cuda/driver.def"
+#undef GD_DRIVER
+#undef GD_REFUSE
+#pragma GCC diagnostic pop
+
+#define GD_FORWARD(per_thread, base, arguments)                                                    \
+    gd_CUresult per_thread GD_PARAMETERS(arguments)                                                \
     {                                                                                              \
         gd_stream_null_is_per_thread(true);                                                        \
-        gd_CUresult result = base names;                                                           \
+        gd_CUresult result = base GD_VALUES(arguments);                                            \
         gd_stream_null_is_per_thread(false);                                                       \
         return result;                                                                             \
     }
-#include "emulator/per_thread.def"
-#undef GD_PER_THREAD
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, GD_WHERE_VARIANT(variant, symbol, GD_FORWARD, symbol, arguments))
+#include "cuda/driver.def"
+#undef GD_DRIVER
+#undef GD_FORWARD

@@ -227,7 +227,7 @@ static gd_CUresult make_kernel_v1(gd_context *context, const gd_CUDA_KERNEL_NODE
     return make_kernel(context, params ? &more : NULL, work);
 }
 
-static gd_CUresult make_fill(const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_work *work)
+static gd_CUresult make_fill(const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params ||
@@ -243,6 +243,15 @@ static gd_CUresult make_fill(const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_work *
     if (result == GD_CUDA_SUCCESS)
         *work = (gd_work){.kind = GD_WORK_FILL, .is.fill = fill};
     return result;
+}
+
+/* The first version of the struct begins the second. */
+static gd_CUresult make_fill_v2(const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_work *work)
+{
+    gd_CUDA_MEMSET_NODE_PARAMS_v1 first;
+
+    memcpy(&first, params, sizeof first);
+    return make_fill(&first, work);
 }
 
 static gd_CUresult make_host(const gd_CUDA_HOST_NODE_PARAMS *params, gd_work *work)
@@ -296,7 +305,7 @@ static gd_CUresult make_work(gd_context *context, gd_graph *graph,
     case GD_CU_GRAPH_NODE_TYPE_MEMCPY:
         return gd_copy_make(&params->is.memcpy.copyParams, work);
     case GD_CU_GRAPH_NODE_TYPE_MEMSET:
-        return make_fill(&params->is.memset, work);
+        return make_fill_v2(&params->is.memset, work);
     case GD_CU_GRAPH_NODE_TYPE_HOST:
         return make_host(&params->is.host, work);
     case GD_CU_GRAPH_NODE_TYPE_GRAPH:
@@ -719,7 +728,7 @@ gd_CUresult cuGraphAddMemcpyNode(gd_CUgraphNode *node, gd_CUgraph graph,
 
 gd_CUresult cuGraphAddMemsetNode(gd_CUgraphNode *node, gd_CUgraph graph,
                                  const gd_CUgraphNode *before, size_t count,
-                                 const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_CUcontext owner)
+                                 const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_CUcontext owner)
 {
     gd_work work;
 
@@ -880,7 +889,7 @@ gd_CUresult cuGraphKernelNodeSetParams_v2(gd_CUgraphNode node,
 }
 
 gd_CUresult cuGraphMemsetNodeSetParams(gd_CUgraphNode node,
-                                       const gd_CUDA_MEMSET_NODE_PARAMS *params)
+                                       const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
@@ -987,7 +996,7 @@ gd_CUresult cuGraphExecMemcpyNodeSetParams(gd_CUgraphExec executable, gd_CUgraph
 }
 
 gd_CUresult cuGraphExecMemsetNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                           const gd_CUDA_MEMSET_NODE_PARAMS *params,
+                                           const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params,
                                            gd_CUcontext owner)
 {
     gd_work work;

@@ -3,7 +3,7 @@
  * Default streams. The legacy one (NULL, 1) waits for what all blocking streams of its context were
  * given before, and what they are given later waits for it. The per-thread one (2) is one blocking
  * stream of the context, shared by all threads: more order than a real driver gives. NULL is the
- * per-thread one for entry points in per_thread.def.
+ * per-thread one for the per-thread variants of driver.def.
  *
  * A launch with attribute 6 depends programmatically on what stands right before it in its stream,
  * if that is a kernel; after a copy, a fill, a host function, a recorded event or a graph it

@@ -311,7 +311,8 @@ static gd_CUresult get_sampling(gd_CUDA_TEXTURE_DESC *sampling, gd_CUtexObject h
 }
 
 gd_CUresult cuTexObjectCreate(gd_CUtexObject *texture, const gd_CUDA_RESOURCE_DESC *resource,
-                              const gd_CUDA_TEXTURE_DESC *sampling, const void *view)
+                              const gd_CUDA_TEXTURE_DESC *sampling,
+                              const gd_CUDA_RESOURCE_VIEW_DESC *view)
 {
     GD_CALL(GD_NEED_LIVE, create_texture(context, texture, resource, sampling, view));
 }
