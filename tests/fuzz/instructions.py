@@ -27,7 +27,7 @@ CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296",
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # ptxas takes these, against the PTX ISA; they say nothing about the check.
 QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;"
-                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,")
+                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,|^atom\S*\.exch\S* .*\],.*,")
 # What the mutations do not make: sums.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -35,7 +35,9 @@ add.f32 %f32_1, %f32_2, %u32_3+1; shl.b32 %b32_1, %b32_2+1, %u32_1+1;
 add.u32 %u32_1+1, %u32_2, %u32_3; mov.b64 {%u32_1, %u32_2}, %b64_1+1;
 add.u32 %u32_1, shared_array+4, shared_array+8; add.u32 %u32_1, %u32_2+WARP_SZ*2, %u32_3;
 add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
-ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1"""
+ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1;
+mul.f32 %f32_1, %f32_2, %f32_3+4; st.global.f64 [%u64_1], %f64_2+1; ld.global.f32 %f32_1+1, [%u64_1]; mad.lo.u32 %u32_1, %u32_2, (1088), %u32_3;
+add.u32 %u32_1, %u32_2, (1 << 3); add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
             ("st", "u32 [%s_array+4], %%u32_1", (".const",)),

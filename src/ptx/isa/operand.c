@@ -99,11 +99,15 @@ static bool holds(uint8_t declared, const gd_value_type *wanted, bool wider)
                                         : class == CLASS_INTEGER || declared == GD_TYPE_F16X2;
 }
 
-/* Whether a constant is a value of a type. */
-static bool is_constant_of(const gd_ptx_operand *operand, const gd_value_type *wanted)
+/* Whether a constant is a value of a type. An expression of fractions is one of either size. */
+static bool is_constant_of(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                           const gd_value_type *wanted)
 {
     bool fraction = operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
 
+    for (uint32_t i = operand->token;
+         operand->kind == GD_OPERAND_EXPRESSION && i < operand->token_end; i++)
+        fraction |= gd_token_kind(module->tokens.list[i]) == GD_TOKEN_FLOAT;
     if (wanted->class == CLASS_FLOAT)
         return fraction && (wanted->type == GD_TYPE_F32 || wanted->type == GD_TYPE_F64);
     if (wanted->class == CLASS_BITS && fraction)
@@ -346,7 +350,7 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
         return whole &&
                (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
-                (classes[symbol->type] == CLASS_BITS && holds(symbol->type, &role->type, wider)));
+                holds(symbol->type, &role->type, wider));
     }
     if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) && role->type.class != CLASS_PREDICATE)
         return false;
@@ -372,7 +376,7 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
     if (!source)
         return false;
     if (is_constant(fit, operand))
-        return is_constant_of(operand, &role->type);
+        return is_constant_of(fit->module, operand, &role->type);
     if (is_function(fit, operand))
         return true;
     if (operand->kind == GD_OPERAND_SPECIAL)
