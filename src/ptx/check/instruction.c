@@ -168,11 +168,6 @@ static spelling *look_up(instruction_check *check, const gd_ptx_instruction *ins
     return gd_table_set(&check->spellings, key, bytes, made) ? made : NULL;
 }
 
-static bool has_form(const gd_ptx_module *module, const gd_form *form)
-{
-    return form->version <= module->version && form->target <= module->capability * 10 + 9;
-}
-
 /* The form that the text's version and target lack. */
 static void tell_requirement(instruction_check *check, const gd_ptx_instruction *instruction,
                              const gd_form *form)
@@ -188,8 +183,8 @@ static void tell_requirement(instruction_check *check, const gd_ptx_instruction 
             form->version % 10, (int)(module->version / 10), (int)(module->version % 10));
     else
         add(check, GD_CODE_GD014, instruction->opcode, NULL,
-            "this form of %s needs .target sm_%d; the text says %s", name, form->target / 10,
-            module->target);
+            "this form of %s needs .target sm_%d%s; the text says %s", name, form->target / 10,
+            form->target % 10 ? "a" : "", module->target);
 }
 
 /* The operands against the forms that the modifiers fit. What is wrong is put into words only where
@@ -204,7 +199,7 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
         const gd_form *form = found->fits[i].form;
         if (!gd_operands_fit(check->module, instruction, &found->fits[i], NULL))
             continue;
-        if (has_form(check->module, form))
+        if (gd_form_is_of(form, check->module))
             return;
         if (!lowest || form->version < lowest->version)
             lowest = form;
@@ -260,8 +255,11 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
 
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         const gd_ptx_operand *guard = &check->module->operands[instruction->operand - 1];
-        if (guard->kind == GD_OPERAND_REGISTER &&
-            check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
+        if (guard->kind != GD_OPERAND_REGISTER && guard->symbol != GD_PTX_NONE)
+            add(check, GD_CODE_GD012, guard->token, NULL,
+                "the guard is no register; a predicate is expected");
+        else if (guard->kind == GD_OPERAND_REGISTER &&
+                 check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
             add(check, GD_CODE_GD012, guard->token, NULL,
                 "the guard is a .%s register; a predicate is expected",
                 gd_ptx_types[check->module->symbols[guard->symbol].type].name);
