@@ -38,7 +38,7 @@ add.u32 %u32_1, shared_array+4, shared_array+8; add.u32 %u32_1, %u32_2+WARP_SZ*2
 add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
 ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1;
 mul.f32 %f32_1, %f32_2, %f32_3+4; st.global.f64 [%u64_1], %f64_2+1; ld.global.f32 %f32_1+1, [%u64_1]; mad.lo.u32 %u32_1, %u32_2, (1088), %u32_3;
-add.u32 %u32_1, %u32_2, (1 << 3); add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
+add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
             ("st", "u32 [%s_array+4], %%u32_1", (".const",)),

@@ -612,8 +612,7 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         return fit->addresses > 1 ||
                (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
                 (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
-    if (symbol->space == GD_SPACE_PARAM && fit->instruction->op == GD_OP_ST &&
-        symbol->scope == fit->module->functions[fit->function].scope &&
+    if (symbol->kind == GD_SYMBOL_PARAMETER && fit->instruction->op == GD_OP_ST &&
         fit->module->functions[fit->function].flags & GD_FUNCTION_ENTRY)
         return false; /* an entry's parameters are read only */
     size_t length = strlen(names[symbol->space]);
@@ -712,6 +711,17 @@ static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
     return fits_scalar(fit, second, &role) || tell_expected(fit, second, &role);
 }
 
+/* mov.b64 of a .v2 .u32 register. */
+static bool is_packed_register(const fitting *fit, const gd_ptx_operand *operand,
+                               const gd_form_role *role)
+{
+    if (operand->kind != GD_OPERAND_REGISTER || operand->component || operand->flags)
+        return false;
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+    return symbol->vector > 1 && role->type.class == CLASS_BITS &&
+           gd_ptx_types[symbol->type].bytes * symbol->vector == role->type.bytes;
+}
+
 /* Instructions in which ptxas takes {%r1} for %r1. */
 static bool takes_vector_of_one(const fitting *fit)
 {
@@ -781,8 +791,14 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return fits_scalar(fit, operand, &role);
     case 'y':
     case 'z':
+        if (fit->match->vector > 1 && operand->kind == GD_OPERAND_VECTOR) {
+            role.vector = fit->match->vector;
+            return fits_vector(fit, operand, index, role);
+        }
         if (operand->kind == GD_OPERAND_VECTOR)
             return fits_pack(fit, operand, index, &role);
+        if (is_packed_register(fit, operand, &role))
+            return true;
         break;
     default:
         break;
