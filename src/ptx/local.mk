@@ -8,13 +8,15 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/launches.h \
 	%D%/check/check.c %D%/check/check.h \
 	%D%/check/constant.c %D%/check/constant.h \
+	%D%/check/declaration.c \
 	%D%/check/entry.c %D%/check/entry.h \
 	%D%/check/function.c %D%/check/function.h \
-	%D%/check/instruction.c %D%/check/instruction.h \
+	%D%/check/instruction.c \
 	%D%/check/limit.h \
 	%D%/check/rules.c %D%/check/rules.h \
 	%D%/check/state.h \
 	%D%/check/trigger.c \
+	%D%/check/validity.c %D%/check/validity.h \
 	%D%/check/walk.c %D%/check/walk.h \
 	%D%/flow/flow.c %D%/flow/flow.h \
 	%D%/flow/lane.c %D%/flow/lane.h \
@@ -27,8 +29,10 @@ libgriddep_front_la_SOURCES += \
 	%D%/handle/ptx.c %D%/handle/ptx.h \
 	%D%/handle/requirement.c %D%/handle/requirement.h \
 	%D%/handle/shape_check.c %D%/handle/shape_check.h \
+	%D%/isa/chips.def \
 	%D%/isa/form.c %D%/isa/form.h \
 	%D%/isa/forms.def \
+	%D%/isa/need.c %D%/isa/need.h %D%/isa/needs.def \
 	%D%/isa/operand.c %D%/isa/operand.h \
 	%D%/isa/special.def \
 	%D%/require/evaluate.c \
@@ -63,4 +67,5 @@ libgriddep_front_la_SOURCES += \
 	%D%/text/parse_operand.c \
 	%D%/text/parse_state.c \
 	%D%/text/parser.c %D%/text/parser.h \
-	%D%/text/types.def
+	%D%/text/types.def \
+	%D%/text/word.c %D%/text/word.h

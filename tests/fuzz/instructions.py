@@ -19,7 +19,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 DECLARED = {"bf16": "b16", "bf16x2": "b32", "u16x2": "b32", "s16x2": "b32", "f32x2": "b64", "tf32": "b32"}
 TYPES = ("u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 bf16 bf16x2 f32 f64 f32x2 pred u16x2 s16x2 tf32 "
-         "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2").split()
+         "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 e4m3 e5m2 e2m3 e3m2 e2m1 u4 s4 u2 s2 b1 ue8m0 ue4m3 b1024 e4m3x4 e5m2x4").split()
 REGISTERS = "u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 f32 f64 pred".split()
 MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 sync aligned relaxed gpu cta eq lt ne and nc "
              "volatile to approx uni x2 x4 trans L1::no_allocate L2::cache_hint").split()
@@ -27,7 +27,8 @@ CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296",
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # ptxas takes these, against the PTX ISA; they say nothing about the check.
 QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;"
-                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,|\.(sat|approx|ftz)\.\1\.|^testp\.f")
+                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,|\.(sat|approx|ftz)\.\1\.|^testp\.f|^atom\S*\.exch\S* .*\],.*,"
+                    r"|^red\.async\S* \[%\w+\], [^,]*;|^cp\.\S*reduce\S* .*WARP_SZ;|^cp\.async\.bulk\.tensor\S* 1\.5|^mma\S*\.bf16x2 |^mma\.sp\S*\.satfinite\S*\.s4\.s4|^sust\.p|^multimem\.red\S* _|^st\.async\S* .*\{|^\S+ .*\], %f64_6;$")
 # What the mutations do not make: sums.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -35,7 +36,9 @@ add.f32 %f32_1, %f32_2, %u32_3+1; shl.b32 %b32_1, %b32_2+1, %u32_1+1;
 add.u32 %u32_1+1, %u32_2, %u32_3; mov.b64 {%u32_1, %u32_2}, %b64_1+1;
 add.u32 %u32_1, shared_array+4, shared_array+8; add.u32 %u32_1, %u32_2+WARP_SZ*2, %u32_3;
 add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
-ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1"""
+ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1;
+mul.f32 %f32_1, %f32_2, %f32_3+4; st.global.f64 [%u64_1], %f64_2+1; ld.global.f32 %f32_1+1, [%u64_1]; mad.lo.u32 %u32_1, %u32_2, (1088), %u32_3;
+add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
             ("st", "u32 [%s_array+4], %%u32_1", (".const",)),
@@ -45,6 +48,7 @@ ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
 SPACES = [f"{op}{named}.{rest}" % space for space in ("global", "shared", "local", "const")
           for op, rest, without in ACCESSES
           for named in ("", ".global", ".shared", ".local", ".const") if named not in without]
+COORDINATES = {"1d": 1, "2d": 2, "3d": 4, "a1d": 2, "a2d": 4, "cube": 4, "acube": 4, "2dms": 4, "a2dms": 4}
 IMMEDIATES = {"applypriority": "128", "discard": "128", "setmaxnreg": "32"}
 
 
@@ -68,18 +72,30 @@ def register(kind, number):
 
 def spell_operand(role, types, modifiers, number, op):
     kind, index, wide, name, pair, vector = re.match(
-        r"(\w)(\d?)(w?)(?:\.(\w+))?([|&]?)(?:\*(\w))?_?\??$", role).groups()
+        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:<\d+)?([|&]?)(?:\*(\w+))?_?\??$", role.replace("_?", "").rstrip("_?")).groups()
     of = types[int(index) - 1] if index else name
     of = WIDER[of] if wide else of
-    if kind in "al":
-        return "[%u64_9]" if kind == "a" else "label"
-    if kind in "hmpi":
-        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "i": IMMEDIATES.get(op, "16")}[kind]
-    size = {"V": next((int(word[1]) for word in modifiers if word in ("v2", "v4", "v8")), 0),
-            "X": next((int(word[1]) for word in modifiers if word in ("x1", "x2", "x4")), 0), None: 0}[vector]
-    if size:
-        return "{" + ", ".join(register(of, number + i) for i in range(size)) + "}"
-    return register(of, number) + ("|%%pred_%d" % (number + 1) if pair == "&" else "")
+    if kind in "aAl":
+        return {"a": "[%u64_9]", "A": "[%u32_9]", "l": "label"}[kind]
+    if kind == "n" or (kind == "i" and name):
+        return "_" if kind == "n" else re.split("[-/]", name)[-1]
+    if kind in "hmpiqkQU":
+        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7"}[kind]
+    size = 0
+    if vector:
+        times, letter = re.match(r"(\d*)(\w?)", vector).groups()
+        matched = lambda pattern: next((int(word[1]) for word in (re.fullmatch(pattern, word) for word in modifiers) if word), 0)
+        size = int(times or 1) * {"": lambda: 1, "V": lambda: matched(r"v(\d)"), "X": lambda: matched(r"x(\d+)"),
+                                  "W": lambda: matched(r"m\d+n(\d+)k\d+") // 2, "H": lambda: matched(r"m\d+n(\d+)k\d+") // 4,
+                                  "D": lambda: matched(r"(\d)d"), "I": lambda: matched(r"(\d)d") - 2}[letter]()
+    if kind == "T":
+        count = next(COORDINATES[word] for word in modifiers if word in COORDINATES)
+        of = types[-1] if op in ("tex", "tld4") else "s32"
+        return "[%u64_9, {" + ", ".join(register(of, i) for i in range(count)) + "}]"
+    elements = "{" + ", ".join(register(of, (number + i) % 20) for i in range(size)) + "}" if size else ""
+    if kind == "t":
+        return "[%u64_9, " + elements + "]"
+    return (elements or register(of, number)) + ("|%%pred_%d" % (number + 1) if pair == "&" else "")
 
 
 def spell(form, chance):
@@ -150,7 +166,7 @@ def ask_once(ptxas, frame, lines):
             file.write(frame[:head] + "\n".join(lines) + frame[head + 1:])
         run = subprocess.run([ptxas, "-arch=sm_90a", folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True)
     said = re.findall(r"line (\d+); ((?:error|fatal) *: .*)", run.stdout + run.stderr)
-    return None if run.returncode not in (0, 255) else {int(line) - first: words for line, words in said}
+    return None if run.returncode not in (0, 255) or (run.returncode and not said) else {int(line) - first: words for line, words in said}
 
 
 def ask(ptxas, frame, lines):
@@ -164,6 +180,10 @@ def ask(ptxas, frame, lines):
         if ("syntax error" in words or words.startswith("fatal")) and 0 <= number < len(lines):
             behind = lines[number + 1:]
             return verdicts[:number] + [None if "syntax error" in words else "-"] + (ask(ptxas, frame, behind) if behind else [])
+    taken = [i for i, verdict in enumerate(verdicts) if verdict == "+"]
+    if 0 < len(taken) < len(lines): # some errors hide others
+        for i, verdict in zip(taken, ask(ptxas, frame, [lines[i] for i in taken])):
+            verdicts[i] = verdict
     return verdicts
 
 
@@ -187,6 +207,8 @@ def main():
     for start in range(0, len(lines), 500):
         part = lines[start:start + 500]
         for line, verdict in zip(part, ask(options.ptxas, frame, part)):
+            if verdict == "+" and line.startswith("mma.sp"): # ptxas says some errors of these only when asked of one alone
+                verdict = ask(options.ptxas, frame, [line])[0]
             if verdict == "-" or (verdict and not QUIRKS.search(line)):
                 print(verdict, line)
 

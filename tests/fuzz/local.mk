@@ -71,4 +71,4 @@ machine_ldadd = libgriddep-machine.la libgriddep-core.la -lm
 %C%_tensor_LDADD = libgriddep-front.la
 
 EXTRA_DIST += %D%/differential.gpu %D%/tensor.gpu %D%/fuzz_ptx.c \
-	%D%/instructions.py %D%/make_corpus.py $(wildcard $(srcdir)/%D%/seeds/*.ptx)
+	%D%/instructions.py %D%/texts.py %D%/make_corpus.py $(wildcard $(srcdir)/%D%/seeds/*.ptx)

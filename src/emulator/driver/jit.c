@@ -11,6 +11,7 @@
 #include "base/elf.h"
 #include "base/format.h"
 #include "emulator/driver/module.h"
+#include "ptx/check/validity.h"
 
 enum { DIGEST_BYTES = 32, LINE_BYTES = 512 };
 
@@ -118,70 +119,27 @@ static gd_CUresult report_syntax(gd_jit *jit, const gd_ptx_module *module)
     return refuse(jit);
 }
 
-/* PTX ISA, Special Registers. */
-static bool is_special(const char *name, uint32_t length)
+/* What ptxas refuses in a text that parses, as griddep check tells it. */
+static gd_CUresult report_validity(gd_jit *jit, const gd_ptx_module *module)
 {
-    static const char *const names[] = {"%tid",
-                                        "%ntid",
-                                        "%laneid",
-                                        "%warpid",
-                                        "%nwarpid",
-                                        "%ctaid",
-                                        "%nctaid",
-                                        "%smid",
-                                        "%nsmid",
-                                        "%gridid",
-                                        "%clusterid",
-                                        "%nclusterid",
-                                        "%cluster_",
-                                        "%lanemask_",
-                                        "%clock",
-                                        "%clock64",
-                                        "%clock_hi",
-                                        "%pm",
-                                        "%envreg",
-                                        "%globaltimer",
-                                        "%globaltimer_",
-                                        "%reserved_smem_",
-                                        "%total_smem_size",
-                                        "%aggr_smem_size",
-                                        "%dynamic_smem_size",
-                                        "%current_graph_exec",
-                                        "%is_explicit_cluster"};
+    griddep_findings *findings = gd_findings_create();
+    griddep_finding finding = {.size = sizeof finding};
+    bool wrong = false;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t bytes = strlen(names[i]);
-        bool family =
-            names[i][bytes - 1] == '_' || !strcmp(names[i], "%pm") || !strcmp(names[i], "%envreg");
-        if (length >= bytes && (family || length == bytes) && !memcmp(name, names[i], bytes))
-            return true;
+    if (!findings || gd_check_validity(findings, module, &wrong, NULL) != GRIDDEP_OK ||
+        gd_findings_check(findings, NULL) != GRIDDEP_OK) {
+        griddep_findings_destroy(findings);
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return length == 7 && !memcmp(name, "WARP_SZ", 7);
-}
-
-/* Names that nothing declares. */
-static bool report_names(gd_jit *jit, const gd_ptx_module *module)
-{
-    bool found = false;
-
-    for (uint32_t i = 0; i < module->operand_count; i++) {
-        const gd_ptx_operand *operand = &module->operands[i];
-        uint32_t length;
-        int32_t line, column;
-        if (operand->kind != GD_OPERAND_SPECIAL &&
-            (operand->kind != GD_OPERAND_SYMBOL || operand->symbol != GD_PTX_NONE))
-            continue;
-        const char *name = gd_ptx_name_text(module, operand->index, &length);
-        if (is_special(name, length))
-            continue;
-        gd_ptx_token_position(module, operand->token, &line, &column);
-        gd_jit_write(&jit->errors,
-                     "ptxas application ptx input, line %" PRId32
-                     "; error   : Unknown symbol '%.*s'",
-                     line, (int)length, name);
-        found = true;
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        if (griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK &&
+            finding.severity == GRIDDEP_SEVERITY_ERROR)
+            gd_jit_write(&jit->errors,
+                         "ptxas application ptx input, line %" PRId32 "; error   : %s",
+                         finding.line, finding.text);
     }
-    return found;
+    griddep_findings_destroy(findings);
+    return wrong ? refuse(jit) : GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult refuse_specific(const char *target)
@@ -295,8 +253,9 @@ static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module, gd_jit
     gd_CUresult result = check_target(jit, module);
     if (result != GD_CUDA_SUCCESS)
         return result;
-    if (report_names(jit, module))
-        return refuse(jit);
+    result = report_validity(jit, module);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
     return kind == GD_JIT_PART ? GD_CUDA_SUCCESS : check_open(jit, module, kind);
 }
 

@@ -5,8 +5,8 @@
 #include "ptx/check/check.h"
 #include "ptx/check/constant.h"
 #include "ptx/require/lost_field.h"
-#include "ptx/check/instruction.h"
 #include "ptx/check/rules.h"
+#include "ptx/check/validity.h"
 
 enum { OPTIONS_MINIMUM = sizeof(griddep_check_options) };
 
@@ -214,7 +214,7 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
     gd_check_head(findings, module);
     bool wrong = module->diagnostics->count > 0;
     if (!wrong)
-        status = gd_check_instructions(findings, module, &wrong, error);
+        status = gd_check_validity(findings, module, &wrong, error);
     if (!status && !wrong)
         status = gd_check_functions_create(&functions, module, error);
     if (!status && functions.module)

@@ -1,19 +1,16 @@
 /* Each instruction against the forms of its name (isa/forms.def). An instruction's name and
  * modifiers, as they are written, are looked up once: modules have few different ones. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/format.h"
-#include "base/nearest.h"
 #include "base/table.h"
-#include "ptx/check/instruction.h"
+#include "ptx/check/validity.h"
 #include "ptx/isa/form.h"
 #include "ptx/isa/operand.h"
 
-enum { MODIFIERS = 24, NAME_BYTES = 64 };
+enum { MODIFIERS = 24 };
 
 /* The forms that an instruction's modifiers fit. */
 typedef struct spelling {
@@ -23,67 +20,25 @@ typedef struct spelling {
 } spelling;
 
 typedef struct instruction_check {
-    griddep_findings *findings;
+    gd_validity *text;
     const gd_ptx_module *module;
     gd_table spellings;
     gd_arena arena;
-    bool newer; /* the text is of a later PTX ISA than the table, which may have more forms */
-    bool wrong;
 } instruction_check;
 
-__attribute__((format(printf, 5, 6))) static void add(instruction_check *check, gd_code code,
-                                                      uint32_t token, const char *hint,
-                                                      const char *format, ...)
-{
-    const gd_finding_draft draft = {.code = code,
-                                    .severity = check->newer ? GRIDDEP_SEVERITY_WARNING : 0,
-                                    .launch = -1,
-                                    .module = check->module,
-                                    .token = token,
-                                    .hint = hint && *hint ? hint : NULL};
-    char text[400];
-    va_list arguments;
-
-    va_start(arguments, format);
-    gd_format_list(text, sizeof text, format, arguments);
-    va_end(arguments);
-    gd_findings_add(check->findings, &draft, "%s", text);
-    check->wrong |= !check->newer;
-}
+#define add(check, ...) gd_validity_add((check)->text, __VA_ARGS__)
 
 /* ---- names ---- */
-
-/* "did you mean add?", of names that are shown one after the other. */
-typedef struct guess {
-    gd_nearest nearest;
-    size_t distance;
-    char name[NAME_BYTES]; /* "": none */
-} guess;
-
-static void consider(guess *best, const char *name, size_t length)
-{
-    char text[NAME_BYTES];
-    gd_nearest nearest = {.word = best->nearest.word, .bytes = best->nearest.bytes};
-
-    if (length >= sizeof text)
-        return;
-    snprintf(text, sizeof text, "%.*s", (int)length, name);
-    gd_nearest_look(&nearest, text);
-    if (!nearest.name || (best->name[0] && nearest.distance >= best->distance))
-        return;
-    best->distance = nearest.distance;
-    memcpy(best->name, text, sizeof text);
-}
 
 static void check_name(instruction_check *check, const gd_ptx_instruction *instruction)
 {
     uint32_t length;
     const char *name = gd_ptx_token_text(check->module, instruction->opcode, &length);
-    guess meant = {.nearest = {.word = name, .bytes = length}};
-    char hint[NAME_BYTES + 20] = "";
+    gd_guess meant = {.nearest = {.word = name, .bytes = length}};
+    char hint[GD_GUESS_BYTES + 20] = "";
 
     for (int op = 1; op < GD_OP_COUNT; op++)
-        consider(&meant, gd_ops[op].name, strcspn(gd_ops[op].name, "."));
+        gd_guess_look(&meant, gd_ops[op].name, strcspn(gd_ops[op].name, "."));
     if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean %s?", meant.name);
     add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %.*s",
@@ -111,14 +66,14 @@ static uint32_t list_modifiers(const gd_ptx_module *module, const gd_ptx_instruc
     return count;
 }
 
-static void guess_modifier(const gd_form *form, guess *meant)
+static void guess_modifier(const gd_form *form, gd_guess *meant)
 {
     for (const char *group = *form->modifiers ? form->modifiers : NULL; group;
          group = gd_form_next_group(group)) {
         gd_alternatives from = {group, NULL};
         gd_modifier alternative;
         while (gd_alternatives_next(&from, &alternative))
-            consider(meant, alternative.text, alternative.length);
+            gd_guess_look(meant, alternative.text, alternative.length);
     }
 }
 
@@ -160,7 +115,7 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
 
     for (uint32_t i = 0; i < modifier_count; i++) {
         bool known = false;
-        guess meant = {.nearest = {.word = modifiers[i].text, .bytes = modifiers[i].length}};
+        gd_guess meant = {.nearest = {.word = modifiers[i].text, .bytes = modifiers[i].length}};
         for (uint32_t k = 0; k < count && !known; k++) {
             known = gd_form_has(&forms[k], &modifiers[i]);
             guess_modifier(&forms[k], &meant);
@@ -213,11 +168,6 @@ static spelling *look_up(instruction_check *check, const gd_ptx_instruction *ins
     return gd_table_set(&check->spellings, key, bytes, made) ? made : NULL;
 }
 
-static bool has_form(const gd_ptx_module *module, const gd_form *form)
-{
-    return form->version <= module->version && form->target <= module->capability * 10 + 9;
-}
-
 /* The form that the text's version and target lack. */
 static void tell_requirement(instruction_check *check, const gd_ptx_instruction *instruction,
                              const gd_form *form)
@@ -233,8 +183,8 @@ static void tell_requirement(instruction_check *check, const gd_ptx_instruction 
             form->version % 10, (int)(module->version / 10), (int)(module->version % 10));
     else
         add(check, GD_CODE_GD014, instruction->opcode, NULL,
-            "this form of %s needs .target sm_%d; the text says %s", name, form->target / 10,
-            module->target);
+            "this form of %s needs .target sm_%d%s; the text says %s", name, form->target / 10,
+            form->target % 10 ? "a" : "", module->target);
 }
 
 /* The operands against the forms that the modifiers fit. What is wrong is put into words only where
@@ -249,7 +199,7 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
         const gd_form *form = found->fits[i].form;
         if (!gd_operands_fit(check->module, instruction, &found->fits[i], NULL))
             continue;
-        if (has_form(check->module, form))
+        if (gd_form_is_of(form, check->module))
             return;
         if (!lowest || form->version < lowest->version)
             lowest = form;
@@ -280,8 +230,8 @@ static void tell_family(instruction_check *check, const gd_ptx_instruction *inst
     uint32_t length = 0;
     const char *base = gd_ops[instruction->op].name;
     const char *next = "";
-    guess meant = {.nearest = {.word = "", .bytes = 0}};
-    char hint[2 * NAME_BYTES] = "";
+    gd_guess meant = {.nearest = {.word = "", .bytes = 0}};
+    char hint[2 * GD_GUESS_BYTES] = "";
 
     if (instruction->modifiers) {
         next = gd_ptx_token_text(check->module, instruction->opcode + 1, &length);
@@ -290,8 +240,8 @@ static void tell_family(instruction_check *check, const gd_ptx_instruction *inst
     }
     for (unsigned op = instruction->op + 1u;
          op < GD_OP_COUNT && gd_op_is_member((gd_op)op, instruction->op); op++)
-        consider(&meant, gd_ops[op].name + strlen(base) + 1,
-                 strcspn(gd_ops[op].name + strlen(base) + 1, "."));
+        gd_guess_look(&meant, gd_ops[op].name + strlen(base) + 1,
+                      strcspn(gd_ops[op].name + strlen(base) + 1, "."));
     if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean %s.%s?", base, meant.name);
     add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %s%s%.*s", base,
@@ -305,8 +255,11 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
 
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         const gd_ptx_operand *guard = &check->module->operands[instruction->operand - 1];
-        if (guard->kind == GD_OPERAND_REGISTER &&
-            check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
+        if (guard->kind != GD_OPERAND_REGISTER && guard->symbol != GD_PTX_NONE)
+            add(check, GD_CODE_GD012, guard->token, NULL,
+                "the guard is no register; a predicate is expected");
+        else if (guard->kind == GD_OPERAND_REGISTER &&
+                 check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
             add(check, GD_CODE_GD012, guard->token, NULL,
                 "the guard is a .%s register; a predicate is expected",
                 gd_ptx_types[check->module->symbols[guard->symbol].type].name);
@@ -366,11 +319,10 @@ static void check_names(instruction_check *check)
     }
 }
 
-int32_t gd_check_instructions(griddep_findings *findings, const gd_ptx_module *module, bool *wrong,
-                              griddep_error *error)
+int32_t gd_check_instructions(gd_validity *text, griddep_error *error)
 {
-    instruction_check check = {
-        .findings = findings, .module = module, .newer = module->version > GD_FORMS_VERSION};
+    const gd_ptx_module *module = text->module;
+    instruction_check check = {.text = text, .module = module};
     bool enough = true;
 
     for (uint32_t i = 0; i < module->instruction_count && enough; i++)
@@ -379,6 +331,5 @@ int32_t gd_check_instructions(griddep_findings *findings, const gd_ptx_module *m
         check_names(&check);
     gd_table_free(&check.spellings);
     gd_arena_free(&check.arena);
-    *wrong = check.wrong;
     return enough ? GRIDDEP_OK : gd_error_memory(error);
 }

@@ -45,6 +45,33 @@ const gd_form *gd_forms_of(gd_op op, uint32_t *count)
     return &forms[low];
 }
 
+/* sm_100 to sm_119 are one family, sm_120 and sm_121 another. */
+static int32_t family_of(int32_t chip)
+{
+    return chip >= 100 && chip < 120 ? 100 : chip / 10 * 10;
+}
+
+bool gd_form_is_of(const gd_form *form, const gd_ptx_module *module)
+{
+    int32_t chip = form->target / 10;
+    char suffix =
+        module->target && *module->target ? module->target[strlen(module->target) - 1] : 0;
+    bool specific = suffix == 'a' || suffix == 'f';
+
+    if (form->version > module->version || chip > module->capability)
+        return module->capability == 0 && form->version <= module->version;
+    switch (form->target % 10) {
+    case 1:
+        return specific && family_of(chip) == family_of(module->capability);
+    case 2:
+        return specific;
+    case 9:
+        return module->capability < 70 || module->version < 64;
+    default:
+        return true;
+    }
+}
+
 /* ---- alternatives ---- */
 
 static size_t word_length(const char *text)
@@ -125,7 +152,8 @@ static bool is_type(const gd_modifier *modifier)
 {
     static const char *const others[] = {
         "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",   "e2m3",    "e3m2",   "e2m1",
-        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4"};
+        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4",
+        "u4",     "s4",     "u2",     "s2",     "b1",     "ue8m0",   "ue4m3",  "b1024"};
 
     for (int i = 1; i < GD_TYPE_COUNT; i++) {
         if (is(modifier, gd_ptx_types[i].name))
@@ -151,6 +179,36 @@ static bool is_space(const gd_modifier *modifier)
     return false;
 }
 
+/* The number behind a prefix, where nothing else follows it; 0: it is something else. */
+static uint32_t number_behind(const gd_modifier *modifier, uint32_t prefix, uint32_t end)
+{
+    uint32_t value = 0;
+
+    if (prefix >= end || end > modifier->length || end - prefix > 3)
+        return 0;
+    for (uint32_t i = prefix; i < end; i++) {
+        if ((unsigned)(modifier->text[i] - '0') > 9)
+            return 0;
+        value = value * 10 + (uint32_t)(modifier->text[i] - '0');
+    }
+    return value;
+}
+
+static void note_shape(gd_form_match *match, const gd_modifier *modifier)
+{
+    const char *text = modifier->text;
+    uint32_t length = modifier->length;
+    const char *n = memchr(text, 'n', length), *k = memchr(text, 'k', length);
+
+    if (text[0] == 'x' && number_behind(modifier, 1, length) <= 128)
+        match->repeats = (uint8_t)number_behind(modifier, 1, length);
+    else if (length == 2 && text[1] == 'd')
+        match->dimensions = (uint8_t)number_behind(modifier, 0, 1);
+    else if (text[0] == 'm' && n && k && n < k)
+        match->columns =
+            (uint16_t)number_behind(modifier, (uint32_t)(n - text) + 1, (uint32_t)(k - text));
+}
+
 static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *types)
 {
     if (is_type(modifier) && *types < GD_FORM_TYPES)
@@ -160,8 +218,7 @@ static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *ty
     if (modifier->length == 2 && modifier->text[0] == 'v' && modifier->text[1] >= '2' &&
         modifier->text[1] <= '8')
         match->vector = (uint8_t)(modifier->text[1] - '0');
-    if (modifier->length == 2 && modifier->text[0] == 'x')
-        match->matrices = (uint8_t)(modifier->text[1] - '0');
+    note_shape(match, modifier);
     match->hint |= is(modifier, "L2::cache_hint");
     match->multicast |= is(modifier, "multicast::cluster");
 }

@@ -14,12 +14,12 @@ typedef struct gd_form {
     const char *operands;
     uint16_t op;
     uint16_t version; /* 10 * major + minor */
-    uint16_t target;  /* 10 * sm_NN, and 1 where one architecture alone has it */
+    uint16_t target;  /* 10 * sm_NN, and 1 or 2 as forms.def says */
 } gd_form;
 
 enum {
-    GD_FORM_TYPES = 4,
-    GD_FORM_ROLES = 8,
+    GD_FORM_TYPES = 6,
+    GD_FORM_ROLES = 10,
     GD_FORMS_VERSION = 90 /* 10 times that of the PTX ISA that forms.def describes */
 };
 
@@ -46,6 +46,9 @@ typedef struct gd_form_role {
     bool optional;  /* may be left out */
     uint8_t vector; /* elements; 0: no vector */
     uint8_t needed; /* operands that the roles behind it need at least */
+    uint16_t low, high; /* of integer constants */
+    bool ranged;        /* ... which lie there */
+    bool powers;        /* ... and are powers of two */
     gd_value_type type;
 } gd_form_role;
 
@@ -58,7 +61,9 @@ typedef struct gd_form_match {
     uint32_t unmatched;  /* the first modifier that fits no group; UINT32_MAX: all fit */
     const char *missing; /* a group that must be there and is not; NULL: none */
     uint8_t vector;      /* .v2, .v4, .v8: the number; 1 without */
-    uint8_t matrices;    /* .x1, .x2, .x4: the number; 0 without */
+    uint8_t repeats;     /* .x1, .x2, .x4, ... .x128: the number; 0 without */
+    uint8_t dimensions;  /* .1d to .5d: the number; 0 without */
+    uint16_t columns;    /* N of .mMnNkK; 0 without */
     bool hint;           /* .L2::cache_hint is there */
     bool multicast;      /* .multicast::cluster is there */
     uint8_t role_count;
@@ -72,6 +77,9 @@ const gd_form *gd_forms_of(gd_op op, uint32_t *count);
  * lacks none. */
 bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
                  gd_form_match *match);
+
+/* Whether a text's .version and .target have a form. */
+bool gd_form_is_of(const gd_form *form, const gd_ptx_module *module);
 
 /* Walks over the alternatives of a form's groups, or of one group: at first *from is the group's
  * text. false: no more. */

@@ -3,6 +3,7 @@
  * source. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/format.h"
@@ -47,8 +48,9 @@ static gd_value_type read_packed(const char *name, size_t length)
     static const struct {
         const char *name;
         uint8_t bytes;
-    } packed[] = {{"tf32", 4},   {"u16x2", 4},  {"s16x2", 4},  {"e4m3x2", 2}, {"e5m2x2", 2},
-                  {"e2m3x2", 2}, {"e3m2x2", 2}, {"e2m1x2", 1}, {"ue8m0x2", 2}};
+    } packed[] = {{"tf32", 4},    {"u16x2", 4},  {"s16x2", 4},  {"e4m3x2", 2},
+                  {"e5m2x2", 2},  {"e2m3x2", 2}, {"e3m2x2", 2}, {"e2m1x2", 1},
+                  {"ue8m0x2", 2}, {"e4m3x4", 4}, {"e5m2x4", 4}};
 
     for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
         if (strlen(packed[i].name) == length && memcmp(packed[i].name, name, length) == 0)
@@ -99,11 +101,28 @@ static bool holds(uint8_t declared, const gd_value_type *wanted, bool wider)
                                         : class == CLASS_INTEGER || declared == GD_TYPE_F16X2;
 }
 
-/* Whether a constant is a value of a type. */
-static bool is_constant_of(const gd_ptx_operand *operand, const gd_value_type *wanted)
+/* 0f3F800000: has no sign in front. */
+static bool is_hexadecimal(const gd_ptx_module *module, const gd_ptx_operand *operand)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(module, operand->token + 1, &length);
+
+    return length > 2 && text[0] == '0' && strchr("fFdD", text[1]);
+}
+
+/* Whether a constant is a value of a type. An expression of fractions is one of either size. */
+static bool is_constant_of(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                           const gd_value_type *wanted)
 {
     bool fraction = operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
 
+    uint32_t first = gd_token_kind(module->tokens.list[operand->token]);
+    for (uint32_t i = operand->token;
+         operand->kind == GD_OPERAND_EXPRESSION && i < operand->token_end; i++)
+        fraction |= gd_token_kind(module->tokens.list[i]) == GD_TOKEN_FLOAT;
+    if (fraction &&
+        (first == '!' || first == '~' || (first == '-' && is_hexadecimal(module, operand))))
+        return false;
     if (wanted->class == CLASS_FLOAT)
         return fraction && (wanted->type == GD_TYPE_F32 || wanted->type == GD_TYPE_F64);
     if (wanted->class == CLASS_BITS && fraction)
@@ -113,11 +132,64 @@ static bool is_constant_of(const gd_ptx_operand *operand, const gd_value_type *w
 
 /* ---- roles ---- */
 
-static uint8_t read_vector(const gd_form_match *match, char size)
+/* Reads what follows the '*' of a role: a number, or a letter and perhaps what it is multiplied
+ * with. */
+static uint8_t read_vector(const gd_form_match *match, const char **text)
 {
-    if (size == 'V')
+    const char *at = *text;
+    uint32_t number = 0, of = 1;
+
+    while (*at >= '0' && *at <= '9')
+        number = number * 10 + (uint32_t)(*at++ - '0');
+    *text = at + 1;
+    switch (*at) {
+    case 'V':
         return match->vector > 1 ? match->vector : 0;
-    return size == 'X' ? match->matrices : (uint8_t)(size - '0');
+    case 'X':
+        of = match->repeats;
+        break;
+    case 'W':
+        of = match->columns / 2u;
+        break;
+    case 'H':
+        of = match->columns / 4u;
+        break;
+    case 'D':
+        of = match->dimensions;
+        break;
+    case 'I':
+        of = match->dimensions > 2 ? match->dimensions - 2u : 0;
+        break;
+    default:
+        *text = at;
+        break;
+    }
+    of *= number ? number : 1;
+    return (uint8_t)(of < UINT8_MAX ? of : UINT8_MAX);
+}
+
+/* .0-7, .4/8/16 or .16 */
+static void read_range(const char **text, gd_form_role *into)
+{
+    char *end;
+
+    into->ranged = true;
+    into->low = into->high = (uint16_t)strtoul(*text + 1, &end, 10);
+    into->powers = *end == '/';
+    while (*end == '-' || *end == '/')
+        into->high = (uint16_t)strtoul(end + 1, &end, 10);
+    *text = end;
+}
+
+/* Whether an integer constant is one that the role has. */
+static bool is_in_range(const gd_ptx_operand *operand, const gd_form_role *role)
+{
+    uint64_t value = role->type.bytes == 4 ? (uint32_t)operand->value : operand->value;
+
+    if (!role->ranged || operand->kind != GD_OPERAND_INTEGER)
+        return true;
+    return value >= role->low && value <= role->high &&
+           (!role->powers || (value & (value - 1)) == 0);
 }
 
 /* Reads the role that begins at *text, and steps behind it. false: there is none. */
@@ -128,25 +200,33 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     if (!*at)
         return false;
     *into = (gd_form_role){.kind = *at++};
-    if (*at >= '1' && *at <= '4') {
+    if (*at >= '1' && *at < '1' + GD_FORM_TYPES) {
         const gd_modifier *type = &match->types[*at++ - '1'];
         into->type = read_type(type->text, type->length);
         if (*at == 'w') {
             into->type = twice_as_wide(into->type);
             at++;
         }
+    } else if (*at == '.' && into->kind == 'i') {
+        read_range(&at, into);
     } else if (*at == '.') {
-        size_t length = strcspn(++at, "|&*_? ");
+        size_t length = strcspn(++at, "|&*_?< ");
         into->type = read_type(at, length);
         at += length;
     } else if (into->kind == 'h' || into->kind == 'm') {
         into->type = into->kind == 'h' ? read_type("b64", 3) : read_type("b16", 3);
     }
+    if (*at == '<') {
+        char *end;
+        into->ranged = true;
+        into->high = (uint16_t)strtoul(at + 1, &end, 10);
+        at = end;
+    }
     if (*at == '|' || *at == '&')
         into->pair = *at++;
     if (*at == '*') {
-        into->vector = read_vector(match, at[1]);
-        at += 2;
+        at++;
+        into->vector = read_vector(match, &at);
     }
     if (*at == '_') {
         into->sink = true;
@@ -263,10 +343,34 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
         snprintf(vector, sizeof vector, "a vector of %u: ", (unsigned)role->vector);
     switch (role->kind) {
     case 'i':
-        snprintf(text, capacity, "an integer constant");
+        if (role->ranged)
+            snprintf(text, capacity,
+                     role->powers ? "a power of two from %u to %u"
+                                  : "an integer constant from %u to %u",
+                     (unsigned)role->low, (unsigned)role->high);
+        else
+            snprintf(text, capacity, "an integer constant");
+        return;
+    case 'Q':
+    case 'U':
+        snprintf(text, capacity, "a .b32 register%s", role->kind == 'U' ? " or constant" : "");
+        return;
+    case 'k':
+        snprintf(text, capacity, "1 or -1");
+        return;
+    case 'n':
+        snprintf(text, capacity, "'_'");
         return;
     case 'a':
+    case 'A':
         snprintf(text, capacity, "an address in brackets");
+        return;
+    case 't':
+        snprintf(text, capacity, "a tensor map and %u coordinates, [map, {...}],",
+                 (unsigned)role->vector);
+        return;
+    case 'T':
+        snprintf(text, capacity, "a texture or surface and coordinates, [name, {...}],");
         return;
     case 'l':
         snprintf(text, capacity, "a label");
@@ -324,11 +428,19 @@ static bool is_constant(const fitting *fit, const gd_ptx_operand *operand)
            operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
 }
 
+/* The name of an operand, behind its sign. */
+static const char *name_of(const fitting *fit, const gd_ptx_operand *operand, uint32_t *length)
+{
+    bool sign = operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS);
+
+    return gd_ptx_token_text(fit->module, operand->token + sign, length);
+}
+
 /* A name that nothing declares is told of by another finding. */
 static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
 {
     uint32_t length;
-    const char *name = gd_ptx_token_text(fit->module, operand->token, &length);
+    const char *name = name_of(fit, operand, &length);
 
     if (operand->kind == GD_OPERAND_SPECIAL)
         return !gd_is_special_register(name, length);
@@ -344,17 +456,43 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
     if (operand->flags & GD_OPERAND_OFFSET) {
         bool whole = !is_destination(role) && !operand->component && !role->vector &&
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
-        return whole &&
-               (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
-                (classes[symbol->type] == CLASS_BITS && holds(symbol->type, &role->type, wider)));
+        return whole && (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
+                         holds(symbol->type, &role->type, wider));
     }
     if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) && role->type.class != CLASS_PREDICATE)
         return false;
-    if (operand->flags & GD_OPERAND_NOT && is_destination(role))
+    if (operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS) && is_destination(role))
         return false;
     if (operand->component && symbol->vector == 1)
         return false;
     return holds(symbol->type, &role->type, wider);
+}
+
+/* Special registers of four parts have one named, others none; those of 64 bits are moved as such,
+ * and others are not. */
+static bool fits_special(const fitting *fit, const gd_ptx_operand *operand,
+                         const gd_form_role *role)
+{
+    static const char *const vectors[] = {"%tid",           "%ntid",          "%ctaid",
+                                          "%nctaid",        "%clusterid",     "%nclusterid",
+                                          "%cluster_ctaid", "%cluster_nctaid"};
+    static const char *const wide[] = {"%clock64", "%globaltimer", "%current_graph_exec"};
+    uint32_t length;
+    const char *name = name_of(fit, operand, &length);
+    bool vector = false, is_wide = length == 7 && memcmp(name, "%gridid", 7) == 0;
+
+    if (operand->flags)
+        return false;
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+        vector |= strlen(vectors[i]) == length && memcmp(vectors[i], name, length) == 0;
+    if (vector ? operand->component < 1 || operand->component > 4 : operand->component != 0)
+        return vector && !operand->component && (role->vector || fit->match->vector > 1);
+    if (role->kind != 'z' || is_wide)
+        return true;
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+        is_wide |= strlen(wide[i]) == length && memcmp(wide[i], name, length) == 0;
+    is_wide |= length > 3 && memcmp(name + length - 3, "_64", 3) == 0;
+    return is_wide == (role->type.bytes == 8);
 }
 
 /* A scalar: a register, or where the role has them, a constant or a symbol. */
@@ -372,11 +510,12 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
     if (!source)
         return false;
     if (is_constant(fit, operand))
-        return is_constant_of(operand, &role->type);
+        return is_constant_of(fit->module, operand, &role->type) && is_in_range(operand, role);
     if (is_function(fit, operand))
         return true;
     if (operand->kind == GD_OPERAND_SPECIAL)
-        return (role->kind == 'C' || role->kind == 'z') && role->type.class != CLASS_FLOAT;
+        return (role->kind == 'C' || role->kind == 'z') && role->type.class != CLASS_FLOAT &&
+               fits_special(fit, operand, role);
     if (operand->kind != GD_OPERAND_SYMBOL || role->type.class == CLASS_FLOAT ||
         role->type.class == CLASS_PREDICATE)
         return false;
@@ -477,8 +616,7 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         return fit->addresses > 1 ||
                (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
                 (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
-    if (symbol->space == GD_SPACE_PARAM && fit->instruction->op == GD_OP_ST &&
-        symbol->scope == fit->module->functions[fit->function].scope &&
+    if (symbol->kind == GD_SYMBOL_PARAMETER && fit->instruction->op == GD_OP_ST &&
         fit->module->functions[fit->function].flags & GD_FUNCTION_ENTRY)
         return false; /* an entry's parameters are read only */
     size_t length = strlen(names[symbol->space]);
@@ -489,10 +627,12 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
 static bool begins_with_name(const fitting *fit, const gd_ptx_operand *operand)
 {
     return operand->kind == GD_OPERAND_EXPRESSION &&
+           gd_token_kind(fit->module->tokens.list[operand->token + 1]) != '-' &&
            gd_token_kind(fit->module->tokens.list[operand->token]) == GD_TOKEN_NAME;
 }
 
-static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
+static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
+                         bool tensor_memory)
 {
     if (operand->kind != GD_OPERAND_MEMORY)
         return begins_with_name(fit, operand) &&
@@ -516,11 +656,30 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     }
     const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
     uint8_t class = classes[symbol->type];
+    if (tensor_memory && gd_ptx_types[symbol->type].bytes != 4)
+        return tell(fit, address->token, "an address of tensor memory is held by 32 bits");
     if ((class == CLASS_INTEGER || class == CLASS_BITS) && gd_ptx_types[symbol->type].bytes <= 8)
         return true;
     return tell(fit, address->token,
                 "a .%s register holds no address; one of integers or bits does",
                 gd_ptx_types[symbol->type].name);
+}
+
+/* [map, {coordinates}], [texture, {coordinates}] or [texture, sampler, {coordinates}] */
+static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
+                        const gd_form_role *role)
+{
+    uint32_t next = index + 1, count = 0;
+
+    if (operand->kind != GD_OPERAND_MEMORY)
+        return false;
+    for (uint32_t i = next; i < operand->end; i = operand_at(fit, i)->end)
+        count++;
+    if (role->kind == 'T')
+        return count == 2 || count == 3;
+    next = operand_at(fit, next)->end;
+    return count == 2 && operand_at(fit, next)->kind == GD_OPERAND_VECTOR &&
+           fits_vector(fit, operand_at(fit, next), next, *role);
 }
 
 static bool fits_predicate(const fitting *fit, const gd_ptx_operand *operand)
@@ -538,7 +697,7 @@ static bool fits_label(const fitting *fit, const gd_ptx_operand *operand)
 {
     return is_undeclared(fit, operand) ||
            (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
-            fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
+            !operand->flags && fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
 }
 
 static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
@@ -546,13 +705,52 @@ static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
     static const gd_value_type predicate = {
         .name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
     const gd_ptx_operand *first = operand_at(fit, index + 1), *second = operand_at(fit, first->end);
+    const char pair = role.pair;
 
-    if (!fits_scalar(fit, first, &role))
-        return tell_expected(fit, first, &role);
-    role.sink = role.pair == '|' && first->kind != GD_OPERAND_SINK;
     role.pair = 0;
+    if (role.vector ? !fits_vector(fit, first, index + 1, role) : !fits_scalar(fit, first, &role))
+        return tell_expected(fit, first, &role);
+    role.vector = 0;
+    role.sink = pair == '|' && first->kind != GD_OPERAND_SINK;
     role.type = predicate;
     return fits_scalar(fit, second, &role) || tell_expected(fit, second, &role);
+}
+
+/* mov.b64 of a .v2 .u32 register. */
+static bool is_packed_register(const fitting *fit, const gd_ptx_operand *operand,
+                               const gd_form_role *role)
+{
+    if (operand->kind != GD_OPERAND_REGISTER || operand->component || operand->flags)
+        return false;
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+    return symbol->vector > 1 && role->type.class == CLASS_BITS &&
+           gd_ptx_types[symbol->type].bytes * symbol->vector == role->type.bytes;
+}
+
+/* Instructions in which ptxas takes {%r1} for %r1. */
+static bool takes_vector_of_one(const fitting *fit)
+{
+    switch (fit->instruction->op) {
+    case GD_OP_CVT:
+    case GD_OP_LD:
+    case GD_OP_LDU:
+    case GD_OP_ST:
+    case GD_OP_SULD:
+    case GD_OP_SUST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What video instructions work on (PTX ISA 9.7.20). */
+static bool fits_word(const fitting *fit, const gd_ptx_operand *operand)
+{
+    if (operand->kind != GD_OPERAND_REGISTER)
+        return false;
+    uint8_t type = fit->module->symbols[operand->symbol].type;
+    return gd_ptx_types[type].bytes == 4 &&
+           (classes[type] == CLASS_INTEGER || classes[type] == CLASS_BITS);
 }
 
 static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
@@ -566,26 +764,53 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
                     (unsigned)fit->position);
     switch (role.kind) {
     case 'a':
-        return fits_address(fit, operand, index);
+    case 'A':
+        return fits_address(fit, operand, index, role.kind == 'A');
+    case 't':
+    case 'T':
+        return fits_tensor(fit, operand, index, &role);
+    case 'Q':
+    case 'U':
+        if (role.kind == 'U' && is_constant(fit, operand))
+            return operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE;
+        return is_undeclared(fit, operand) || fits_word(fit, operand);
+    case 'q':
+        return true;
     case 'p':
         return fits_predicate(fit, operand);
     case 'l':
         return fits_label(fit, operand);
     case 'i':
+        if (!is_in_range(operand, &role))
+            return false;
         return is_undeclared(fit, operand) ||
                (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
                 operand->kind != GD_OPERAND_DOUBLE);
+    case 'k':
+        return operand->kind == GD_OPERAND_INTEGER &&
+               (operand->value + 1 == 0 || operand->value == 1);
+    case 'n':
+        return operand->kind == GD_OPERAND_SINK;
     case 'h':
     case 'm':
         return fits_scalar(fit, operand, &role);
     case 'y':
     case 'z':
+        if (fit->match->vector > 1 && operand->kind == GD_OPERAND_VECTOR) {
+            role.vector = fit->match->vector;
+            return fits_vector(fit, operand, index, role);
+        }
         if (operand->kind == GD_OPERAND_VECTOR)
             return fits_pack(fit, operand, index, &role);
+        if (is_packed_register(fit, operand, &role))
+            return true;
         break;
     default:
         break;
     }
+    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit) &&
+        operand_at(fit, index + 1)->end == operand->end)
+        operand = operand_at(fit, index + 1);
     return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
 }
 
@@ -605,9 +830,15 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
         *fault = (gd_operand_fault){.token = instruction->opcode};
     for (uint32_t i = index; i < instruction->operand_end; i = operand_at(&fit, i)->end)
         left++;
+    fit.position = 1;
+    if ((instruction->op == GD_OP_LD || instruction->op == GD_OP_ST) && match->vector > 1 &&
+        match->form->version < 88 &&
+        match->vector * read_type(match->types[0].text, match->types[0].length).bytes > 16)
+        return tell(&fit, instruction->opcode, "the vector has more than 128 bits");
+    fit.position = 0;
     for (uint32_t i = 0; i < match->role_count; i++) {
         const gd_form_role *role = &match->roles[i];
-        fit.addresses += role->kind == 'a';
+        fit.addresses += role->kind == 'a' || role->kind == 't' || role->kind == 'T';
         if (role->optional && left <= role->needed)
             continue;
         fit.position++;

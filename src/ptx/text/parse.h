@@ -8,39 +8,7 @@
 #define GD_PTX_TEXT_PARSE_H
 
 #include "ptx/text/module.h"
-
-typedef enum gd_word_class {
-    GD_WORD_NONE,
-    GD_WORD_VERSION,
-    GD_WORD_TARGET,
-    GD_WORD_ADDRESS_SIZE,
-    GD_WORD_ENTRY,
-    GD_WORD_FUNC,
-    GD_WORD_ALIAS,
-    GD_WORD_FILE,
-    GD_WORD_LOC,
-    GD_WORD_SECTION,
-    GD_WORD_PRAGMA,
-    GD_WORD_TARGETS,
-    GD_WORD_PROTOTYPE,
-    GD_WORD_LINK,
-    GD_WORD_SPACE,
-    GD_WORD_ALIGN,
-    GD_WORD_PTR,
-    GD_WORD_ATTRIBUTE,
-    GD_WORD_VECTOR,
-    GD_WORD_PERFORMANCE,
-    GD_WORD_FLAG,
-    GD_WORD_TYPE
-} gd_word_class;
-
-/* A word that begins, or stands in, a directive. */
-typedef struct gd_word {
-    const char *text;
-    uint8_t length;
-    uint8_t class; /* gd_word_class */
-    uint8_t value; /* GD_SPACE_*, GD_LINK_*, ... */
-} gd_word;
+#include "ptx/text/word.h"
 
 /* A binding that a scope has hidden. */
 typedef struct gd_parse_undo {
@@ -59,6 +27,7 @@ typedef struct gd_parser {
     uint32_t depth;       /* of open scopes, the module's not counted */
     uint32_t first_label; /* symbol: the labels that stand right before the statement begin here */
     bool out_of_memory;
+    bool is_call; /* the instruction that is looked at */
     bool
         split_anywhere; /* some name<N> ends in a digit, so that %r12 may also be the third of
                          * %r1<9> */

@@ -114,6 +114,7 @@ static bool parse_instruction(gd_parser *parser)
     if (!parse_opcode(parser, &instruction))
         return false;
     instruction.operand = parser->module->operand_count;
+    parser->is_call = gd_ops[instruction.op].control == GD_CONTROL_CALL;
     if (gd_parse_kind(parser) != ';') {
         do {
             if (!gd_parse_operand(parser, 0))

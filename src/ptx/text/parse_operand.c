@@ -280,19 +280,21 @@ static bool parse_simple(gd_parser *parser, uint32_t depth)
     return parse_expression(parser, depth);
 }
 
-/* Whether the bracket at the current '(' is a list of arguments: then the operand ends behind
- * it. */
+/* Whether the bracket at the current '(' is a list of arguments: then the operand ends behind it.
+ * In an instruction other than call one constant in brackets is an expression. */
 static bool is_list(const gd_parser *parser)
 {
     uint32_t depth = 0, token = parser->at;
+    bool constant = !parser->is_call && kind_at(parser, token + 1) != ')';
 
     for (;; token++) {
         uint32_t kind = kind_at(parser, token);
+        constant &= kind != GD_TOKEN_NAME && kind != ',';
         depth += kind == '(';
         if (kind == GD_TOKEN_END || kind == ';')
             return true;
         if (kind == ')' && --depth == 0)
-            return ends_operand(kind_at(parser, token + 1));
+            return ends_operand(kind_at(parser, token + 1)) && !constant;
     }
 }
 

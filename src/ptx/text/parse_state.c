@@ -5,19 +5,7 @@
 #include "ptx/text/array.h"
 #include "ptx/text/parse.h"
 
-static const gd_word words[] = {
-    {.text = "", .class = GD_WORD_NONE},
-#define GD_WORD(word, kind, number)                                                                \
-    {.text = word, .length = sizeof word - 1, .class = GD_WORD_##kind, .value = number},
-#include "ptx/text/keywords.def"
-#undef GD_WORD
-#define GD_TYPE(identifier, name, bytes, kind)                                                     \
-    {.text = name, .length = sizeof name - 1, .class = GD_WORD_TYPE, .value = GD_TYPE_##identifier},
-#include "ptx/text/types.def"
-#undef GD_TYPE
-};
-
-enum { WORD_COUNT = sizeof words / sizeof words[0], SHOWN_BYTES = 40 };
+enum { SHOWN_BYTES = 40 };
 
 /* Room for one more item of an array of the module. */
 #define ROOM(module, items, item)                                                                  \
@@ -167,26 +155,17 @@ uint32_t gd_parse_name(gd_parser *parser)
     return name;
 }
 
-static uint16_t find_word(const char *text, uint32_t length)
-{
-    for (uint16_t i = 1; i < WORD_COUNT; i++) {
-        if (words[i].length == length && memcmp(words[i].text, text, length) == 0)
-            return i;
-    }
-    return 0;
-}
-
 const gd_word *gd_parse_word(gd_parser *parser)
 {
     if (gd_parse_kind(parser) != GD_TOKEN_DOTTED)
-        return &words[0];
+        return gd_word_at(0);
     uint32_t index = gd_parse_name(parser);
     if (index == GD_PTX_NONE)
         return NULL;
     gd_ptx_name *name = &parser->module->names.list[index];
     if (name->word == GD_PTX_NOT_LOOKED_UP)
-        name->word = find_word(parser->module->text + name->offset + 1, name->length - 1);
-    return &words[name->word];
+        name->word = gd_word_index(parser->module->text + name->offset + 1, name->length - 1);
+    return gd_word_at(name->word);
 }
 
 uint32_t gd_parse_add_symbol(gd_parser *parser, gd_ptx_symbol_kind kind, uint32_t name,
@@ -254,11 +233,35 @@ uint32_t gd_parse_add_operand(gd_parser *parser, gd_ptx_operand_kind kind, uint3
     return operand;
 }
 
+static bool is_in_scope(const gd_parser *parser, uint32_t symbol, uint32_t scope)
+{
+    return symbol != GD_PTX_NONE && parser->module->symbols[symbol].scope == scope;
+}
+
+/* Whether the scope has the name of a new symbol already. For a range, single registers before it
+ * are not looked for. */
+static bool is_declared_again(const gd_parser *parser, const gd_ptx_symbol *item)
+{
+    const gd_ptx_name *name = &parser->module->names.list[item->name];
+
+    if (item->flags & GD_SYMBOL_RANGE)
+        return is_in_scope(parser, name->range, item->scope);
+    if (is_in_scope(parser, name->symbol, item->scope))
+        return true;
+    if (name->prefix == GD_PTX_NONE)
+        return false;
+    uint32_t range = parser->module->names.list[name->prefix].range;
+    return is_in_scope(parser, range, item->scope) &&
+           name->number < parser->module->symbols[range].count;
+}
+
 bool gd_parse_bind(gd_parser *parser, uint32_t symbol)
 {
     gd_ptx_symbol *item = &parser->module->symbols[symbol];
     gd_ptx_name *name = &parser->module->names.list[item->name];
 
+    if (is_declared_again(parser, item))
+        item->flags |= GD_SYMBOL_AGAIN;
     if (parser->depth) {
         if (parser->undo_count == parser->undo_capacity &&
             !gd_array_grow((void **)&parser->undo, &parser->undo_capacity, sizeof *parser->undo))

@@ -1,0 +1,814 @@
+/* Declarations, directives and functions' heads as ptxas takes them (PTX ISA 5 and 11). The parser
+ * keeps what it does not know; here it is an error. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ptx/check/validity.h"
+#include "ptx/isa/need.h"
+#include "ptx/text/word.h"
+
+enum {
+    VECTOR_BYTES = 16,
+    PARAMETER_BYTES = 4352,        /* of an entry, before PTX ISA 8.1 or sm_70 */
+    PARAMETER_BYTES_LARGE = 32764, /* since then */
+    CONSTANT_BYTES = 65536,
+    ALIGNMENT_PARAMETER = 128, /* the largest of a .func's parameter */
+    DIMENSIONS = 8
+};
+
+/* Where a declaration stands. */
+typedef enum place {
+    PLACE_MODULE,
+    PLACE_BODY,
+    PLACE_ENTRY, /* a parameter of an .entry */
+    PLACE_FUNC   /* a parameter or result of a .func */
+} place;
+
+/* ---- tokens ---- */
+
+static uint32_t kind_of(const gd_validity *check, uint32_t token)
+{
+    return gd_token_kind(check->module->tokens.list[token]);
+}
+
+static int text_bytes(uint32_t length)
+{
+    return (int)(length < 60 ? length : 60);
+}
+
+/* The word that a dotted token is, and its text without the dot. */
+static const gd_word *word_at(const gd_validity *check, uint32_t token, const char **text,
+                              uint32_t *length)
+{
+    *text = gd_ptx_token_text(check->module, token, length) + 1;
+    return gd_word_find(*text, --*length);
+}
+
+static bool is_declared_with(const gd_word *word)
+{
+    return word->class == GD_WORD_SPACE || word->class == GD_WORD_TYPE ||
+           word->class == GD_WORD_LINK || word->class == GD_WORD_ALIGN ||
+           word->class == GD_WORD_VECTOR || word->class == GD_WORD_PTR ||
+           word->class == GD_WORD_ATTRIBUTE;
+}
+
+/* A word that PTX does not have. */
+static void tell_word(gd_validity *check, gd_code code, uint32_t token, bool directive)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, token, &length);
+    gd_guess meant = {.nearest = {.word = text + 1, .bytes = length - 1}};
+    char hint[GD_GUESS_BYTES + 20] = "";
+
+    for (uint32_t i = 1; gd_word_at(i)->class != GD_WORD_NONE; i++) {
+        if (is_declared_with(gd_word_at(i)) != directive)
+            gd_guess_look(&meant, gd_word_at(i)->text, gd_word_at(i)->length);
+    }
+    if (meant.name[0])
+        snprintf(hint, sizeof hint, "did you mean .%s?", meant.name);
+    gd_validity_add(check, code, token, hint, "PTX has no %s %.*s",
+                    directive ? "directive" : "type or state space", text_bytes(length), text);
+}
+
+/* Whether the text's version and target have a word. */
+static void check_need(gd_validity *check, uint32_t token, const char *text, uint32_t length)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_need *need = gd_need_of_word(text, length);
+
+    if (need && need->version > module->version)
+        gd_validity_add(check, GD_CODE_GD014, token, NULL,
+                        ".%s needs .version %d.%d; the text says %d.%d", need->word,
+                        need->version / 10, need->version % 10, (int)(module->version / 10),
+                        (int)(module->version % 10));
+    else if (need && module->capability && need->chip > module->capability)
+        gd_validity_add(check, GD_CODE_GD014, token, NULL,
+                        ".%s needs .target sm_%d; the text says %s", need->word, need->chip,
+                        module->target);
+}
+
+/* ---- one declaration ---- */
+
+/* What stands before the declared names. */
+typedef struct words {
+    uint32_t space, type, vector, link, pointer; /* tokens; GD_PTX_NONE: not there */
+    bool managed;
+} words;
+
+static bool refuse(gd_validity *check, uint32_t token, const char *why)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, token, &length);
+
+    gd_validity_add(check, GD_CODE_GD016, token, NULL, "%.*s %s", text_bytes(length), text, why);
+    return false;
+}
+
+static bool take_space(gd_validity *check, uint32_t token, place where, gd_ptx_space space,
+                       words *found)
+{
+    if (found->pointer != GD_PTX_NONE)
+        return space == GD_SPACE_GLOBAL || space == GD_SPACE_SHARED || space == GD_SPACE_CONST ||
+               space == GD_SPACE_LOCAL ||
+               refuse(check, token, "is no state space that a pointer can have");
+    if (found->space != GD_PTX_NONE)
+        return refuse(check, token, "is a second state space");
+    found->space = token;
+    if (space == GD_SPACE_SREG || space == GD_SPACE_TEX)
+        return refuse(check, token, "declares nothing in this version of PTX");
+    if (where == PLACE_MODULE &&
+        (space == GD_SPACE_REG || space == GD_SPACE_LOCAL || space == GD_SPACE_PARAM))
+        return refuse(check, token, "stands in functions only");
+    if (where == PLACE_ENTRY && space != GD_SPACE_PARAM)
+        return refuse(check, token, "is not .param, in which an entry's parameters are");
+    if (where == PLACE_FUNC && space != GD_SPACE_PARAM && space != GD_SPACE_REG)
+        return refuse(check, token, "is neither .param nor .reg, in which parameters are");
+    return true;
+}
+
+static bool take_type(gd_validity *check, uint32_t token, gd_ptx_type type, words *found)
+{
+    if (found->type != GD_PTX_NONE)
+        return found->pointer != GD_PTX_NONE || refuse(check, token, "is a second type");
+    found->type = token;
+    return (type != GD_TYPE_BF16 && type != GD_TYPE_BF16X2 && type != GD_TYPE_F32X2) ||
+           refuse(check, token, "is a type of instructions only; registers of bits hold it");
+}
+
+/* One word; *token is the last of its tokens. false: it was told what is wrong. */
+static bool take_word(gd_validity *check, uint32_t *token, place where, words *found)
+{
+    uint32_t length, at = *token;
+    const char *text;
+    const gd_word *word = word_at(check, at, &text, &length);
+
+    check_need(check, at, text, length);
+    switch (word->class) {
+    case GD_WORD_SPACE:
+        return take_space(check, at, where, (gd_ptx_space)word->value, found);
+    case GD_WORD_TYPE:
+        return take_type(check, at, (gd_ptx_type)word->value, found);
+    case GD_WORD_LINK:
+        if (where != PLACE_MODULE)
+            return refuse(check, at, "stands in front of what a module declares only");
+        if (found->link != GD_PTX_NONE)
+            return refuse(check, at, "is a second linking directive");
+        found->link = at;
+        return true;
+    case GD_WORD_VECTOR:
+        found->vector = at;
+        return word->value != 8 || refuse(check, at, "is no vector that can be declared");
+    case GD_WORD_ALIGN:
+        ++*token;
+        return true;
+    case GD_WORD_PTR:
+        found->pointer = at;
+        return where == PLACE_ENTRY || refuse(check, at, "is for parameters of entries");
+    case GD_WORD_ATTRIBUTE:
+        found->managed = gd_ptx_token_is(check->module, at + 2, ".managed");
+        if (!found->managed && !gd_ptx_token_is(check->module, at + 2, ".unified"))
+            return refuse(check, at + 2, "is no attribute");
+        while (kind_of(check, *token) != ')' && kind_of(check, *token) != GD_TOKEN_END)
+            ++*token;
+        return true;
+    default:
+        tell_word(check, GD_CODE_GD016, at, false);
+        return false;
+    }
+}
+
+static bool check_words(gd_validity *check, uint32_t token, uint32_t name, place where,
+                        words *found)
+{
+    *found = (words){.space = GD_PTX_NONE,
+                     .type = GD_PTX_NONE,
+                     .vector = GD_PTX_NONE,
+                     .link = GD_PTX_NONE,
+                     .pointer = GD_PTX_NONE};
+    for (; token < name; token++) {
+        if (kind_of(check, token) == GD_TOKEN_DOTTED && !take_word(check, &token, where, found))
+            return false;
+    }
+    if (found->type != GD_PTX_NONE && found->space != GD_PTX_NONE)
+        return true;
+    gd_validity_add(check, GD_CODE_GD016, name, NULL, "the declaration lacks a %s",
+                    found->type == GD_PTX_NONE ? "type" : "state space");
+    return false;
+}
+
+static bool complain(gd_validity *check, const gd_ptx_symbol *symbol, const char *why)
+{
+    return refuse(check, symbol->token, why);
+}
+
+static bool is_reference(const gd_ptx_symbol *symbol)
+{
+    return symbol->type == GD_TYPE_TEXREF || symbol->type == GD_TYPE_SAMPLERREF ||
+           symbol->type == GD_TYPE_SURFREF;
+}
+
+/* [3][]: an empty dimension is the first one, and only where something else tells the size. */
+static bool check_dimensions(gd_validity *check, const gd_ptx_symbol *symbol, place where,
+                             bool last)
+{
+    bool first = true;
+
+    for (uint32_t at = symbol->token + 1; kind_of(check, at) == '['; first = false) {
+        bool empty = kind_of(check, at + 1) == ']';
+        if (empty && !first)
+            return complain(check, symbol, "has an empty dimension behind the first one");
+        at += empty ? 2 : 3;
+    }
+    if (where == PLACE_ENTRY && symbol->flags & GD_SYMBOL_UNSIZED)
+        return complain(check, symbol, "is a parameter of an entry, which must have a size");
+    if (where == PLACE_FUNC)
+        return !(symbol->flags & GD_SYMBOL_UNSIZED) || last ||
+               complain(check, symbol, "has no size, which the last parameter alone may lack");
+    if (symbol->flags & GD_SYMBOL_ARRAY && (symbol->flags & GD_SYMBOL_UNSIZED || !symbol->bytes) &&
+        !(symbol->link & GD_LINK_EXTERN) && !(symbol->flags & GD_SYMBOL_INITIALISED))
+        return complain(check, symbol, "has no size, and is not .extern");
+    return true;
+}
+
+static bool check_register(gd_validity *check, const gd_ptx_symbol *symbol)
+{
+    if (symbol->flags & GD_SYMBOL_ARRAY)
+        return complain(check, symbol, "is an array, which registers cannot be");
+    if (symbol->type == GD_TYPE_PRED && symbol->vector > 1)
+        return complain(check, symbol, "is a vector of predicates, which there are none");
+    return true;
+}
+
+static bool check_memory(gd_validity *check, const gd_ptx_symbol *symbol, place where, bool managed)
+{
+    if (symbol->type == GD_TYPE_PRED)
+        return complain(check, symbol, "is a predicate outside of .reg");
+    if (symbol->flags & GD_SYMBOL_RANGE && where != PLACE_BODY && where != PLACE_MODULE)
+        return complain(check, symbol, "is a parameter with a range, which registers alone have");
+    if (symbol->space == GD_SPACE_PARAM && symbol->vector > 1 && !(symbol->flags & GD_SYMBOL_ARRAY))
+        return complain(check, symbol, "is a vector in .param; an array of bytes can be one");
+    if (managed && symbol->space != GD_SPACE_GLOBAL)
+        return complain(check, symbol, "is .managed outside of .global");
+    if (symbol->link & GD_LINK_COMMON && symbol->space != GD_SPACE_GLOBAL)
+        return complain(check, symbol, "is .common outside of .global");
+    return true;
+}
+
+/* ---- initial values ---- */
+
+typedef struct shape {
+    uint64_t dimensions[DIMENSIONS]; /* 0: any number */
+    uint32_t count;
+    bool vector; /* the last is that of a vector, which must be whole */
+} shape;
+
+static void read_shape(const gd_validity *check, const gd_ptx_symbol *symbol, uint32_t *token,
+                       shape *of)
+{
+    uint32_t length;
+
+    *of = (shape){.count = 0};
+    while (kind_of(check, *token) == '[') {
+        uint64_t value = 0;
+        bool empty = kind_of(check, *token + 1) == ']';
+        const char *text = gd_ptx_token_text(check->module, *token + 1, &length);
+        if (!empty)
+            gd_ptx_integer_read(text, length, &value);
+        if (of->count < DIMENSIONS)
+            of->dimensions[of->count++] = value;
+        *token += empty ? 2 : 3;
+    }
+    if (symbol->vector > 1 && of->count < DIMENSIONS) {
+        of->dimensions[of->count++] = symbol->vector;
+        of->vector = true;
+    }
+}
+
+static bool is_declared(gd_validity *check, uint32_t token)
+{
+    const gd_ptx_module *module = check->module;
+    uint32_t length;
+    const char *text = gd_ptx_token_text(module, token, &length);
+    uint32_t name = gd_ptx_name_find(&module->names, module->text, text, length);
+    uint32_t symbol = name == GD_PTX_NONE ? name : module->names.list[name].symbol;
+
+    if (symbol != GD_PTX_NONE && (module->symbols[symbol].kind == GD_SYMBOL_FUNCTION ||
+                                  module->symbols[symbol].token < token))
+        return true;
+    gd_validity_add(check, GD_CODE_GD013, token, NULL, "%.*s is not declared in front of this",
+                    text_bytes(length), text);
+    return false;
+}
+
+/* One value: literals of the type's kind, and of names those that lie in memory. */
+static bool check_value(gd_validity *check, const gd_ptx_symbol *symbol, uint32_t token)
+{
+    uint32_t kind = kind_of(check, token);
+    bool fraction = symbol->type == GD_TYPE_F32 || symbol->type == GD_TYPE_F64;
+    bool bits = symbol->type >= GD_TYPE_B8 && symbol->type <= GD_TYPE_B128;
+
+    if (kind == GD_TOKEN_NAME && !is_declared(check, token))
+        return false;
+    if (kind == GD_TOKEN_NAME && fraction)
+        return refuse(check, token, "is an address, and the variable is one of numbers");
+    if (kind == GD_TOKEN_INTEGER && fraction)
+        return refuse(check, token, "is an integer, and the variable is none; write 1.0");
+    if (kind == GD_TOKEN_FLOAT && !fraction && !bits)
+        return refuse(check, token, "is no integer, and the variable is one");
+    return true;
+}
+
+/* From the value's first token on; *token is behind it. */
+static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32_t *token,
+                         const shape *of, uint32_t depth)
+{
+    uint64_t count = 0;
+    uint32_t open = *token;
+
+    if (depth == of->count || kind_of(check, *token) != '{') {
+        uint32_t inside = 0, first = *token;
+        if (depth < of->count)
+            return refuse(check, *token, "is one value where a list in braces is expected");
+        if (kind_of(check, *token) == '{')
+            return refuse(check, *token, "begins a list where one value is expected");
+        for (;; ++*token) {
+            uint32_t kind = kind_of(check, *token);
+            if (kind == ';' || kind == GD_TOKEN_END ||
+                (inside == 0 && (kind == ',' || kind == '}')))
+                break;
+            inside += kind == '(';
+            inside -= kind == ')';
+        }
+        return *token != first + 1 || check_value(check, symbol, first);
+    }
+    do {
+        ++*token;
+        if (!check_values(check, symbol, token, of, depth + 1))
+            return false;
+        if (++count > of->dimensions[depth] && of->dimensions[depth])
+            return refuse(check, open, "begins a list of more values than there are elements");
+    } while (kind_of(check, *token) == ',');
+    if (of->vector && depth + 1 == of->count && count != of->dimensions[depth])
+        return refuse(check, open, "begins a list of fewer values than the vector has");
+    if (kind_of(check, *token) == '}')
+        ++*token;
+    return true;
+}
+
+static void check_initialiser(gd_validity *check, const gd_ptx_symbol *symbol)
+{
+    uint32_t token = symbol->token + 1;
+    shape of;
+
+    if (!(symbol->flags & GD_SYMBOL_INITIALISED) || is_reference(symbol))
+        return;
+    if (symbol->space != GD_SPACE_GLOBAL && symbol->space != GD_SPACE_CONST) {
+        complain(check, symbol, "has an initial value, which .global and .const alone can have");
+        return;
+    }
+    if (symbol->link & GD_LINK_EXTERN) {
+        complain(check, symbol, "is .extern and has an initial value");
+        return;
+    }
+    if (symbol->type == GD_TYPE_F16 || symbol->type == GD_TYPE_F16X2) {
+        complain(check, symbol, "has an initial value, which this type cannot have; use .b16");
+        return;
+    }
+    read_shape(check, symbol, &token, &of);
+    if (kind_of(check, token) == '=') {
+        token++;
+        check_values(check, symbol, &token, &of, 0);
+    }
+}
+
+/* ---- names ---- */
+
+/* Variables of a module may be declared twice when one is .extern, or both are. */
+static bool may_repeat(const gd_ptx_module *module, const gd_ptx_symbol *symbol)
+{
+    for (uint32_t i = 0; symbol->scope == 0 && &module->symbols[i] < symbol; i++) {
+        const gd_ptx_symbol *other = &module->symbols[i];
+        if (other->name != symbol->name || other->scope != 0 || other->kind != GD_SYMBOL_VARIABLE ||
+            symbol->kind != GD_SYMBOL_VARIABLE)
+            continue;
+        bool both = other->link & GD_LINK_EXTERN && symbol->link & GD_LINK_EXTERN;
+        bool resolved =
+            (other->link | symbol->link) & GD_LINK_EXTERN && other->link && symbol->link;
+        if ((both || resolved) && other->type == symbol->type && other->space == symbol->space)
+            return true;
+    }
+    return false;
+}
+
+static void check_again(gd_validity *check, const gd_ptx_symbol *symbol)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, symbol->token, &length);
+
+    if (symbol->flags & GD_SYMBOL_AGAIN && !may_repeat(check->module, symbol))
+        gd_validity_add(check, GD_CODE_GD015, symbol->token, NULL, "%.*s is declared here already",
+                        text_bytes(length), text);
+}
+
+/* A symbol whose words are right. */
+static void check_symbol(gd_validity *check, const gd_ptx_symbol *symbol, place where, bool last,
+                         bool managed)
+{
+    if ((uint32_t)gd_ptx_types[symbol->type].bytes * symbol->vector > VECTOR_BYTES) {
+        complain(check, symbol, "is a vector of more than 128 bits");
+        return;
+    }
+    if (is_reference(symbol) && where != PLACE_ENTRY &&
+        (where != PLACE_MODULE || symbol->space != GD_SPACE_GLOBAL)) {
+        complain(check, symbol, "is a texture, sampler or surface outside of a module's .global");
+        return;
+    }
+    if (where == PLACE_FUNC && symbol->alignment > ALIGNMENT_PARAMETER) {
+        complain(check, symbol, "is a parameter aligned to more than 128 bytes");
+        return;
+    }
+    if (symbol->space == GD_SPACE_REG ? !check_register(check, symbol)
+                                      : !check_memory(check, symbol, where, managed) ||
+                                            !check_dimensions(check, symbol, where, last))
+        return;
+    check_initialiser(check, symbol);
+}
+
+static void check_variables(gd_validity *check, const gd_ptx_directive *directive)
+{
+    const gd_ptx_symbol *symbols = check->module->symbols;
+    place where = directive->scope == 0 ? PLACE_MODULE : PLACE_BODY;
+    words found;
+
+    if (directive->symbol == directive->symbol_end)
+        return;
+    bool right =
+        check_words(check, directive->token, symbols[directive->symbol].token, where, &found);
+    for (uint32_t i = directive->symbol; i < directive->symbol_end && right; i++)
+        check_symbol(check, &symbols[i], where, true, found.managed);
+}
+
+/* ---- functions ---- */
+
+static void check_parameters(gd_validity *check, uint32_t from, uint32_t end, place where)
+{
+    const gd_ptx_symbol *symbols = check->module->symbols;
+    words found;
+
+    for (uint32_t i = from; i < end; i++) {
+        uint32_t first = symbols[i].token;
+        while (kind_of(check, first - 1) != ',' && kind_of(check, first - 1) != '(')
+            first--;
+        if (gd_ptx_token_is(check->module, symbols[i].token, "_"))
+            complain(check, &symbols[i], "is no name of a parameter");
+        else if (check_words(check, first, symbols[i].token, where, &found))
+            check_symbol(check, &symbols[i], where, i + 1 == end, found.managed);
+    }
+}
+
+static void check_parameter_bytes(gd_validity *check, const gd_ptx_function *function)
+{
+    const gd_ptx_module *module = check->module;
+    uint32_t most = module->version >= 81 ? PARAMETER_BYTES_LARGE : PARAMETER_BYTES;
+
+    if (function->parameter_bytes > most)
+        gd_validity_add(check, GD_CODE_GD016, function->token_name, NULL,
+                        "%s has %" PRIu32 " bytes of parameters; %" PRIu32 " is the most",
+                        function->name, function->parameter_bytes, most);
+    else if (function->parameter_bytes > PARAMETER_BYTES && module->capability &&
+             module->capability < 70)
+        gd_validity_add(check, GD_CODE_GD014, function->token_name, NULL,
+                        "more than %d bytes of parameters need .target sm_70; the text says %s",
+                        PARAMETER_BYTES, module->target);
+}
+
+/* Whether two lists of parameters are the same; otherwise, how they differ. */
+static const char *compare_lists(const gd_ptx_module *module, uint32_t a, uint32_t a_end,
+                                 uint32_t b, uint32_t b_end)
+{
+    if (a_end - a != b_end - b)
+        return "another number of parameters or results";
+    for (; a < a_end; a++, b++) {
+        const gd_ptx_symbol *one = &module->symbols[a], *other = &module->symbols[b];
+        if (one->space != other->space)
+            return "a parameter in another state space";
+        if (one->type != other->type || one->bytes != other->bytes)
+            return "a parameter of another type";
+        if (one->alignment != other->alignment)
+            return "a parameter of another alignment";
+    }
+    return NULL;
+}
+
+/* A function against its definition, or against its first declaration. */
+static void check_prototype(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_function *function = &module->functions[index];
+    uint32_t other_index = module->symbols[function->symbol].target;
+    const gd_ptx_function *other = &module->functions[other_index];
+
+    if (index == other_index || module->symbols[function->symbol].kind != GD_SYMBOL_FUNCTION)
+        return;
+    const gd_ptx_function *later = index > other_index ? function : other;
+    const gd_ptx_function *earlier = index > other_index ? other : function;
+    const char *differs = compare_lists(module, later->parameter, later->parameter_end,
+                                        earlier->parameter, earlier->parameter_end);
+    if (!differs)
+        differs = compare_lists(module, later->result, later->result_end, earlier->result,
+                                earlier->result_end);
+    if ((later->flags ^ earlier->flags) & GD_FUNCTION_ENTRY)
+        differs = "an .entry for a .func, or the reverse";
+    else if ((later->flags ^ earlier->flags) & GD_FUNCTION_NORETURN)
+        differs = "another .noreturn";
+    if (earlier->flags & GD_FUNCTION_BODY)
+        gd_validity_add(check, GD_CODE_GD015, later->token_name, NULL, "%s is defined already",
+                        later->name);
+    else if (differs)
+        gd_validity_add(check, GD_CODE_GD016, later->token_name, NULL,
+                        "%s differs from its earlier declaration: %s", later->name, differs);
+}
+
+/* ---- directives ---- */
+
+static bool is_performance_of(const gd_word *word, bool entry)
+{
+    if (word->class == GD_WORD_PERFORMANCE)
+        return entry;
+    return word->class == GD_WORD_FLAG && (word->value == GD_FUNCTION_NORETURN) != entry;
+}
+
+static void check_performance(gd_validity *check, const gd_ptx_directive *directive, bool entry)
+{
+    uint32_t length;
+    const char *text;
+    const gd_word *word = word_at(check, directive->token, &text, &length);
+    bool preserves = length >= 12 && memcmp(text, "abi_preserve", 12) == 0;
+
+    check_need(check, directive->token, text, length);
+    if (preserves && !entry)
+        return;
+    if (word->class == GD_WORD_NONE && !preserves)
+        tell_word(check, GD_CODE_GD017, directive->token, true);
+    else if (!is_performance_of(word, entry))
+        gd_validity_add(check, GD_CODE_GD017, directive->token, NULL, ".%.*s does not stand here%s",
+                        text_bytes(length), text,
+                        word->class != GD_WORD_PERFORMANCE && word->class != GD_WORD_FLAG ? ""
+                        : entry ? "; it is for .func"
+                                : "; it is for .entry");
+    else if (word->class == GD_WORD_PERFORMANCE && word->value == GD_PERFORMANCE_MAXNCTAPERSM)
+        gd_validity_add(check, GD_CODE_GD017, directive->token, "write .minnctapersm",
+                        ".maxnctapersm is gone since PTX ISA 2.1");
+}
+
+/* Numbers and combinations of what tells a function's limits. */
+static void check_limits(gd_validity *check, const gd_ptx_function *function)
+{
+    static const char *const names[] = {
+        [GD_PERFORMANCE_MAXNTID] = "maxntid",
+        [GD_PERFORMANCE_REQNTID] = "reqntid",
+        [GD_PERFORMANCE_MAXNREG] = "maxnreg",
+        [GD_PERFORMANCE_MINNCTAPERSM] = "minnctapersm",
+    };
+    static const uint8_t exclusive[][2] = {
+        {GD_PERFORMANCE_MAXNTID, GD_PERFORMANCE_REQNTID},
+        {GD_PERFORMANCE_REQNCTAPERCLUSTER, GD_PERFORMANCE_MAXCLUSTERRANK}};
+    const gd_ptx_module *module = check->module;
+    bool given[GD_PERFORMANCE_COUNT] = {false};
+
+    for (uint32_t i = function->directive; i < function->directive_end; i++) {
+        const gd_ptx_directive *directive = &module->directives[i];
+        uint32_t length;
+        const char *text;
+        if (directive->kind != GD_DIRECTIVE_PERFORMANCE)
+            continue;
+        const gd_word *word = word_at(check, directive->token, &text, &length);
+        check_performance(check, directive, function->flags & GD_FUNCTION_ENTRY);
+        if (word->class != GD_WORD_PERFORMANCE)
+            continue;
+        given[word->value] = true;
+        const uint32_t *limits = function->limits[word->value];
+        if (word->value < sizeof names / sizeof names[0] && names[word->value] &&
+            (!limits[0] || (word->value <= GD_PERFORMANCE_REQNTID && (!limits[1] || !limits[2]))))
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL, ".%s must not be 0",
+                            names[word->value]);
+    }
+    for (size_t i = 0; i < sizeof exclusive / sizeof exclusive[0]; i++) {
+        if (given[exclusive[i][0]] && given[exclusive[i][1]])
+            gd_validity_add(check, GD_CODE_GD017, function->token_name, NULL,
+                            "%s has both %s, of which one may be given", function->name,
+                            i ? ".reqnctapercluster and .maxclusterrank" : ".maxntid and .reqntid");
+    }
+    if (function->flags & GD_FUNCTION_BLOCKSARECLUSTERS &&
+        (!given[GD_PERFORMANCE_REQNTID] || !given[GD_PERFORMANCE_REQNCTAPERCLUSTER]))
+        gd_validity_add(check, GD_CODE_GD017, function->token_name, NULL,
+                        "%s has .blocksareclusters without .reqntid and .reqnctapercluster",
+                        function->name);
+}
+
+static void check_function(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_function *function = &check->module->functions[index];
+    bool entry = function->flags & GD_FUNCTION_ENTRY;
+
+    if (function->symbol == GD_PTX_NONE)
+        return;
+    check_parameters(check, function->result, function->result_end, PLACE_FUNC);
+    check_parameters(check, function->parameter, function->parameter_end,
+                     entry ? PLACE_ENTRY : PLACE_FUNC);
+    if (entry)
+        check_parameter_bytes(check, function);
+    if (function->result_end - function->result > 1 &&
+        check->module->symbols[function->result].space == GD_SPACE_PARAM)
+        gd_validity_add(check, GD_CODE_GD016, function->token_name, NULL,
+                        "%s has several results, which then must be in .reg", function->name);
+    if (function->link & GD_LINK_EXTERN && function->flags & GD_FUNCTION_BODY)
+        gd_validity_add(check, GD_CODE_GD016, function->token_name, NULL,
+                        "%s is .extern and has a body", function->name);
+    if (function->flags & GD_FUNCTION_NORETURN && function->result_end > function->result)
+        gd_validity_add(check, GD_CODE_GD016, function->token_name, NULL,
+                        "%s never returns and has a result", function->name);
+    check_limits(check, function);
+    check_prototype(check, index);
+}
+
+/* ---- the head ---- */
+
+static void check_version(gd_validity *check, const gd_ptx_directive *directive)
+{
+    int32_t version = check->module->version;
+
+    if (!check->newer && !gd_is_version(version))
+        gd_validity_add(check, GD_CODE_GD017, directive->token + 1, NULL,
+                        "there is no PTX ISA %d.%d", (int)(version / 10), (int)(version % 10));
+}
+
+static void check_chip(gd_validity *check, uint32_t token)
+{
+    uint32_t length;
+    const char *name = gd_ptx_token_text(check->module, token, &length);
+    int32_t least = gd_need_of_chip(name, length), version = check->module->version;
+    gd_guess meant = {.nearest = {.word = name, .bytes = length}};
+    char hint[GD_GUESS_BYTES + 20] = "";
+
+    if (least == 0) {
+        for (uint32_t i = 0; gd_need_chip_at(i); i++)
+            gd_guess_look(&meant, gd_need_chip_at(i), strlen(gd_need_chip_at(i)));
+        if (meant.name[0])
+            snprintf(hint, sizeof hint, "did you mean %s?", meant.name);
+        gd_validity_add(check, GD_CODE_GD017, token, hint, "there is no target %.*s",
+                        text_bytes(length), name);
+    } else if (least > version) {
+        gd_validity_add(check, GD_CODE_GD014, token, NULL,
+                        ".target %.*s needs .version %d.%d; the text says %d.%d",
+                        text_bytes(length), name, (int)(least / 10), (int)(least % 10),
+                        (int)(version / 10), (int)(version % 10));
+    }
+}
+
+static void check_target(gd_validity *check, const gd_ptx_directive *directive)
+{
+    static const char *const modes[] = {"texmode_unified", "texmode_independent", "debug",
+                                        "map_f64_to_f32"};
+
+    for (uint32_t token = directive->token + 1; token < directive->token_end; token += 2) {
+        bool mode = false;
+        for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+            mode |= gd_ptx_token_is(check->module, token, modes[i]);
+        if (!mode)
+            check_chip(check, token);
+    }
+}
+
+/* .address_size stands behind the head only, once. */
+static void check_address_size(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_directive *directives = check->module->directives;
+    bool behind = index > 0 && (directives[index - 1].kind == GD_DIRECTIVE_TARGET ||
+                                directives[index - 1].kind == GD_DIRECTIVE_VERSION);
+
+    if (!behind || directives[index - 1].token_end != directives[index].token)
+        gd_validity_add(check, GD_CODE_GD017, directives[index].token, NULL,
+                        ".address_size stands behind .target, once");
+    else if (check->module->address_bits == 32 && check->module->capability >= 90)
+        gd_validity_add(check, GD_CODE_GD017, directives[index].token, "write .address_size 64",
+                        "%s has no addresses of 32 bits", check->module->target);
+}
+
+static bool is_named(const gd_validity *check, uint32_t directive)
+{
+    return kind_of(check, check->module->directives[directive].token - 1) == ':';
+}
+
+/* What an alias or a list names. */
+static void check_listed(gd_validity *check, const gd_ptx_directive *directive)
+{
+    const gd_ptx_module *module = check->module;
+
+    for (uint32_t i = directive->operand; i < directive->operand_end; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        uint32_t length;
+        const char *text = gd_ptx_token_text(module, operand->token, &length);
+        if (operand->symbol == GD_PTX_NONE)
+            gd_validity_add(check, GD_CODE_GD013, operand->token, NULL, "%.*s is not declared here",
+                            text_bytes(length), text);
+        else if (directive->kind != GD_DIRECTIVE_BRANCHTARGETS &&
+                 module->symbols[operand->symbol].kind != GD_SYMBOL_FUNCTION)
+            refuse(check, operand->token, "is no function");
+    }
+}
+
+static void check_directive(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_directive *directive = &check->module->directives[index];
+    const char *text;
+    uint32_t length;
+
+    switch (directive->kind) {
+    case GD_DIRECTIVE_VARIABLE:
+        check_variables(check, directive);
+        break;
+    case GD_DIRECTIVE_VERSION:
+        if (index)
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                            ".version stands at the start of the text, once");
+        else
+            check_version(check, directive);
+        break;
+    case GD_DIRECTIVE_TARGET:
+        check_target(check, directive);
+        break;
+    case GD_DIRECTIVE_ADDRESS_SIZE:
+        check_address_size(check, index);
+        break;
+    case GD_DIRECTIVE_ALIAS:
+        word_at(check, directive->token, &text, &length);
+        check_need(check, directive->token, text, length);
+        check_listed(check, directive);
+        break;
+    case GD_DIRECTIVE_FILE:
+    case GD_DIRECTIVE_SECTION:
+        if (directive->scope)
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                            "this directive stands outside of functions only");
+        break;
+    case GD_DIRECTIVE_LOC:
+        if (!directive->scope)
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                            ".loc stands in functions only");
+        break;
+    case GD_DIRECTIVE_BRANCHTARGETS:
+    case GD_DIRECTIVE_CALLTARGETS:
+    case GD_DIRECTIVE_CALLPROTOTYPE:
+        if (!directive->scope || !is_named(check, index))
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                            "a list of targets or a prototype stands behind a label, in a "
+                            "function");
+        check_listed(check, directive);
+        break;
+    case GD_DIRECTIVE_UNKNOWN:
+        if (word_at(check, directive->token, &text, &length)->class == GD_WORD_NONE)
+            tell_word(check, GD_CODE_GD017, directive->token, true);
+        else
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                            "this directive does not stand here");
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- all ---- */
+
+static void check_constant_bytes(gd_validity *check)
+{
+    const gd_ptx_module *module = check->module;
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        if (symbol->kind != GD_SYMBOL_VARIABLE || symbol->space != GD_SPACE_CONST ||
+            symbol->link & GD_LINK_EXTERN)
+            continue;
+        bytes += symbol->bytes;
+        if (bytes > CONSTANT_BYTES) {
+            gd_validity_add(check, GD_CODE_GD016, symbol->token, NULL,
+                            "the module has more than %d bytes in .const", CONSTANT_BYTES);
+            return;
+        }
+    }
+}
+
+void gd_check_declarations(gd_validity *check)
+{
+    const gd_ptx_module *module = check->module;
+
+    for (uint32_t i = 0; i < module->directive_count; i++)
+        check_directive(check, i);
+    for (uint32_t i = 0; i < module->function_count; i++)
+        check_function(check, i);
+    for (uint32_t i = 0; i < module->symbol_count; i++)
+        check_again(check, &module->symbols[i]);
+    check_constant_bytes(check);
+}
