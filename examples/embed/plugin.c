@@ -14,9 +14,10 @@
 enum { COUNT = 1024 };
 
 #define FUNCTIONS(X)                                                                               \
-    X(runtime_open) X(runtime_close) X(module_load_shelf) X(module_unload)                         \
-    X(module_find_kernel) X(memory_allocate) X(memory_write) X(memory_read)                        \
-    X(memory_free) X(launch) X(status_name) X(error_init)
+    X(runtime_open)                                                                                \
+    X(runtime_close) X(module_load_shelf) X(module_unload) X(module_find_kernel)                   \
+        X(memory_allocate) X(memory_write) X(memory_read) X(memory_free) X(launch) X(status_name)  \
+            X(error_init)
 
 #define DECLARE(name) __typeof__(griddep_##name) *name;
 static struct {

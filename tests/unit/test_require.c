@@ -54,8 +54,8 @@ static const char entry_text[] =
     ".param .s32 shift,\n"
     ".param .u16 small, .param .u64 huge, .param .f32 epsilon, .param .f64 scale, .param .align 8 "
     ".b8 map[16],\n"
-    ".param .u8 tiny, .param .u32 zero, .param .f16 half, .param .f32 factor, .param .v2 .u32 "
-    "pair)\n"
+    ".param .u8 tiny, .param .u32 zero, .param .f16 half, .param .f32 factor, .param .align 8 .b8 "
+    "pair[8])\n"
     "{\nret;\n}\n";
 
 enum { ARGUMENTS = 15, HUGE_ONE = 6, EPSILON = 7, TINY = 10, FACTOR = 13 };
@@ -1054,7 +1054,8 @@ START_TEST(no_allocation_that_fails_is_missed)
         int32_t status = griddep_module_load(runtime, text, strlen(text), NULL, &module, &error);
         done = !fail_alloc_hit();
         fail_alloc_after(-1);
-        ck_assert_int_eq(status, done ? GRIDDEP_OK : GRIDDEP_ERROR_MEMORY);
+        ck_assert_msg(status == (done ? GRIDDEP_OK : GRIDDEP_ERROR_MEMORY), "allocation %ld: %s", n,
+                      error.text);
         griddep_module_unload(module);
     }
 }
