@@ -129,8 +129,8 @@ START_TEST(convolutions_at_their_limits)
         bool fits;
     } rows[] = {{256, 1, 0, 0, true},    {264, 1, 0, 0, false},  {8, 1024, 0, 0, true},
                 {8, 1025, 0, 0, false},  {8, 0, 0, 0, false},    {0, 8, 0, 0, false},
-                {8, 1, 0, 0, true},      {4, 1, 0, 0, false},    {256, 454, 0, 0, true},
-                {256, 455, 0, 0, false}, /* 232448 bytes are what a block may have */
+                {8, 1, 0, 0, true},      {4, 1, 0, 0, false},    {256, 456, 0, 0, true},
+                {256, 457, 0, 0, false}, /* 233472 bytes are what an SM has */
                 {8, 1, -128, 0, true},   {8, 1, -129, 0, false}, {8, 1, 0, 127, true},
                 {8, 1, 0, 128, false},   {8, 1, 27, 0, true},    {8, 1, 28, 0, false},
                 {8, 1, 29, 0, false},    {8, 1, 0, -27, true},   {8, 1, 0, -28, false}};
