@@ -287,7 +287,7 @@ int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_run
                              griddep_error *error);
 
 /* Gives the caller's hold on the runtime back. The context is released when the last object made
- * from it has been ended. */
+ * from it has been ended, which waits for the device where captured graphs may still run. */
 void griddep_runtime_close(griddep_runtime *runtime);
 
 /* Tells about driver and device. */

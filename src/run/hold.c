@@ -3,6 +3,13 @@
 
 #include "run/hold.h"
 
+static void count_hold(griddep_runtime *runtime, bool made)
+{
+    pthread_mutex_lock(&runtime->mutex);
+    runtime->holds += made ? 1 : -1u;
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
 /* Called by the driver, on any thread and perhaps within a call of this library: no lock may be
  * held around a call of the driver that this function takes. */
 static void end_hold(void *user)
@@ -13,6 +20,7 @@ static void end_hold(void *user)
 
     pthread_mutex_lock(&runtime->mutex);
     bool noted = runtime->users > 0;
+    runtime->holds--;
     if (noted) {
         hold->next = runtime->ended;
         runtime->ended = hold;
@@ -54,8 +62,10 @@ static bool add_hold(griddep_module *module, gd_CUgraph graph)
     if (!hold)
         return false;
     *hold = (gd_hold){.module = gd_module_hold(module)};
+    count_hold(module->runtime, true);
     if (driver->cuUserObjectCreate(&object, hold, end_hold, 1,
                                    GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) != GD_CUDA_SUCCESS) {
+        count_hold(module->runtime, false);
         gd_module_release(module); /* the caller has a hold too */
         free(hold);
         return false;

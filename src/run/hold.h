@@ -5,9 +5,10 @@
  * captured graph so gets one to each module that was launched into it; copies of the graph and
  * executables get theirs from the driver. The driver tells that the last one has gone by calling a
  * function that may not call it. So that function makes a note, and the module is given back by the
- * next call that comes to its runtime. Once a program has ended all handles that it had of a
- * runtime, no call will come: then what the host has of the module is freed, and its code stays
- * loaded until the context ends.
+ * next call that comes to its runtime. A graph that is launched is not done before its work is: the
+ * end of the last handle that a program has of a runtime waits for that. What is held then is held
+ * by graphs of the program's own, and no call will come any more: when such a graph ends, what the
+ * host has of the module is freed, and its code stays loaded until the context ends.
  *
  * Where a driver makes no user object, the code of such a module stays until the runtime ends. */
 #ifndef GD_RUN_HOLD_H

@@ -538,8 +538,26 @@ griddep_runtime *gd_runtime_hold(griddep_runtime *runtime)
     return runtime;
 }
 
+/* Waits for all work of the context, graphs that were ended while they ran among it. Freeing memory
+ * does so implicitly, and unlike cuCtxSynchronize it spoils no capture. */
+static void wait_for_work(griddep_runtime *runtime)
+{
+    gd_ending ending;
+    gd_CUdeviceptr memory;
+
+    if (!gd_runtime_enter_to_end(runtime, &ending, NULL) &&
+        runtime->driver->cuMemAlloc(&memory, 1) == GD_CUDA_SUCCESS)
+        runtime->driver->cuMemFree(memory);
+    gd_runtime_leave_ended(runtime, &ending);
+}
+
 void gd_runtime_retire(griddep_runtime *runtime)
 {
+    pthread_mutex_lock(&runtime->mutex);
+    bool waits = runtime->users == 1 && runtime->holds;
+    pthread_mutex_unlock(&runtime->mutex);
+    if (waits)
+        wait_for_work(runtime);
     pthread_mutex_lock(&runtime->mutex);
     bool last = !--runtime->users && atomic_load_explicit(&runtime->pending, memory_order_relaxed);
     pthread_mutex_unlock(&runtime->mutex);

@@ -53,6 +53,7 @@ struct griddep_runtime {
         *ended; /* holds of captures that have ended: their modules are to be given back */
     struct gd_chain_lanes *aside; /* lanes of chains that were ended while a capture had them */
     atomic_bool pending;          /* there is something in these two lists */
+    uint32_t holds;       /* of graphs on modules that have not ended */
     gd_CUmodule *staying; /* code of modules that ended, which stays until the runtime ends */
     uint32_t staying_count;
     pthread_mutex_t
