@@ -186,10 +186,37 @@ int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge,
 int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info,
                        griddep_error *error);
 
+/* ---- graph_inner.c: graphs by their handles. The context is current. */
+
+typedef struct gd_edge_arrays {
+    gd_CUgraphNode *from, *to;
+    gd_CUgraphEdgeData *data;
+    size_t count;
+} gd_edge_arrays;
+
+/* The nodes, to free; the edges of a driver that has cuGraphGetEdges. Nothing is to be freed after
+ * a failure. */
+int32_t gd_graph_list_nodes(const gd_driver *driver, gd_CUgraph handle, gd_CUgraphNode **nodes,
+                            size_t *count, griddep_error *error);
+int32_t gd_graph_list_edges(const gd_driver *driver, gd_CUgraph handle, gd_edge_arrays *edges,
+                            griddep_error *error);
+void gd_edge_arrays_free(gd_edge_arrays *edges);
+
+/* Whether the driver changes edges; and exchanges one. On failure it is as before, unless the
+ * driver refuses that too. */
+int32_t gd_graph_check_exchange(const gd_driver *driver, griddep_error *error);
+gd_CUresult gd_graph_exchange(const gd_driver *driver, gd_CUgraph graph, const gd_CUgraphNode *from,
+                              const gd_CUgraphNode *to, gd_CUgraphEdgeData old,
+                              gd_CUgraphEdgeData new);
+
+/* Gives plain edges to the graphs in nodes of an adopted one, where a switch that is off wants it.
+ * UNSUPPORTED where the driver does not tell what is in a node: nobody knows then. */
+int32_t gd_graph_make_inner_plain(const griddep_graph *graph, griddep_error *error);
+
 /* ---- graph_upgrade.c. The context is current. */
 
-/* Gives plain edges to the driver's graph of an adopted one, where a switch that is off wants
- * it. */
+/* Gives plain edges to the driver's graph of an adopted one, and to those in its nodes, where a
+ * switch that is off wants it. */
 int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error);
 
 /* ---- graph_build.c. The context is current. */

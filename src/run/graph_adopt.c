@@ -60,18 +60,11 @@ static int32_t read_node(griddep_graph *graph, gd_CUgraphNode handle, griddep_er
 
 static int32_t read_nodes(griddep_graph *graph, griddep_error *error)
 {
-    const gd_driver *driver = graph->runtime->driver;
-    int32_t status = GRIDDEP_OK;
-    size_t count = 0;
-    gd_CUresult result = driver->cuGraphGetNodes(graph->handle, NULL, &count);
-    gd_CUgraphNode *nodes = calloc(count + 1, sizeof *nodes);
+    gd_CUgraphNode *nodes = NULL;
+    size_t count;
+    int32_t status =
+        gd_graph_list_nodes(graph->runtime->driver, graph->handle, &nodes, &count, error);
 
-    if (!nodes)
-        return gd_error_memory(error);
-    if (result == GD_CUDA_SUCCESS && count)
-        result = driver->cuGraphGetNodes(graph->handle, nodes, &count);
-    if (result != GD_CUDA_SUCCESS)
-        status = gd_driver_fail(driver, result, error, "the nodes of the graph cannot be read");
     for (size_t i = 0; i < count && !status; i++)
         status = read_node(graph, nodes[i], error);
     free(nodes);
@@ -114,35 +107,15 @@ static int32_t append_edge(const edge_reader *reader, gd_CUgraphNode from_handle
     return gd_graph_append_edge(reader->graph, &edge, error);
 }
 
-typedef struct edge_arrays {
-    gd_CUgraphNode *from, *to;
-    gd_CUgraphEdgeData *data;
-    size_t count;
-} edge_arrays;
-
 static int32_t read_with_data(const edge_reader *reader, griddep_error *error)
 {
-    const gd_driver *driver = reader->graph->runtime->driver;
-    edge_arrays edges = {0};
-    int32_t status = GRIDDEP_OK;
-    gd_CUresult result =
-        driver->cuGraphGetEdges(reader->graph->handle, NULL, NULL, NULL, &edges.count);
+    const griddep_graph *graph = reader->graph;
+    gd_edge_arrays edges;
+    int32_t status = gd_graph_list_edges(graph->runtime->driver, graph->handle, &edges, error);
 
-    edges.from = calloc(edges.count + 1, sizeof *edges.from);
-    edges.to = calloc(edges.count + 1, sizeof *edges.to);
-    edges.data = calloc(edges.count + 1, sizeof *edges.data);
-    if (!edges.from || !edges.to || !edges.data)
-        status = gd_error_memory(error);
-    if (!status && result == GD_CUDA_SUCCESS && edges.count)
-        result = driver->cuGraphGetEdges(reader->graph->handle, edges.from, edges.to, edges.data,
-                                         &edges.count);
-    if (!status && result != GD_CUDA_SUCCESS)
-        status = gd_driver_fail(driver, result, error, "the edges of the graph cannot be read");
     for (size_t i = 0; i < edges.count && !status; i++)
         status = append_edge(reader, edges.from[i], edges.to[i], edges.data[i], error);
-    free(edges.from);
-    free(edges.to);
-    free(edges.data);
+    gd_edge_arrays_free(&edges);
     return status;
 }
 

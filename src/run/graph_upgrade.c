@@ -13,26 +13,17 @@ static const gd_CUgraphEdgeData programmatic = {.from_port =
 
 /* ---- edges of an adopted graph ---- */
 
-/* Exchanges an edge of the driver's graph; on failure it is as before, unless the driver refuses
- * that too. */
 static gd_CUresult exchange(const griddep_graph *graph, gd_graph_edge *edge, gd_CUgraphEdgeData new)
 {
-    const gd_driver *driver = graph->runtime->driver;
-    const gd_CUgraphNode *from = &graph->nodes[edge->from].handle,
-                         *to = &graph->nodes[edge->to].handle;
-    const gd_CUgraphEdgeData old = gd_graph_edge_data(edge);
-    gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, from, to, &old, 1);
+    gd_CUresult result =
+        gd_graph_exchange(graph->runtime->driver, graph->handle, &graph->nodes[edge->from].handle,
+                          &graph->nodes[edge->to].handle, gd_graph_edge_data(edge), new);
 
-    if (result != GD_CUDA_SUCCESS)
-        return result;
-    result = driver->cuGraphAddDependencies(graph->handle, from, to, &new, 1);
-    if (result != GD_CUDA_SUCCESS) {
-        driver->cuGraphAddDependencies(graph->handle, from, to, &old, 1);
-        return result;
+    if (result == GD_CUDA_SUCCESS) {
+        edge->port = new.from_port;
+        edge->type = new.type;
     }
-    edge->port = new.from_port;
-    edge->type = new.type;
-    return GD_CUDA_SUCCESS;
+    return result;
 }
 
 static int32_t fail_exchange(const griddep_graph *graph, const gd_graph_edge *edge,
@@ -43,19 +34,9 @@ static int32_t fail_exchange(const griddep_graph *graph, const gd_graph_edge *ed
                           edge->to);
 }
 
-static int32_t check_exchange(const griddep_graph *graph, griddep_error *error)
-{
-    if (graph->runtime->driver->cuGraphRemoveDependencies &&
-        graph->runtime->driver->cuGraphAddDependencies)
-        return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "edges of a graph from outside are changed by cuGraphRemoveDependencies, "
-                        "which the driver lacks");
-}
-
 int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
 {
-    int32_t status = GRIDDEP_OK;
+    int32_t status = gd_graph_make_inner_plain(graph, error);
 
     for (uint32_t i = 0; i < graph->edge_count && !status; i++) {
         gd_graph_edge *edge = &graph->edges[i];
@@ -63,7 +44,7 @@ int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
         int32_t reason = gd_graph_resolve(graph, edge, &data);
         if ((!edge->type && !edge->port) || data.type || data.from_port)
             continue;
-        status = check_exchange(graph, error);
+        status = gd_graph_check_exchange(graph->runtime->driver, error);
         gd_CUresult result = status ? GD_CUDA_SUCCESS : exchange(graph, edge, plain);
         if (result != GD_CUDA_SUCCESS)
             status = fail_exchange(graph, edge, result, error);
@@ -120,7 +101,7 @@ static void restore(griddep_graph *graph, const uint32_t *edges, uint32_t count,
 static int32_t change(griddep_graph *graph, const uint32_t *edges, uint32_t count,
                       uint32_t *changed, griddep_error *error)
 {
-    int32_t status = count ? check_exchange(graph, error) : GRIDDEP_OK;
+    int32_t status = count ? gd_graph_check_exchange(graph->runtime->driver, error) : GRIDDEP_OK;
 
     for (uint32_t i = 0; i < count && !status; i++) {
         gd_graph_edge *edge = &graph->edges[edges[i]];

@@ -20,6 +20,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/graph_build.c \
 	%D%/graph_change.c \
 	%D%/graph_conditional.c \
+	%D%/graph_inner.c \
 	%D%/graph_print.c \
 	%D%/graph_upgrade.c \
 	%D%/hold.c %D%/hold.h \

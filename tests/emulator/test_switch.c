@@ -74,10 +74,11 @@ static gd_CUresult watch_edges(gd_CUgraph graph, const gd_CUgraphNode *from,
     return real.cuGraphAddDependencies(graph, from, to, data, count);
 }
 
+/* The graphs in it too. */
 static void look_at(gd_CUgraph graph)
 {
     enum { MOST = 64 };
-    gd_CUgraphNode from[MOST], to[MOST];
+    gd_CUgraphNode from[MOST], to[MOST], nodes[MOST];
     gd_CUgraphEdgeData data[MOST];
     size_t count = MOST;
 
@@ -85,6 +86,18 @@ static void look_at(gd_CUgraph graph)
     ck_assert_uint_lt(count, MOST);
     for (size_t i = 0; i < count; i++)
         early += is_early(&data[i]);
+    count = MOST;
+    good(cuGraphGetNodes(graph, nodes, &count));
+    ck_assert_uint_lt(count, MOST);
+    for (size_t i = 0; i < count; i++) {
+        gd_CUgraphNodeType type;
+        gd_CUgraph inner;
+        good(cuGraphNodeGetType(nodes[i], &type));
+        if (type != GRIDDEP_GRAPH_NODE_CHILD)
+            continue;
+        good(cuGraphChildGraphNodeGetGraph(nodes[i], &inner));
+        look_at(inner);
+    }
 }
 
 static gd_CUresult watch_instantiation(gd_CUgraphExec *executable, gd_CUgraph graph,
@@ -118,7 +131,10 @@ static const struct switch_off {
     {"mode", NULL, GRIDDEP_PDL_DEFAULT, GRIDDEP_PDL_DEFAULT, true},
     {"with force", NULL, GRIDDEP_PDL_FORCE, GRIDDEP_PDL_FORCE, true},
 };
-enum { SWITCHES = sizeof switches / sizeof switches[0] };
+enum {
+    SWITCHES = sizeof switches / sizeof switches[0],
+    SWITCHED_RUNTIMES = 5 /* none, and those whose switch is the runtime's */
+};
 
 static const struct switch_off *now;
 
@@ -600,6 +616,47 @@ static void adopted_child(void)
     run_graph(outer);
 }
 
+/* A graph that the program made, in a child graph of one that it made; at a given depth. */
+static griddep_graph *adopt_nested(int depth)
+{
+    griddep_graph *graph = NULL;
+    gd_CUgraph inner = make_foreign(from_trigger), outer = NULL;
+    gd_CUgraphNode node;
+    gd_CUcontext popped;
+
+    good(cuCtxPushCurrent(runtime->context));
+    for (int i = 0; i < depth; i++) {
+        good(cuGraphCreate(&outer, 0));
+        good(cuGraphAddChildGraphNode(&node, outer, NULL, 0, inner));
+        good(cuGraphDestroy(inner));
+        inner = outer;
+    }
+    good(cuCtxPopCurrent(&popped));
+    need(griddep_graph_adopt(runtime, outer, GRIDDEP_GRAPH_OWN, &graph, &error));
+    return graph;
+}
+
+static void adopted_graph_of_child(void)
+{
+    run_graph(adopt_nested(1));
+}
+
+static void adopted_graph_of_grandchild(void)
+{
+    run_graph(adopt_nested(2));
+}
+
+static void adopted_child_of_child(void)
+{
+    griddep_graph *outer = NULL, *child = adopt_nested(1);
+    uint32_t node;
+
+    need(griddep_graph_create(runtime, &outer, &error));
+    need(griddep_graph_add_child(outer, child, &node, &error));
+    griddep_graph_destroy(child);
+    run_graph(outer);
+}
+
 static void upgraded_adopted_graph(void)
 {
     griddep_graph *graph = adopt((gd_CUgraphEdgeData){0});
@@ -660,6 +717,9 @@ static const struct way {
     {"own capture, upgraded", upgraded_foreign_capture, CHAIN},
     {"adopted graph", adopted_graph, FOREIGN},
     {"adopted graph as a child", adopted_child, FOREIGN},
+    {"adopted graph of a child", adopted_graph_of_child, FOREIGN},
+    {"adopted, child of a child", adopted_graph_of_grandchild, FOREIGN},
+    {"adopted as a child, child", adopted_child_of_child, FOREIGN},
     {"adopted graph, upgraded", upgraded_adopted_graph, FOREIGN},
     {"adopted graph, grown", grown_adopted_graph, BESIDE},
 };
@@ -699,6 +759,37 @@ START_TEST(off_is_off)
 }
 END_TEST
 
+/* What is in a foreign conditional node the driver does not tell, so an adopted graph that has one
+ * is refused where a switch is off. */
+START_TEST(unknown_bodies_are_refused)
+{
+    griddep_graph *graph = NULL;
+    gd_CUgraph handle = NULL;
+    gd_CUgraphNode node;
+    gd_CUcontext popped;
+    gd_CUgraphNodeParams params = {
+        .type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        .is.conditional = {.type = GRIDDEP_CONDITIONAL_IF, .size = 1}};
+
+    now = &switches[_i];
+    open_runtime();
+    good(cuCtxPushCurrent(runtime->context));
+    good(cuGraphCreate(&handle, 0));
+    good(cuGraphConditionalHandleCreate(&params.is.conditional.handle, handle, runtime->context, 0,
+                                        GD_CU_GRAPH_COND_ASSIGN_DEFAULT));
+    params.is.conditional.ctx = runtime->context;
+    good(cuGraphAddNode(&node, handle, NULL, NULL, 0, &params));
+    good(cuCtxPopCurrent(&popped));
+    need(griddep_graph_adopt(runtime, handle, GRIDDEP_GRAPH_OWN, &graph, &error));
+    ck_assert_int_eq(griddep_graph_launch(graph, streams[0], &error),
+                     _i ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK);
+    if (_i)
+        ck_assert_ptr_nonnull(strstr(error.text, "bodies of a conditional node"));
+    griddep_graph_destroy(graph);
+    close_runtime();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("switch");
@@ -711,6 +802,7 @@ int main(void)
     puts("");
     fflush(stdout);
     tcase_add_loop_test(item, off_is_off, 0, WAYS);
+    tcase_add_loop_test(item, unknown_bodies_are_refused, 0, SWITCHED_RUNTIMES);
     suite_add_tcase(suite, item);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
