@@ -37,7 +37,7 @@ QUIRKS = re.compile(
     r"|^(tex|tld4)\S* \{[^}]*\}, %|^suld\.b(?!\S*\.v[24])\S* \{[^}]*,")
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
-# What the mutations do not make: sums.
+# What the mutations seldom make: sums, integers for floats, modifiers twice.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
 add.f32 %f32_1, %f32_2, %u32_3+1; shl.b32 %b32_1, %b32_2+1, %u32_1+1;
@@ -46,6 +46,10 @@ add.u32 %u32_1, shared_array+4, shared_array+8; add.u32 %u32_1, %u32_2+WARP_SZ*2
 add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
 ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1;
 mul.f32 %f32_1, %f32_2, %f32_3+4; st.global.f64 [%u64_1], %f64_2+1; ld.global.f32 %f32_1+1, [%u64_1]; mad.lo.u32 %u32_1, %u32_2, (1088), %u32_3;
+ld.v2.f32 {%s32_1, %s32_2}, [%u64_9];
+tex.1d.v4.f32.f32 {%u32_1, %u32_2, %u32_3, %u32_4}, [%u64_9, {%f32_0}];
+vote.sync.sync.uni.pred %pred_1, %pred_2, %b32_1;
+add.cc.cc.u32 %u32_1, %u32_1, %u32_1;
 add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
