@@ -26,10 +26,18 @@ MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 
 CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # ptxas takes these, against the PTX ISA; they say nothing about the check.
-QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;"
-                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,|\.(sat|approx|ftz)\.\1\.|^testp\.f|^atom\S*\.exch\S* .*\],.*,"
-                    r"|^red\.async\S* \[%\w+\], [^,]*;|^cp\.\S*reduce\S* .*WARP_SZ;|^cp\.async\.bulk\.tensor\S* 1\.5|^mma\S*\.bf16x2 |^mma\.sp\S*\.satfinite\S*\.s4\.s4|^sust\.p|^multimem\.red\S* _|^st\.async\S* .*\{|^\S+ .*\], %f64_6;$")
-# What the mutations do not make: sums.
+QUIRKS = re.compile(
+    r"^createpolicy\S* (-?\d|WARP)|^red\S* _,|^cp\.async\.bulk\S* .*, (?:(?:0x)?\d+|WARP_SZ);"
+    r"|^cp\.async\.bulk\S*\.(cta|gpu)\b|^lop3\.b32 _,|^testp\.f|^atom(?!\S*\.(?:cas|L2::cache_hint))\S* .*\],[^{]*,"
+    r"|^red\.async\S* \[%\w+\], [^,]*;|^cp\.\S*reduce\S* .*WARP_SZ;"
+    r"|^cp\.async\.bulk\.tensor\S* .*\b(1\.5|0[df]3F)|^cp\.\S*tensor\S*global\.shared\S* .*\], [^[ ]+(, %b64_7)?;|^cp\.async\.bulk\.tensor\S* \w|^mma\S*\.bf16x2 "
+    r"|^mma\.sp\S*\.satfinite\S*\.s4\.s4|^sust\.p|^multimem\.red\S* _|^st\.async\S* .*\{|^st\.async\S* [^,]*, (?:[^{,]*;|[-\d])"
+    r"|^\S+ .*\], %f64_6;$|^v\w+[.\w]* ([-\d]|WARP)|^mma\.sp\S* .*\}, \{[^}]*\}, \d;"
+    r"|^w?mma\S*\.v[24]\.|^tex\S*\.uni\.|^fence\.proxy\S*\.shared\b|^mbarrier\S* .*\{|^sust\.b(?!\S*\.v[24])\S* .*\}\], \{[^}]*,"
+    r"|^(tex|tld4)\S* \{[^}]*\}, %|^suld\.b(?!\S*\.v[24])\S* \{[^}]*,")
+# What ptxas guesses of the types of '_' it does not guess everywhere: left out.
+GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
+# What the mutations seldom make: sums, integers for floats, modifiers twice.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
 add.f32 %f32_1, %f32_2, %u32_3+1; shl.b32 %b32_1, %b32_2+1, %u32_1+1;
@@ -38,6 +46,10 @@ add.u32 %u32_1, shared_array+4, shared_array+8; add.u32 %u32_1, %u32_2+WARP_SZ*2
 add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
 ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1;
 mul.f32 %f32_1, %f32_2, %f32_3+4; st.global.f64 [%u64_1], %f64_2+1; ld.global.f32 %f32_1+1, [%u64_1]; mad.lo.u32 %u32_1, %u32_2, (1088), %u32_3;
+ld.v2.f32 {%s32_1, %s32_2}, [%u64_9];
+tex.1d.v4.f32.f32 {%u32_1, %u32_2, %u32_3, %u32_4}, [%u64_9, {%f32_0}];
+vote.sync.sync.uni.pred %pred_1, %pred_2, %b32_1;
+add.cc.cc.u32 %u32_1, %u32_1, %u32_1;
 add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
@@ -72,15 +84,18 @@ def register(kind, number):
 
 def spell_operand(role, types, modifiers, number, op):
     kind, index, wide, name, pair, vector = re.match(
-        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:<\d+)?([|&]?)(?:\*(\w+))?_?\??$", role.replace("_?", "").rstrip("_?")).groups()
+        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:<\d+)?(?:%\d+)?([|&]?)(?:\*(\w+))?!?_?\??$", role.replace("_?", "").rstrip("_?")).groups()
     of = types[int(index) - 1] if index else name
     of = WIDER[of] if wide else of
     if kind in "aAl":
         return {"a": "[%u64_9]", "A": "[%u32_9]", "l": "label"}[kind]
     if kind == "n" or (kind == "i" and name):
         return "_" if kind == "n" else re.split("[-/]", name)[-1]
-    if kind in "hmpiqkQU":
-        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7"}[kind]
+    if kind == "c":
+        count = next(COORDINATES[word.lstrip("a")] for word in modifiers if word in COORDINATES)
+        return "{" + ", ".join(register("f32", i) for i in range(count)) + "}"
+    if kind in "hmpPiqkQU":
+        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "P": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7"}[kind]
     size = 0
     if vector:
         times, letter = re.match(r"(\d*)(\w?)", vector).groups()
@@ -91,7 +106,8 @@ def spell_operand(role, types, modifiers, number, op):
     if kind == "T":
         count = next(COORDINATES[word] for word in modifiers if word in COORDINATES)
         of = types[-1] if op in ("tex", "tld4") else "s32"
-        return "[%u64_9, {" + ", ".join(register(of, i) for i in range(count)) + "}]"
+        array = any(word in COORDINATES and word[0] == "a" for word in modifiers)
+        return "[%u64_9, {" + ", ".join(register("u32" if array and not i else of, i) for i in range(count)) + "}]"
     elements = "{" + ", ".join(register(of, (number + i) % 20) for i in range(size)) + "}" if size else ""
     if kind == "t":
         return "[%u64_9, " + elements + "]"
@@ -138,8 +154,7 @@ def change(op, modifiers, operands, chance):
         modifiers.pop(chance.randrange(len(modifiers)))
     elif kind == 2:
         word = chance.choice(MODIFIERS + TYPES[:19])
-        if word not in modifiers: # ptxas takes some twice
-            modifiers.insert(chance.randrange(len(modifiers) + 1), word)
+        modifiers.insert(chance.randrange(len(modifiers) + 1), word)
     elif kind == 3 and modifiers:
         modifiers[chance.randrange(len(modifiers))] = chance.choice(MODIFIERS + TYPES[:19])
     elif kind == 4 and operands:
@@ -166,7 +181,7 @@ def ask_once(ptxas, frame, lines):
             file.write(frame[:head] + "\n".join(lines) + frame[head + 1:])
         run = subprocess.run([ptxas, "-arch=sm_90a", folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True)
     said = re.findall(r"line (\d+); ((?:error|fatal) *: .*)", run.stdout + run.stderr)
-    return None if run.returncode not in (0, 255) or (run.returncode and not said) else {int(line) - first: words for line, words in said}
+    return None if run.returncode not in (0, 255) or (run.returncode and not said) else {int(line) - first: " ".join(w for l, w in said if l == line) for line, _ in said}
 
 
 def ask(ptxas, frame, lines):
@@ -176,10 +191,6 @@ def ask(ptxas, frame, lines):
         middle = len(lines) // 2
         return ask(ptxas, frame, lines[:middle]) + ask(ptxas, frame, lines[middle:]) if middle else [None]
     verdicts = ["-" if number in said else "+" for number in range(len(lines))]
-    for number, words in said.items():
-        if ("syntax error" in words or words.startswith("fatal")) and 0 <= number < len(lines):
-            behind = lines[number + 1:]
-            return verdicts[:number] + [None if "syntax error" in words else "-"] + (ask(ptxas, frame, behind) if behind else [])
     taken = [i for i, verdict in enumerate(verdicts) if verdict == "+"]
     if 0 < len(taken) < len(lines): # some errors hide others
         for i, verdict in zip(taken, ask(ptxas, frame, [lines[i] for i in taken])):
@@ -209,7 +220,7 @@ def main():
         for line, verdict in zip(part, ask(options.ptxas, frame, part)):
             if verdict == "+" and line.startswith("mma.sp"): # ptxas says some errors of these only when asked of one alone
                 verdict = ask(options.ptxas, frame, [line])[0]
-            if verdict == "-" or (verdict and not QUIRKS.search(line)):
+            if not GUESSES.search(line) and (verdict == "-" or (verdict and not QUIRKS.search(line))):
                 print(verdict, line)
 
 

@@ -181,6 +181,10 @@ static void tell_requirement(instruction_check *check, const gd_ptx_instruction 
         add(check, GD_CODE_GD014, instruction->opcode, NULL,
             "this form of %s needs .version %d.%d; the text says %d.%d", name, form->version / 10,
             form->version % 10, (int)(module->version / 10), (int)(module->version % 10));
+    else if (form->target % 10 >= 8)
+        add(check, GD_CODE_GD014, instruction->opcode, NULL,
+            "this form of %s is gone since .version 6.%d%s", name, form->target % 10 == 8 ? 5 : 4,
+            form->target % 10 == 8 ? "" : " on sm_70 and later");
     else
         add(check, GD_CODE_GD014, instruction->opcode, NULL,
             "this form of %s needs .target sm_%d%s; the text says %s", name, form->target / 10,

@@ -65,6 +65,8 @@ bool gd_form_is_of(const gd_form *form, const gd_ptx_module *module)
         return specific && family_of(chip) == family_of(module->capability);
     case 2:
         return specific;
+    case 8:
+        return module->version < 65;
     case 9:
         return module->capability < 70 || module->version < 64;
     default:
@@ -219,6 +221,8 @@ static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *ty
         modifier->text[1] <= '8')
         match->vector = (uint8_t)(modifier->text[1] - '0');
     note_shape(match, modifier);
+    match->array |= is(modifier, "a1d") || is(modifier, "a2d") || is(modifier, "acube") ||
+                    is(modifier, "a2dms");
     match->hint |= is(modifier, "L2::cache_hint");
     match->multicast |= is(modifier, "multicast::cluster");
 }
@@ -245,6 +249,22 @@ bool gd_form_has(const gd_form *form, const gd_modifier *modifier)
     return find_group(form, 0, 0, modifier) != UINT32_MAX;
 }
 
+/* Modifiers that ptxas takes twice. */
+static bool is_repeated(const gd_modifier *modifiers, uint32_t index)
+{
+    static const char *const repeatable[] = {"NaN", "approx",    "cc",   "relu",
+                                             "sat", "satfinite", "sync", "uni"};
+    const gd_modifier *modifier = &modifiers[index];
+
+    for (size_t i = 0; i < sizeof repeatable / sizeof repeatable[0]; i++) {
+        for (uint32_t k = 0; k < index && is(modifier, repeatable[i]); k++) {
+            if (is(&modifiers[k], repeatable[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
 bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
                  gd_form_match *match)
 {
@@ -259,7 +279,7 @@ bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t cou
                                             : 0,
                                     &modifiers[i]);
         if (group == UINT32_MAX) {
-            if (match->unmatched == UINT32_MAX)
+            if (!is_repeated(modifiers, i) && match->unmatched == UINT32_MAX)
                 match->unmatched = i;
             continue;
         }

@@ -14,7 +14,7 @@ typedef struct gd_form {
     const char *operands;
     uint16_t op;
     uint16_t version; /* 10 * major + minor */
-    uint16_t target;  /* 10 * sm_NN, and 1 or 2 as forms.def says */
+    uint16_t target;  /* 10 * sm_NN, and what forms.def adds */
 } gd_form;
 
 enum {
@@ -49,6 +49,9 @@ typedef struct gd_form_role {
     uint16_t low, high; /* of integer constants */
     bool ranged;        /* ... which lie there */
     bool powers;        /* ... and are powers of two */
+    uint8_t multiple;   /* ... or multiples of this; 0: any */
+    bool loose;         /* integers of their size go for floats */
+    bool whole;         /* no element may be '_' */
     gd_value_type type;
 } gd_form_role;
 
@@ -64,6 +67,7 @@ typedef struct gd_form_match {
     uint8_t repeats;     /* .x1, .x2, .x4, ... .x128: the number; 0 without */
     uint8_t dimensions;  /* .1d to .5d: the number; 0 without */
     uint16_t columns;    /* N of .mMnNkK; 0 without */
+    bool array;          /* .a1d, .a2d, .acube or .a2dms is there */
     bool hint;           /* .L2::cache_hint is there */
     bool multicast;      /* .multicast::cluster is there */
     uint8_t role_count;

@@ -184,9 +184,15 @@ static void read_range(const char **text, gd_form_role *into)
 /* Whether an integer constant is one that the role has. */
 static bool is_in_range(const gd_ptx_operand *operand, const gd_form_role *role)
 {
-    uint64_t value = role->type.bytes == 4 ? (uint32_t)operand->value : operand->value;
+    uint64_t value = role->type.bytes == 8 ? operand->value : (uint32_t)operand->value;
 
-    if (!role->ranged || operand->kind != GD_OPERAND_INTEGER)
+    if (operand->kind == GD_OPERAND_SYMBOL)
+        value = 32; /* WARP_SZ */
+    else if (operand->kind != GD_OPERAND_INTEGER)
+        return true;
+    if (role->multiple > 1 && value % role->multiple)
+        return false;
+    if (!role->ranged)
         return true;
     return value >= role->low && value <= role->high &&
            (!role->powers || (value & (value - 1)) == 0);
@@ -200,7 +206,8 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     if (!*at)
         return false;
     *into = (gd_form_role){.kind = *at++};
-    if (*at >= '1' && *at < '1' + GD_FORM_TYPES) {
+    const bool numbered = *at >= '1' && *at < '1' + GD_FORM_TYPES;
+    if (numbered) {
         const gd_modifier *type = &match->types[*at++ - '1'];
         into->type = read_type(type->text, type->length);
         if (*at == 'w') {
@@ -210,11 +217,11 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     } else if (*at == '.' && into->kind == 'i') {
         read_range(&at, into);
     } else if (*at == '.') {
-        size_t length = strcspn(++at, "|&*_?< ");
+        size_t length = strcspn(++at, "|&*_?<% ");
         into->type = read_type(at, length);
         at += length;
     } else if (into->kind == 'h' || into->kind == 'm') {
-        into->type = into->kind == 'h' ? read_type("b64", 3) : read_type("b16", 3);
+        into->type = into->kind == 'h' ? read_type("u64", 3) : read_type("b16", 3);
     }
     if (*at == '<') {
         char *end;
@@ -222,11 +229,21 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
         into->high = (uint16_t)strtoul(at + 1, &end, 10);
         at = end;
     }
+    if (*at == '%') {
+        char *end;
+        into->multiple = (uint8_t)strtoul(at + 1, &end, 10);
+        at = end;
+    }
     if (*at == '|' || *at == '&')
         into->pair = *at++;
     if (*at == '*') {
         at++;
         into->vector = read_vector(match, &at);
+        into->loose = into->type.class == CLASS_FLOAT && (numbered || into->type.bytes == 8);
+    }
+    if (*at == '!') {
+        into->whole = true;
+        at++;
     }
     if (*at == '_') {
         into->sink = true;
@@ -376,7 +393,11 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
         snprintf(text, capacity, "a label");
         return;
     case 'p':
+    case 'P':
         snprintf(text, capacity, "a predicate");
+        return;
+    case 'c':
+        snprintf(text, capacity, "a vector");
         return;
     case 'h':
         snprintf(text, capacity, "the cache policy, a .b64 register");
@@ -448,6 +469,13 @@ static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
            !is_constant(fit, operand);
 }
 
+/* The elements of a vector of floats may be integers of their size. */
+static bool is_loosely(uint8_t declared, const gd_form_role *role)
+{
+    return role->loose && classes[declared] == CLASS_INTEGER &&
+           gd_ptx_types[declared].bytes == role->type.bytes;
+}
+
 static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
                           const gd_form_role *role, bool wider)
 {
@@ -465,7 +493,7 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
         return false;
     if (operand->component && symbol->vector == 1)
         return false;
-    return holds(symbol->type, &role->type, wider);
+    return holds(symbol->type, &role->type, wider) || is_loosely(symbol->type, role);
 }
 
 /* Special registers of four parts have one named, others none; those of 64 bits are moved as such,
@@ -582,13 +610,14 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
 
     if (operand->kind == GD_OPERAND_REGISTER) {
         const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
-        return symbol->vector == role.vector && holds(symbol->type, &role.type, true);
+        return symbol->vector == role.vector &&
+               (holds(symbol->type, &role.type, true) || is_loosely(symbol->type, &role));
     }
     if (operand->kind == GD_OPERAND_SINK)
         return role.sink;
     if (operand->kind != GD_OPERAND_VECTOR)
         return is_undeclared(fit, operand);
-    role.sink |= is_destination(&role);
+    role.sink = is_destination(&role) && !role.whole;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
         const gd_ptx_operand *element = operand_at(fit, i);
         if (element->kind != GD_OPERAND_SPECIAL && !fits_scalar(fit, element, &role))
@@ -667,6 +696,27 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
                 gd_ptx_types[symbol->type].name);
 }
 
+/* Coordinates that are integers, and the index of an array of textures, are held by no register of
+ * floats. */
+static bool fits_coordinates(const fitting *fit, uint32_t index)
+{
+    const gd_ptx_operand *all = operand_at(fit, index);
+    const gd_modifier *type = &fit->match->types[1];
+    bool integers = type->length == 3 && type->text[0] == 's';
+    uint32_t first = all->kind == GD_OPERAND_VECTOR ? index + 1 : index;
+
+    for (uint32_t i = first; i < all->end; i = operand_at(fit, i)->end) {
+        const gd_ptx_operand *one = operand_at(fit, i);
+        if (type->length && (integers || (fit->match->array && i == first)) &&
+            one->kind == GD_OPERAND_REGISTER &&
+            classes[fit->module->symbols[one->symbol].type] == CLASS_FLOAT)
+            return tell(fit, one->token, "operand %u has a .%s register among its integers",
+                        (unsigned)fit->position,
+                        gd_ptx_types[fit->module->symbols[one->symbol].type].name);
+    }
+    return true;
+}
+
 /* [map, {coordinates}], [texture, {coordinates}] or [texture, sampler, {coordinates}] */
 static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
                         const gd_form_role *role)
@@ -677,8 +727,11 @@ static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint3
         return false;
     for (uint32_t i = next; i < operand->end; i = operand_at(fit, i)->end)
         count++;
-    if (role->kind == 'T')
-        return count == 2 || count == 3;
+    if (role->kind == 'T') {
+        for (uint32_t last = next; last < operand->end; last = operand_at(fit, last)->end)
+            next = last;
+        return (count == 2 || count == 3) && fits_coordinates(fit, next);
+    }
     next = operand_at(fit, next)->end;
     return count == 2 && operand_at(fit, next)->kind == GD_OPERAND_VECTOR &&
            fits_vector(fit, operand_at(fit, next), next, *role);
@@ -733,7 +786,6 @@ static bool is_packed_register(const fitting *fit, const gd_ptx_operand *operand
 static bool takes_vector_of_one(const fitting *fit)
 {
     switch (fit->instruction->op) {
-    case GD_OP_CVT:
     case GD_OP_LD:
     case GD_OP_LDU:
     case GD_OP_ST:
@@ -752,7 +804,7 @@ static bool fits_word(const fitting *fit, const gd_ptx_operand *operand)
         return false;
     uint8_t type = fit->module->symbols[operand->symbol].type;
     return gd_ptx_types[type].bytes == 4 &&
-           (classes[type] == CLASS_INTEGER || classes[type] == CLASS_BITS);
+           (classes[type] == CLASS_INTEGER || classes[type] == CLASS_BITS || type == GD_TYPE_F16X2);
 }
 
 static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
@@ -780,14 +832,19 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return true;
     case 'p':
         return fits_predicate(fit, operand);
+    case 'P':
+        return fits_predicate(fit, operand) &&
+               (operand->kind != GD_OPERAND_INTEGER || operand->value <= 1);
+    case 'c':
+        return operand->kind == GD_OPERAND_VECTOR || is_undeclared(fit, operand) ||
+               (operand->kind == GD_OPERAND_REGISTER &&
+                fit->module->symbols[operand->symbol].vector > 1);
     case 'l':
         return fits_label(fit, operand);
     case 'i':
-        if (!is_in_range(operand, &role))
-            return false;
         return is_undeclared(fit, operand) ||
                (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
-                operand->kind != GD_OPERAND_DOUBLE);
+                operand->kind != GD_OPERAND_DOUBLE && is_in_range(operand, &role));
     case 'k':
         return operand->kind == GD_OPERAND_INTEGER &&
                (operand->value + 1 == 0 || operand->value == 1);
@@ -833,8 +890,9 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
     for (uint32_t i = index; i < instruction->operand_end; i = operand_at(&fit, i)->end)
         left++;
     fit.position = 1;
-    if ((instruction->op == GD_OP_LD || instruction->op == GD_OP_ST) && match->vector > 1 &&
-        match->form->version < 88 &&
+    if ((instruction->op == GD_OP_LD || instruction->op == GD_OP_ST ||
+         instruction->op == GD_OP_LDU || instruction->op == GD_OP_MOV) &&
+        match->vector > 1 && match->form->version < 88 &&
         match->vector * read_type(match->types[0].text, match->types[0].length).bytes > 16)
         return tell(&fit, instruction->opcode, "the vector has more than 128 bits");
     fit.position = 0;
