@@ -18,11 +18,25 @@ function bare(line) {
     return line
 }
 
-# Paragraphs of prose; lists with hanging words keep their columns.
-function write_text(text,    lines, count, i, open) {
+# Paragraphs of prose. In a list a word stands in front of two blanks or more, and what is indented
+# behind it belongs to it; other indented lines keep their columns.
+function write_text(text,    lines, count, i, open, item, word) {
     count = split(text, lines, "\n")
     for (i = 1; i <= count; i++) {
-        if (lines[i] ~ /^ +[^ ]/ && !open) { print ".nf"; open = 1 }
+        if (lines[i] ~ /^[^ ]+  +[^ ]/) {
+            if (open) { print ".fi"; open = 0 }
+            item = 1
+            word = lines[i]
+            sub(/ .*/, "", word)
+            sub(/^[^ ]+ +/, "", lines[i])
+            print ".TP\n" bold(word)
+        } else if (item && lines[i] ~ /^ +[^ ]/) {
+            sub(/^ +/, "", lines[i])
+        } else if (item) {
+            item = 0
+            if (lines[i] != "") print ".PP"
+        }
+        if (!item && lines[i] ~ /^ +[^ ]/ && !open) { print ".nf"; open = 1 }
         if (lines[i] !~ /^ / && open) { print ".fi"; open = 0 }
         if (lines[i] == "") { if (i < count) print ".PP" } else put(lines[i])
     }
@@ -112,7 +126,7 @@ function write_noun(    i) {
     for (i = 1; i <= items; i++)
         if (item_names[i] != "") { print ".sp"; lines = split(item_code[i], line, "\n"); for (j = 1; j <= lines; j++) put(line[j]) }
     print ".fi\n.SH DESCRIPTION"
-    write_text(own_title "." (intro == "" ? "" : "\n" intro))
+    write_text(own_title "." (intro == "" ? "" : "\n\n" intro))
     for (i = 1; i <= items; i++) {
         if (item_names[i] != "") { print ".SS " escape(item_names[i]); at_heading = item_comment[i] == ""; write_text(item_comment[i]); continue }
         if (item_comment[i] != "") { if (!at_heading) print ".PP"; at_heading = 0; write_text(item_comment[i]) }

@@ -150,13 +150,14 @@ const char *griddep_constant_name(uint32_t index, int32_t *value);
  * Environment, read by griddep_runtime_open:
  *   GRIDDEP_DRIVER   the driver when options name none: auto, nvidia, emulated, or a path with a
  *                    slash.
- *                    auto: nvidia where libcuda.so.1 can be opened and finds a device, else emulated
+ *                    auto: nvidia where libcuda.so.1 can be opened and finds a device, else
+ *                    emulated
  *                    nvidia: libcuda.so.1 and nothing else
  *                    emulated: the driver in software, where PTX runs on the CPU; doc/emulator.md
  *                    tells its own variables
- *   GRIDDEP_PDL      "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute,
- *                    forced ones included. "on" (1, yes, true, auto, or empty) changes nothing. Any
- *                    other value fails.
+ *   GRIDDEP_PDL      "off" (also 0, no, false) is the kill switch: no launch sets the PDL
+ *                    attribute, forced ones included. "on" (1, yes, true, auto, or empty) changes
+ *                    nothing. Any other value fails.
  *   GRIDDEP_STORE    the store when options name none: a directory, or "off"
  *   GRIDDEP_LOG      error, warning, info or debug: messages up to that level go to stderr when no
  *                    log function is given
@@ -213,16 +214,16 @@ typedef struct griddep_runtime_options {
                                   * NULL or "auto": GRIDDEP_DRIVER, else auto */
     void *context;               /* a CUcontext to adopt, and its device; NULL: as `device` says */
     int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without
-                                    GRIDDEP_RUNTIME_DEVICE: the calling thread's current context,
-                                    else the first device's primary one */
+                                  * GRIDDEP_RUNTIME_DEVICE: the calling thread's current context,
+                                  * else the first device's primary one */
     int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: what all
                                   * do */
     const char *store_directory; /* what the tuner chose and what NVRTC made is kept here. NULL:
-                                    GRIDDEP_STORE, else $XDG_CACHE_HOME/griddep, else
-                                    $HOME/.cache/griddep. "": no store */
+                                  * GRIDDEP_STORE, else $XDG_CACHE_HOME/griddep, else
+                                  * $HOME/.cache/griddep. "": no store */
     const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames the
-                                    newest that is not newer than the driver, else the oldest that
-                                    is */
+                                  * newest that is not newer than the driver, else the oldest that
+                                  * is */
     griddep_log_function log;    /* NULL: stderr if GRIDDEP_LOG asks for it */
     void *log_user;              /* handed to log */
     int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING.
@@ -388,8 +389,8 @@ typedef struct griddep_ptx_entry_info {
 typedef struct griddep_parameter_info {
     uint32_t size;
     uint32_t offset;      /* bytes from the start of the packed parameters. An alignment beyond 16
-                             depends on the chip: griddep_kernel_get_parameter knows it,
-                             griddep_ptx_get_parameter counts from 0 */
+                           * depends on the chip: griddep_kernel_get_parameter knows it,
+                           * griddep_ptx_get_parameter counts from 0 */
     uint32_t bytes;
     uint32_t alignment;
     const char *name;     /* NULL where only the driver knows the parameter */
@@ -435,8 +436,9 @@ int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacit
                           griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
- * Findings: what is wrong, or could be better, with the use of dependent launch. No driver is
- * needed.
+ * Findings: what is wrong, or could be better, with the use of dependent launch
+ *
+ * No driver is needed.
  */
 
 typedef struct griddep_findings griddep_findings;
@@ -524,8 +526,8 @@ enum {
     GRIDDEP_TRIGGER_END = 6,          /* before each exit */
     GRIDDEP_TRIGGER_LINE = 7,         /* before the first instruction on or behind trigger_line */
     GRIDDEP_TRIGGER_LOOP = 8          /* in round trigger_round of the entry's first outermost loop
-                                         that reads global memory; a thread that leaves the loop
-                                         before triggers by its block's end */
+                                       * that reads global memory; a thread that leaves the loop
+                                       * before triggers by its block's end */
 };
 
 typedef struct griddep_rewrite_options {
@@ -669,12 +671,12 @@ typedef struct griddep_kernel_info {
 
 /* The kernel of that name; name NULL: the only kernel of a module that has one. NOT_FOUND lists
  * what there is. */
-int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel,
-                           griddep_error *error);
+int32_t griddep_module_find_kernel(griddep_module *module, const char *name,
+                                   griddep_kernel **kernel, griddep_error *error);
 
 /* The index-th kernel, in the order of the PTX, or as the driver lists them. */
 int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel,
-                          griddep_error *error);
+                                  griddep_error *error);
 
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
                                 griddep_error *error);
@@ -744,7 +746,8 @@ int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void 
  * begun. It orders the starts of launches and nothing else: no data is visible then. Where off is
  * said it is recorded behind the launch, as with attribute 7: what waits for it must not be what
  * the launch waits for. */
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event, griddep_error *error);
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event,
+                                                  griddep_error *error);
 
 /* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of
  * graphs and explanations all use these. */
@@ -1118,9 +1121,9 @@ typedef struct griddep_hop_info {
                            * mode */
     const char *kernel;   /* its name */
     int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1
-                             the edge from the launch before (of a lane's first, the last that it
-                             depends on) is programmatic, 0 it is not; -1 in stream modes, for the
-                             first launch, or where the driver does not tell */
+                           * the edge from the launch before (of a lane's first, the last that it
+                           * depends on) is programmatic, 0 it is not; -1 in stream modes, for the
+                           * first launch, or where the driver does not tell */
     uint32_t lane;        /* that the launch is in */
 } griddep_hop_info;
 
@@ -1216,8 +1219,7 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
                               griddep_hop_info *info, griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
- * Graph: nodes and edges with ports, made by hand, from a chain, from a capture, or taken over from
- * elsewhere
+ * Graph: nodes and edges with ports, made by hand, from a chain or a capture, or taken over
  *
  * A graph is kept by this library and given to the driver when it is instantiated. Nodes and edges
  * are numbered in the order in which they were added. What the driver would refuse later, or take
@@ -1250,13 +1252,13 @@ enum {
 enum {
     GRIDDEP_EDGE_DEFAULT = 0,      /* the second node begins when the port is reached */
     GRIDDEP_EDGE_PROGRAMMATIC = 1, /* likewise, between kernels, and griddepcontrol.wait in the
-                                      second waits for the first's end. From port PROGRAMMATIC or
-                                      LAUNCH_ORDER. The caller vouches for it as for
-                                      GRIDDEP_PDL_FORCE */
+                                    * second waits for the first's end. From port PROGRAMMATIC or
+                                    * LAUNCH_ORDER. The caller vouches for it as for
+                                    * GRIDDEP_PDL_FORCE */
     GRIDDEP_EDGE_AUTO = 2          /* PROGRAMMATIC from port PROGRAMMATIC where both are kernels,
-                                      and device, driver and the second node's `pdl` allow it (auto:
-                                      every path through it waits); else DEFAULT. The port is then
-                                      given as DEFAULT */
+                                    * and device, driver and the second node's `pdl` allow it (auto:
+                                    * every path through it waits); else DEFAULT. The port is then
+                                    * given as DEFAULT */
 };
 
 typedef void (*griddep_host_function)(void *user);
@@ -1306,8 +1308,9 @@ int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t
  *
  *     .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
  *     ...
- *     st.param.b64 [h], %handle;  st.param.b32 [v], %value;  call.uni cudaGraphSetConditional, (h,
- *     v);
+ *     st.param.b64 [h], %handle;
+ *     st.param.b32 [v], %value;
+ *     call.uni cudaGraphSetConditional, (h, v);
  *
  * %handle comes from a kernel parameter of 8 bytes, and its argument from
  * griddep_conditional_argument: the driver's handle is another one in each graph that is
@@ -1318,7 +1321,8 @@ int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t
 int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional,
                                    griddep_error *error);
 void griddep_conditional_destroy(griddep_conditional *conditional);
-int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument, griddep_error *error);
+int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument,
+                                     griddep_error *error);
 
 /* What a conditional node does when it is reached (CU_GRAPH_COND_TYPE_*). */
 enum {
@@ -1584,8 +1588,8 @@ typedef struct griddep_tune_info {
     double ratio;          /* chosen / given: median of the pairs; 1 where nothing changed */
     double lowest, highest; /* of the groups that it was measured in */
     double last_ratio;     /* of the last comparison, of all that was faster by itself with what was
-                              given, whether it counted or not; 0: there was nothing to compare;
-                              NaN: it left other results */
+                            * given, whether it counted or not; 0: there was nothing to compare;
+                            * NaN: it left other results */
     double last_needed;    /* gain that this had to show */
     uint32_t confirmations; /* how often something was measured anew */
     uint32_t reserved;
@@ -1741,7 +1745,7 @@ enum {
     GRIDDEP_STAMP_TRIGGER = 4, /* its first thread has executed griddepcontrol.launch_dependents */
     GRIDDEP_STAMP_EXIT = 5,    /* its last thread is about to leave */
     GRIDDEP_STAMP_MARK = 6,    /* its first thread comes to the first mark of the launch; the next
-                                  mark is 7, ... A mark is a line "//@ mark NAME" in the PTX */
+                                * mark is 7, ... A mark is a line "//@ mark NAME" in the PTX */
     GRIDDEP_STAMP_CLOCK = 64,  /* added to a point: %clock64 of its multiprocessor there, in cycles,
                                 * in place of the time */
     GRIDDEP_STAMP_NONE = -1    /* in place of a value: the block never came there */
