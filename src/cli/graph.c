@@ -71,8 +71,9 @@ static int print_table(const griddep_graph *graph, const gd_plan *plan, const ch
     gd_columns table = {.column_count = 4, .left = 15, .titled = true};
     uint32_t count = griddep_graph_edge_count(graph);
     int code = 0;
-    gd_output_print("chain %s, mode %s: %u launches, %u edges\n", plan->name, mode,
-                    (unsigned)griddep_graph_node_count(graph), (unsigned)count);
+    gd_output_print("chain %s, mode %s: %u launches, %u edge%s\n", plan->name, mode,
+                    (unsigned)griddep_graph_node_count(graph), (unsigned)count,
+                    count == 1 ? "" : "s");
     if (count == 0)
         return 0;
     gd_columns_add(&table, "from");

@@ -139,7 +139,7 @@ static int find_program(int argc, char **argv)
     return argc;
 }
 
-static int check_words(const char *chain, bool has_marker, char **program)
+static int check_words(const gd_usage *usage, const char *chain, bool has_marker, char **program)
 {
     if (has_marker && chain != NULL)
         return gd_message_error(
@@ -149,7 +149,7 @@ static int check_words(const char *chain, bool has_marker, char **program)
     if (has_marker && program[0][0] == '\0')
         return gd_message_error(GD_EXIT_USAGE, "the program behind '--' has an empty name");
     if (!has_marker && chain == NULL)
-        return gd_message_error(GD_EXIT_USAGE, "usage: griddep sanitize %s", synopsis);
+        return gd_options_refuse(usage);
     return 0;
 }
 
@@ -187,7 +187,7 @@ int gd_command_sanitize(int argc, char **argv)
     bool has_marker = marker < argc;
     int code = gd_options_read(&usage, marker, argv, &chain, &count);
     if (code < 0) {
-        code = check_words(chain, has_marker, argv + marker + has_marker);
+        code = check_words(&usage, chain, has_marker, argv + marker + has_marker);
         if (code == 0)
             code = sanitize(&request, chain, has_marker ? argv + marker + 1 : NULL);
     }

@@ -670,9 +670,12 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
     if (chain->runtime || (ptx && !entry) || (arguments && !config))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             chain->runtime ? "the chain has a runtime; griddep_chain_add adds to it"
-                            : arguments    ? "config is NULL"
-                                           : "entry is NULL");
+                            : ptx && !entry ? "entry is NULL"
+                                            : "config is NULL");
     status = check_config(config, &own, error);
+    if (!status && own.stream)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "a launch in a chain has no stream of its own");
     if (status)
         return status;
     item.lane = own.lane;

@@ -957,6 +957,10 @@ START_TEST(wrong_launches_are_refused)
     config.block[0] = 2048;
     const griddep_argument right[] = {{.bytes = 8}, {.bytes = 8}};
     REFUSED(LIMIT, griddep_chain_add_ptx(chain, ptx, "first", &config, right, 2, &error));
+    config.block[0] = 32;
+    config.stream = &config;
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, ptx, "first", &config, right, 2, &error));
+    config.stream = NULL;
     config.pdl = 9;
     REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, ptx, "first", &config, NULL, 0, &error));
     config.pdl = 0;

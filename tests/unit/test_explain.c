@@ -607,6 +607,7 @@ static const struct {
     {"cuOccupancyMaxActiveClusters", CLUSTERS},
     {"cuTensorMapEncodeTiled", TILED},
     {"cuTensorMapEncodeIm2col", IM2COL},
+    {"cuGraphChildGraphNodeGetGraph", 0}, /* for child graphs of adopted ones: test_switch */
     {"cuGraphConditionalHandleCreate", CONDITIONAL},
     {"cuGraphAddNode", CONDITIONAL},
     {"cuUserObjectCreate", HELD},

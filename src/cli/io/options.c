@@ -210,12 +210,18 @@ static int read_short_option(const gd_usage *usage, int argc, char **argv, int *
                     : code;
 }
 
+int gd_options_refuse(const gd_usage *usage)
+{
+    const char *end = strchr(usage->synopsis, '\n');
+    size_t first = end != NULL ? (size_t)(end - usage->synopsis) : strlen(usage->synopsis);
+    const char *rest = end != NULL ? end + strspn(end, "\n ") : "";
+    return gd_message_error(GD_EXIT_USAGE, "usage: %s%s %.*s%s%s", caller_of(usage), usage->name,
+                            (int)first, usage->synopsis, *rest != '\0' ? ", or: " : "", rest);
+}
+
 static int check_words(const gd_usage *usage, size_t count)
 {
-    if (count < usage->words_least)
-        return gd_message_error(GD_EXIT_USAGE, "usage: %s%s %s", caller_of(usage), usage->name,
-                                usage->synopsis);
-    return -1;
+    return count < usage->words_least ? gd_options_refuse(usage) : -1;
 }
 
 int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count,

@@ -50,6 +50,9 @@ int gd_options_choose(const char *option, const char *text, const char *const *w
 /* The same for --mode and the names of all modes. */
 int gd_options_choose_mode(const char *text, int32_t *mode);
 
+/* Says on one line how the command is called, for callers that miss a word: GD_EXIT_USAGE. */
+int gd_options_refuse(const gd_usage *usage);
+
 /* Reads argv[1...]: options into their targets (one with a value that is no list at most once),
  * positional words into words[0...] (room for words_most). Returns -1 to go on, otherwise the exit
  * code: 0 after --help has been printed, GD_EXIT_USAGE after a message. */
