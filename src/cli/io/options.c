@@ -215,8 +215,13 @@ int gd_options_refuse(const gd_usage *usage)
     const char *end = strchr(usage->synopsis, '\n');
     size_t first = end != NULL ? (size_t)(end - usage->synopsis) : strlen(usage->synopsis);
     const char *rest = end != NULL ? end + strspn(end, "\n ") : "";
+    bool other = strncmp(rest, "griddep ", strlen("griddep ")) == 0;
     return gd_message_error(GD_EXIT_USAGE, "usage: %s%s %.*s%s%s", caller_of(usage), usage->name,
-                            (int)first, usage->synopsis, *rest != '\0' ? ", or: " : "", rest);
+                            (int)first, usage->synopsis,
+                            other           ? ", or: "
+                            : *rest != '\0' ? " "
+                                            : "",
+                            rest);
 }
 
 static int check_words(const gd_usage *usage, size_t count)
