@@ -1176,7 +1176,8 @@ enum {
 /* What stands behind an argument. */
 typedef struct griddep_use {
     uint32_t size;
-    uint32_t buffer;     /* number of the buffer that it points into, from 1; 0: it is no pointer */
+    uint32_t buffer;     /* number of the buffer that it points into, 1 to 2^31 - 1; 0: it is no
+                          * pointer */
     int32_t access;      /* GRIDDEP_ACCESS_* */
     uint32_t reserved;
     uint64_t offset;     /* bytes from the buffer's start that it points to */

@@ -678,6 +678,10 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
                               "a launch in a chain has no stream of its own");
     if (status)
         return status;
+    if (argument_count > GD_CHAIN_MOST_ARGUMENTS)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%" PRIu32 " arguments; a launch has at most %d", argument_count,
+                            GD_CHAIN_MOST_ARGUMENTS);
     item.lane = own.lane;
     item.entry = calloc(1, sizeof *item.entry);
     if (!item.entry)
@@ -792,6 +796,10 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
                             "access is %" PRId32
                             ", which is no GRIDDEP_ACCESS_*, or reserved is not zero",
                             own.access);
+    if (own.buffer > INT32_MAX)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "buffer is %" PRIu32 "; numbers end at %" PRId32, own.buffer,
+                            INT32_MAX);
     gd_chain_launch *launch = &chain->launches[index];
     status = make_room(launch, argument, error);
     if (status)

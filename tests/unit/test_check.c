@@ -983,6 +983,11 @@ START_TEST(wrong_launches_are_refused)
     REFUSED(ARGUMENT, griddep_chain_set_use(chain, 0, 0, NULL, &error));
     use.access = 5;
     REFUSED(ARGUMENT, griddep_chain_set_use(chain, 0, 0, &use, &error));
+    use.access = 0;
+    use.buffer = UINT32_MAX;
+    REFUSED(ARGUMENT, griddep_chain_set_use(chain, 0, 0, &use, &error));
+    use.buffer = 0;
+    REFUSED(ARGUMENT, griddep_chain_add_ptx(chain, NULL, NULL, NULL, NULL, UINT32_MAX, &error));
     REFUSED(ARGUMENT, griddep_chain_depend(chain, 0, 0, &error));
     REFUSED(NOT_FOUND, griddep_chain_depend(chain, 1, 0, &error));
     REFUSED(ARGUMENT, griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error));

@@ -290,6 +290,8 @@ static bool is_declared(gd_validity *check, uint32_t token)
     const gd_ptx_module *module = check->module;
     uint32_t length;
     const char *text = gd_ptx_token_text(module, token, &length);
+    if (length == 7 && !memcmp(text, "WARP_SZ", 7))
+        return true;
     uint32_t name = gd_ptx_name_find(&module->names, module->text, text, length);
     uint32_t symbol = name == GD_PTX_NONE ? name : module->names.list[name].symbol;
 

@@ -641,6 +641,8 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
 
     if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL)
         return false;
+    if (fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ)
+        return true;        /* a .texref, .samplerref or .surfref of the module */
     if (fit->addresses > 2) /* the mbarrier of a copy */
         return symbol->space == GD_SPACE_SHARED;
     if (symbol->space >= sizeof names / sizeof names[0] || !names[symbol->space] || !space->length)
