@@ -37,36 +37,48 @@ static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
     return tune->unit_count++;
 }
 
-/* Where an argument points: its own value, or, of a tensor map, where another argument with the same
- * buffer does. 0: not known. */
-static uint64_t find_address(const griddep_tune *tune, uint32_t launch, uint32_t argument)
+/* The address that an argument is; 0: it is none. */
+static uint64_t address_in(const gd_tune_launch *launch, uint32_t argument)
 {
-    const uint32_t buffer = tune->launches[launch].uses[argument].buffer;
+    const gd_call *call = launch->chained->call;
     uint64_t address = 0;
 
-    for (uint32_t i = 0; i <= tune->launch_count && !address; i++) {
-        const gd_tune_launch *other = &tune->launches[i ? i - 1 : launch];
-        const gd_call *call = other->chained->call;
-        for (uint32_t k = 0; k < other->chained->argument_count && !address; k++)
-            if ((i || k == argument) && other->uses[k].buffer == buffer &&
-                call->kernel->parameters[k].bytes == sizeof address)
-                memcpy(&address, call->pointers[k], sizeof address);
+    if (call->kernel->parameters[argument].bytes == sizeof address)
+        memcpy(&address, call->pointers[argument], sizeof address);
+    return address;
+}
+
+/* Where an argument points: what it is, or, of a tensor map, by another argument with the same
+ * buffer. 0: not known. */
+static uint64_t find_address(const griddep_tune *tune, uint32_t launch, uint32_t argument)
+{
+    const griddep_use *use = &tune->launches[launch].uses[argument];
+    uint64_t address = address_in(&tune->launches[launch], argument);
+
+    for (uint32_t i = 0; i < tune->launch_count && !address; i++) {
+        const gd_tune_launch *other = &tune->launches[i];
+        for (uint32_t k = 0; k < other->chained->argument_count && !address; k++) {
+            if (other->uses[k].buffer == use->buffer && address_in(other, k))
+                address = address_in(other, k) - other->uses[k].offset + use->offset;
+        }
     }
     return address;
 }
 
-/* The bytes from where an argument points to the end of a buffer that no launch writes; 0: it points
- * into none. */
-static uint64_t unwritten_bytes(const griddep_tune *tune, uint32_t launch, uint32_t argument)
+/* The caller's buffer that an argument points into, and the bytes from there to its end; NULL: it
+ * points into none. */
+static const gd_experiment_buffer *find_buffer(const griddep_tune *tune, uint32_t launch,
+                                               uint32_t argument, uint64_t *bytes)
 {
     const uint64_t address = find_address(tune, launch, argument);
 
     for (uint32_t i = 0; i < tune->experiment.buffer_count; i++) {
         const gd_experiment_buffer *buffer = &tune->buffers[i];
+        *bytes = buffer->bytes - (address - buffer->address);
         if (address >= buffer->address && address - buffer->address < buffer->bytes)
-            return buffer->initial ? 0 : buffer->bytes - (address - buffer->address);
+            return buffer;
     }
-    return 0;
+    return NULL;
 }
 
 /* The bytes behind a parameter that holds constant data in every launch of a unit; 0: it does
@@ -82,8 +94,11 @@ static uint64_t constant_bytes(const griddep_tune *tune, uint32_t unit, uint32_t
         if (!use->buffer || use->access == GRIDDEP_ACCESS_WRITE ||
             use->access == GRIDDEP_ACCESS_UPDATE)
             return 0;
-        uint64_t bytes = unwritten_bytes(tune, i, parameter);
-        if (bytes && use->bytes && use->bytes < bytes)
+        uint64_t bytes;
+        const gd_experiment_buffer *buffer = find_buffer(tune, i, parameter, &bytes);
+        if (!buffer || (buffer->initial && use->access != GRIDDEP_ACCESS_CONSTANT))
+            return 0;
+        if (use->bytes && use->bytes < bytes)
             bytes = use->bytes;
         least = bytes < least ? bytes : least;
     }
