@@ -131,7 +131,7 @@ static void destroy_launch(gd_chain_launch *launch)
     gd_call_release(launch->call);
     destroy_entry(launch->entry);
     for (uint32_t i = 0; i < launch->argument_count && launch->uses; i++)
-        free(launch->uses[i].element);
+        free((char *)(uintptr_t)launch->uses[i].element);
     free(launch->uses);
     free(launch->on);
 }
@@ -643,19 +643,6 @@ static int32_t read_entry(gd_chain_entry *made, const griddep_launch_config *con
     return status == GRIDDEP_ERROR_MEMORY ? gd_error_memory(error) : status;
 }
 
-static int32_t check_config(const griddep_launch_config *config, griddep_launch_config *own,
-                            griddep_error *error)
-{
-    int32_t status = config ? gd_struct_read(own, sizeof *own, sizeof *own, config,
-                                             "griddep_launch_config", error)
-                            : GRIDDEP_OK;
-
-    if (!status && (own->pdl < GRIDDEP_PDL_DEFAULT || own->pdl > GRIDDEP_PDL_FORCE))
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", own->pdl);
-    return status;
-}
-
 int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry,
                               const griddep_launch_config *config,
                               const griddep_argument *arguments, uint32_t argument_count,
@@ -672,7 +659,8 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
                             chain->runtime ? "the chain has a runtime; griddep_chain_add adds to it"
                             : ptx && !entry ? "entry is NULL"
                                             : "config is NULL");
-    status = check_config(config, &own, error);
+    if (config)
+        status = gd_launch_read_config(&own, config, error);
     if (!status && own.stream)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                               "a launch in a chain has no stream of its own");
@@ -769,7 +757,7 @@ static int32_t make_room(gd_chain_launch *launch, uint32_t argument, griddep_err
 
     if (launch->uses && count == launch->argument_count)
         return GRIDDEP_OK;
-    gd_chain_use *more = realloc(launch->uses, count * sizeof *more);
+    griddep_use *more = realloc(launch->uses, count * sizeof *more);
     if (!more)
         return gd_error_memory(error);
     uint32_t there = launch->uses ? launch->argument_count : 0;
@@ -806,9 +794,9 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
         return status;
     if (own.element && !(element = strdup(own.element)))
         return gd_error_memory(error);
-    free(launch->uses[argument].element);
+    free((char *)(uintptr_t)launch->uses[argument].element);
     own.element = element;
-    launch->uses[argument] = (gd_chain_use){.use = own, .element = element};
+    launch->uses[argument] = own;
     return GRIDDEP_OK;
 }
 

@@ -8,12 +8,6 @@
 
 #define GD_CHAIN_NONE UINT32_MAX
 
-/* What a caller said about an argument. */
-typedef struct gd_chain_use {
-    griddep_use use; /* size 0: nothing */
-    char *element;   /* owned */
-} gd_chain_use;
-
 /* An argument as an address: 0 where it is none, and how far it reaches; 0: not known. */
 typedef struct gd_chain_address {
     uint64_t at, bytes;
@@ -30,7 +24,7 @@ typedef struct gd_chain_entry {
 typedef struct gd_chain_launch {
     gd_call *call;         /* NULL in a chain without a runtime */
     gd_chain_entry *entry; /* NULL in a chain with one */
-    gd_chain_use *uses;    /* by argument; NULL: nothing was said */
+    griddep_use *uses;     /* by argument, elements owned; NULL, or size 0: nothing was said */
     uint32_t argument_count;
     uint32_t lane;
     uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */

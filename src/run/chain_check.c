@@ -59,7 +59,8 @@ static void close_stretches(gd_chain_stretch *list, uint32_t count)
 }
 
 /* The uses of [first, end), whose stretches overlap, are of one buffer: the one that a caller named,
- * or one that goes by the first of their places (number()). */
+ * or one that goes by the first of their places until
+ * number_buffers. */
 static void join(const gd_chain_stretch *list, uint32_t first, uint32_t end, griddep_use *uses)
 {
     const gd_chain_stretch *named = NULL;
@@ -104,7 +105,7 @@ static void infer(gd_chain_stretch *list, uint32_t count, griddep_use *uses)
 
 static bool is_said(const gd_chain_launch *launch, uint32_t argument)
 {
-    return launch->uses && launch->uses[argument].use.size;
+    return launch->uses && launch->uses[argument].size;
 }
 
 /* Arguments that are no addresses have no stretch. */
@@ -159,8 +160,8 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
         for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
-            made[place] = is_said(launch, k) ? launch->uses[k].use
-                                             : (griddep_use){.size = sizeof(griddep_use)};
+            made[place] =
+                is_said(launch, k) ? launch->uses[k] : (griddep_use){.size = sizeof(griddep_use)};
             list[count].place = place;
             count += make_stretch(launch, k, &made[place], &list[count]);
         }

@@ -161,8 +161,8 @@ static void add_cluster(gd_launch *launch, const shape *cluster)
 
 /* ---- making a launch ---- */
 
-static int32_t read_config(griddep_launch_config *config, const griddep_launch_config *given,
-                           griddep_error *error)
+int32_t gd_launch_read_config(griddep_launch_config *config, const griddep_launch_config *given,
+                              griddep_error *error)
 {
     int32_t status = gd_struct_read(config, sizeof *config, CONFIG_MINIMUM, given,
                                     "griddep_launch_config", error);
@@ -183,7 +183,7 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
                        gd_launch_room *room, gd_launch *launch, griddep_error *error)
 {
     griddep_launch_config config;
-    int32_t status = read_config(&config, given, error);
+    int32_t status = gd_launch_read_config(&config, given, error);
 
     if (status)
         return status;

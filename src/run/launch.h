@@ -31,6 +31,10 @@ typedef struct gd_launch_given {
     gd_CUevent late[2]; /* events that it must not record early: they are recorded behind it */
 } gd_launch_given;
 
+/* Reads a caller's configuration, whatever the kernel: the struct, its flags and `pdl`. */
+int32_t gd_launch_read_config(griddep_launch_config *config, const griddep_launch_config *given,
+                              griddep_error *error);
+
 /* Checks a caller's configuration against kernel and device, and fills a launch, whose attributes
  * go into `room`. The kernel's context must be current when the launch needs to opt in to more
  * shared memory. */
