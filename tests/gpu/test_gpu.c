@@ -12,22 +12,13 @@
 
 #include "cuda/driver.h"
 #include "griddep.h"
+#include "unit/status.h"
 
 static griddep_error error;
 static griddep_runtime *runtime;
 static gd_driver *driver; /* the same library, called bare */
 static char directory[64];
 static char warnings[4096];
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-    } while (0)
-
-#define ck_says(part)                                                                              \
-    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 static void remember(void *user, int32_t level, const char *message)
 {

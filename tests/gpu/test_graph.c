@@ -12,6 +12,7 @@
 
 #include "cuda/driver.h"
 #include "griddep.h"
+#include "unit/status.h"
 
 /* Each adds one to what it reads. step does it right; slow does it 50 us after its trigger; rash
  * triggers and does not wait; quiet knows nothing of dependent launch. */
@@ -59,16 +60,6 @@ static griddep_runtime *runtime;
 static griddep_module *module, *setter_module;
 static griddep_graph *graph;
 static uint64_t buffers[BUFFERS];
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-    } while (0)
-#define ck_good(call) ck_status(call, GRIDDEP_OK)
-#define ck_says(part)                                                                              \
-    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 static const char *driver_name(void)
 {

@@ -14,6 +14,7 @@
 
 #include "cuda/driver.h"
 #include "griddep.h"
+#include "unit/status.h"
 
 /* probe: a CTA of one thread. It notes when it began, when it came past its wait and when it ended,
  * counts itself stale when source[CTA] is not `expect`, and writes expect + 1 to target[CTA], by
@@ -131,13 +132,6 @@ static griddep_kernel *kernel;
 static uint64_t records, words[3]; /* on the device */
 static stamp seen[RECORDS];
 static void *streams[2];
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-    } while (0)
 
 /* ---- fixture ---- */
 

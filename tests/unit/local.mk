@@ -33,7 +33,7 @@ unit_tests += \
 
 check_LTLIBRARIES += %D%/libfail-alloc.la
 %C%_libfail_alloc_la_SOURCES = %D%/fail_alloc.c %D%/fail_alloc.h
-EXTRA_DIST += %D%/quiet.h
+EXTRA_DIST += %D%/quiet.h %D%/status.h
 
 if HAVE_CUDA_HEADER
 unit_tests += %D%/abi_check

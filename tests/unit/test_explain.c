@@ -10,6 +10,7 @@
 #include "run/footprint.h"
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -32,13 +33,6 @@ static griddep_error error;
 static griddep_runtime *runtime;
 static griddep_module *module;
 static griddep_chain *chain;
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-    } while (0)
 
 static void begin(void)
 {

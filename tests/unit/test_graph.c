@@ -12,6 +12,7 @@
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
+#include "unit/status.h"
 
 /* step does it right; quiet knows nothing of dependent launch; mute waits and never triggers; rash
  * triggers and never waits; sometimes waits on one path. Each makes out = in + 1, and
@@ -49,18 +50,6 @@ static griddep_runtime *runtime;
 static griddep_module *module;
 static griddep_graph *graph;
 static uint64_t buffers[MOST_BUFFERS];
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-        if (got_status)                                                                            \
-            ck_assert_int_eq(error.status, got_status);                                            \
-    } while (0)
-#define ck_good(call) ck_status(call, GRIDDEP_OK)
-#define ck_says(part)                                                                              \
-    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 /* ---- fixture ---- */
 

@@ -9,6 +9,7 @@
 #include "griddep.h"
 #include "run/graph.h"
 #include "run/runtime.h"
+#include "unit/status.h"
 
 #define KERNEL(name, body) ".visible .entry " name "(.param .u64 out)\n{\n" body "    ret;\n}\n"
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n" KERNEL(
@@ -23,14 +24,6 @@ static griddep_runtime *runtime;
 static griddep_module *module;
 static griddep_kernel *step;
 static void *stream;
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s: %s, expected %s: %s", #call,                  \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-    } while (0)
-#define ck_good(call) ck_status(call, GRIDDEP_OK)
 
 static griddep_runtime *open_on(gd_get_proc_address get)
 {

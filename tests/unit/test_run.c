@@ -18,6 +18,7 @@
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
+#include "unit/status.h"
 
 /* Three entries that differ in how they wait. */
 static const char ptx[] =
@@ -145,18 +146,6 @@ static griddep_runtime_info info_of(griddep_runtime *of)
     ck_assert_int_eq(griddep_runtime_get_info(of, &info, &error), GRIDDEP_OK);
     return info;
 }
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-        if (got_status)                                                                            \
-            ck_assert_int_eq(error.status, got_status);                                            \
-    } while (0)
-
-#define ck_says(part)                                                                              \
-    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 /* ---- runtime ---- */
 

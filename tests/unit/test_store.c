@@ -23,6 +23,7 @@
 #include "run/store.h"
 #include "sanitized.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 enum { STRANGER = 12345, HEADER_BYTES = 88 };
 
@@ -30,13 +31,6 @@ static griddep_error error;
 static char work[64];   /* a folder of the test's own */
 static char folder[96]; /* the store in it */
 static char said[4096]; /* warnings */
-
-#define ck_status(call, expected)                                                                  \
-    do {                                                                                           \
-        int32_t got_status = (call);                                                               \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
-                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
-    } while (0)
 
 #define ck_said(part) ck_assert_msg(strstr(said, part), "\"%s\" is not in: %s", part, said)
 
