@@ -66,5 +66,5 @@ AM_TESTS_ENVIRONMENT = \
 
 EXTRA_DIST += $(long_scripts) $(script_tests) \
 	%D%/cases.sh %D%/summary.sh %D%/sanitized.h %D%/mutants/mutants.py \
-	%D%/ffi/preload.sh %D%/ffi/test_ctypes.py %D%/ffi/test_luajit.lua \
+	%D%/ffi/kernels.ptx %D%/ffi/preload.sh %D%/ffi/test_ctypes.py %D%/ffi/test_luajit.lua \
 	$(wildcard $(srcdir)/%D%/golden/*.* $(srcdir)/%D%/golden/*/*.*)

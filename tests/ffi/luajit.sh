@@ -8,4 +8,4 @@ here=$(dirname "$0")
 luajit=${LUAJIT:-luajit}
 command -v "$luajit" >/dev/null || skip "there is no luajit"
 # shellcheck disable=SC2086 # a list of assignments
-exec env $preload LIBRARY="$library" FAKE_DRIVER="$fake_driver" HEADER="$header" "$luajit" "$here/test_luajit.lua"
+exec env $preload LIBRARY="$library" FAKE_DRIVER="$fake_driver" HEADER="$header" KERNELS="$here/kernels.ptx" "$luajit" "$here/test_luajit.lua"

@@ -1,6 +1,6 @@
 """Uses libgriddep.so from Python through ctypes alone, on the fake driver.
 
-LIBRARY, FAKE_DRIVER and HEADER name the shared objects and griddep.h. The structures below are written out by hand, as
+LIBRARY, FAKE_DRIVER, HEADER and KERNELS name the shared objects, griddep.h and kernels.ptx. The structures below are written out by hand, as
 a binding would have them: their layout is part of what is tested. The last line sums up the cases.
 """
 
@@ -12,50 +12,8 @@ import threading
 import unittest
 from ctypes import POINTER, byref, c_char, c_char_p, c_float, c_int32, c_uint32, c_uint64, c_void_p, sizeof
 
-PTX = b"""\
-.version 7.8
-.target sm_90
-.address_size 64
-
-.visible .entry add(
-    .param .u64 x,
-    .param .u64 y,
-    .param .u64 out,
-    .param .u32 count
-)
-{
-    .reg .b64 a<5>;
-    .reg .b32 w<3>;
-    .reg .f32 f<3>;
-    .reg .pred p;
-    griddepcontrol.launch_dependents;
-    griddepcontrol.wait;
-    ld.param.u32 w1, [count];
-    mov.u32 w2, %tid.x;
-    setp.ge.u32 p, w2, w1;
-    @p ret;
-    mul.wide.u32 a4, w2, 4;
-    ld.param.u64 a1, [x];
-    ld.param.u64 a2, [y];
-    ld.param.u64 a3, [out];
-    add.s64 a1, a1, a4;
-    add.s64 a2, a2, a4;
-    add.s64 a3, a3, a4;
-    ld.global.f32 f1, [a1];
-    ld.global.f32 f2, [a2];
-    add.f32 f1, f1, f2;
-    st.global.f32 [a3], f1;
-    ret;
-}
-
-.visible .entry scale(
-    .param .u64 .ptr .global .align 16 data,
-    .param .f32 factor
-)
-{
-    ret;
-}
-"""
+with open(os.environ["KERNELS"], "rb") as kernels:
+    PTX = kernels.read()
 
 
 class Sized(ctypes.Structure):

@@ -1,57 +1,19 @@
 -- Uses libgriddep.so from LuaJIT, on the fake driver: what stands between the ffi.cdef markers of griddep.h is given to
--- ffi.cdef as it is. LIBRARY, FAKE_DRIVER and HEADER name the files. The last line sums up the cases.
+-- ffi.cdef as it is. LIBRARY, FAKE_DRIVER, HEADER and KERNELS name the files. The last line sums up the cases.
 
 local ffi = require("ffi")
 
-local PTX = [[
-.version 7.8
-.target sm_90
-.address_size 64
-
-.visible .entry add(
-    .param .u64 x,
-    .param .u64 y,
-    .param .u64 out,
-    .param .u32 count
-)
-{
-    .reg .b64 a<5>;
-    .reg .b32 w<3>;
-    .reg .f32 f<3>;
-    .reg .pred p;
-    griddepcontrol.launch_dependents;
-    griddepcontrol.wait;
-    ld.param.u32 w1, [count];
-    mov.u32 w2, %tid.x;
-    setp.ge.u32 p, w2, w1;
-    @p ret;
-    mul.wide.u32 a4, w2, 4;
-    ld.param.u64 a1, [x];
-    ld.param.u64 a2, [y];
-    ld.param.u64 a3, [out];
-    add.s64 a1, a1, a4;
-    add.s64 a2, a2, a4;
-    add.s64 a3, a3, a4;
-    ld.global.f32 f1, [a1];
-    ld.global.f32 f2, [a2];
-    add.f32 f1, f1, f2;
-    st.global.f32 [a3], f1;
-    ret;
-}
-
-.visible .entry scale(
-    .param .u64 data,
-    .param .f32 factor
-)
-{
-    ret;
-}
-]]
-
-local function read_declarations(path)
+local function read_file(path)
     local file = assert(io.open(path, "rb"))
     local text = file:read("*a")
     file:close()
+    return text
+end
+
+local PTX = read_file(os.getenv("KERNELS"))
+
+local function read_declarations(path)
+    local text = read_file(path)
     local declarations = text:match("/%* ffi%.cdef begin %*/(.*)/%* ffi%.cdef end %*/")
     return declarations or error("no markers in " .. path)
 end
