@@ -6,6 +6,9 @@ check_PROGRAMS += %D%/emulator
 EXTRA_%C%_emulator_DEPENDENCIES = libgriddep-emulator.la
 EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py)
 
+check_PROGRAMS += %D%/front
+%C%_front_LDADD = libgriddep.la
+
 check_PROGRAMS += %D%/suites
 %C%_suites_SOURCES = %D%/suites.c %D%/suites.h
 %C%_suites_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
@@ -18,5 +21,6 @@ libgriddep_suites_la_SOURCES = \
 	%D%/suite_fc_chain.c \
 	%D%/suite_handoff.c \
 	%D%/suite_launch.c \
+	%D%/suite_rounds.c \
 	%D%/suite_transformer_block.c
 libgriddep_suites_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)

@@ -57,32 +57,20 @@ static int measure_chain(const gd_bench *bench, chain *item)
     return code;
 }
 
-static int choose_kernel(const suites_request *request, const gd_fc_kernel **kernel)
-{
-    const char *names[GD_FC_KERNELS];
-    size_t index = 0;
-    for (uint32_t i = 0; i < GD_FC_KERNELS; i++)
-        names[i] = gd_fc_kernels[i].name;
-    int code = request->kernel != NULL
-                   ? gd_options_choose("kernel", request->kernel, names, GD_FC_KERNELS, &index)
-                   : 0;
-    *kernel = &gd_fc_kernels[index];
-    return code;
-}
-
 static int measure(const gd_bench *bench, void **results)
 {
     const suites_request *request = bench->request;
     uint32_t count = request->rows != 0 ? 1 : USUAL_SHAPES;
-    const gd_fc_kernel *kernel = NULL;
-    int code = choose_kernel(request, &kernel);
+    size_t kernel = 0;
+    int code = gd_options_choose_named("kernel", request->kernel, gd_fc_kernels, GD_FC_KERNELS,
+                                       sizeof(*gd_fc_kernels), &kernel);
     if (code != 0)
         return code;
     chains *all = *results = gd_heap_take(1, sizeof(*all) + count * sizeof(all->items[0]));
     bool as_expected = true;
     all->count = count;
     for (uint32_t i = 0; i < count && code == 0; i++) {
-        all->items[i].made.kernel = kernel;
+        all->items[i].made.kernel = &gd_fc_kernels[kernel];
         all->items[i].made.rows = request->rows != 0 ? request->rows : usual_shapes[i].rows;
         all->items[i].made.columns =
             request->rows != 0 ? request->columns : usual_shapes[i].columns;

@@ -1,5 +1,6 @@
 /* bench/suites launch: what a launch costs on the host, through the library and by the bare driver
- * call, alone, in a chain and as a graph.
+ * call, alone, in a chain and as a graph; and what other arguments cost there: a node's, or a whole
+ * set of them, swapped between two executable graphs or node by node.
  * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before
  * each; the library and the bare call take turns in going first. The bare call is taken from the
  * driver library by its name, with the two structs that it needs. */
@@ -49,6 +50,19 @@ typedef int (*bare_end)(void *stream, void **graph);
 typedef int (*bare_instantiate)(void **executable, void *graph, uint64_t flags);
 typedef int (*bare_run)(void *executable, void *stream);
 typedef int (*bare_destroy)(void *object);
+typedef int (*bare_nodes)(void *graph, void **nodes, size_t *count);
+
+/* CUDA_KERNEL_NODE_PARAMS_v2. */
+typedef struct bare_params {
+    void *function;
+    uint32_t grid[3], block[3], shared_bytes, padding;
+    void **parameters, **extra;
+    void *kernel, *context;
+} bare_params;
+
+_Static_assert(sizeof(bare_params) == 72, "as in cuda.h");
+
+typedef int (*bare_set)(void *executable, void *node, const bare_params *params);
 
 /* What of the driver is called bare, with the API version of its signature. */
 #define BARE_ENTRIES(entry)                                                                        \
@@ -57,6 +71,8 @@ typedef int (*bare_destroy)(void *object);
     entry(bare_begin, begin_capture, "cuStreamBeginCapture", 10010);                               \
     entry(bare_end, end_capture, "cuStreamEndCapture", 10000);                                     \
     entry(bare_instantiate, instantiate, "cuGraphInstantiateWithFlags", 11040);                    \
+    entry(bare_nodes, get_nodes, "cuGraphGetNodes", 10000);                                        \
+    entry(bare_set, set_params, "cuGraphExecKernelNodeSetParams", 12000);                          \
     entry(bare_run, run_graph, "cuGraphLaunch", 10000);                                            \
     entry(bare_destroy, destroy_graph, "cuGraphDestroy", 10000);                                   \
     entry(bare_destroy, destroy_executable, "cuGraphExecDestroy", 10000)
@@ -114,7 +130,9 @@ typedef struct launcher {
     griddep_module *module;
     griddep_kernel *kernel;
     griddep_chain *chain; /* CHAIN launches of the kernel */
-    void *function, *stream, *library, *executable;
+    void *function, *stream, *library;
+    void *graph, *nodes[CHAIN], *executable; /* the chain by bare calls */
+    uint32_t turn;                           /* of two sets of arguments */
     bare_driver driver;
     bool early;
     griddep_error error;
@@ -191,6 +209,48 @@ static bool run_bare_graph(launcher *with, int calls)
     return with->driver.run_graph(with->executable, with->stream) == 0;
 }
 
+static bool set_arguments(launcher *with)
+{
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < CHAIN && status == GRIDDEP_OK; i++)
+        status = griddep_chain_set_arguments(with->chain, i, arguments, ARGUMENTS, &with->error);
+    return status == GRIDDEP_OK;
+}
+
+static bool set_bare_params(launcher *with, int calls)
+{
+    uint64_t a = 256, b = 512, c = 768;
+    uint32_t n = 7;
+    void *parameters[] = {&a, &b, &c, &n};
+    const bare_params params = {.function = with->function,
+                                .grid = {1, 1, 1},
+                                .block = {32, 1, 1},
+                                .parameters = parameters};
+    int result = 0;
+    (void)calls;
+    for (int i = 0; i < CHAIN && result == 0; i++)
+        result = with->driver.set_params(with->executable, with->nodes[i], &params);
+    return result == 0;
+}
+
+/* The second set was made when the chain was built. */
+static bool swap_sets(launcher *with)
+{
+    with->turn = !with->turn;
+    return griddep_chain_select_argument_set(with->chain, with->turn, &with->error) == GRIDDEP_OK &&
+           run_graph(with);
+}
+
+static bool swap_arguments(launcher *with)
+{
+    return set_arguments(with) && run_graph(with);
+}
+
+static bool swap_bare_params(launcher *with, int calls)
+{
+    return set_bare_params(with, calls) && run_bare_graph(with, calls);
+}
+
 static const launch_case cases[] = {
     {"griddep_launch", plain_text, false, BURST, burst_library, burst_bare},
     {"griddep_launch, 8 conditions", conditions_text, false, BURST, burst_library, burst_bare},
@@ -199,6 +259,10 @@ static const launch_case cases[] = {
     {"griddep_launch_packed", plain_text, false, BURST, burst_packed, burst_bare},
     {"a launch of a chain, pdl", plain_text, true, CHAIN, run_chain, burst_bare},
     {"a graph of 64, graph-pdl", plain_text, true, 1, run_graph, run_bare_graph},
+    {"arguments of a launch of it", plain_text, true, CHAIN, set_arguments, set_bare_params},
+    {"arguments, 8 conditions", conditions_text, true, CHAIN, set_arguments, set_bare_params},
+    {"another set, and its run", plain_text, true, 1, swap_sets, run_bare_graph},
+    {"arguments of all 64, and a run", plain_text, true, 1, swap_arguments, swap_bare_params},
 };
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
@@ -298,16 +362,21 @@ static int build_chain(launcher *with)
 {
     const griddep_launch_config config = {.size = sizeof(config), .grid = {1}, .block = {32}};
     const bare_driver *driver = &with->driver;
-    void *graph = NULL;
+    size_t count = CHAIN;
+    uint32_t set = 0;
     int32_t status = griddep_chain_create(with->runtime, &with->chain, &with->error);
     for (int i = 0; i < CHAIN && status == GRIDDEP_OK; i++)
         status = griddep_chain_add(with->chain, with->kernel, &config, arguments, ARGUMENTS,
                                    &with->error);
+    if (status == GRIDDEP_OK)
+        status = griddep_chain_prepare(with->chain, GRIDDEP_MODE_GRAPH_PDL, &with->error);
+    if (status == GRIDDEP_OK)
+        status = griddep_chain_add_argument_set(with->chain, &set, &with->error);
     bool captured = status == GRIDDEP_OK && driver->begin_capture(with->stream, RELAXED) == 0 &&
-                    burst_bare(with, CHAIN) && driver->end_capture(with->stream, &graph) == 0 &&
-                    driver->instantiate(&with->executable, graph, 0) == 0;
-    if (graph != NULL)
-        driver->destroy_graph(graph);
+                    burst_bare(with, CHAIN) &&
+                    driver->end_capture(with->stream, &with->graph) == 0 &&
+                    driver->get_nodes(with->graph, with->nodes, &count) == 0 && count == CHAIN &&
+                    driver->instantiate(&with->executable, with->graph, 0) == 0;
     return captured ? 0 : report_launch_error(with);
 }
 
@@ -315,8 +384,11 @@ static void free_chain(launcher *with)
 {
     if (with->executable != NULL)
         with->driver.destroy_executable(with->executable);
+    if (with->graph != NULL)
+        with->driver.destroy_graph(with->graph);
     griddep_chain_destroy(with->chain);
-    with->executable = NULL;
+    with->executable = with->graph = NULL;
+    with->turn = 0;
     with->chain = NULL;
 }
 

@@ -51,26 +51,14 @@ static int measure_block(const gd_bench *bench, block *item)
     return code;
 }
 
-/* Which models are asked for: by default all that are one. */
-static int choose_models(const suites_request *request, uint32_t *first, uint32_t *count)
-{
-    const char *names[MODELS];
-    size_t index = 1;
-    for (uint32_t i = 0; i < MODELS; i++)
-        names[i] = models[i].name;
-    int code = request->decoder != NULL
-                   ? gd_options_choose("decoder", request->decoder, names, MODELS, &index)
-                   : 0;
-    *first = (uint32_t)index;
-    *count = request->decoder != NULL ? 1 : MODELS - 1;
-    return code;
-}
-
 static int measure(const gd_bench *bench, void **results)
 {
+    const suites_request *request = bench->request;
     bool as_expected = true;
-    uint32_t first = 0, count = 0;
-    int code = choose_models(bench->request, &first, &count);
+    size_t first = 1; /* all that are a model's */
+    uint32_t count = request->decoder != NULL ? 1 : MODELS - 1;
+    int code = gd_options_choose_named("decoder", request->decoder, models, MODELS, sizeof(*models),
+                                       &first);
     if (code != 0)
         return code;
     blocks *all = *results = gd_heap_take(1, sizeof(*all) + count * BLOCKS * sizeof(all->items[0]));
@@ -79,8 +67,7 @@ static int measure(const gd_bench *bench, void **results)
         block *item = &all->items[i];
         item->decoder = models[first + i / BLOCKS];
         item->decoder.context = contexts[i / LENGTHS % CONTEXTS];
-        item->decoder.layers =
-            i % LENGTHS == 0 ? 1 : ((const suites_request *)bench->request)->layers;
+        item->decoder.layers = i % LENGTHS == 0 ? 1 : request->layers;
         code = measure_block(bench, item);
         as_expected &= item->modes.as_expected;
     }

@@ -9,15 +9,18 @@
 #include "cli/io/options.h"
 #include "cli/io/progress.h"
 
-static const gd_bench_suite *const suites[] = {&suite_launch, &suite_handoff, &suite_fc_chain,
-                                               &suite_transformer_block};
+static const gd_bench_suite *const suites[] = {&suite_launch, &suite_rounds, &suite_handoff,
+                                               &suite_fc_chain, &suite_transformer_block};
 
 enum { SUITES = sizeof(suites) / sizeof(suites[0]) };
 
 static const char details[] =
     "suites:\n"
     "  launch             host time of a launch through the library, beside the bare "
-    "cuLaunchKernelEx\n"
+    "cuLaunchKernelEx,\n"
+    "                     and of other arguments beside cuGraphExecKernelNodeSetParams\n"
+    "  rounds             a chain of four kernels many times back to back, with and without "
+    "overlap across rounds\n"
     "  handoff            time from one kernel to the next that needs its data: streams, graphs, "
     "early starts, flags\n"
     "  fc-chain           chains of matrix times vector at batch 1, in eight shapes\n"
@@ -72,7 +75,7 @@ int main(int argc, char **argv)
          (void *)&request.decoder, 0, 0},
         {GD_OPTION_COUNT, "layers", "N", "transformer-block: layers of the long chain (16)",
          &layers, 1, 128},
-        GD_DEVICE_OPTIONS(&device),
+        GD_GPU_OPTIONS(&device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &plan.json, 0, 0},
         {0}};
     const gd_usage usage = {.name = "bench/suites",

@@ -13,6 +13,7 @@ typedef struct suites_request {
     uint32_t layers;        /* of a long transformer chain */
 } suites_request;
 
-extern const gd_bench_suite suite_launch, suite_handoff, suite_fc_chain, suite_transformer_block;
+extern const gd_bench_suite suite_launch, suite_rounds, suite_handoff, suite_fc_chain,
+    suite_transformer_block;
 
 #endif

@@ -185,12 +185,16 @@ def python(header):
 
 
 def luajit(header):
-    """Plain C for ffi.cdef."""
+    """Plain C for ffi.cdef. Callbacks stand before the structs, which may have them as fields."""
+
+    def early(value):
+        return value.c().replace(value.base, f"struct {value.base}") if value.base in header.structs else value.c()
+
     yield "ffi.cdef([["
     yield from ["enum {", *(f"    GRIDDEP_{name} = {value}," for name, value in header.constants), "};"]
     yield from (f"typedef struct {name} {name};" for name in header.handles)
     for name, (result, parameters) in header.callbacks.items():
-        yield f"typedef {result.c('')} (*{name})({', '.join(p.c() for p in parameters)});"
+        yield f"typedef {result.c('')} (*{name})({', '.join(map(early, parameters))});"
     for name, fields in header.structs.items():
         yield from [f"typedef struct {name} {{", *wrap([field.c() + ";" for field in fields], "    "), f"}} {name};"]
     for name, result, parameters in header.functions:

@@ -14,7 +14,7 @@ file == 1 && $1 == "command" {
 }
 file == 1 && command == page && page != "" {
     if ($1 == "summary") summary = summary (summary == "" ? "" : " ") $2
-    if ($1 == "synopsis") { sub(/^ +/, "", $2); synopsis = synopsis (synopsis == "" ? "" : $2 ~ /^griddep / ? "\n" : " ") $2 }
+    if ($1 == "synopsis") synopsis = synopsis (synopsis == "" ? "" : "\n") $2
     if ($1 == "option") { option[++options] = $2; value[options] = $3; several[options] = $4 == "several"; help[options] = $5 }
     if ($1 == "detail") detail[++details] = $2
 }
@@ -102,7 +102,6 @@ function write_subcommand_page(    i, count) {
     count = split(synopsis, form, "\n")
     for (i = 1; i <= count; i++) {
         if (i > 1) print ".br\n" bold("griddep " page)
-        sub("^griddep " page " ", "", form[i])
         put(form[i])
     }
     print ".SH DESCRIPTION"

@@ -2,6 +2,6 @@
 
 dist_doc_DATA += \
 	%D%/design.md %D%/diagnostics.md %D%/emulator.md %D%/environment.md %D%/griddep-chain.md \
-	%D%/guide.md %D%/json.md %D%/languages.md %D%/performance.md %D%/questions.md \
+	%D%/guide.md %D%/instructions.md %D%/json.md %D%/languages.md %D%/performance.md %D%/questions.md \
 	%D%/shelf.md %D%/timeline.md %D%/tuning.md
-EXTRA_DIST += $(wildcard $(srcdir)/%D%/images/*.svg)
+EXTRA_DIST += build-tools/instructions.py $(wildcard $(srcdir)/%D%/images/*.svg)

@@ -3,7 +3,7 @@
 exampledir = $(pkgdatadir)/examples
 dist_example_DATA = \
 	%D%/decode_attention.yaml %D%/decoder_layer.yaml %D%/feed_forward.yaml \
-	%D%/fork_join.yaml %D%/gemm.yaml %D%/linear.yaml %D%/next_token.yaml \
+	%D%/fork_join.yaml %D%/gemm.yaml %D%/hand_over.yaml %D%/linear.yaml %D%/next_token.yaml \
 	%D%/residual_stream.yaml %D%/skinny.yaml %D%/softmax.yaml %D%/vector_add.yaml
 embeddir = $(exampledir)/embed
 dist_embed_DATA = \

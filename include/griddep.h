@@ -35,11 +35,18 @@
  *             uint64_t.
  * Context     Each call runs in the runtime's context and leaves the calling thread's current
  *             context as it was.
- * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads
- *             at once. A chain or a graph may be used by one thread at a time; using a graph reads
- *             the graphs in it, which other graphs may have too, and adding a graph to another one
- *             changes both. Ending an object while another thread uses that very object is the
- *             caller's error.
+ * Threads     A runtime, a module, a kernel, a completion and a parsed PTX module may be used by
+ *             several threads at once. A chain or a graph may be used by one thread at a time;
+ *             using a graph reads the graphs in it, which other graphs may have too, and adding a
+ *             graph to another one changes both. Ending an object while another thread uses that
+ *             very object is the caller's error.
+ * Callbacks   A host function (griddep_stream_add_host) and a notification (griddep_stream_notify)
+ *             run on a thread of the driver's, which allows no call of it there. What needs the
+ *             driver is refused with CALLBACK; ends of objects, of memory, streams and events
+ *             succeed and are put off until the next call in the runtime, so that a garbage
+ *             collector may run there. They must not throw or leave by longjmp. The function of a
+ *             graph's node (griddep_graph_add_host) is the driver's alone: a forbidden call there
+ *             is refused by the driver, or does not return.
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
@@ -108,8 +115,10 @@ enum {
     GRIDDEP_ERROR_UNSUPPORTED = -18,  /* this device or driver cannot do it */
     GRIDDEP_ERROR_FAULT = -19,        /* a kernel faulted on the device: the context is lost, close
                                        * the runtime */
-    GRIDDEP_ERROR_REQUIREMENT = -20   /* a condition that the kernel's head comment states does not
+    GRIDDEP_ERROR_REQUIREMENT = -20,  /* a condition that the kernel's head comment states does not
                                        * hold for this launch */
+    GRIDDEP_ERROR_CALLBACK = -21      /* a host function or a notification makes the call, where the
+                                       * driver allows none */
 };
 
 /* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static;
@@ -172,6 +181,7 @@ typedef struct griddep_graph griddep_graph;
 typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
+typedef struct griddep_completion griddep_completion;
 
 enum {
     GRIDDEP_LOG_NONE = 0,
@@ -200,7 +210,8 @@ enum {
                               * griddepcontrol.wait */
     GRIDDEP_PDL_OFF = 2,     /* never; said at any level, it wins */
     GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the
-                              * caller vouches for it */
+                              * caller vouches for it. It is about the launch before; behind those
+                              * of other lanes of a chain a launch starts early as with AUTO */
 };
 
 enum {
@@ -288,8 +299,14 @@ int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_run
                              griddep_error *error);
 
 /* Gives the caller's hold on the runtime back. The context is released when the last object made
- * from it has been ended, which waits for the device where captured graphs may still run. */
+ * from it has been ended, which waits for the device where captured graphs may still run, and until
+ * host functions and notifications that are due have been called: no lock may be held that these
+ * take. */
 void griddep_runtime_close(griddep_runtime *runtime);
+
+/* Waits for all work of the context (cuCtxSynchronize), host functions and notifications among it.
+ * FAULT. Blocks, without a lock of the library's, and spoils captures that are open. */
+int32_t griddep_runtime_synchronize(griddep_runtime *runtime, griddep_error *error);
 
 /* Tells about driver and device. */
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info,
@@ -311,10 +328,62 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
                             uint64_t bytes, void *stream, griddep_error *error);
 
 /* Streams, likewise. The stream is a CUstream that does not synchronize with the legacy default
- * stream. */
+ * stream. synchronize blocks, without a lock of the library's; query does not, and *done is 1 when
+ * all that the stream was given is over, else 0. Both report a fault as FAULT, and spoil a capture
+ * that the stream is in. */
 int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done,
+                             griddep_error *error);
+
+enum {
+    GRIDDEP_STREAM_BLOCKING = 1 /* it and the legacy default stream wait for each other
+                                 * (CU_STREAM_DEFAULT) */
+};
+
+typedef struct griddep_stream_options {
+    uint32_t size;
+    uint32_t flags;    /* GRIDDEP_STREAM_* */
+    int32_t priority;  /* smaller is more urgent: griddep_stream_get_priorities; 0: the least */
+    uint32_t reserved;
+} griddep_stream_options;
+
+typedef struct griddep_stream_info {
+    uint32_t size;
+    uint32_t flags;    /* GRIDDEP_STREAM_* */
+    int32_t priority;
+    uint32_t captured; /* 1: what it is given becomes part of a graph, or its capture is spoilt */
+} griddep_stream_info;
+
+/* Creates a stream with options (NULL: as griddep_stream_create), tells about one, also of others,
+ * and which priorities there are, from the least urgent to the greatest, a smaller number. LIMIT
+ * for a priority outside of these, which the driver would cut. */
+int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options,
+                                   void **stream, griddep_error *error);
+int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info,
+                                griddep_error *error);
+int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest,
+                                      griddep_error *error);
+
+/* The streams that name no object (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD), to be given wherever a
+ * stream is: the default one of the context, as NULL, and the one that each thread has of its own,
+ * which synchronizes with it. */
+void *griddep_stream_legacy(void);
+void *griddep_stream_per_thread(void);
+
+/* What a thread may do while captures are open (CUstreamCaptureMode). */
+enum {
+    GRIDDEP_CAPTURE_GLOBAL = 0,       /* nothing that a capture of mode global in any thread, or one
+                                       * of this thread, forbids */
+    GRIDDEP_CAPTURE_THREAD_LOCAL = 1, /* nothing that a capture of this thread forbids */
+    GRIDDEP_CAPTURE_RELAXED = 2       /* everything */
+};
+
+/* Exchanges the calling thread's mode, GLOBAL at first, and tells what it was. It counts for the
+ * thread in all contexts: give the old one back. */
+int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before,
+                                      griddep_error *error);
 
 enum {
     GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_elapsed takes */
@@ -333,12 +402,206 @@ int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
                               double *microseconds, griddep_error *error);
 
+/* Waiting for an event, which blocks, and asking: *done is 1 when what it was last recorded behind
+ * is over, and for one that was never recorded. FAULT. */
+int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error);
+int32_t griddep_event_query(griddep_runtime *runtime, void *event, uint32_t *done,
+                            griddep_error *error);
+
 /* What is given to the stream from now on waits for what the event was last recorded behind, in a
  * stream of its own or in a launch; an event that was never recorded orders nothing. While `event`
  * was recorded in a capture, the stream becomes part of it. STREAM where the driver says that
  * captures do not allow it. */
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event,
                                   griddep_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Completion: to learn that work is done without waiting for it
+ *
+ * None of these calls blocks. Each allocates memory of the host, and takes a lock of the runtime's
+ * for a moment, never around a call of the driver or of the program's function.
+ */
+
+typedef void (*griddep_host_function)(void *user);
+
+/* failure: NULL when the work before it is done; else what went wrong, the same for all that are
+ * told, valid during the call. */
+typedef void (*griddep_notify_function)(void *user, const griddep_error *failure);
+
+/* The stream calls a function: when all that is in it is done, and what is given to it from now on
+ * waits for the function's return (cuLaunchHostFunc). It runs on a thread of the driver's, under
+ * the rules of "Callbacks" above, and must not wait for work that is not done before it. In a
+ * stream that is being captured it becomes a node, which calls it each time the graph runs; `user`
+ * must live as long as graphs of that do. It is not called after a fault (cuda.h says so of
+ * cuLaunchHostFunc). ARGUMENT for NULL. */
+int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream,
+                                griddep_host_function function, void *user, griddep_error *error);
+
+/* The same, and the function is called exactly once whatever happens: when all that is in the
+ * stream now is done, or when a fault has ended the context (cuStreamAddCallback). What is given to
+ * the stream later waits for its return, so it should only hand the news on. Where the driver does
+ * not call it after a fault, the end of the runtime does. STREAM in a stream that is being
+ * captured, whose capture goes on. */
+int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream,
+                              griddep_notify_function function, void *user, griddep_error *error);
+
+/* A completion has a file descriptor (eventfd, non-blocking, closed on exec) for poll, epoll and
+ * the event loops above them. arm makes it readable when all that is in the stream now is done,
+ * or a fault has ended the context; it may be armed many times, again while it is armed, by
+ * several threads and for several streams. take tells how many of these positions have been
+ * reached since the last take, 0 for none, and makes the descriptor unreadable until the next;
+ * after a fault it fails once with FAULT in place of that. Nobody else reads or closes the
+ * descriptor. destroy closes it, at any time, also while it is armed and in a notification; what
+ * was armed is then dropped. arm: STREAM as griddep_stream_notify. create: FILE where the
+ * process has no descriptor left. take and get_descriptor call no driver, and may be called in a
+ * host function. */
+int32_t griddep_completion_create(griddep_runtime *runtime, griddep_completion **completion,
+                                  griddep_error *error);
+void griddep_completion_destroy(griddep_completion *completion);
+int32_t griddep_completion_get_descriptor(const griddep_completion *completion, int32_t *descriptor,
+                                          griddep_error *error);
+int32_t griddep_completion_arm(griddep_completion *completion, void *stream, griddep_error *error);
+int32_t griddep_completion_take(griddep_completion *completion, uint64_t *reached,
+                                griddep_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Copy: memory in stream order, without waiting
+ *
+ * These hand work in and return. Memory that they name, the host's too, must stay as it is until
+ * the stream has come there. Host memory that is not pinned makes the driver copy it to memory of
+ * its own during the call, or wait: only pinned memory is read and written beside other work.
+ * bytes, count and rows of 0 are no-ops. Faults of earlier work may be reported by any of them
+ * (FAULT).
+ */
+
+int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, const void *source,
+                                   uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address,
+                                  uint64_t bytes, void *stream, griddep_error *error);
+
+/* Between device addresses, or addresses of pinned host memory. The ranges must not overlap. */
+int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source,
+                                  uint64_t bytes, void *stream, griddep_error *error);
+
+/* Writes `count` elements of 1, 2 or 4 bytes. ARGUMENT for another size, a value that is larger
+ * than an element, and an address that is no multiple of it. */
+int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value,
+                                  uint32_t element_bytes, uint64_t count, void *stream,
+                                  griddep_error *error);
+
+/* Rows of a rectangle; addresses as griddep_memory_copy_async takes them. */
+typedef struct griddep_copy_2d {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t target, source;
+    uint64_t target_pitch, source_pitch; /* bytes from a row to the next */
+    uint64_t row_bytes, rows;
+} griddep_copy_2d;
+
+/* Copies them. ARGUMENT for a pitch smaller than a row. */
+int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *copy,
+                                     void *stream, griddep_error *error);
+
+/* Copies from the memory of another runtime, whose device may be another one, to `runtime`'s, in a
+ * stream of `runtime` (cuMemcpyPeerAsync). It works without peer access too, through the host then.
+ * The source's own work is not waited for: order the streams by an event. */
+int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target,
+                                       griddep_runtime *source_runtime, uint64_t source,
+                                       uint64_t bytes, void *stream, griddep_error *error);
+
+enum {
+    GRIDDEP_HOST_PORTABLE = 1,       /* pinned for all contexts (CU_MEMHOSTALLOC_PORTABLE) */
+    GRIDDEP_HOST_WRITE_COMBINED = 4, /* allocate: fast to write, slow for the host to read */
+    GRIDDEP_HOST_READ_ONLY = 8       /* register: the device does not write it */
+};
+
+/* Pinned memory of the host: allocated, or the caller's own, pinned until it is unregistered. Its
+ * address is a device address too. free and unregister wait for all work of the context first,
+ * since a copy may still use the memory: they block, and the caller must hold no lock that a host
+ * function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags that the call does
+ * not know and for 0 bytes; DRIVER for memory that is registered already, or was not allocated
+ * here. free takes NULL. allocate and register may block too: the driver synchronizes. */
+int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
+                              void **memory, griddep_error *error);
+int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
+int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes,
+                              uint32_t flags, griddep_error *error);
+int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Pool: device memory that is allocated and freed in stream order
+ */
+
+typedef struct griddep_pool_options {
+    uint32_t size;
+    uint32_t flags;             /* 0 */
+    uint64_t release_threshold; /* bytes that the pool keeps for reuse when the driver waits
+                                 * (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD); UINT64_MAX: all */
+    uint64_t maximum_bytes;     /* 0: as much as the device has; else driver API 12.2, or
+                                 * UNSUPPORTED */
+} griddep_pool_options;
+
+/* A pool is a CUmemoryPool of the runtime's device; options may be NULL. What was allocated from it
+ * outlives it. trim gives unused memory back to the system, down to keep_bytes. */
+int32_t griddep_pool_create(griddep_runtime *runtime, const griddep_pool_options *options,
+                            void **pool, griddep_error *error);
+int32_t griddep_pool_destroy(griddep_runtime *runtime, void *pool, griddep_error *error);
+int32_t griddep_pool_trim(griddep_runtime *runtime, void *pool, uint64_t keep_bytes,
+                          griddep_error *error);
+
+/* Memory that exists from a position in the stream on, and until another (cuMemAllocAsync,
+ * cuMemFreeAsync); pool NULL: the device's. Work in other streams must be ordered between both by
+ * events. The address is known at once. Neither call waits for work. griddep_memory_free takes such
+ * memory too, and waits. DEVICE_MEMORY where pool or device have no room. */
+int32_t griddep_memory_allocate_async(griddep_runtime *runtime, void *pool, uint64_t bytes,
+                                      void *stream, uint64_t *address, griddep_error *error);
+int32_t griddep_memory_free_async(griddep_runtime *runtime, uint64_t address, void *stream,
+                                  griddep_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Device: what a driver has, before a runtime is opened on one of them
+ *
+ * `driver` names a driver as griddep_runtime_options does; NULL: as griddep_runtime_open chooses.
+ * No context is made. A process may have runtimes of several devices, each with modules of its own
+ * of one text.
+ */
+
+typedef struct griddep_device_info {
+    uint32_t size;
+    int32_t device;       /* ordinal, from 0 */
+    int32_t capability;   /* compute capability: 10 * major + minor, 90 for sm_90 */
+    uint32_t multiprocessors;
+    uint64_t memory_bytes, l2_bytes;
+    uint32_t shared_bytes_per_multiprocessor;
+    uint32_t shared_bytes_per_block; /* the opt-in limit: static and dynamic together */
+    uint32_t registers_per_multiprocessor;
+    uint32_t threads_per_multiprocessor;
+    uint32_t blocks_per_multiprocessor;
+    uint32_t copy_engines; /* copies that run beside kernels */
+    uint32_t pools;        /* 1: it has memory in stream order */
+    uint32_t integrated;   /* 1: its memory is the host's */
+    uint32_t pci_domain, pci_bus, pci_device;
+    uint32_t reserved;
+    uint8_t uuid[16];      /* zero where the driver does not tell */
+    char name[256];
+} griddep_device_info;
+
+/* How many devices the driver has, and about one of them. NOT_FOUND past the last; NO_DRIVER as
+ * griddep_runtime_open gives it. */
+int32_t griddep_device_count(const char *driver, uint32_t *count, griddep_error *error);
+int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info,
+                                griddep_error *error);
+
+/* Whether kernels on a device can be made to reach a peer's memory (cuDeviceCanAccessPeer); no
+ * device is its own peer. */
+int32_t griddep_device_reaches_peer(const char *driver, int32_t device, int32_t peer,
+                                    uint32_t *reaches, griddep_error *error);
+
+/* Lets kernels and copies of a runtime reach the memory of another one's context, in this direction
+ * alone; once more is no failure. ARGUMENT for runtimes of one device; DRIVER where the device
+ * cannot. */
+int32_t griddep_runtime_enable_peer(griddep_runtime *runtime, griddep_runtime *peer,
+                                    griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * PTX: parsed text, on any machine, with no driver
@@ -435,6 +698,11 @@ int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes,
                           griddep_error *error);
 
+/* The module laid out: a statement a line, operands in a column, labels at the margin, lines of at
+ * most 100 bytes where there is a comma to break at. The tokens, the comments, and one of several
+ * blank lines stay. Laying out twice gives the same as once. */
+int32_t griddep_ptx_format(const griddep_ptx *ptx, griddep_ptx **formatted, griddep_error *error);
+
 /* ---------------------------------------------------------------------------------------------
  * Findings: what is wrong, or could be better, with the use of dependent launch
  *
@@ -460,16 +728,90 @@ typedef struct griddep_finding {
     const char *hint;    /* what to do; "" where the text says it all */
     const char *quote;   /* the source line with a caret below, each line ended; "" without a
                           * position */
-    int32_t line, column; /* from 1; 0 without a position */
+    int32_t line, column; /* from 1, the column in bytes; 0 without a position */
     int32_t launch;      /* of a chain: index of the launch that it concerns; -1 otherwise */
     uint32_t reserved;
+    int32_t end_line, end_column; /* right behind what it is about; 0 without a position */
+    uint32_t edit_count;    /* edits that mend it, all of them together; 0: none is known */
+    uint32_t is_certain;    /* 1: the edits do what was meant; 0: they are a guess, or there are
+                             * none */
+    uint32_t related_count; /* other places to look at: where a register is declared */
+    int32_t source_line;    /* where, by the text's .loc, the code comes from; 0: not told */
+    const char *source_file; /* NULL: not told */
 } griddep_finding;
 
-/* The findings are ordered by launch, then position. */
+/* A change of the text that was checked: the bytes from `offset` on, which are those from line and
+ * column to right before end_line and end_column, give way to `text`. No bytes: it is put in. */
+typedef struct griddep_edit {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t offset, bytes;
+    const char *text;
+    int32_t line, column, end_line, end_column; /* as in griddep_finding */
+} griddep_edit;
+
+/* A place that helps to understand a finding. */
+typedef struct griddep_related {
+    uint32_t size;
+    uint32_t reserved;
+    const char *file;
+    const char *text; /* what stands there: "%r is declared here, as .u32" */
+    int32_t line, column, end_line, end_column; /* as in griddep_finding */
+} griddep_related;
+
+/* The findings are ordered by launch, then position. Their edits and related places are numbered
+ * from 0, the edits in the order of the text. What is handed out lives as long as the findings. A
+ * number past the last: NOT_FOUND. */
 uint32_t griddep_findings_count(const griddep_findings *findings);
 int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index,
                              griddep_finding *finding, griddep_error *error);
+int32_t griddep_findings_get_edit(const griddep_findings *findings, uint32_t index, uint32_t number,
+                                  griddep_edit *edit, griddep_error *error);
+int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t index,
+                                     uint32_t number, griddep_related *related,
+                                     griddep_error *error);
 void griddep_findings_destroy(griddep_findings *findings);
+
+/* When an entry executes griddepcontrol.wait, by the traits that GRIDDEP_PDL_AUTO goes by. */
+enum {
+    GRIDDEP_WAITS_UNKNOWN = 0, /* the text is no valid PTX */
+    GRIDDEP_WAITS_NEVER = 1,   /* as kernels of compilers that know nothing of it */
+    GRIDDEP_WAITS_SOMETIMES = 2, /* some path to an exit passes it by */
+    GRIDDEP_WAITS_ALWAYS = 3
+};
+
+/* Whether a launch of it may begin while the kernel before it still runs. */
+enum {
+    GRIDDEP_EARLY_UNKNOWN = 0,     /* the text is no valid PTX */
+    GRIDDEP_EARLY_UNSAFE = 1,      /* GRIDDEP_PDL_AUTO leaves the attribute off */
+    GRIDDEP_EARLY_CONDITIONAL = 2, /* it may if `condition` is true of no kernel that still runs */
+    GRIDDEP_EARLY_SAFE = 3
+};
+
+/* What a check says of one entry, in one line. */
+typedef struct griddep_verdict {
+    uint32_t size;
+    uint32_t is_valid;     /* 1: valid PTX, as far as the check knows */
+    const char *file;      /* the name that the text was given */
+    const char *entry;     /* NULL: of the whole text, whose entries could not be read */
+    const char *text;      /* "valid PTX; waits on every path (line 9); triggers at line 12; safe to
+                            * launch early" */
+    const char *condition; /* "writes the data of weight"; "" unless CONDITIONAL */
+    int32_t line, column;  /* of its name, from 1; 0: none */
+    int32_t waits;         /* GRIDDEP_WAITS_* */
+    int32_t early;         /* GRIDDEP_EARLY_* */
+    const int32_t *wait_lines;    /* of the waits that it comes to, in functions that it calls
+                                   * too */
+    const int32_t *trigger_lines; /* likewise; none: each block triggers when it ends */
+    uint32_t wait_count, trigger_count;
+} griddep_verdict;
+
+/* The verdicts of griddep_ptx_check, in the order of the text; griddep_chain_check has them only of
+ * texts that are no valid PTX. They live as long as the findings. An index past the last:
+ * NOT_FOUND. */
+uint32_t griddep_findings_verdict_count(const griddep_findings *findings);
+int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index,
+                                     griddep_verdict *verdict, griddep_error *error);
 
 /* The codes that exist: the index-th one with its severity, its title, and the page that explains
  * it (what it means, an example, what to do) as plain text. Static. Past the last: NOT_FOUND.
@@ -728,6 +1070,8 @@ typedef struct griddep_launch_config {
                               * graph */
     uint32_t lane;           /* of a chain; 0 elsewhere */
     uint32_t reserved;
+    const char *name;        /* of the launch in a chain: griddep_chain_find; NULL: none. Without
+                              * effect elsewhere */
 } griddep_launch_config;
 
 /* Attribute 7: the launch records `event` when all its blocks have executed
@@ -766,10 +1110,10 @@ enum {
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
     GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not
                                          * read */
-    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain or, in a stream, of a lane:
-                                         * nothing before it in the stream is known */
+    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain, or of a lane, that depends on no
+                                         * other one: what stands before it is not known */
     GRIDDEP_REASON_PLAIN = 10,          /* the edge is plain and could be programmatic:
-                                         * griddep_graph_upgrade */
+                                         * griddep_graph_upgrade; between lanes, the event */
     GRIDDEP_REASON_OTHER_ORDER = 11,    /* another node must end before the kernel begins */
     GRIDDEP_REASON_NODE_BETWEEN = 12,   /* a node that is no kernel stands between the two
                                          * kernels */
@@ -799,8 +1143,12 @@ enum {
                                          * and not programmatic: no wait helps, it races */
     /* It is not known. */
     GRIDDEP_REASON_NO_EDGE_DATA = 26,   /* the driver does not tell ports and types of edges */
-    GRIDDEP_REASON_TOOLS = 27           /* a profiler or compute-sanitizer may run one kernel at a
+    GRIDDEP_REASON_TOOLS = 27,          /* a profiler or compute-sanitizer may run one kernel at a
                                          * time */
+    /* It does not, in a run of several rounds (griddep_chain_run_many). */
+    GRIDDEP_REASON_ROUND = 28           /* the check of two rounds finds a race of the first launch
+                                         * of a round with the round before, or of one that follows
+                                         * it */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */
@@ -818,6 +1166,19 @@ enum {
  * tail", "overlaps", for people. Static; NULL for another value. */
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
+
+/* How many blocks of the kernel one multiprocessor holds at a time in a configuration, of which the
+ * grid does not matter: checked as a launch is (cuOccupancyMaxActiveBlocksPerMultiprocessor). */
+int32_t griddep_kernel_get_occupancy(griddep_kernel *kernel, const griddep_launch_config *config,
+                                     uint32_t *blocks, griddep_error *error);
+
+/* The block size, in threads, with which most threads are resident, and how many blocks then fill
+ * the device (may be NULL): with so much dynamic shared memory, and at most maximum_threads (0: no
+ * limit). cuOccupancyMaxPotentialBlockSize. How many clusters fit tells
+ * griddep_kernel_get_cluster_limit. */
+int32_t griddep_kernel_suggest_block(griddep_kernel *kernel, uint32_t shared_bytes,
+                                     uint32_t maximum_threads, uint32_t *threads, uint32_t *blocks,
+                                     griddep_error *error);
 
 /* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and
  * device, both against the kernel's conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream
@@ -1098,7 +1459,13 @@ int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor
                                   griddep_tensor_map *map, griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
- * Chain: launches in stream order, prepared once, run many times
+ * Chain: launches in stream order, prepared once, changed between runs, run many times
+ *
+ * An entry of a chain is a launch of a kernel, a copy, a fill or a host function; all are counted
+ * as they were added, and "launch" means any of them where nothing else is said. No call of this
+ * section waits for the device, but for what the driver does when it instantiates a graph; run,
+ * run_many, prepare and get_hop may do that. Each takes the runtime's lock for a moment at most;
+ * those that append, change or prepare allocate.
  */
 
 enum {
@@ -1117,15 +1484,21 @@ int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error)
 
 typedef struct griddep_hop_info {
     uint32_t size;
-    int32_t reason;       /* GRIDDEP_REASON_*: whether attribute 6 is set for this launch in this
-                           * mode */
-    const char *kernel;   /* its name */
+    int32_t reason;       /* GRIDDEP_REASON_*: whether it may start early in this mode: by attribute
+                           * 6; first in its lane, by the event of the last launch that it depends
+                           * on; in graph modes by an edge */
+    const char *kernel;   /* its name; else what it is: "copy", "fill", "host function" */
     int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1
                            * the edge from the launch before (of a lane's first, the last that it
                            * depends on) is programmatic, 0 it is not; -1 in stream modes, for the
                            * first launch, or where the driver does not tell */
     uint32_t lane;        /* that the launch is in */
+    int32_t node;         /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST */
+    const char *name;     /* that its configuration gave; NULL */
 } griddep_hop_info;
+
+/* What a host function is. */
+typedef void (*griddep_host_function)(void *user);
 
 /* An empty chain. runtime NULL: a chain of parsed PTX, which griddep_chain_add_ptx fills and which
  * can be checked, on any machine; all that needs a device gives ARGUMENT for it. */
@@ -1154,6 +1527,32 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
                               const griddep_argument *arguments, uint32_t argument_count,
                               griddep_error *error);
 
+/* The same for what is no kernel: in stream modes cuMemcpyAsync, cuMemsetD8Async and
+ * cuLaunchHostFunc, in graph modes nodes. config (may be NULL: lane 0, no name) tells lane and name
+ * alone. Each begins after the end of what stands before it in its lane, and ends before what
+ * follows begins: kernels beside it do not overlap across it (REASON_NODE_BETWEEN). A chain without
+ * a runtime takes them too. ARGUMENT for the address 0, 0 bytes, and where config says more.
+ *
+ * copy:  between device addresses, and host memory (unified addressing), which must stay until the
+ *        last run is over. With host memory that is not pinned a run in a stream mode may wait for
+ *        the copy.
+ * fill:  device memory.
+ * host:  runs on a thread of the driver and must not call the driver or this library; a stream of
+ *        the chain waits for it. `user` must stay until the last run is over. */
+int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config *config,
+                               uint64_t target, uint64_t source, uint64_t bytes,
+                               griddep_error *error);
+int32_t griddep_chain_add_fill(griddep_chain *chain, const griddep_launch_config *config,
+                               uint64_t address, uint8_t value, uint64_t bytes,
+                               griddep_error *error);
+int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config *config,
+                               griddep_host_function function, void *user, griddep_error *error);
+
+/* The index of the launch whose configuration gave it that name; else of the only launch of a
+ * kernel of that name that was given none. NOT_FOUND; ARGUMENT where there are several. */
+int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_t *index,
+                           griddep_error *error);
+
 /* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were
  * added: in streams by an event, in graphs by an edge. It waits for the end of `on`, unless it
  * waits on every path: then mode graph-pdl has a programmatic edge, and mode pdl, where all that
@@ -1163,6 +1562,12 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
  * is not before `index`. */
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
                              griddep_error *error);
+
+/* Names a launch, as its configuration can: for griddep_chain_find, and in messages and
+ * explanations, which else give its kernel's name; NULL: no more. Copied. NOT_FOUND where there is
+ * no such launch, ARGUMENT where another one has that name. */
+int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char *name,
+                               griddep_error *error);
 
 /* What a launch does with the data behind an argument. */
 enum {
@@ -1185,12 +1590,12 @@ typedef struct griddep_use {
     const char *element; /* type of what it points to, "bf16"; NULL: not told */
 } griddep_use;
 
-/* Says what stands behind an argument of a launch, counted from 0; element is copied. What is not
- * said is inferred: an argument of 8 bytes is an address. It reaches as far as the kernel's head
- * comment tells (extent), else to the next address that the chain has; addresses whose ranges
- * overlap are in one buffer. How it is used is read from the PTX. get tells what is said or
- * inferred; element lives until it is said anew. NOT_FOUND where there is no such launch or
- * argument. */
+/* Says what stands behind an argument of a launch, counted from 0; element is copied. A copy has
+ * the arguments target (0) and source (1), a fill its target. What is not said is inferred: an
+ * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent),
+ * else to the next address that the chain has; addresses whose ranges overlap are in one buffer.
+ * How it is used is read from the PTX. get tells what is said or inferred; element lives until it
+ * is said anew. NOT_FOUND where there is no such launch or argument. */
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
@@ -1200,12 +1605,49 @@ int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32
  * are, and the hops between them: missing or late waits, transitive gaps, writes that a kernel
  * still reading could see (write after read), triggers that nobody uses, overlap that is lost. Of
  * several lanes each is looked at by itself; between lanes, what nothing orders, and for a launch
- * that waits for one of another lane, what may still run then in that lane. Nothing is run. */
+ * that waits for one of another lane, what may still run then in that lane. Where a text is no
+ * valid PTX, its mistakes are all that is told. Nothing is run. */
 int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings,
                             griddep_error *error);
 
-/* Makes ready what the first run in a mode would make ready: in graph modes captures and
- * instantiates. */
+/* Changes between runs, in every mode: stream modes read launches anew in each run, and in graphs
+ * that are instantiated the node is changed (cuGraphExecKernelNodeSetParams and its like), without
+ * instantiating again. What the driver does not change so is instantiated anew by the next run:
+ * cluster, attributes and `pdl` of a configuration, addresses of another kind or device, and
+ * everything before API 12.3 in a chain with one lane. Runs that are under way keep what they had.
+ * On failure everything is as before.
+ *
+ * arguments, argument: checked as by griddep_launch, of a launch of a kernel (else ARGUMENT).
+ * config:   of all sets of arguments. Lane and name stay: ARGUMENT for another lane, or another
+ *           name than NULL and its own.
+ * copy, fill: of such an entry (else ARGUMENT), checked as when it was added.
+ *
+ * What griddep_chain_set_use said of an argument stays said; what is inferred is inferred anew. */
+int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index,
+                                    const griddep_argument *arguments, uint32_t argument_count,
+                                    griddep_error *error);
+int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_t argument,
+                                   const griddep_argument *value, griddep_error *error);
+int32_t griddep_chain_set_config(griddep_chain *chain, uint32_t index,
+                                 const griddep_launch_config *config, griddep_error *error);
+int32_t griddep_chain_set_copy(griddep_chain *chain, uint32_t index, uint64_t target,
+                               uint64_t source, uint64_t bytes, griddep_error *error);
+int32_t griddep_chain_set_fill(griddep_chain *chain, uint32_t index, uint64_t address,
+                               uint8_t value, uint64_t bytes, griddep_error *error);
+
+/* Sets of arguments, swapped at once: two buffers in turns. A chain begins with set 0, which is
+ * selected. add makes another one, like the selected set as it is then, and writes its number;
+ * select makes it the one that all other calls mean: runs, changes, the check, explanations. A
+ * launch that is added is added to all sets; lanes, order, configurations and what was said of uses
+ * are common to them. Each set has graphs of its own, which its first run in a mode instantiates,
+ * or griddep_chain_prepare: a run after a swap costs what any run costs. NOT_FOUND where there is
+ * no such set. */
+int32_t griddep_chain_add_argument_set(griddep_chain *chain, uint32_t *set, griddep_error *error);
+int32_t griddep_chain_select_argument_set(griddep_chain *chain, uint32_t set,
+                                          griddep_error *error);
+
+/* Makes ready what the first run in a mode would make ready: in graph modes makes and instantiates
+ * a graph. */
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
 
 /* Runs the chain in a stream (NULL: the legacy default stream), asynchronously. In a stream that is
@@ -1214,7 +1656,21 @@ int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error 
  * its kernel may read what is constant only within the chain. */
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
 
-/* Number of launches, and what happens at the index-th in a mode; prepares that mode. */
+/* Runs the chain so many rounds back to back, asynchronously, with nothing of the host between
+ * them: as griddep_chain_run so many times, but that in modes pdl and graph-pdl the first launch of
+ * each further round starts early beside the last one of the round before. That needs what it
+ * needs within the chain (one lane; both are kernels, and the first one of the chain waits on every
+ * path), and that griddep_chain_check would find no race in two rounds one after the other which it
+ * does not find where they do not overlap: else GRIDDEP_REASON_ROUND. That check is made once, and
+ * again when the arguments no longer stand for the same places of the same buffers; a check takes
+ * milliseconds, not microseconds. Graph modes run graphs of 1, 2, 4, ... rounds, of up to 1024
+ * nodes, which are instantiated when they are first needed; rounds at their ends do not overlap. 0
+ * rounds do nothing. */
+int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t rounds, void *stream,
+                               griddep_error *error);
+
+/* Number of launches, and what happens at the index-th in a mode; prepares that mode. The index
+ * behind the last one is the first launch of a further round: griddep_chain_run_many. */
 uint32_t griddep_chain_length(const griddep_chain *chain);
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index,
                               griddep_hop_info *info, griddep_error *error);
@@ -1262,8 +1718,6 @@ enum {
                                     * given as DEFAULT */
 };
 
-typedef void (*griddep_host_function)(void *user);
-
 /* An empty graph. */
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
@@ -1278,7 +1732,7 @@ void griddep_graph_destroy(griddep_graph *graph);
  * fill:    bytes > 0; a device address.
  * copy:    likewise, also of host memory (unified addressing), which must stay until the last
  *          launch is over.
- * host:    runs on a thread of the driver and must not call the driver or this library.
+ * host:    runs on a thread of the driver's and must not call the driver or this library.
  * child:   a whole graph as one node, which is held, and taken as it is when this one is
  *          instantiated, but for nodes that are switched off in it. From then on the child takes no
  *          more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each
@@ -1519,12 +1973,12 @@ typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t mos
                                          const char *text);
 
 enum {
-    GRIDDEP_TUNE_FORGET = 1 /* do not remember the result in the store */
+    GRIDDEP_TUNE_FLAG_FORGET = 1 /* do not remember the result in the store */
 };
 
 typedef struct griddep_tune_options {
     uint32_t size;
-    uint32_t flags;    /* GRIDDEP_TUNE_* */
+    uint32_t flags;    /* GRIDDEP_TUNE_FLAG_* */
     int32_t mode;      /* GRIDDEP_MODE_PDL or _GRAPH_PDL; 0: GRAPH_PDL */
     uint32_t pairs;    /* timed pairs of a trial, at most 10000; 0: 31. One on the emulated driver,
                         * whose times are always the same */
@@ -1538,15 +1992,15 @@ typedef struct griddep_tune_options {
 
 /* What became of a trial. */
 enum {
-    GRIDDEP_TUNE_BETTER = 0,     /* faster by more than the threshold */
-    GRIDDEP_TUNE_NOT_BETTER = 1,
-    GRIDDEP_TUNE_SLOWER = 2,     /* so much slower that not all pairs were timed */
-    GRIDDEP_TUNE_SAME = 3,       /* the same text as a trial before, or as it is */
-    GRIDDEP_TUNE_NO_PLACE = 4,   /* the kernel has no such place */
-    GRIDDEP_TUNE_ILLEGAL = 5,    /* the check of the chain finds something in it: not run */
-    GRIDDEP_TUNE_DIFFERENT = 6,  /* it ran, and did not leave the bits of the serial run */
-    GRIDDEP_TUNE_REFUSED = 7,    /* driver or device does not take it */
-    GRIDDEP_TUNE_UNCONFIRMED = 8 /* faster, but not when it was measured anew */
+    GRIDDEP_TUNE_OUTCOME_BETTER = 0,     /* faster by more than the threshold */
+    GRIDDEP_TUNE_OUTCOME_NOT_BETTER = 1,
+    GRIDDEP_TUNE_OUTCOME_SLOWER = 2,     /* so much slower that not all pairs were timed */
+    GRIDDEP_TUNE_OUTCOME_SAME = 3,       /* the same text as a trial before, or as it is */
+    GRIDDEP_TUNE_OUTCOME_NO_PLACE = 4,   /* the kernel has no such place */
+    GRIDDEP_TUNE_OUTCOME_ILLEGAL = 5,    /* the check of the chain finds something in it: not run */
+    GRIDDEP_TUNE_OUTCOME_DIFFERENT = 6,  /* it ran, and did not leave the bits of the serial run */
+    GRIDDEP_TUNE_OUTCOME_REFUSED = 7,    /* driver or device does not take it */
+    GRIDDEP_TUNE_OUTCOME_UNCONFIRMED = 8 /* faster, but not when it was measured anew */
 };
 
 /* "faster", ... Static. */
@@ -1554,7 +2008,7 @@ const char *griddep_tune_outcome_text(int32_t outcome);
 
 typedef struct griddep_tune_trial {
     uint32_t size;
-    int32_t outcome;      /* GRIDDEP_TUNE_* */
+    int32_t outcome;      /* GRIDDEP_TUNE_OUTCOME_* */
     uint32_t launch;      /* the first launch that it changes */
     uint32_t pairs;       /* that were timed */
     const char *kernel;   /* its name */
@@ -1613,16 +2067,17 @@ typedef struct griddep_tune_choice {
 /* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are
  * means over its hops; NaN where there is none. */
 enum {
-    GRIDDEP_TUNE_SPAN = 0,    /* of the chain: first entry to last exit */
-    GRIDDEP_TUNE_IDLE = 1,    /* of the chain: share of the multiprocessors' time without work */
-    GRIDDEP_TUNE_GAP = 2,     /* griddep_timeline_hop.handoff_gap */
-    GRIDDEP_TUNE_WORK = 3,    /* first release to last exit; with the gap, what the hop adds to the
-                               * chain's time */
-    GRIDDEP_TUNE_LEAD = 4,    /* launch_lead */
-    GRIDDEP_TUNE_HIDDEN = 5,  /* preamble_hidden */
-    GRIDDEP_TUNE_WAIT = 6,    /* wait_median */
-    GRIDDEP_TUNE_OVERLAP = 7, /* overlap_ratio */
-    GRIDDEP_TUNE_FIGURES = 8
+    GRIDDEP_TUNE_FIGURE_SPAN = 0,    /* of the chain: first entry to last exit */
+    GRIDDEP_TUNE_FIGURE_IDLE = 1,    /* of the chain: share of the multiprocessors' time without
+                                      * work */
+    GRIDDEP_TUNE_FIGURE_GAP = 2,     /* griddep_timeline_hop.handoff_gap */
+    GRIDDEP_TUNE_FIGURE_WORK = 3,    /* first release to last exit; with the gap, what the hop adds
+                                      * to the chain's time */
+    GRIDDEP_TUNE_FIGURE_LEAD = 4,    /* launch_lead */
+    GRIDDEP_TUNE_FIGURE_HIDDEN = 5,  /* preamble_hidden */
+    GRIDDEP_TUNE_FIGURE_WAIT = 6,    /* wait_median */
+    GRIDDEP_TUNE_FIGURE_OVERLAP = 7, /* overlap_ratio */
+    GRIDDEP_TUNE_FIGURE_COUNT = 8
 };
 
 enum {
@@ -1636,21 +2091,22 @@ typedef struct griddep_tune_reason {
     uint32_t runs;    /* that were traced of each; figures are their medians */
     uint32_t hops;    /* that figures are means of: those with a launch that the trial changes */
     uint32_t reserved;
-    double before[8]; /* GRIDDEP_TUNE_SPAN, ... */
+    double before[8]; /* by GRIDDEP_TUNE_FIGURE_* */
     double after[8];
 } griddep_tune_reason;
 
-/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of constant
- * parameters, launches without PDL, and the grids and carve-outs that are offered, kernel by
- * kernel, and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the
- * chain itself; kept is only what leaves the bits of the serial run. Each is timed in pairs with
- * the best so far, in turns; what is faster is measured anew, and kept where the gain is more than
- * chance: all that a search keeps is wrong in 5 % of searches at most. At the end all that was
- * chosen is compared with the chain as it was given, and dropped where the gain does not hold.
- * Kernels without PTX stay as they are; rewritten ones are compiled with default options. ARGUMENT
- * for less than two launches, and for a chain in which the check finds errors. A result that
- * changes something is remembered for these kernels, shapes, device and driver, unless the runtime
- * has no store. */
+/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of
+ * constant parameters, launches without PDL, and the grids and carve-outs that are offered,
+ * kernel by kernel, and keeps what is faster. Tried is only what griddep_chain_check takes as it
+ * takes the chain itself; kept is only what leaves the bits of the serial run. Each is timed in
+ * pairs with the best so far, in turns; what is faster is measured anew, and kept where the gain
+ * is more than chance: all that a search keeps is wrong in 5 % of searches at most. At the end
+ * all that was chosen is compared with the chain as it was given, and dropped where the gain
+ * does not hold. Kernels without PTX stay as they are; rewritten ones are compiled with default
+ * options. ARGUMENT for less than two launches, for a chain in which the check finds errors, and
+ * where a launch is known to write outside of the buffers, or in one without `initial`: that
+ * could neither be restored before a run nor compared. A result that changes something is
+ * remembered for these kernels, shapes, device and driver, unless the runtime has no store. */
 int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers,
                          uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error);
@@ -1702,15 +2158,17 @@ typedef struct griddep_explanation_info {
     int32_t reason;       /* GRIDDEP_REASON_* */
     int32_t unmet;        /* index of a decisive condition that is not met and gives the reason;
                            * -1: all are met */
-    const char *producer; /* names of the kernels; NULL for the first launch of a chain */
+    const char *producer; /* names of the launches (griddep_chain_set_name), else of their kernels;
+                           * NULL for the first launch of a chain */
     const char *consumer;
     const char *text;     /* the prediction in a sentence */
 } griddep_explanation_info;
 
 /* Explains the hop to the index-th launch of a chain from the one before it in its lane (for a
  * lane's first: from the last that it waits for), in a mode, which is prepared. It predicts and
- * runs nothing; what is in the stream besides the chain is not known to it. NOT_FOUND past the last
- * launch. The explanation holds nothing of the chain. */
+ * runs nothing; what is in the stream besides the chain is not known to it. The index behind the
+ * last launch is the first launch of a further round (griddep_chain_run_many), and NOT_FOUND what
+ * is past that. The explanation holds nothing of the chain. */
 int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index,
                               griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);
@@ -1873,6 +2331,18 @@ int32_t griddep_shelf_get(uint32_t index, griddep_shelf_info *info, griddep_erro
  * .target is sm_90a serves 90 alone. NOT_FOUND, UNSUPPORTED. */
 int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info,
                            griddep_error *error);
+
+/* The launch shape that suits a kernel of the shelf for these arguments on a device
+ * (griddep_runtime_get_info): what the kernel's head comment calls best on an H200, fitted to the
+ * device's limits. Fills block, cluster, shared_bytes and grid[0] of *config, and attributes where
+ * it has none. What no argument tells is read from config: grid[0], the rows of kernels with a
+ * block for each (norms, softmax, embedding_gather); grid[1], the rows of argmax and sample, the
+ * key heads of attention_decode; grid[2], its batch; 0 is 1. Nothing is launched and no driver
+ * asked. The kernel's conditions are not checked here: griddep_kernel_check does that. NOT_FOUND
+ * where no shape is known for a kernel of that name, SIGNATURE. Any thread. */
+int32_t griddep_shelf_suggest(const char *kernel, const griddep_runtime_info *device,
+                              const griddep_argument *arguments, uint32_t argument_count,
+                              griddep_launch_config *config, griddep_error *error);
 
 /* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters",
  * "launch", "requires", "extent", "constraints", "pdl", "measured"): writes the value with line

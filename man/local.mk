@@ -3,14 +3,16 @@
 
 dist_man_MANS = \
 	%D%/griddep.1 %D%/griddep-bench.1 %D%/griddep-check.1 %D%/griddep-demo.1 \
-	%D%/griddep-explain.1 %D%/griddep-graph.1 %D%/griddep-info.1 %D%/griddep-kernels.1 \
+	%D%/griddep-explain.1 %D%/griddep-fmt.1 %D%/griddep-graph.1 %D%/griddep-info.1 %D%/griddep-kernels.1 \
 	%D%/griddep-rewrite.1 %D%/griddep-run.1 %D%/griddep-sanitize.1 %D%/griddep-stress.1 \
 	%D%/griddep-trace.1 %D%/griddep-tune.1
 man_MANS = $(noun_pages) $(format_pages)
 noun_pages = \
-	%D%/griddep_attribute.3 %D%/griddep_chain.3 \
+	%D%/griddep_attribute.3 %D%/griddep_chain.3 %D%/griddep_completion.3 \
+	%D%/griddep_copy.3 %D%/griddep_device.3 \
 	%D%/griddep_explanation.3 %D%/griddep_findings.3 %D%/griddep_graph.3 \
-	%D%/griddep_kernel.3 %D%/griddep_launch.3 %D%/griddep_module.3 %D%/griddep_ptx.3 \
+	%D%/griddep_kernel.3 %D%/griddep_launch.3 %D%/griddep_module.3 \
+	%D%/griddep_pool.3 %D%/griddep_ptx.3 \
 	%D%/griddep_requirement.3 %D%/griddep_rewrite.3 %D%/griddep_runtime.3 \
 	%D%/griddep_shelf.3 %D%/griddep_status.3 %D%/griddep_tensor.3 %D%/griddep_timeline.3 \
 	%D%/griddep_tune.3 %D%/griddep_version.3 %D%/libgriddep.3

@@ -1,7 +1,7 @@
 # The library. libgriddep-front.la holds what needs no driver (base, ptx), libgriddep-core.la all
 # objects: the shared library is made of it, and unit tests link it to reach what is not exported.
 
-include_HEADERS = include/griddep.h
+include_HEADERS = include/griddep.h include/griddep_values.h
 pkgconfig_DATA = griddep.pc
 lib_LTLIBRARIES += libgriddep.la
 noinst_LTLIBRARIES += libgriddep-base.la libgriddep-front.la libgriddep-core.la

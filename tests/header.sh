@@ -94,6 +94,8 @@ for file in once twice; do
     check "$file, C11" compile "${CC:-cc}" -std=c11 "$work/$file.c"
     check "$file, C++17" compile "${CXX:-c++}" -std=c++17 "$work/$file.cc"
 done
+printf '#include "griddep_values.h"\n#include "griddep_values.h"\nint unused_value;\n' >"$work/values.c"
+check "griddep_values.h, C11" compile "${CC:-cc}" -std=c11 "$work/values.c"
 check "the marked text alone, C11" compile "${CC:-cc}" -std=c11 "$work/marked.c"
 check "the markers stand once, in order" markers_in_order
 check "only the guard stands outside the markers" outside_is_plain

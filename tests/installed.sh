@@ -109,6 +109,7 @@ pkgconfigdir=$(dirname "$(find "$work/root" -name griddep.pc)")
 check "griddep.pc tells the version" same_version
 libdir=$(installed_path libdir)
 check "griddep.h" test -f "$(installed_path includedir)/griddep.h"
+check "griddep_values.h" test -f "$(installed_path includedir)/griddep_values.h"
 check "libgriddep.so" test -e "$libdir/libgriddep.so"
 if grep -m 1 '^build_old_libs=' "$builddir/libtool" | grep -q yes; then
     check "the static library" test -e "$libdir/libgriddep.a"

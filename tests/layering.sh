@@ -20,17 +20,20 @@ judge() {
         below["cli"] = "base experiment run/private.h"
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"
+        rooms["run"] = "module launch graph chain"
         rooms["emulator"] = "race machine execute decode schedule driver"
         rooms["cli"] = "io plan show job"
-        # Files of this layer that are in no room stand above its rooms.
+        # What is in no room of these layers, or this file, stands above their rooms.
         above["cli"] = 1
+        # The end of a runtime ends what all rooms hold.
+        above["run/runtime.c"] = 1
         everywhere["griddep.h"] = everywhere["config.h"] = 1
     }
 
     # The height of a file among the rooms of its layer; 0: beside them, or in a layer without rooms.
     function height(path,    parts, names, count, i) {
         if (split(path, parts, "/") < 3)
-            return parts[1] in above ? 100 : 0
+            return parts[1] in above || path in above ? 100 : 0
         if (!(parts[1] in rooms))
             return 0
         count = split(rooms[parts[1]], names, " ")
@@ -108,12 +111,15 @@ judge_judges() {
     printf '#include <stdint.h>\n#include "../base/text.h"\n' >"$work/run/dots.c"
     echo '#include <base/text.h>' >"$work/run/angle.c"
     printf '#include "griddep.h"\n#include "run/run.h"\n#include "ptx/p.h"\n#include "base/b.h"\n' >"$work/run/good.c"
+    mkdir -p "$work/run/chain" "$work/run/graph" || return 1
+    echo '#include "run/chain/chain.h"' | tee "$work/run/graph/up.c" >"$work/run/runtime.c"
+    echo '#include "run/graph/graph.h"' | tee "$work/run/beside.h" >"$work/run/chain/down.c"
     echo '    snprintf(text, 9, "%+.2f", x);' >"$work/run/number.c"
     printf '  gd_format(text, 9, "%%g", x);\n  snprintf(text, 9, "%%d", x);\n' >"$work/run/plain.c"
     echo '    vsnprintf(text, 9, format, list);' >"$work/ptx/list.c"
-    echo '#include "run/chain.h"' >"$work/cli/inside.c"
+    echo '#include "run/chain/chain.h"' >"$work/cli/inside.c"
     mkdir -p "$work/experiment" || return 1
-    echo '#include "run/chain.h"' >"$work/experiment/inside.c"
+    echo '#include "run/chain/chain.h"' >"$work/experiment/inside.c"
     printf '#include "griddep.h"\n#include "base/statistics.h"\n' >"$work/experiment/public.c"
     echo 'int x;' >"$work/other/x.c"
     judge "$work" >"$work/said"
@@ -130,10 +136,14 @@ failed other/x.c:1
 failed ptx/list.c:1
 failed ptx/sideways.c:1
 failed run/angle.c:1
+failed run/beside.h:1
+passed run/chain/down.c
 failed run/dots.c:2
 passed run/good.c
+failed run/graph/up.c:1
 failed run/number.c:1
-passed run/plain.c" ]
+passed run/plain.c
+passed run/runtime.c" ]
 }
 
 work=$(mktemp -d) || exit 99

@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -90,8 +91,7 @@ template <typename Object, auto End> using owner = std::unique_ptr<Object, ender
 inline int32_t mode(const char *name)
 {
     int32_t value;
-    if (griddep_mode_find(name, &value, NULL))
-        throw std::invalid_argument(std::string("there is no mode ") + name + "; there are serial, pdl, graph and graph-pdl");
+    call(griddep_mode_find, name, &value);
     return value;
 }
 
@@ -103,6 +103,35 @@ inline void there(bool is, const char *what)
 }
 } // namespace detail
 
+namespace detail {
+using host_type = std::function<void()>;
+using notify_type = std::function<void(const griddep_error *)>;
+
+// They end what they were given; an exception must not pass through C.
+inline void run_host(void *user) noexcept
+{
+    try {
+        (*std::unique_ptr<host_type>(static_cast<host_type *>(user)))();
+    } catch (...) {
+    }
+}
+inline void run_notified(void *user, const griddep_error *failure) noexcept
+{
+    try {
+        (*std::unique_ptr<notify_type>(static_cast<notify_type *>(user)))(failure);
+    } catch (...) {
+    }
+}
+
+template <typename Function, typename Callback, typename Kept>
+void hand_in(Function function, griddep_runtime *runtime, void *stream, Callback callback, Kept kept)
+{
+    auto owned = std::make_unique<Kept>(std::move(kept));
+    call(function, runtime, stream, callback, static_cast<void *>(owned.get()));
+    owned.release();
+}
+} // namespace detail
+
 /// A CUstream of the library's. Whatever takes a stream takes the CUstream of other code too.
 class stream {
 public:
@@ -110,6 +139,14 @@ public:
     {
         void *handle = *this;
         call(griddep_stream_synchronize, handle_.get_deleter().kept->runtime, handle);
+    }
+    /// Whether all that it was given is over.
+    bool query() const
+    {
+        void *handle = *this;
+        uint32_t done;
+        call(griddep_stream_query, handle_.get_deleter().kept->runtime, handle, &done);
+        return done != 0;
     }
     operator void *() const
     {
@@ -138,6 +175,8 @@ struct config {
     uint32_t shared_bytes = 0;
     int32_t pdl = GRIDDEP_PDL_DEFAULT;
     void *stream = nullptr;
+    uint32_t lane = 0;          // of a chain
+    const char *name = nullptr; // likewise
 
     griddep_launch_config raw() const
     {
@@ -152,11 +191,14 @@ struct config {
         made.shared_bytes = shared_bytes;
         made.pdl = pdl;
         made.stream = stream;
+        made.lane = lane;
+        made.name = name;
         return made;
     }
 };
 
 template <typename Value> class memory;
+template <typename Value> class pinned;
 
 namespace detail {
 template <typename Value> griddep_argument argument(const Value &value)
@@ -216,7 +258,14 @@ private:
     detail::owner<griddep_module, griddep_module_unload> handle_;
 };
 
-/// Launches in stream order, prepared once, run many times. Memory that its arguments name must stay until the last run is over.
+/// Of what is no kernel in a chain.
+struct place {
+    uint32_t lane = 0;
+    const char *name = nullptr;
+};
+
+/// Launches, copies, fills and host functions in stream order, prepared once, changed between runs, run many times. Memory that its arguments
+/// name, and functions, must stay until the last run is over. What changes is for the runs that follow; indices count from 0.
 class chain {
 public:
     template <typename... Arguments> chain &add(const kernel &kernel, const config &config, const Arguments &...arguments)
@@ -226,9 +275,68 @@ public:
         call(griddep_chain_add, handle_.get(), kernel.handle(), &raw, array.data(), uint32_t(array.size()));
         return *this;
     }
+    template <typename Value> chain &copy(const memory<Value> &target, const memory<Value> &source, place at = {})
+    {
+        if (source.count() > target.count())
+            throw std::length_error("the memory is smaller than what is copied");
+        return with(griddep_chain_add_copy, at, target.address(), source.address(), source.count() * sizeof(Value));
+    }
+    template <typename Value> chain &fill(const memory<Value> &target, uint8_t value, place at = {})
+    {
+        return with(griddep_chain_add_fill, at, target.address(), value, target.count() * sizeof(Value));
+    }
+    /// Called on a thread of the driver: it must use neither the driver nor the library. What it throws is dropped.
+    chain &host(std::function<void()> &function, place at = {})
+    {
+        return with(griddep_chain_add_host, at, call_host, static_cast<void *>(&function));
+    }
+    uint32_t find(const char *name) const
+    {
+        uint32_t index;
+        call(griddep_chain_find, handle_.get(), name, &index);
+        return index;
+    }
+    void depend(uint32_t index, uint32_t on) { call(griddep_chain_depend, handle_.get(), index, on); }
+    template <typename... Arguments> void set_arguments(uint32_t index, const Arguments &...arguments)
+    {
+        const std::array<griddep_argument, sizeof...(Arguments)> array{detail::argument(arguments)...};
+        call(griddep_chain_set_arguments, handle_.get(), index, array.data(), uint32_t(array.size()));
+    }
+    template <typename Argument> void set_argument(uint32_t index, uint32_t argument, const Argument &value)
+    {
+        const griddep_argument made = detail::argument(value);
+        call(griddep_chain_set_argument, handle_.get(), index, argument, &made);
+    }
+    void set_config(uint32_t index, const config &config)
+    {
+        const griddep_launch_config raw = config.raw();
+        call(griddep_chain_set_config, handle_.get(), index, &raw);
+    }
+    template <typename Value> void set_copy(uint32_t index, const memory<Value> &target, const memory<Value> &source)
+    {
+        if (source.count() > target.count())
+            throw std::length_error("the memory is smaller than what is copied");
+        call(griddep_chain_set_copy, handle_.get(), index, target.address(), source.address(), source.count() * sizeof(Value));
+    }
+    template <typename Value> void set_fill(uint32_t index, const memory<Value> &target, uint8_t value)
+    {
+        call(griddep_chain_set_fill, handle_.get(), index, target.address(), value, target.count() * sizeof(Value));
+    }
+    /// One more set, as the selected one is now; and the one that runs and changes are about.
+    uint32_t add_argument_set()
+    {
+        uint32_t set;
+        call(griddep_chain_add_argument_set, handle_.get(), &set);
+        return set;
+    }
+    void select_argument_set(uint32_t set) { call(griddep_chain_select_argument_set, handle_.get(), set); }
     /// Modes are serial, pdl, graph and graph-pdl. run is asynchronous.
     void prepare(const char *mode) { call(griddep_chain_prepare, handle_.get(), detail::mode(mode)); }
     void run(const char *mode, void *stream = nullptr) { call(griddep_chain_run, handle_.get(), detail::mode(mode), stream); }
+    void run_many(uint32_t rounds, const char *mode, void *stream = nullptr)
+    {
+        call(griddep_chain_run_many, handle_.get(), detail::mode(mode), rounds, stream);
+    }
     uint32_t length() const noexcept { return griddep_chain_length(handle_.get()); }
     griddep_hop_info hop(const char *mode, uint32_t index)
     {
@@ -241,8 +349,76 @@ public:
 private:
     friend class runtime;
     chain(detail::hold hold, griddep_chain *handle) : handle_(handle, {std::move(hold)}) {}
+    template <typename Function, typename... Arguments> chain &with(Function function, const place &at, Arguments... arguments)
+    {
+        auto config = sized<griddep_launch_config>();
+        config.lane = at.lane;
+        config.name = at.name;
+        call(function, handle_.get(), &config, arguments...);
+        return *this;
+    }
+    static void call_host(void *function) noexcept
+    {
+        try {
+            (*static_cast<std::function<void()> *>(function))();
+        } catch (...) {
+        }
+    }
     detail::owner<griddep_chain, griddep_chain_destroy> handle_;
 };
+
+/// A file descriptor that becomes readable when a position in a stream is reached: for poll, epoll and event loops.
+class completion {
+public:
+    int descriptor() const
+    {
+        int32_t found;
+        call(griddep_completion_get_descriptor, static_cast<const griddep_completion *>(handle_.get()), &found);
+        return found;
+    }
+    /// Again too, also before it is reached.
+    void arm(void *stream = nullptr) { call(griddep_completion_arm, handle_.get(), stream); }
+    /// How many positions have been reached since the last take; throws a fault once.
+    uint64_t take()
+    {
+        uint64_t reached;
+        call(griddep_completion_take, handle_.get(), &reached);
+        return reached;
+    }
+    griddep_completion *handle() const noexcept { return handle_.get(); }
+
+private:
+    friend class runtime;
+    completion(detail::hold hold, griddep_completion *handle) : handle_(handle, {std::move(hold)}) {}
+    detail::owner<griddep_completion, griddep_completion_destroy> handle_;
+};
+
+/// Memory in stream order comes from it, and outlives it.
+class pool {
+public:
+    void trim(uint64_t keep_bytes = 0) { call(griddep_pool_trim, handle_.get_deleter().kept->runtime, handle_.get(), keep_bytes); }
+
+private:
+    friend class runtime;
+    template <typename> friend class memory;
+    struct destroy {
+        detail::hold kept;
+        void operator()(void *handle) const noexcept { griddep_pool_destroy(kept->runtime, handle, nullptr); }
+    };
+    pool(detail::hold hold, void *handle) : handle_(handle, destroy{std::move(hold)}) {}
+    std::unique_ptr<void, destroy> handle_;
+};
+
+/// What each device of a driver is like; no runtime is opened.
+inline std::vector<griddep_device_info> devices(const char *driver = nullptr)
+{
+    uint32_t count;
+    call(griddep_device_count, driver, &count);
+    std::vector<griddep_device_info> found(count, sized<griddep_device_info>());
+    for (uint32_t i = 0; i < count; i++)
+        call(griddep_device_get_info, driver, int32_t(i), &found[i]);
+    return found;
+}
 
 /// A driver, a device and a context.
 class runtime {
@@ -293,12 +469,97 @@ public:
         call(griddep_stream_create, handle(), &made);
         return {hold_, made};
     }
+    /// A smaller number is more urgent; a blocking stream and the legacy default one wait for each other.
+    griddep::stream stream(int32_t priority, bool blocking = false) const
+    {
+        void *made;
+        auto options = sized<griddep_stream_options>();
+        options.priority = priority;
+        options.flags = blocking ? GRIDDEP_STREAM_BLOCKING : 0;
+        call(griddep_stream_create_with, handle(), &options, &made);
+        return {hold_, made};
+    }
+    griddep::completion completion() const
+    {
+        griddep_completion *made;
+        call(griddep_completion_create, handle(), &made);
+        return {hold_, made};
+    }
+    griddep::pool pool(uint64_t release_threshold = 0, uint64_t maximum_bytes = 0) const
+    {
+        void *made;
+        auto options = sized<griddep_pool_options>();
+        options.release_threshold = release_threshold;
+        options.maximum_bytes = maximum_bytes;
+        call(griddep_pool_create, handle(), &options, &made);
+        return {hold_, made};
+    }
     void synchronize(void *stream = nullptr) const { call(griddep_stream_synchronize, handle(), stream); }
+    void synchronize_all() const { call(griddep_runtime_synchronize, handle()); }
+    /// The stream calls a function on a thread of the driver's, where the library refuses what needs the driver, and waits for its return.
+    /// What it throws is dropped. Not for captured streams: the graph would call it more than once. After a fault it is not called.
+    void add_host(detail::host_type function, void *stream = nullptr) const
+    {
+        auto info = sized<griddep_stream_info>();
+        call(griddep_stream_get_info, handle(), stream, &info);
+        if (info.captured)
+            throw std::logic_error("the stream is being captured: a graph may call a function more than once");
+        detail::hand_in(griddep_stream_add_host, handle(), stream, &detail::run_host, std::move(function));
+    }
+    /// Calls it once, likewise, when all that is in the stream now is over, or a fault (not NULL) has ended the context.
+    void notify(detail::notify_type function, void *stream = nullptr) const
+    {
+        detail::hand_in(griddep_stream_notify, handle(), stream, &detail::run_notified, std::move(function));
+    }
+    /// Ready when all that is in the stream now is over; get() throws a fault.
+    std::future<void> done(void *stream = nullptr) const
+    {
+        auto promise = std::make_shared<std::promise<void>>();
+        auto future = promise->get_future();
+        notify(
+            [promise](const griddep_error *failure) {
+                if (failure)
+                    promise->set_exception(std::make_exception_ptr(error(failure->status, *failure)));
+                else
+                    promise->set_value();
+            },
+            stream);
+        return future;
+    }
     griddep_runtime *handle() const noexcept { return hold_->runtime; }
 
 private:
     template <typename> friend class memory;
+    template <typename> friend class pinned;
     detail::hold hold_;
+};
+
+/// Memory of the host that copies reach without waiting. Its end waits for the context's work.
+template <typename Value> class pinned {
+    static_assert(std::is_trivially_copyable_v<Value>, "values are copied as they are");
+
+public:
+    pinned(const runtime &runtime, std::size_t count) : count_(count)
+    {
+        void *made;
+        if (count > SIZE_MAX / sizeof(Value))
+            throw std::length_error("more values than memory can hold");
+        call(griddep_host_allocate, runtime.handle(), uint64_t(count * sizeof(Value)), uint32_t(GRIDDEP_HOST_PORTABLE), &made);
+        values_ = {static_cast<Value *>(made), destroy{runtime.hold_}};
+    }
+    Value *data() const noexcept { return values_.get(); }
+    std::size_t count() const noexcept { return count_; }
+    Value *begin() const noexcept { return data(); }
+    Value *end() const noexcept { return data() + count_; }
+    Value &operator[](std::size_t index) const noexcept { return data()[index]; }
+
+private:
+    struct destroy {
+        detail::hold kept;
+        void operator()(Value *values) const noexcept { griddep_host_free(kept->runtime, values, nullptr); }
+    };
+    std::unique_ptr<Value, destroy> values_{nullptr, destroy{}};
+    std::size_t count_;
 };
 
 /// Device memory of `count` values, freed with the object; the driver frees it when the work that uses it is done.
@@ -311,6 +572,13 @@ public:
         if (count > SIZE_MAX / sizeof(Value))
             throw std::length_error("more values than memory can hold");
         call(griddep_memory_allocate, hold_->runtime, uint64_t(bytes()), &address_);
+    }
+    /// In stream order; free_async ends it there, the destructor waits.
+    memory(const pool &from, std::size_t count, void *stream) : hold_(from.handle_.get_deleter().kept), count_(count)
+    {
+        if (count > SIZE_MAX / sizeof(Value))
+            throw std::length_error("more values than memory can hold");
+        call(griddep_memory_allocate_async, hold_->runtime, from.handle_.get(), uint64_t(bytes()), stream, &address_);
     }
     memory(const runtime &runtime, const std::vector<Value> &values) : memory(runtime, values.size()) { write(values); }
     memory(memory &&other) noexcept
@@ -344,6 +612,33 @@ public:
         const uint64_t source = address();
         call(griddep_memory_read, hold_->runtime, target, source, uint64_t(bytes()), stream);
         return values;
+    }
+    /// These hand work in and return.
+    void write_async(const pinned<Value> &from, void *stream = nullptr)
+    {
+        if (from.count() > count_)
+            throw std::length_error("more values than the memory holds");
+        const void *source = from.data();
+        call(griddep_memory_write_async, hold_->runtime, address(), source, uint64_t(from.count() * sizeof(Value)), stream);
+    }
+    void read_async(pinned<Value> &to, void *stream = nullptr) const
+    {
+        if (to.count() < count_)
+            throw std::length_error("more values than the pinned memory holds");
+        void *target = to.data();
+        call(griddep_memory_read_async, hold_->runtime, target, address(), uint64_t(bytes()), stream);
+    }
+    void copy_async(const memory &from, void *stream = nullptr)
+    {
+        if (from.count_ > count_)
+            throw std::length_error("more values than the memory holds");
+        call(griddep_memory_copy_async, hold_->runtime, address(), from.address(), uint64_t(from.bytes()), stream);
+    }
+    /// Ends memory of a pool in stream order.
+    void free_async(void *stream = nullptr)
+    {
+        call(griddep_memory_free_async, hold_->runtime, address(), stream);
+        address_ = 0;
     }
     uint64_t address() const
     {

@@ -42,6 +42,7 @@ enum {
     GRIDDEP_ERROR_UNSUPPORTED = -18,
     GRIDDEP_ERROR_FAULT = -19,
     GRIDDEP_ERROR_REQUIREMENT = -20,
+    GRIDDEP_ERROR_CALLBACK = -21,
     GRIDDEP_LOG_NONE = 0,
     GRIDDEP_LOG_ERROR = 1,
     GRIDDEP_LOG_WARNING = 2,
@@ -60,8 +61,15 @@ enum {
     GRIDDEP_FEATURE_PARAMETER_INFO = 32,
     GRIDDEP_FEATURE_CLUSTER = 64,
     GRIDDEP_FEATURE_CONDITIONAL = 128,
+    GRIDDEP_STREAM_BLOCKING = 1,
+    GRIDDEP_CAPTURE_GLOBAL = 0,
+    GRIDDEP_CAPTURE_THREAD_LOCAL = 1,
+    GRIDDEP_CAPTURE_RELAXED = 2,
     GRIDDEP_EVENT_TIMING = 0,
     GRIDDEP_EVENT_ORDER = 1,
+    GRIDDEP_HOST_PORTABLE = 1,
+    GRIDDEP_HOST_WRITE_COMBINED = 4,
+    GRIDDEP_HOST_READ_ONLY = 8,
     GRIDDEP_TRAIT_KNOWN = 1,
     GRIDDEP_TRAIT_WAITS = 2,
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4,
@@ -72,6 +80,14 @@ enum {
     GRIDDEP_SEVERITY_NOTE = 1,
     GRIDDEP_SEVERITY_WARNING = 2,
     GRIDDEP_SEVERITY_ERROR = 3,
+    GRIDDEP_WAITS_UNKNOWN = 0,
+    GRIDDEP_WAITS_NEVER = 1,
+    GRIDDEP_WAITS_SOMETIMES = 2,
+    GRIDDEP_WAITS_ALWAYS = 3,
+    GRIDDEP_EARLY_UNKNOWN = 0,
+    GRIDDEP_EARLY_UNSAFE = 1,
+    GRIDDEP_EARLY_CONDITIONAL = 2,
+    GRIDDEP_EARLY_SAFE = 3,
     GRIDDEP_WAIT_KEEP = 0,
     GRIDDEP_WAIT_INSERT = 1,
     GRIDDEP_WAIT_MOVE = 2,
@@ -124,6 +140,7 @@ enum {
     GRIDDEP_REASON_WRONG_PORT = 25,
     GRIDDEP_REASON_NO_EDGE_DATA = 26,
     GRIDDEP_REASON_TOOLS = 27,
+    GRIDDEP_REASON_ROUND = 28,
     GRIDDEP_OVERLAP_UNKNOWN = -1,
     GRIDDEP_OVERLAP_NONE = 0,
     GRIDDEP_OVERLAP_TAIL = 1,
@@ -216,25 +233,25 @@ enum {
     GRIDDEP_GRAPH_OWN = 1,
     GRIDDEP_FORMAT_DOT = 0,
     GRIDDEP_FORMAT_JSON = 1,
-    GRIDDEP_TUNE_FORGET = 1,
-    GRIDDEP_TUNE_BETTER = 0,
-    GRIDDEP_TUNE_NOT_BETTER = 1,
-    GRIDDEP_TUNE_SLOWER = 2,
-    GRIDDEP_TUNE_SAME = 3,
-    GRIDDEP_TUNE_NO_PLACE = 4,
-    GRIDDEP_TUNE_ILLEGAL = 5,
-    GRIDDEP_TUNE_DIFFERENT = 6,
-    GRIDDEP_TUNE_REFUSED = 7,
-    GRIDDEP_TUNE_UNCONFIRMED = 8,
-    GRIDDEP_TUNE_SPAN = 0,
-    GRIDDEP_TUNE_IDLE = 1,
-    GRIDDEP_TUNE_GAP = 2,
-    GRIDDEP_TUNE_WORK = 3,
-    GRIDDEP_TUNE_LEAD = 4,
-    GRIDDEP_TUNE_HIDDEN = 5,
-    GRIDDEP_TUNE_WAIT = 6,
-    GRIDDEP_TUNE_OVERLAP = 7,
-    GRIDDEP_TUNE_FIGURES = 8,
+    GRIDDEP_TUNE_FLAG_FORGET = 1,
+    GRIDDEP_TUNE_OUTCOME_BETTER = 0,
+    GRIDDEP_TUNE_OUTCOME_NOT_BETTER = 1,
+    GRIDDEP_TUNE_OUTCOME_SLOWER = 2,
+    GRIDDEP_TUNE_OUTCOME_SAME = 3,
+    GRIDDEP_TUNE_OUTCOME_NO_PLACE = 4,
+    GRIDDEP_TUNE_OUTCOME_ILLEGAL = 5,
+    GRIDDEP_TUNE_OUTCOME_DIFFERENT = 6,
+    GRIDDEP_TUNE_OUTCOME_REFUSED = 7,
+    GRIDDEP_TUNE_OUTCOME_UNCONFIRMED = 8,
+    GRIDDEP_TUNE_FIGURE_SPAN = 0,
+    GRIDDEP_TUNE_FIGURE_IDLE = 1,
+    GRIDDEP_TUNE_FIGURE_GAP = 2,
+    GRIDDEP_TUNE_FIGURE_WORK = 3,
+    GRIDDEP_TUNE_FIGURE_LEAD = 4,
+    GRIDDEP_TUNE_FIGURE_HIDDEN = 5,
+    GRIDDEP_TUNE_FIGURE_WAIT = 6,
+    GRIDDEP_TUNE_FIGURE_OVERLAP = 7,
+    GRIDDEP_TUNE_FIGURE_COUNT = 8,
     GRIDDEP_TUNE_WHOLE = -1,
     GRIDDEP_STAMP_SM = 0,
     GRIDDEP_STAMP_ENTRY = 1,
@@ -254,11 +271,13 @@ typedef struct griddep_graph griddep_graph;
 typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
+typedef struct griddep_completion griddep_completion;
 typedef struct griddep_findings griddep_findings;
 typedef struct griddep_tune griddep_tune;
 typedef struct griddep_explanation griddep_explanation;
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
 typedef void (*griddep_host_function)(void *user);
+typedef void (*griddep_notify_function)(void *user, const struct griddep_error *failure);
 typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most, const char *text);
 typedef struct griddep_error {
     uint32_t size; int32_t status; int32_t driver_code; int32_t line; int32_t column; char file[260];
@@ -277,6 +296,26 @@ typedef struct griddep_runtime_info {
     uint32_t pdl_disabled; void *context; uint32_t emulated; uint32_t reserved; const char *fallback;
     const char *driver_cache; const char *driver_cache_reason; uint64_t driver_cache_bytes;
 } griddep_runtime_info;
+typedef struct griddep_stream_options {
+    uint32_t size; uint32_t flags; int32_t priority; uint32_t reserved;
+} griddep_stream_options;
+typedef struct griddep_stream_info {
+    uint32_t size; uint32_t flags; int32_t priority; uint32_t captured;
+} griddep_stream_info;
+typedef struct griddep_copy_2d {
+    uint32_t size; uint32_t reserved; uint64_t target; uint64_t source; uint64_t target_pitch; uint64_t source_pitch;
+    uint64_t row_bytes; uint64_t rows;
+} griddep_copy_2d;
+typedef struct griddep_pool_options {
+    uint32_t size; uint32_t flags; uint64_t release_threshold; uint64_t maximum_bytes;
+} griddep_pool_options;
+typedef struct griddep_device_info {
+    uint32_t size; int32_t device; int32_t capability; uint32_t multiprocessors; uint64_t memory_bytes;
+    uint64_t l2_bytes; uint32_t shared_bytes_per_multiprocessor; uint32_t shared_bytes_per_block;
+    uint32_t registers_per_multiprocessor; uint32_t threads_per_multiprocessor; uint32_t blocks_per_multiprocessor;
+    uint32_t copy_engines; uint32_t pools; uint32_t integrated; uint32_t pci_domain; uint32_t pci_bus;
+    uint32_t pci_device; uint32_t reserved; uint8_t uuid[16]; char name[256];
+} griddep_device_info;
 typedef struct griddep_ptx_info {
     uint32_t size; uint32_t address_bits; const char *target; int32_t version; int32_t capability;
     uint32_t entry_count; uint32_t function_count;
@@ -296,7 +335,22 @@ typedef struct griddep_control_info {
 typedef struct griddep_finding {
     uint32_t size; int32_t severity; const char *code; const char *file; const char *entry; const char *text;
     const char *hint; const char *quote; int32_t line; int32_t column; int32_t launch; uint32_t reserved;
+    int32_t end_line; int32_t end_column; uint32_t edit_count; uint32_t is_certain; uint32_t related_count;
+    int32_t source_line; const char *source_file;
 } griddep_finding;
+typedef struct griddep_edit {
+    uint32_t size; uint32_t reserved; uint64_t offset; uint64_t bytes; const char *text; int32_t line;
+    int32_t column; int32_t end_line; int32_t end_column;
+} griddep_edit;
+typedef struct griddep_related {
+    uint32_t size; uint32_t reserved; const char *file; const char *text; int32_t line; int32_t column;
+    int32_t end_line; int32_t end_column;
+} griddep_related;
+typedef struct griddep_verdict {
+    uint32_t size; uint32_t is_valid; const char *file; const char *entry; const char *text; const char *condition;
+    int32_t line; int32_t column; int32_t waits; int32_t early; const int32_t *wait_lines;
+    const int32_t *trigger_lines; uint32_t wait_count; uint32_t trigger_count;
+} griddep_verdict;
 typedef struct griddep_code_info {
     uint32_t size; int32_t severity; const char *code; const char *title; const char *page;
 } griddep_code_info;
@@ -331,7 +385,7 @@ typedef struct griddep_attribute {
 typedef struct griddep_launch_config {
     uint32_t size; uint32_t flags; uint32_t grid[3]; uint32_t block[3]; uint32_t cluster[3]; uint32_t shared_bytes;
     int32_t pdl; uint32_t attribute_count; const griddep_attribute *attributes; void *stream; uint32_t lane;
-    uint32_t reserved;
+    uint32_t reserved; const char *name;
 } griddep_launch_config;
 typedef struct griddep_requirement_info {
     uint32_t size; int32_t line; int32_t column; uint32_t reserved; const char *text; const char *reason;
@@ -345,7 +399,7 @@ typedef struct griddep_tensor_options {
     uint32_t steps[5]; uint32_t box[5]; int32_t lower[3]; int32_t upper[3]; uint32_t channels; uint32_t pixels;
 } griddep_tensor_options;
 typedef struct griddep_hop_info {
-    uint32_t size; int32_t reason; const char *kernel; int32_t edge; uint32_t lane;
+    uint32_t size; int32_t reason; const char *kernel; int32_t edge; uint32_t lane; int32_t node; const char *name;
 } griddep_hop_info;
 typedef struct griddep_use {
     uint32_t size; uint32_t buffer; int32_t access; uint32_t reserved; uint64_t offset; uint64_t bytes;
@@ -425,6 +479,7 @@ int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *e
 const char *griddep_constant_name(uint32_t index, int32_t *value);
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
 void griddep_runtime_close(griddep_runtime *runtime);
+int32_t griddep_runtime_synchronize(griddep_runtime *runtime, griddep_error *error);
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error);
 int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address, griddep_error *error);
 int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error);
@@ -434,11 +489,46 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
 int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done, griddep_error *error);
+int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options, void **stream, griddep_error *error);
+int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info, griddep_error *error);
+int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest, griddep_error *error);
+void *griddep_stream_legacy();
+void *griddep_stream_per_thread();
+int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before, griddep_error *error);
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
+int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error);
+int32_t griddep_event_query(griddep_runtime *runtime, void *event, uint32_t *done, griddep_error *error);
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
+int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream, griddep_host_function function, void *user, griddep_error *error);
+int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream, griddep_notify_function function, void *user, griddep_error *error);
+int32_t griddep_completion_create(griddep_runtime *runtime, griddep_completion **completion, griddep_error *error);
+void griddep_completion_destroy(griddep_completion *completion);
+int32_t griddep_completion_get_descriptor(const griddep_completion *completion, int32_t *descriptor, griddep_error *error);
+int32_t griddep_completion_arm(griddep_completion *completion, void *stream, griddep_error *error);
+int32_t griddep_completion_take(griddep_completion *completion, uint64_t *reached, griddep_error *error);
+int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
+int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *copy, void *stream, griddep_error *error);
+int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target, griddep_runtime *source_runtime, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
+int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
+int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes, uint32_t flags, griddep_error *error);
+int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error);
+int32_t griddep_pool_create(griddep_runtime *runtime, const griddep_pool_options *options, void **pool, griddep_error *error);
+int32_t griddep_pool_destroy(griddep_runtime *runtime, void *pool, griddep_error *error);
+int32_t griddep_pool_trim(griddep_runtime *runtime, void *pool, uint64_t keep_bytes, griddep_error *error);
+int32_t griddep_memory_allocate_async(griddep_runtime *runtime, void *pool, uint64_t bytes, void *stream, uint64_t *address, griddep_error *error);
+int32_t griddep_memory_free_async(griddep_runtime *runtime, uint64_t address, void *stream, griddep_error *error);
+int32_t griddep_device_count(const char *driver, uint32_t *count, griddep_error *error);
+int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info, griddep_error *error);
+int32_t griddep_device_reaches_peer(const char *driver, int32_t device, int32_t peer, uint32_t *reaches, griddep_error *error);
+int32_t griddep_runtime_enable_peer(griddep_runtime *runtime, griddep_runtime *peer, griddep_error *error);
 int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
 void griddep_ptx_destroy(griddep_ptx *ptx);
 int32_t griddep_ptx_get_info(const griddep_ptx *ptx, griddep_ptx_info *info, griddep_error *error);
@@ -446,9 +536,14 @@ int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_pt
 int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info, griddep_error *error);
 int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info, griddep_error *error);
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+int32_t griddep_ptx_format(const griddep_ptx *ptx, griddep_ptx **formatted, griddep_error *error);
 uint32_t griddep_findings_count(const griddep_findings *findings);
 int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
+int32_t griddep_findings_get_edit(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_edit *edit, griddep_error *error);
+int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_related *related, griddep_error *error);
 void griddep_findings_destroy(griddep_findings *findings);
+uint32_t griddep_findings_verdict_count(const griddep_findings *findings);
+int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index, griddep_verdict *verdict, griddep_error *error);
 int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error *error);
 int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error);
 int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, griddep_findings **findings, griddep_error *error);
@@ -469,6 +564,8 @@ int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, 
 const char *griddep_reason_text(int32_t reason);
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
+int32_t griddep_kernel_get_occupancy(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *blocks, griddep_error *error);
+int32_t griddep_kernel_suggest_block(griddep_kernel *kernel, uint32_t shared_bytes, uint32_t maximum_threads, uint32_t *threads, uint32_t *blocks, griddep_error *error);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
 int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info, griddep_error *error);
@@ -497,12 +594,25 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
 void griddep_chain_destroy(griddep_chain *chain);
 int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config *config, uint64_t target, uint64_t source, uint64_t bytes, griddep_error *error);
+int32_t griddep_chain_add_fill(griddep_chain *chain, const griddep_launch_config *config, uint64_t address, uint8_t value, uint64_t bytes, griddep_error *error);
+int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config *config, griddep_host_function function, void *user, griddep_error *error);
+int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_t *index, griddep_error *error);
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
+int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char *name, griddep_error *error);
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument, griddep_use *use, griddep_error *error);
 int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings, griddep_error *error);
+int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_argument *value, griddep_error *error);
+int32_t griddep_chain_set_config(griddep_chain *chain, uint32_t index, const griddep_launch_config *config, griddep_error *error);
+int32_t griddep_chain_set_copy(griddep_chain *chain, uint32_t index, uint64_t target, uint64_t source, uint64_t bytes, griddep_error *error);
+int32_t griddep_chain_set_fill(griddep_chain *chain, uint32_t index, uint64_t address, uint8_t value, uint64_t bytes, griddep_error *error);
+int32_t griddep_chain_add_argument_set(griddep_chain *chain, uint32_t *set, griddep_error *error);
+int32_t griddep_chain_select_argument_set(griddep_chain *chain, uint32_t set, griddep_error *error);
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
+int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t rounds, void *stream, griddep_error *error);
 uint32_t griddep_chain_length(const griddep_chain *chain);
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
@@ -563,6 +673,7 @@ const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index
 int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity, uint64_t *count, griddep_error *error);
 int32_t griddep_shelf_get(uint32_t index, griddep_shelf_info *info, griddep_error *error);
 int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
+int32_t griddep_shelf_suggest(const char *kernel, const griddep_runtime_info *device, const griddep_argument *arguments, uint32_t argument_count, griddep_launch_config *config, griddep_error *error);
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
 ]])
 -- ---- end of generated
@@ -687,8 +798,8 @@ end
 
 -- ---- objects
 
-local Runtime, Module, Kernel, Chain, Memory, Stream = {}, {}, {}, {}, {}, {}
-for _, class in ipairs({Runtime, Module, Kernel, Chain, Memory, Stream}) do
+local Runtime, Module, Kernel, Chain, Memory, Stream, Completion = {}, {}, {}, {}, {}, {}, {}
+for _, class in ipairs({Runtime, Module, Kernel, Chain, Memory, Stream, Completion}) do
     class.__index = class
     class.close = close
 end
@@ -778,9 +889,12 @@ function Runtime:copy_in(data, stream)
     return memory
 end
 
-function Runtime:stream()
-    local handle = ffi.new("void *[1]")
-    call("stream_create", self.handle, handle)
+-- options: priority, and blocking: whether it and the legacy default stream wait for each other.
+function Runtime:stream(options)
+    local given, handle = new("griddep_stream_options"), ffi.new("void *[1]")
+    set(given, "priority", options and options.priority or 0)
+    given.flags = options and options.blocking and C.GRIDDEP_STREAM_BLOCKING or 0
+    call("stream_create_with", self.handle, given, handle)
     local held = hold(self.hold)
     return own(setmetatable({}, Stream), handle[0], function(stream)
         C.griddep_stream_destroy(held.runtime, stream, nil)
@@ -789,6 +903,57 @@ function Runtime:stream()
 end
 
 function Runtime:synchronize(stream) call("stream_synchronize", self.handle, stream_of(stream)) end
+
+-- Whether all that a stream was given is over.
+function Runtime:query(stream)
+    local done = ffi.new("uint32_t[1]")
+    call("stream_query", self.handle, stream_of(stream), done)
+    return done[0] ~= 0
+end
+
+-- Copies and fills that do not wait; elements have 1, 2 or 4 bytes.
+function Runtime:copy(target, source, bytes, stream)
+    call("memory_copy_async", self.handle, place_of(target, bytes), place_of(source, bytes), bytes, stream_of(stream))
+end
+
+function Runtime:fill(target, value, count, element_bytes, stream)
+    local bytes = element_bytes or 1
+    call("memory_fill_async", self.handle, place_of(target, count * bytes), exact("uint32_t", value, "value")[0], bytes, count, stream_of(stream))
+end
+
+-- A file descriptor that becomes readable when a position in a stream is reached: descriptor(), arm(stream), take(). LuaJIT has no
+-- function that other threads may call, so griddep_stream_add_host and griddep_stream_notify are not for it.
+function Runtime:completion()
+    local handle = ffi.new("griddep_completion *[1]")
+    call("completion_create", self.handle, handle)
+    return own(setmetatable({runtime = self}, Completion), handle[0], C.griddep_completion_destroy)
+end
+
+function Completion:descriptor()
+    local found = ffi.new("int32_t[1]")
+    call("completion_get_descriptor", self.handle, found)
+    return found[0]
+end
+
+function Completion:arm(stream) call("completion_arm", self.handle, stream_of(stream)) end
+
+-- How many positions have been reached since the last take; a fault is an error once.
+function Completion:take()
+    local reached = ffi.new("uint64_t[1]")
+    call("completion_take", self.handle, reached)
+    return tonumber(reached[0])
+end
+
+-- What each device of a driver is like; no runtime is opened.
+function griddep.devices(driver)
+    local count, found = ffi.new("uint32_t[1]"), {}
+    call("device_count", driver, count)
+    for index = 0, tonumber(count[0]) - 1 do
+        local info = info_of("griddep_device_info", "device_get_info", driver, index)
+        found[#found + 1] = {device = info.device, name = ffi.string(info.name), capability = info.capability, memory_bytes = info.memory_bytes}
+    end
+    return found
+end
 
 -- Microseconds between events before and after what the function puts into the stream.
 function Runtime:time(work, stream)
@@ -812,7 +977,7 @@ end
 function Runtime:chain()
     local handle = ffi.new("griddep_chain *[1]")
     call("chain_create", self.handle, handle)
-    return own(setmetatable({runtime = self, kept = {}}, Chain), handle[0], C.griddep_chain_destroy)
+    return own(setmetatable({runtime = self, kept = {{}}, set = 1}, Chain), handle[0], C.griddep_chain_destroy)
 end
 
 -- A kernel keeps its module.
@@ -890,15 +1055,91 @@ end
 local function mode_of(mode)
     if type(mode) == "number" then return mode end
     local value = ffi.new("int32_t[1]")
-    if C.griddep_mode_find(mode, value, nil) ~= 0 then error("there is no mode " .. tostring(mode) .. "; there are serial, pdl, graph and graph-pdl", 0) end
+    call("mode_find", mode, value)
     return value[0]
 end
 
--- The chain keeps the memory that its arguments name.
+-- Launches are numbered from 1, and sets of arguments too; where a number is asked for, a launch's name does as well. The chain keeps the
+-- memory that its arguments name. Host functions are not for Lua, which the driver's threads cannot call.
+local function index_of(chain, launch)
+    if type(launch) == "number" then return launch - 1 end
+    local index = ffi.new("uint32_t[1]")
+    call("chain_find", chain.handle, launch, index)
+    return index[0]
+end
+
+local function keep(chain, index, what)
+    chain.kept[chain.set][index + 1] = what
+end
+
+local function added(chain, what)
+    local index = C.griddep_chain_length(chain.handle)
+    for _, kept in ipairs(chain.kept) do kept[index] = what end
+    return index
+end
+
 function Chain:add(kernel, options, arguments)
     local array, count, kept = pack(kernel, arguments)
     call("chain_add", self.handle, kernel.handle, config_of(options), array, count)
-    self.kept[#self.kept + 1] = {kernel, arguments, kept}
+    return added(self, {kernel, arguments, kept})
+end
+
+-- options (may be nil): lane and name. A copy or a fill ends the overlap of the kernels at its sides.
+function Chain:copy(target, source, bytes, options)
+    call("chain_add_copy", self.handle, config_of(options or {}), place_of(target, bytes), place_of(source, bytes), bytes)
+    return added(self, {nil, target, source})
+end
+
+function Chain:fill(memory, value, bytes, options)
+    call("chain_add_fill", self.handle, config_of(options or {}), place_of(memory, bytes), exact("uint8_t", value, "value")[0], bytes)
+    return added(self, {nil, memory})
+end
+
+function Chain:find(name) return index_of(self, name) + 1 end
+
+function Chain:depend(launch, on) call("chain_depend", self.handle, index_of(self, launch), index_of(self, on)) end
+
+-- Changes for the runs that follow, in every mode.
+function Chain:set_arguments(launch, arguments)
+    local index = index_of(self, launch)
+    local kernel = (self.kept[self.set][index + 1] or {})[1]
+    if not kernel then refuse("launch " .. (index + 1) .. " is none of a kernel") end
+    local array, count, kept = pack(kernel, arguments)
+    call("chain_set_arguments", self.handle, index, array, count)
+    keep(self, index, {kernel, arguments, kept})
+end
+
+function Chain:set_config(launch, options) call("chain_set_config", self.handle, index_of(self, launch), config_of(options)) end
+
+function Chain:set_copy(launch, target, source, bytes)
+    local index = index_of(self, launch)
+    call("chain_set_copy", self.handle, index, place_of(target, bytes), place_of(source, bytes), bytes)
+    keep(self, index, {nil, target, source})
+end
+
+function Chain:set_fill(launch, memory, value, bytes)
+    local index = index_of(self, launch)
+    call("chain_set_fill", self.handle, index, place_of(memory, bytes), exact("uint8_t", value, "value")[0], bytes)
+    keep(self, index, {nil, memory})
+end
+
+-- One more set, as the selected one is now; and the one that runs and changes are about.
+function Chain:add_argument_set()
+    local set, kept = ffi.new("uint32_t[1]"), {}
+    call("chain_add_argument_set", self.handle, set)
+    for index, what in pairs(self.kept[self.set]) do kept[index] = what end
+    self.kept[set[0] + 1] = kept
+    return set[0] + 1
+end
+
+function Chain:select_argument_set(set)
+    call("chain_select_argument_set", self.handle, set - 1)
+    self.set = set
+end
+
+-- Back to back; where the check allows it, round overlaps round: hop(mode, length + 1) tells.
+function Chain:run_many(rounds, mode, stream)
+    call("chain_run_many", self.handle, mode_of(mode or "graph-pdl"), exact("uint32_t", rounds, "rounds")[0], stream_of(stream))
 end
 
 function Chain:prepare(mode) call("chain_prepare", self.handle, mode_of(mode)) end
@@ -908,9 +1149,9 @@ function Chain:run(mode, stream) call("chain_run", self.handle, mode_of(mode or 
 
 function Chain:length() return C.griddep_chain_length(self.handle) end
 
--- What happens at a launch, counted from 1.
+-- What happens at a launch.
 function Chain:hop(mode, index)
-    local info = info_of("griddep_hop_info", "chain_get_hop", self.handle, mode_of(mode), index - 1)
+    local info = info_of("griddep_hop_info", "chain_get_hop", self.handle, mode_of(mode), index_of(self, index))
     return {kernel = text(info.kernel), reason = info.reason, edge = info.edge}
 end
 

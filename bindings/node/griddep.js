@@ -39,6 +39,7 @@ const constants = {
   ERROR_UNSUPPORTED: -18,
   ERROR_FAULT: -19,
   ERROR_REQUIREMENT: -20,
+  ERROR_CALLBACK: -21,
   LOG_NONE: 0,
   LOG_ERROR: 1,
   LOG_WARNING: 2,
@@ -57,8 +58,15 @@ const constants = {
   FEATURE_PARAMETER_INFO: 32,
   FEATURE_CLUSTER: 64,
   FEATURE_CONDITIONAL: 128,
+  STREAM_BLOCKING: 1,
+  CAPTURE_GLOBAL: 0,
+  CAPTURE_THREAD_LOCAL: 1,
+  CAPTURE_RELAXED: 2,
   EVENT_TIMING: 0,
   EVENT_ORDER: 1,
+  HOST_PORTABLE: 1,
+  HOST_WRITE_COMBINED: 4,
+  HOST_READ_ONLY: 8,
   TRAIT_KNOWN: 1,
   TRAIT_WAITS: 2,
   TRAIT_WAITS_ALWAYS: 4,
@@ -69,6 +77,14 @@ const constants = {
   SEVERITY_NOTE: 1,
   SEVERITY_WARNING: 2,
   SEVERITY_ERROR: 3,
+  WAITS_UNKNOWN: 0,
+  WAITS_NEVER: 1,
+  WAITS_SOMETIMES: 2,
+  WAITS_ALWAYS: 3,
+  EARLY_UNKNOWN: 0,
+  EARLY_UNSAFE: 1,
+  EARLY_CONDITIONAL: 2,
+  EARLY_SAFE: 3,
   WAIT_KEEP: 0,
   WAIT_INSERT: 1,
   WAIT_MOVE: 2,
@@ -121,6 +137,7 @@ const constants = {
   REASON_WRONG_PORT: 25,
   REASON_NO_EDGE_DATA: 26,
   REASON_TOOLS: 27,
+  REASON_ROUND: 28,
   OVERLAP_UNKNOWN: -1,
   OVERLAP_NONE: 0,
   OVERLAP_TAIL: 1,
@@ -213,25 +230,25 @@ const constants = {
   GRAPH_OWN: 1,
   FORMAT_DOT: 0,
   FORMAT_JSON: 1,
-  TUNE_FORGET: 1,
-  TUNE_BETTER: 0,
-  TUNE_NOT_BETTER: 1,
-  TUNE_SLOWER: 2,
-  TUNE_SAME: 3,
-  TUNE_NO_PLACE: 4,
-  TUNE_ILLEGAL: 5,
-  TUNE_DIFFERENT: 6,
-  TUNE_REFUSED: 7,
-  TUNE_UNCONFIRMED: 8,
-  TUNE_SPAN: 0,
-  TUNE_IDLE: 1,
-  TUNE_GAP: 2,
-  TUNE_WORK: 3,
-  TUNE_LEAD: 4,
-  TUNE_HIDDEN: 5,
-  TUNE_WAIT: 6,
-  TUNE_OVERLAP: 7,
-  TUNE_FIGURES: 8,
+  TUNE_FLAG_FORGET: 1,
+  TUNE_OUTCOME_BETTER: 0,
+  TUNE_OUTCOME_NOT_BETTER: 1,
+  TUNE_OUTCOME_SLOWER: 2,
+  TUNE_OUTCOME_SAME: 3,
+  TUNE_OUTCOME_NO_PLACE: 4,
+  TUNE_OUTCOME_ILLEGAL: 5,
+  TUNE_OUTCOME_DIFFERENT: 6,
+  TUNE_OUTCOME_REFUSED: 7,
+  TUNE_OUTCOME_UNCONFIRMED: 8,
+  TUNE_FIGURE_SPAN: 0,
+  TUNE_FIGURE_IDLE: 1,
+  TUNE_FIGURE_GAP: 2,
+  TUNE_FIGURE_WORK: 3,
+  TUNE_FIGURE_LEAD: 4,
+  TUNE_FIGURE_HIDDEN: 5,
+  TUNE_FIGURE_WAIT: 6,
+  TUNE_FIGURE_OVERLAP: 7,
+  TUNE_FIGURE_COUNT: 8,
   TUNE_WHOLE: -1,
   STAMP_SM: 0,
   STAMP_ENTRY: 1,
@@ -263,6 +280,27 @@ koffi.struct('griddep_runtime_info', {
   reserved: 'uint32_t', fallback: 'const char *', driver_cache: 'const char *', driver_cache_reason: 'const char *',
   driver_cache_bytes: 'uint64_t',
 });
+koffi.struct('griddep_stream_options', {
+  size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_stream_info', {
+  size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', captured: 'uint32_t',
+});
+koffi.struct('griddep_copy_2d', {
+  size: 'uint32_t', reserved: 'uint32_t', target: 'uint64_t', source: 'uint64_t', target_pitch: 'uint64_t',
+  source_pitch: 'uint64_t', row_bytes: 'uint64_t', rows: 'uint64_t',
+});
+koffi.struct('griddep_pool_options', {
+  size: 'uint32_t', flags: 'uint32_t', release_threshold: 'uint64_t', maximum_bytes: 'uint64_t',
+});
+koffi.struct('griddep_device_info', {
+  size: 'uint32_t', device: 'int32_t', capability: 'int32_t', multiprocessors: 'uint32_t', memory_bytes: 'uint64_t',
+  l2_bytes: 'uint64_t', shared_bytes_per_multiprocessor: 'uint32_t', shared_bytes_per_block: 'uint32_t',
+  registers_per_multiprocessor: 'uint32_t', threads_per_multiprocessor: 'uint32_t',
+  blocks_per_multiprocessor: 'uint32_t', copy_engines: 'uint32_t', pools: 'uint32_t', integrated: 'uint32_t',
+  pci_domain: 'uint32_t', pci_bus: 'uint32_t', pci_device: 'uint32_t', reserved: 'uint32_t',
+  uuid: koffi.array('uint8_t', 16, 'Array'), name: koffi.array('char', 256, 'String'),
+});
 koffi.struct('griddep_ptx_info', {
   size: 'uint32_t', address_bits: 'uint32_t', target: 'const char *', version: 'int32_t', capability: 'int32_t',
   entry_count: 'uint32_t', function_count: 'uint32_t',
@@ -284,7 +322,21 @@ koffi.struct('griddep_control_info', {
 koffi.struct('griddep_finding', {
   size: 'uint32_t', severity: 'int32_t', code: 'const char *', file: 'const char *', entry: 'const char *',
   text: 'const char *', hint: 'const char *', quote: 'const char *', line: 'int32_t', column: 'int32_t',
-  launch: 'int32_t', reserved: 'uint32_t',
+  launch: 'int32_t', reserved: 'uint32_t', end_line: 'int32_t', end_column: 'int32_t', edit_count: 'uint32_t',
+  is_certain: 'uint32_t', related_count: 'uint32_t', source_line: 'int32_t', source_file: 'const char *',
+});
+koffi.struct('griddep_edit', {
+  size: 'uint32_t', reserved: 'uint32_t', offset: 'uint64_t', bytes: 'uint64_t', text: 'const char *',
+  line: 'int32_t', column: 'int32_t', end_line: 'int32_t', end_column: 'int32_t',
+});
+koffi.struct('griddep_related', {
+  size: 'uint32_t', reserved: 'uint32_t', file: 'const char *', text: 'const char *', line: 'int32_t',
+  column: 'int32_t', end_line: 'int32_t', end_column: 'int32_t',
+});
+koffi.struct('griddep_verdict', {
+  size: 'uint32_t', is_valid: 'uint32_t', file: 'const char *', entry: 'const char *', text: 'const char *',
+  condition: 'const char *', line: 'int32_t', column: 'int32_t', waits: 'int32_t', early: 'int32_t',
+  wait_lines: 'void *', trigger_lines: 'void *', wait_count: 'uint32_t', trigger_count: 'uint32_t',
 });
 koffi.struct('griddep_code_info', {
   size: 'uint32_t', severity: 'int32_t', code: 'const char *', title: 'const char *', page: 'const char *',
@@ -322,7 +374,7 @@ koffi.struct('griddep_launch_config', {
   size: 'uint32_t', flags: 'uint32_t', grid: koffi.array('uint32_t', 3, 'Array'),
   block: koffi.array('uint32_t', 3, 'Array'), cluster: koffi.array('uint32_t', 3, 'Array'), shared_bytes: 'uint32_t',
   pdl: 'int32_t', attribute_count: 'uint32_t', attributes: 'void *', stream: 'void *', lane: 'uint32_t',
-  reserved: 'uint32_t',
+  reserved: 'uint32_t', name: 'const char *',
 });
 koffi.struct('griddep_requirement_info', {
   size: 'uint32_t', line: 'int32_t', column: 'int32_t', reserved: 'uint32_t', text: 'const char *',
@@ -340,7 +392,8 @@ koffi.struct('griddep_tensor_options', {
   pixels: 'uint32_t',
 });
 koffi.struct('griddep_hop_info', {
-  size: 'uint32_t', reason: 'int32_t', kernel: 'const char *', edge: 'int32_t', lane: 'uint32_t',
+  size: 'uint32_t', reason: 'int32_t', kernel: 'const char *', edge: 'int32_t', lane: 'uint32_t', node: 'int32_t',
+  name: 'const char *',
 });
 koffi.struct('griddep_use', {
   size: 'uint32_t', buffer: 'uint32_t', access: 'int32_t', reserved: 'uint32_t', offset: 'uint64_t',
@@ -418,18 +471,20 @@ koffi.struct('griddep_shelf_info', {
 });
 koffi.proto('void griddep_log_function(void *user, int32_t level, const char *message)');
 koffi.proto('void griddep_host_function(void *user)');
+koffi.proto('void griddep_notify_function(void *user, const griddep_error *failure)');
 koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t most, const char *text)');
 
 const structs = [
-  'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
-  'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_code_info', 'griddep_check_options',
-  'griddep_rewrite_options', 'griddep_module_options', 'griddep_module_info', 'griddep_kernel_info',
-  'griddep_argument', 'griddep_attribute', 'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map',
-  'griddep_tensor_options', 'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info',
-  'griddep_tune_offer', 'griddep_tune_buffer', 'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info',
-  'griddep_tune_choice', 'griddep_tune_reason', 'griddep_condition', 'griddep_explanation_info',
-  'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop',
-  'griddep_shelf_info',
+  'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_stream_options',
+  'griddep_stream_info', 'griddep_copy_2d', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info',
+  'griddep_ptx_entry_info', 'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit',
+  'griddep_related', 'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options',
+  'griddep_module_options', 'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
+  'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
+  'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer',
+  'griddep_tune_buffer', 'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice',
+  'griddep_tune_reason', 'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options',
+  'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -442,6 +497,7 @@ const prototypes = [
   'const char *griddep_constant_name(uint32_t index, _Out_ int32_t *value)',
   'int32_t griddep_runtime_open(const griddep_runtime_options *options, _Out_ void **runtime, _Inout_ griddep_error *error)',
   'void griddep_runtime_close(void *runtime)',
+  'int32_t griddep_runtime_synchronize(void *runtime, _Inout_ griddep_error *error)',
   'int32_t griddep_runtime_get_info(void *runtime, _Inout_ griddep_runtime_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_allocate(void *runtime, uint64_t bytes, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_free(void *runtime, uint64_t address, _Inout_ griddep_error *error)',
@@ -451,11 +507,46 @@ const prototypes = [
   'int32_t griddep_stream_create(void *runtime, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_destroy(void *runtime, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_synchronize(void *runtime, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_query(void *runtime, void *stream, _Out_ uint32_t *done, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_create_with(void *runtime, const griddep_stream_options *options, _Out_ void **stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_get_info(void *runtime, void *stream, _Inout_ griddep_stream_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_get_priorities(void *runtime, _Out_ int32_t *least, _Out_ int32_t *greatest, _Inout_ griddep_error *error)',
+  'void *griddep_stream_legacy(void)',
+  'void *griddep_stream_per_thread(void)',
+  'int32_t griddep_capture_exchange_mode(void *runtime, int32_t mode, _Out_ int32_t *before, _Inout_ griddep_error *error)',
   'int32_t griddep_event_create(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_event_elapsed(void *runtime, void *start, void *end, _Out_ double *microseconds, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_synchronize(void *runtime, void *event, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_query(void *runtime, void *event, _Out_ uint32_t *done, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_add_host(void *runtime, void *stream, griddep_host_function function, void *user, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_notify(void *runtime, void *stream, griddep_notify_function function, void *user, _Inout_ griddep_error *error)',
+  'int32_t griddep_completion_create(void *runtime, _Out_ void **completion, _Inout_ griddep_error *error)',
+  'void griddep_completion_destroy(void *completion)',
+  'int32_t griddep_completion_get_descriptor(void *completion, _Out_ int32_t *descriptor, _Inout_ griddep_error *error)',
+  'int32_t griddep_completion_arm(void *completion, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_completion_take(void *completion, _Out_ uint64_t *reached, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_write_async(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_copy_2d_async(void *runtime, const griddep_copy_2d *copy, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
+  'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
+  'int32_t griddep_host_register(void *runtime, void *memory, uint64_t bytes, uint32_t flags, _Inout_ griddep_error *error)',
+  'int32_t griddep_host_unregister(void *runtime, void *memory, _Inout_ griddep_error *error)',
+  'int32_t griddep_pool_create(void *runtime, const griddep_pool_options *options, _Out_ void **pool, _Inout_ griddep_error *error)',
+  'int32_t griddep_pool_destroy(void *runtime, void *pool, _Inout_ griddep_error *error)',
+  'int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_allocate_async(void *runtime, void *pool, uint64_t bytes, void *stream, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_free_async(void *runtime, uint64_t address, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_device_count(const char *driver, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
+  'int32_t griddep_device_get_info(const char *driver, int32_t device, _Inout_ griddep_device_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_device_reaches_peer(const char *driver, int32_t device, int32_t peer, _Out_ uint32_t *reaches, _Inout_ griddep_error *error)',
+  'int32_t griddep_runtime_enable_peer(void *runtime, void *peer, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, _Out_ void **ptx, _Inout_ griddep_error *error)',
   'void griddep_ptx_destroy(void *ptx)',
   'int32_t griddep_ptx_get_info(void *ptx, _Inout_ griddep_ptx_info *info, _Inout_ griddep_error *error)',
@@ -463,9 +554,14 @@ const prototypes = [
   'int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_control_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_format(void *ptx, _Out_ void **formatted, _Inout_ griddep_error *error)',
   'uint32_t griddep_findings_count(void *findings)',
   'int32_t griddep_findings_get(void *findings, uint32_t index, _Inout_ griddep_finding *finding, _Inout_ griddep_error *error)',
+  'int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_edit *edit, _Inout_ griddep_error *error)',
+  'int32_t griddep_findings_get_related(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_related *related, _Inout_ griddep_error *error)',
   'void griddep_findings_destroy(void *findings)',
+  'uint32_t griddep_findings_verdict_count(void *findings)',
+  'int32_t griddep_findings_get_verdict(void *findings, uint32_t index, _Inout_ griddep_verdict *verdict, _Inout_ griddep_error *error)',
   'int32_t griddep_code_get(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, _Out_ void **findings, _Inout_ griddep_error *error)',
@@ -486,6 +582,8 @@ const prototypes = [
   'const char *griddep_reason_text(int32_t reason)',
   'const char *griddep_overlap_name(int32_t overlap)',
   'const char *griddep_overlap_text(int32_t overlap)',
+  'int32_t griddep_kernel_get_occupancy(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *blocks, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_suggest_block(void *kernel, uint32_t shared_bytes, uint32_t maximum_threads, _Out_ uint32_t *threads, _Out_ uint32_t *blocks, _Inout_ griddep_error *error)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
@@ -514,12 +612,25 @@ const prototypes = [
   'void griddep_chain_destroy(void *chain)',
   'int32_t griddep_chain_add(void *chain, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_add_ptx(void *chain, void *ptx, const char *entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_copy(void *chain, const griddep_launch_config *config, uint64_t target, uint64_t source, uint64_t bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_fill(void *chain, const griddep_launch_config *config, uint64_t address, uint8_t value, uint64_t bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_host(void *chain, const griddep_launch_config *config, griddep_host_function function, void *user, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_find(void *chain, const char *name, _Out_ uint32_t *index, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_name(void *chain, uint32_t index, const char *name, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, const griddep_use *use, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, _Inout_ griddep_use *use, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_check(void *chain, _Out_ void **findings, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_arguments(void *chain, uint32_t index, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_argument(void *chain, uint32_t index, uint32_t argument, const griddep_argument *value, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_config(void *chain, uint32_t index, const griddep_launch_config *config, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_copy(void *chain, uint32_t index, uint64_t target, uint64_t source, uint64_t bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_fill(void *chain, uint32_t index, uint64_t address, uint8_t value, uint64_t bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_argument_set(void *chain, _Out_ uint32_t *set, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_select_argument_set(void *chain, uint32_t set, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_prepare(void *chain, int32_t mode, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_run(void *chain, int32_t mode, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_run_many(void *chain, int32_t mode, uint32_t rounds, void *stream, _Inout_ griddep_error *error)',
   'uint32_t griddep_chain_length(void *chain)',
   'int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, _Inout_ griddep_hop_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_create(void *runtime, _Out_ void **graph, _Inout_ griddep_error *error)',
@@ -580,6 +691,7 @@ const prototypes = [
   'int32_t griddep_timeline_read(void *timeline, uint32_t index, int32_t column, _Out_ int64_t *values, uint64_t capacity, _Out_ uint64_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_get(uint32_t index, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_find(const char *name, int32_t capability, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_shelf_suggest(const char *kernel, const griddep_runtime_info *device, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_launch_config *config, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
 ];
 // ---- end of generated
@@ -676,10 +788,7 @@ function info(type, name, ...args) {
 }
 
 function modeOf(mode) {
-  if (typeof mode === 'number') return mode;
-  const out = [0];
-  if (raw.mode_find(text(mode, 'the mode'), out, null) !== 0) throw new RangeError(`there is no mode ${mode}; there are serial, pdl, graph and graph-pdl`);
-  return out[0];
+  return typeof mode === 'number' ? mode : made('mode_find', text(mode, 'the mode'));
 }
 
 const streamOf = (stream) => (stream instanceof Stream ? stream.handle ?? refuse('the stream has been closed') : stream ?? null);
@@ -766,6 +875,73 @@ function registerLog(log) {
   return { log: logCallback, log_user: logFunctions.size };
 }
 
+// Promises: one epoll descriptor for the process has the descriptors of all completions that are waited for, and one thread of Node's pool waits for it
+// while there are any. A callback of the library's would have to wait for this thread, which may itself be waiting for the stream.
+const waiting = new Map();
+const EVENT = process.arch === 'x64' ? { bytes: 12, data: 4 } : { bytes: 16, data: 8 }; // struct epoll_event is packed on x86-64 alone
+let poller = null;
+
+function openPoller() {
+  const libc = koffi.load(null);
+  const made = {
+    control: libc.func('int epoll_ctl(int epoll, int operation, int descriptor, void *event)'),
+    wait: libc.func('int epoll_wait(int epoll, void *events, int most, int timeout)'),
+    epoll: libc.func('int epoll_create1(int flags)')(0o2000000), // EPOLL_CLOEXEC
+    events: Buffer.alloc(16 * EVENT.bytes),
+    runs: false,
+  };
+  if (made.epoll < 0) throw new Error('there is no file descriptor left');
+  return made;
+}
+
+function poll() {
+  poller.runs = true;
+  poller.wait.async(poller.epoll, poller.events, 16, -1, (error, count) => {
+    poller.runs = false;
+    for (let i = 0; i < count; i++) {
+      const descriptor = poller.events.readInt32LE(i * EVENT.bytes + EVENT.data);
+      waiting.get(descriptor)?.();
+    }
+    if (waiting.size) poll();
+  });
+}
+
+/** Resolves when all that is in the stream now is over; a fault rejects. */
+function done(runtime, stream) {
+  poller ??= openPoller();
+  const completion = made('completion_create', runtime.handle);
+  const descriptor = [0];
+  const event = Buffer.alloc(EVENT.bytes);
+  try {
+    call('completion_get_descriptor', completion, descriptor);
+    call('completion_arm', completion, streamOf(stream));
+  } catch (error) {
+    raw.completion_destroy(completion);
+    throw error;
+  }
+  return new Promise((resolve, reject) => {
+    waiting.set(descriptor[0], () => {
+      waiting.delete(descriptor[0]);
+      try {
+        resolve(call('completion_take', completion, [0]));
+      } catch (error) {
+        reject(error);
+      }
+      raw.completion_destroy(completion); // which takes the descriptor out of the epoll
+    });
+    event.writeUInt32LE(1); // EPOLLIN
+    event.writeInt32LE(descriptor[0], EVENT.data);
+    poller.control(poller.epoll, 1, descriptor[0], event); // EPOLL_CTL_ADD
+    if (!poller.runs) poll();
+  });
+}
+
+/** What each device of a driver is like; no runtime is opened. */
+function devices(driver = null) {
+  const name = text(driver, 'driver');
+  return Array.from({ length: made('device_count', name) }, (_, index) => info('griddep_device_info', 'device_get_info', name, index));
+}
+
 /** A driver, a device and a context. options: log(level, message), and the fields of griddep_runtime_options. */
 class Runtime extends Owner {
   #hold;
@@ -816,12 +992,33 @@ class Runtime extends Owner {
     return data;
   }
 
-  stream() {
-    return new Stream(this, this.#hold);
+  /** Copies device memory in the stream, without waiting. */
+  copy(target, source, bytes, stream) {
+    call('memory_copy_async', this.handle, placeOf(target, bytes), placeOf(source, bytes), bytes, streamOf(stream));
+  }
+
+  /** Writes `count` elements of 1, 2 or 4 bytes, without waiting. */
+  fill(target, value, count, elementBytes = 1, stream = null) {
+    call('memory_fill_async', this.handle, placeOf(target, count * elementBytes), integer(value, 'uint32_t', 'value'), elementBytes, count, streamOf(stream));
+  }
+
+  /** options: priority, and blocking: whether it and the legacy default stream wait for each other. */
+  stream({ priority = 0, blocking = false } = {}) {
+    return new Stream(this, this.#hold, sized('griddep_stream_options', { priority, flags: blocking ? constants.STREAM_BLOCKING : 0 }));
   }
 
   synchronize(stream) {
     call('stream_synchronize', this.handle, streamOf(stream));
+  }
+
+  /** Whether all that a stream was given is over. */
+  query(stream) {
+    return made('stream_query', this.handle, streamOf(stream)) !== 0;
+  }
+
+  /** A promise that is resolved when all that is in the stream now is over; a fault rejects it. */
+  async done(stream) {
+    return done(this, stream);
   }
 
   chain() {
@@ -861,13 +1058,18 @@ class Memory extends Owner {
 
 /** A CUstream. */
 class Stream extends Owner {
-  constructor(runtime, hold) {
+  constructor(runtime, hold, options) {
     super();
-    this.own(made('stream_create', runtime.handle), (stream) => {
+    this.runtime = runtime;
+    this.own(made('stream_create_with', runtime.handle, options), (stream) => {
       raw.stream_destroy(hold.handle, stream, null);
       hold.release();
     });
     hold.take();
+  }
+
+  async done() {
+    return this.runtime.done(this);
   }
 }
 
@@ -937,19 +1139,92 @@ class Kernel {
   }
 }
 
-/** Launches in stream order, prepared once, run many times. It keeps the memory that its arguments name. */
+/** Launches, copies and fills in stream order, prepared once, changed between runs, run many times. It keeps the memory that its arguments
+ * name. Launches are counted from 0; where a number is asked for, a launch's name does as well. Host functions are not for Node, whose thread
+ * the driver's cannot be. */
 class Chain extends Owner {
-  #kept = [];
+  #kept = [[]];
+  #set = 0;
 
   constructor(runtime) {
     super();
+    this.runtime = runtime;
     this.own(made('chain_create', runtime.handle), raw.chain_destroy);
   }
 
   add(kernel, args, config) {
     call('chain_add', this.handle, kernel.handle, configOf(config), kernel.pack(args), args.length);
-    this.#kept.push([kernel, args]);
+    return this.#added({ kernel, args });
+  }
+
+  #added(what) {
+    for (const kept of this.#kept) kept.push(what);
     return this;
+  }
+
+  #change(index, what) {
+    this.#kept[this.#set][index] = what;
+  }
+
+  #index(launch) {
+    return typeof launch === 'string' ? this.find(launch) : integer(launch, 'uint32_t', 'launch');
+  }
+
+  find(name) {
+    return made('chain_find', this.handle, text(name, 'the name'));
+  }
+
+  /** Appends a copy; config: lane and name. It ends the overlap of the kernels at its sides, as a fill does. */
+  copy(target, source, bytes, config = {}) {
+    call('chain_add_copy', this.handle, configOf({ grid: 0, block: 0, ...config }), placeOf(target, bytes), placeOf(source, bytes), bytes);
+    return this.#added({ target, source });
+  }
+
+  fill(memory, value, bytes, config = {}) {
+    call('chain_add_fill', this.handle, configOf({ grid: 0, block: 0, ...config }), placeOf(memory, bytes), integer(value, 'uint8_t', 'value'), bytes);
+    return this.#added({ memory });
+  }
+
+  depend(launch, on) {
+    call('chain_depend', this.handle, this.#index(launch), this.#index(on));
+  }
+
+  /** Other arguments for the runs that follow, in every mode. */
+  setArguments(launch, args) {
+    const index = this.#index(launch);
+    const { kernel } = this.#kept[this.#set][index] ?? {};
+    if (!kernel) refuse(`launch ${index} is none of a kernel`);
+    call('chain_set_arguments', this.handle, index, kernel.pack(args), args.length);
+    this.#change(index, { kernel, args });
+  }
+
+  setConfig(launch, config) {
+    call('chain_set_config', this.handle, this.#index(launch), configOf(config));
+  }
+
+  setCopy(launch, target, source, bytes) {
+    const index = this.#index(launch);
+    call('chain_set_copy', this.handle, index, placeOf(target, bytes), placeOf(source, bytes), bytes);
+    this.#change(index, { target, source });
+  }
+
+  setFill(launch, memory, value, bytes) {
+    const index = this.#index(launch);
+    call('chain_set_fill', this.handle, index, placeOf(memory, bytes), integer(value, 'uint8_t', 'value'), bytes);
+    this.#change(index, { memory });
+  }
+
+  /** One more set of arguments, as the selected one is now; returns its number. */
+  addArgumentSet() {
+    const set = made('chain_add_argument_set', this.handle);
+    this.#kept.push([...this.#kept[this.#set]]);
+    return set;
+  }
+
+  /** Makes a set the one that runs and changes are about. */
+  selectArgumentSet(set) {
+    call('chain_select_argument_set', this.handle, integer(set, 'uint32_t', 'set'));
+    this.#set = set;
   }
 
   prepare(mode) {
@@ -961,13 +1236,24 @@ class Chain extends Owner {
     call('chain_run', this.handle, modeOf(mode), streamOf(stream));
   }
 
+  /** Runs it back to back; where the check allows it, round overlaps round: hop(mode, length) tells. */
+  runMany(rounds, mode = 'graph-pdl', stream) {
+    call('chain_run_many', this.handle, modeOf(mode), integer(rounds, 'uint32_t', 'rounds'), streamOf(stream));
+  }
+
+  /** Runs it, and resolves when that is over. */
+  async runAsync(mode = 'graph-pdl', stream = null) {
+    this.run(mode, stream);
+    return this.runtime.done(stream);
+  }
+
   get length() {
     return raw.chain_length(this.handle);
   }
 
-  hop(mode, index) {
-    return info('griddep_hop_info', 'chain_get_hop', this.handle, modeOf(mode), index);
+  hop(mode, launch) {
+    return info('griddep_hop_info', 'chain_get_hop', this.handle, modeOf(mode), this.#index(launch));
   }
 }
 
-module.exports = { ...constants, raw, call, sized, Runtime, Memory, Stream, Module, Kernel, Chain, GriddepError, reasonText: raw.reason_text };
+module.exports = { ...constants, raw, call, sized, Runtime, Memory, Stream, Module, Kernel, Chain, GriddepError, devices, reasonText: raw.reason_text };

@@ -17,6 +17,7 @@ c_launch_config and so on. doc/languages.md tells about threads, finalizers, cal
 
 import ctypes
 import difflib
+import itertools
 import math
 import operator
 import os
@@ -82,6 +83,7 @@ ERROR_STREAM = -17
 ERROR_UNSUPPORTED = -18
 ERROR_FAULT = -19
 ERROR_REQUIREMENT = -20
+ERROR_CALLBACK = -21
 LOG_NONE = 0
 LOG_ERROR = 1
 LOG_WARNING = 2
@@ -100,8 +102,15 @@ FEATURE_LAUNCH_COMPLETION_EVENT = 16
 FEATURE_PARAMETER_INFO = 32
 FEATURE_CLUSTER = 64
 FEATURE_CONDITIONAL = 128
+STREAM_BLOCKING = 1
+CAPTURE_GLOBAL = 0
+CAPTURE_THREAD_LOCAL = 1
+CAPTURE_RELAXED = 2
 EVENT_TIMING = 0
 EVENT_ORDER = 1
+HOST_PORTABLE = 1
+HOST_WRITE_COMBINED = 4
+HOST_READ_ONLY = 8
 TRAIT_KNOWN = 1
 TRAIT_WAITS = 2
 TRAIT_WAITS_ALWAYS = 4
@@ -112,6 +121,14 @@ CONTROL_LAUNCH_DEPENDENTS = 2
 SEVERITY_NOTE = 1
 SEVERITY_WARNING = 2
 SEVERITY_ERROR = 3
+WAITS_UNKNOWN = 0
+WAITS_NEVER = 1
+WAITS_SOMETIMES = 2
+WAITS_ALWAYS = 3
+EARLY_UNKNOWN = 0
+EARLY_UNSAFE = 1
+EARLY_CONDITIONAL = 2
+EARLY_SAFE = 3
 WAIT_KEEP = 0
 WAIT_INSERT = 1
 WAIT_MOVE = 2
@@ -164,6 +181,7 @@ REASON_LAUNCH_ORDER = 24
 REASON_WRONG_PORT = 25
 REASON_NO_EDGE_DATA = 26
 REASON_TOOLS = 27
+REASON_ROUND = 28
 OVERLAP_UNKNOWN = -1
 OVERLAP_NONE = 0
 OVERLAP_TAIL = 1
@@ -256,25 +274,25 @@ CONDITIONAL_SWITCH = 2
 GRAPH_OWN = 1
 FORMAT_DOT = 0
 FORMAT_JSON = 1
-TUNE_FORGET = 1
-TUNE_BETTER = 0
-TUNE_NOT_BETTER = 1
-TUNE_SLOWER = 2
-TUNE_SAME = 3
-TUNE_NO_PLACE = 4
-TUNE_ILLEGAL = 5
-TUNE_DIFFERENT = 6
-TUNE_REFUSED = 7
-TUNE_UNCONFIRMED = 8
-TUNE_SPAN = 0
-TUNE_IDLE = 1
-TUNE_GAP = 2
-TUNE_WORK = 3
-TUNE_LEAD = 4
-TUNE_HIDDEN = 5
-TUNE_WAIT = 6
-TUNE_OVERLAP = 7
-TUNE_FIGURES = 8
+TUNE_FLAG_FORGET = 1
+TUNE_OUTCOME_BETTER = 0
+TUNE_OUTCOME_NOT_BETTER = 1
+TUNE_OUTCOME_SLOWER = 2
+TUNE_OUTCOME_SAME = 3
+TUNE_OUTCOME_NO_PLACE = 4
+TUNE_OUTCOME_ILLEGAL = 5
+TUNE_OUTCOME_DIFFERENT = 6
+TUNE_OUTCOME_REFUSED = 7
+TUNE_OUTCOME_UNCONFIRMED = 8
+TUNE_FIGURE_SPAN = 0
+TUNE_FIGURE_IDLE = 1
+TUNE_FIGURE_GAP = 2
+TUNE_FIGURE_WORK = 3
+TUNE_FIGURE_LEAD = 4
+TUNE_FIGURE_HIDDEN = 5
+TUNE_FIGURE_WAIT = 6
+TUNE_FIGURE_OVERLAP = 7
+TUNE_FIGURE_COUNT = 8
 TUNE_WHOLE = -1
 STAMP_SM = 0
 STAMP_ENTRY = 1
@@ -288,6 +306,7 @@ STAMP_NONE = -1
 
 log_function = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 host_function = ctypes.CFUNCTYPE(None, c_void_p)
+notify_function = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 tune_progress = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint32, c_uint32, c_char_p)
 
 
@@ -346,6 +365,71 @@ class c_runtime_info(_Struct):
         ("driver_cache", c_char_p),
         ("driver_cache_reason", c_char_p),
         ("driver_cache_bytes", c_uint64),
+    ]
+
+
+class c_stream_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("priority", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_stream_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("priority", c_int32),
+        ("captured", c_uint32),
+    ]
+
+
+class c_copy_2d(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("target", c_uint64),
+        ("source", c_uint64),
+        ("target_pitch", c_uint64),
+        ("source_pitch", c_uint64),
+        ("row_bytes", c_uint64),
+        ("rows", c_uint64),
+    ]
+
+
+class c_pool_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("release_threshold", c_uint64),
+        ("maximum_bytes", c_uint64),
+    ]
+
+
+class c_device_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("device", c_int32),
+        ("capability", c_int32),
+        ("multiprocessors", c_uint32),
+        ("memory_bytes", c_uint64),
+        ("l2_bytes", c_uint64),
+        ("shared_bytes_per_multiprocessor", c_uint32),
+        ("shared_bytes_per_block", c_uint32),
+        ("registers_per_multiprocessor", c_uint32),
+        ("threads_per_multiprocessor", c_uint32),
+        ("blocks_per_multiprocessor", c_uint32),
+        ("copy_engines", c_uint32),
+        ("pools", c_uint32),
+        ("integrated", c_uint32),
+        ("pci_domain", c_uint32),
+        ("pci_bus", c_uint32),
+        ("pci_device", c_uint32),
+        ("reserved", c_uint32),
+        ("uuid", c_uint8 * 16),
+        ("name", c_char * 256),
     ]
 
 
@@ -418,6 +502,59 @@ class c_finding(_Struct):
         ("column", c_int32),
         ("launch", c_int32),
         ("reserved", c_uint32),
+        ("end_line", c_int32),
+        ("end_column", c_int32),
+        ("edit_count", c_uint32),
+        ("is_certain", c_uint32),
+        ("related_count", c_uint32),
+        ("source_line", c_int32),
+        ("source_file", c_char_p),
+    ]
+
+
+class c_edit(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("offset", c_uint64),
+        ("bytes", c_uint64),
+        ("text", c_char_p),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("end_line", c_int32),
+        ("end_column", c_int32),
+    ]
+
+
+class c_related(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("file", c_char_p),
+        ("text", c_char_p),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("end_line", c_int32),
+        ("end_column", c_int32),
+    ]
+
+
+class c_verdict(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("is_valid", c_uint32),
+        ("file", c_char_p),
+        ("entry", c_char_p),
+        ("text", c_char_p),
+        ("condition", c_char_p),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("waits", c_int32),
+        ("early", c_int32),
+        ("wait_lines", c_void_p),
+        ("trigger_lines", c_void_p),
+        ("wait_count", c_uint32),
+        ("trigger_count", c_uint32),
     ]
 
 
@@ -535,6 +672,7 @@ class c_launch_config(_Struct):
         ("stream", c_void_p),
         ("lane", c_uint32),
         ("reserved", c_uint32),
+        ("name", c_char_p),
     ]
 
 
@@ -584,6 +722,8 @@ class c_hop_info(_Struct):
         ("kernel", c_char_p),
         ("edge", c_int32),
         ("lane", c_uint32),
+        ("node", c_int32),
+        ("name", c_char_p),
     ]
 
 
@@ -847,6 +987,7 @@ _FUNCTIONS = {
     "constant_name": (c_char_p, [c_uint32, c_void_p]),
     "runtime_open": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "runtime_close": (None, [c_void_p]),
+    "runtime_synchronize": (c_int32, [c_void_p, c_void_p]),
     "runtime_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "memory_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "memory_free": (c_int32, [c_void_p, c_uint64, c_void_p]),
@@ -856,11 +997,46 @@ _FUNCTIONS = {
     "stream_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "stream_query": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "stream_create_with": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "stream_get_info": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "stream_get_priorities": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "stream_legacy": (c_void_p, []),
+    "stream_per_thread": (c_void_p, []),
+    "capture_exchange_mode": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_create": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "event_elapsed": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "event_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "event_query": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_wait_event": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "stream_add_host": (c_int32, [c_void_p, c_void_p, host_function, c_void_p, c_void_p]),
+    "stream_notify": (c_int32, [c_void_p, c_void_p, notify_function, c_void_p, c_void_p]),
+    "completion_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "completion_destroy": (None, [c_void_p]),
+    "completion_get_descriptor": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "completion_arm": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "completion_take": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "memory_write_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "memory_read_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "memory_copy_async": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "memory_fill_async": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
+    "memory_copy_2d_async": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "memory_copy_peer_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "host_allocate": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_void_p]),
+    "host_free": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "host_register": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, c_void_p]),
+    "host_unregister": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "pool_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "pool_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "pool_trim": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
+    "memory_allocate_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "memory_free_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
+    "device_count": (c_int32, [c_char_p, c_void_p, c_void_p]),
+    "device_get_info": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
+    "device_reaches_peer": (c_int32, [c_char_p, c_int32, c_int32, c_void_p, c_void_p]),
+    "runtime_enable_peer": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "ptx_parse": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p]),
     "ptx_destroy": (None, [c_void_p]),
     "ptx_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -868,9 +1044,14 @@ _FUNCTIONS = {
     "ptx_get_parameter": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_get_control": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_print": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "ptx_format": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "findings_count": (c_uint32, [c_void_p]),
     "findings_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "findings_get_edit": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "findings_get_related": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "findings_destroy": (None, [c_void_p]),
+    "findings_verdict_count": (c_uint32, [c_void_p]),
+    "findings_get_verdict": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "code_get": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "code_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "ptx_check": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p, c_void_p]),
@@ -891,6 +1072,8 @@ _FUNCTIONS = {
     "reason_text": (c_char_p, [c_int32]),
     "overlap_name": (c_char_p, [c_int32]),
     "overlap_text": (c_char_p, [c_int32]),
+    "kernel_get_occupancy": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "kernel_suggest_block": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p, c_void_p]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "kernel_get_requirement": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -919,12 +1102,25 @@ _FUNCTIONS = {
     "chain_destroy": (None, [c_void_p]),
     "chain_add": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
     "chain_add_ptx": (c_int32, [c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "chain_add_copy": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_void_p]),
+    "chain_add_fill": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint8, c_uint64, c_void_p]),
+    "chain_add_host": (c_int32, [c_void_p, c_void_p, host_function, c_void_p, c_void_p]),
+    "chain_find": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "chain_depend": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "chain_set_name": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p]),
     "chain_set_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_get_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_check": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "chain_set_arguments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
+    "chain_set_argument": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "chain_set_config": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "chain_set_copy": (c_int32, [c_void_p, c_uint32, c_uint64, c_uint64, c_uint64, c_void_p]),
+    "chain_set_fill": (c_int32, [c_void_p, c_uint32, c_uint64, c_uint8, c_uint64, c_void_p]),
+    "chain_add_argument_set": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "chain_select_argument_set": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "chain_prepare": (c_int32, [c_void_p, c_int32, c_void_p]),
     "chain_run": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "chain_run_many": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "chain_length": (c_uint32, [c_void_p]),
     "chain_get_hop": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "graph_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -985,6 +1181,7 @@ _FUNCTIONS = {
     "timeline_read": (c_int32, [c_void_p, c_uint32, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
     "shelf_get": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "shelf_find": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
+    "shelf_suggest": (c_int32, [c_char_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "shelf_field": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_uint64, c_void_p, c_void_p]),
 }
 # ---- end of generated
@@ -1108,6 +1305,36 @@ def _register_log(function):
     return number
 
 
+# ---- functions that the driver calls
+
+# Likewise one C callback each. They run on a thread of the driver's, where the library refuses what needs the driver (ERROR_CALLBACK).
+_calls = {}
+_call_numbers = itertools.count(1)
+
+
+@host_function
+def _call_host(user):
+    _calls.pop(user)()
+
+
+@notify_function
+def _call_notified(user, failure):
+    error = c_error.from_address(failure) if failure else None
+    _calls.pop(user)(Error(error.status, error) if error else None)
+
+
+def _add_call(function, *arguments):
+    """Hands a Python function in with its number."""
+    target, *others, called = arguments
+    number = next(_call_numbers)
+    _calls[number] = called
+    try:
+        call(function, target, *others, number)
+    except Error:
+        del _calls[number]
+        raise
+
+
 # ---- objects
 
 
@@ -1215,11 +1442,106 @@ class Runtime:
             raise ValueError(f"{nbytes} bytes do not fit into a {type(memory).__name__} of {there}")
         return address
 
-    def stream(self):
-        return Stream(self)
+    def write_async(self, target, data, stream=None):
+        """write() that does not wait. Memory of the host that is not pinned is read before it returns; pinned memory is the caller's to
+        leave alone until the stream has come there."""
+        source, nbytes = _host(data, writable=False)
+        call(raw.memory_write_async, self.handle, self._address(target, nbytes, stream), source, nbytes, _handle(stream))
+
+    def read_async(self, source, out, stream=None):
+        """read() that does not wait where `out` is pinned memory."""
+        target, nbytes = _host(out, writable=True)
+        call(raw.memory_read_async, self.handle, target, self._address(source, nbytes, stream), nbytes, _handle(stream))
+        return out
+
+    def copy(self, target, source, nbytes, stream=None):
+        """Copies device memory in the stream, without waiting; a source of another runtime's Memory by way of both devices."""
+        owner = source.runtime if isinstance(source, Memory) else self
+        places = [self._address(memory, nbytes, stream) for memory in (target, source)]
+        if owner.handle == self.handle:
+            call(raw.memory_copy_async, self.handle, *places, nbytes, _handle(stream))
+        else:
+            call(raw.memory_copy_peer_async, self.handle, places[0], owner.handle, places[1], nbytes, _handle(stream))
+
+    def copy_rows(self, target, source, row_bytes, rows, target_pitch, source_pitch, stream=None):
+        """Copies a rectangle, without waiting; a pitch is the bytes from one row to the next."""
+        places = [
+            self._address(memory, (rows - 1) * pitch + row_bytes if rows else 0, stream)
+            for memory, pitch in ((target, target_pitch), (source, source_pitch))
+        ]
+        copy = c_copy_2d(
+            target=places[0], source=places[1], target_pitch=target_pitch, source_pitch=source_pitch, row_bytes=row_bytes, rows=rows
+        )
+        call(raw.memory_copy_2d_async, self.handle, byref(copy), _handle(stream))
+
+    def fill(self, target, value, count, element_bytes=1, stream=None):
+        """Writes `count` elements of 1, 2 or 4 bytes, without waiting."""
+        address = self._address(target, count * element_bytes, stream)
+        call(raw.memory_fill_async, self.handle, address, value, element_bytes, count, _handle(stream))
+
+    def pinned(self, nbytes, flags=HOST_PORTABLE):
+        """Memory of the host that copies reach without waiting."""
+        return Pinned(self, nbytes, flags)
+
+    def pin(self, data, flags=HOST_PORTABLE):
+        """Pins the memory of a NumPy array, or of another contiguous writable buffer, until what it returns is closed."""
+        return Registered(self, data, flags)
+
+    def pool(self, release_threshold=0, maximum_bytes=0):
+        """A pool that memory in stream order comes from: Pool.allocate."""
+        return Pool(self, release_threshold, maximum_bytes)
+
+    def stream(self, priority=0, blocking=False):
+        return Stream(self, priority, blocking)
+
+    def event(self, timing=False):
+        return Event(self, timing)
+
+    def completion(self):
+        return Completion(self)
 
     def synchronize(self, stream=None):
         call(raw.stream_synchronize, self.handle, _handle(stream))
+
+    def synchronize_all(self):
+        """Waits for all work of the context."""
+        call(raw.runtime_synchronize, self.handle)
+
+    def query(self, stream=None):
+        """Whether all that a stream was given is over."""
+        done = c_uint32()
+        call(raw.stream_query, self.handle, _handle(stream), byref(done))
+        return bool(done.value)
+
+    def add_host(self, function, stream=None):
+        """The stream calls function() on a thread of the driver's, and waits for its return. There, what needs the driver is refused. After
+        a fault it is not called."""
+        info = c_stream_info()
+        call(raw.stream_get_info, self.handle, _handle(stream), byref(info))
+        if info.captured:
+            _refuse("the stream is being captured, and nothing would keep a Python function for the graph: give a C function to raw.stream_add_host")
+        _add_call(raw.stream_add_host, self.handle, _handle(stream), _call_host, function)
+
+    def notify(self, function, stream=None):
+        """Calls function(failure) once, on a thread of the driver's, when all that is in the stream now is over; failure is None, or the Error
+        of a fault."""
+        _add_call(raw.stream_notify, self.handle, _handle(stream), _call_notified, function)
+
+    async def done(self, stream=None):
+        """`await runtime.done(stream)` returns when all that is in the stream now is over, and blocks no thread; a fault raises Error."""
+        with Completion(self) as completion:
+            completion.arm(stream)
+            await completion.reached()
+
+    def priorities(self):
+        """The least and the most urgent priority of streams; a smaller number is more urgent."""
+        least, greatest = c_int32(), c_int32()
+        call(raw.stream_get_priorities, self.handle, byref(least), byref(greatest))
+        return least.value, greatest.value
+
+    def enable_peer(self, other):
+        """Lets this runtime's kernels and copies reach the memory of another one's device."""
+        call(raw.runtime_enable_peer, self.handle, other.handle)
 
     def chain(self):
         return Chain(self)
@@ -1264,27 +1586,174 @@ class Runtime:
 class Stream(_Object):
     """A CUstream. Wherever a stream is taken, the CUstream of other code may be given as an int too."""
 
-    def __init__(self, runtime):
+    def __init__(self, runtime, priority=0, blocking=False):
         self.runtime = runtime
-        self.handle = _make(raw.stream_create, runtime.handle)
+        options = c_stream_options(priority=priority, flags=STREAM_BLOCKING if blocking else 0)
+        self.handle = _make(raw.stream_create_with, runtime.handle, byref(options))
         self._own(_end_with, runtime._hold, raw.stream_destroy, self.handle)
 
     @property
     def _as_parameter_(self):
         return _handle(self)
 
+    def info(self):
+        info = c_stream_info()
+        call(raw.stream_get_info, self.runtime.handle, _handle(self), byref(info))
+        return _dictionary(info)
+
     def synchronize(self):
         self.runtime.synchronize(self)
+
+    def query(self):
+        return self.runtime.query(self)
+
+    def add_host(self, function):
+        self.runtime.add_host(function, self)
+
+    def notify(self, function):
+        self.runtime.notify(function, self)
+
+    async def done(self):
+        await self.runtime.done(self)
+
+    def wait_event(self, event):
+        """What the stream is given from now on waits for what the event was recorded behind."""
+        call(raw.stream_wait_event, self.runtime.handle, _handle(self), event.handle)
+
+
+class Event(_Object):
+    """A CUevent: a place in a stream."""
+
+    def __init__(self, runtime, timing=False):
+        self.runtime = runtime
+        self.handle = _make(raw.event_create, runtime.handle, EVENT_TIMING if timing else EVENT_ORDER)
+        self._own(_end_with, runtime._hold, raw.event_destroy, self.handle)
+
+    def record(self, stream=None):
+        call(raw.event_record, self.runtime.handle, self.handle, _handle(stream))
+
+    def synchronize(self):
+        call(raw.event_synchronize, self.runtime.handle, self.handle)
+
+    def query(self):
+        done = c_uint32()
+        call(raw.event_query, self.runtime.handle, self.handle, byref(done))
+        return bool(done.value)
+
+
+class Completion(_Object):
+    """A file descriptor that becomes readable when a position in a stream is reached: for select, and for asyncio by `await
+    completion.reached()`."""
+
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.handle = _make(raw.completion_create, runtime.handle)
+        self._own(raw.completion_destroy, self.handle)
+
+    def fileno(self):
+        descriptor = c_int32()
+        call(raw.completion_get_descriptor, self.handle, byref(descriptor))
+        return descriptor.value
+
+    def arm(self, stream=None):
+        """The descriptor becomes readable when all that is in the stream now is over. May be called again, also before that."""
+        call(raw.completion_arm, self.handle, _handle(stream))
+
+    def take(self):
+        """How many of the armed positions have been reached since the last take; a fault raises Error once."""
+        reached = c_uint64()
+        call(raw.completion_take, self.handle, byref(reached))
+        return reached.value
+
+    async def reached(self):
+        """Waits for the next position and takes it. One task at a time."""
+        import asyncio  # which takes longer to load than all else here
+
+        loop = asyncio.get_running_loop()
+        descriptor, woken = self.fileno(), loop.create_future()
+        loop.add_reader(descriptor, lambda: woken.done() or woken.set_result(None))
+        try:
+            await woken
+        finally:
+            loop.remove_reader(descriptor)
+        return self.take()
+
+
+class _HostMemory(_Object):
+    """Pinned memory of the host: numpy.asarray(it), memoryview(it.data), or wherever host data is taken. Its end waits for the context's
+    work, since a copy may still use it."""
+
+    @property
+    def data(self):
+        if self.handle is None:
+            _refuse("the pinned memory has been closed")
+        return (c_uint8 * self.nbytes).from_address(self.handle)
+
+    @property
+    def __array_interface__(self):
+        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (ctypes.addressof(self.data), False), "version": 3}
+
+
+class Pinned(_HostMemory):
+    """Allocated by the driver. A NumPy array of it keeps it."""
+
+    def __init__(self, runtime, nbytes, flags=HOST_PORTABLE):
+        self.runtime, self.nbytes = runtime, operator.index(nbytes)
+        self.handle = _make(raw.host_allocate, runtime.handle, nbytes, flags).value
+        self._own(_end_with, runtime._hold, raw.host_free, self.handle)
+
+
+class Registered(_HostMemory):
+    """The caller's own memory, which is kept until it is closed."""
+
+    def __init__(self, runtime, data, flags=HOST_PORTABLE):
+        kept, self.nbytes = _host(data, writable=True)
+        self.runtime, self.handle = runtime, ctypes.addressof(kept)
+        call(raw.host_register, runtime.handle, self.handle, self.nbytes, flags)
+        self._own(_end_registered, runtime._hold, self.handle, kept)
+
+
+def _end_registered(hold, address, kept):
+    _end_with(hold, raw.host_unregister, address)
+    del kept
+
+
+class Pool(_Object):
+    """A CUmemoryPool. What was allocated from it outlives it."""
+
+    def __init__(self, runtime, release_threshold=0, maximum_bytes=0):
+        self.runtime = runtime
+        options = c_pool_options(release_threshold=release_threshold, maximum_bytes=maximum_bytes)
+        self.handle = _make(raw.pool_create, runtime.handle, byref(options))
+        self._own(_end_with, runtime._hold, raw.pool_destroy, self.handle)
+
+    def allocate(self, nbytes, stream=None):
+        """Memory that exists from here on in the stream. Memory.free_async ends it there; close() waits for the context's work."""
+        return Memory(self.runtime, nbytes, self, stream)
+
+    def trim(self, keep_bytes=0):
+        call(raw.pool_trim, self.runtime.handle, self.handle, keep_bytes)
 
 
 class Memory(_Object):
     """Device memory, freed with the object. The driver frees it when the work that uses it is done."""
 
-    def __init__(self, runtime, nbytes):
+    def __init__(self, runtime, nbytes, pool=None, stream=None):
         address = c_uint64()
-        call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
+        if pool is None:
+            call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
+        else:
+            call(raw.memory_allocate_async, runtime.handle, pool.handle, nbytes, _handle(stream), byref(address))
+        self.runtime = runtime
         self.handle, self.nbytes = address.value, operator.index(nbytes)
         self._own(_end_with, runtime._hold, raw.memory_free, self.handle)
+
+    def free_async(self, stream=None):
+        """Ends memory of a pool in stream order."""
+        address = self.address
+        call(raw.memory_free_async, self.runtime.handle, address, _handle(stream))
+        self._end.detach()
+        self.handle = None
 
     @property
     def address(self):
@@ -1358,11 +1827,25 @@ class Kernel:
         call(raw.launch, self.handle, byref(config), packed, len(packed), byref(reason))
         return reason.value
 
+    def occupancy(self, block, **config):
+        """How many blocks one multiprocessor holds at a time."""
+        blocks = c_uint32()
+        config = c_launch_config(grid=_three(1, "grid"), block=_three(block, "block"), **config)
+        call(raw.kernel_get_occupancy, self.handle, byref(config), byref(blocks))
+        return blocks.value
+
+    def suggest_block(self, shared_bytes=0, maximum_threads=0):
+        """The block size with which most threads are resident, and how many blocks of it fill the device."""
+        threads, blocks = c_uint32(), c_uint32()
+        call(raw.kernel_suggest_block, self.handle, shared_bytes, maximum_threads, byref(threads), byref(blocks))
+        return threads.value, blocks.value
+
     def _prepare(self, grid, block, arguments, stream, config):
         """Configuration and arguments as the library takes them."""
         if self.module.handle is None:
             _refuse("the kernel's module has been closed")
         config = {name: _three(value, name) if name == "cluster" else value for name, value in config.items()}
+        config["name"] = _text(config.get("name"))
         config = c_launch_config(grid=_three(grid, "grid"), block=_three(block, "block"), **config)
         packed = (c_argument * len(arguments))()
         packed.kept, sizes = [], []
@@ -1389,26 +1872,115 @@ class Kernel:
                 raise ValueError(f"the kernel may touch {touched.value} bytes of {name}, the memory that is given has {nbytes}")
 
 
+# Functions of chains by their numbers, and what the driver calls for all of them: a run may still be under way when its chain has gone.
+_entry_functions = {}
+_host_numbers = itertools.count(1)
+_call_entry = host_function(lambda number: _entry_functions.get(number, lambda: None)())
+
+
 class Chain(_Object):
-    """Launches in stream order, prepared once, run many times. It keeps the memory that its arguments named."""
+    """Launches, copies, fills and host functions in stream order, prepared once, changed between runs, run many times. Each method that adds one
+    returns its number; where one is asked for, its name does as well. The chain keeps the memory that its arguments name: what a change replaces,
+    a run that is under way may still use."""
 
     def __init__(self, runtime):
         self.runtime = runtime
         self.handle = _make(raw.chain_create, runtime.handle)
-        self._kept = []
+        self._kernels, self._kept, self._set = [], [[]], 0  # kept: by set and launch
         self._own(raw.chain_destroy, self.handle)
 
     def __len__(self):
         return raw.chain_length(self.handle)
 
+    def _added(self, kernel, kept):
+        self._kernels.append(kernel)
+        for kept_by_set in self._kept:
+            kept_by_set.append(kept)
+        return len(self._kernels) - 1
+
+    def find(self, name):
+        """The number of the launch that was given that name; else of the only one of a kernel of that name."""
+        index = c_uint32()
+        call(raw.chain_find, self.handle, _text(name), byref(index))
+        return index.value
+
+    def _index(self, launch):
+        return self.find(launch) if isinstance(launch, str) else operator.index(launch)
+
     def add(self, kernel, grid, block, arguments, **config):
+        """Appends a launch; `config` may have `name`, `lane`, `pdl`, `cluster` and `shared_bytes`."""
         config, packed = kernel._prepare(grid, block, arguments, None, config)
         call(raw.chain_add, self.handle, kernel.handle, byref(config), packed, len(packed))
-        self._kept.append(arguments)
+        return self._added(kernel, arguments)
 
-    def depend(self, index, on):
+    def copy(self, target, source, nbytes, lane=0, name=None):
+        """Appends a copy. It ends the overlap of the kernels at its sides; so do fill and host."""
+        config = c_launch_config(lane=lane, name=_text(name))
+        places = [self.runtime._address(memory, nbytes, None) for memory in (target, source)]
+        call(raw.chain_add_copy, self.handle, byref(config), *places, nbytes)
+        return self._added(None, (target, source))
+
+    def fill(self, memory, value, nbytes, lane=0, name=None):
+        """Appends a fill of `nbytes` bytes with one."""
+        config = c_launch_config(lane=lane, name=_text(name))
+        call(raw.chain_add_fill, self.handle, byref(config), self.runtime._address(memory, nbytes, None), value, nbytes)
+        return self._added(None, memory)
+
+    def host(self, function, lane=0, name=None):
+        """Appends a call of a function without arguments, on a thread of the driver: it must not use the driver or this module, and what it raises
+        is printed and goes nowhere else."""
+        config, number = c_launch_config(lane=lane, name=_text(name)), next(_host_numbers)
+        _entry_functions[number] = function
+        weakref.finalize(self, _entry_functions.pop, number, None).atexit = False
+        call(raw.chain_add_host, self.handle, byref(config), _call_entry, number)
+        return self._added(None, None)
+
+    def depend(self, launch, on):
         """Makes a launch wait for an earlier one of another lane."""
-        call(raw.chain_depend, self.handle, index, on)
+        call(raw.chain_depend, self.handle, self._index(launch), self._index(on))
+
+    def _kernel(self, index):
+        kernel = self._kernels[index] if 0 <= index < len(self._kernels) else None
+        return kernel or _refuse(f"launch {index} is none of a kernel that was added here")
+
+    def _change(self, index, kept):
+        if index < len(self._kernels):
+            self._kept[self._set][index] = kept
+
+    def set_arguments(self, launch, arguments):
+        """Other arguments for the runs that follow, in every mode; nothing is instantiated again."""
+        index = self._index(launch)
+        _, packed = self._kernel(index)._prepare(1, 1, arguments, None, {})
+        call(raw.chain_set_arguments, self.handle, index, packed, len(packed))
+        self._change(index, arguments)
+
+    def set_config(self, launch, grid, block, **config):
+        """Another configuration, in all sets of arguments."""
+        index = self._index(launch)
+        config, _ = self._kernel(index)._prepare(grid, block, [], None, config)
+        call(raw.chain_set_config, self.handle, index, byref(config))
+
+    def set_copy(self, launch, target, source, nbytes):
+        index, places = self._index(launch), [self.runtime._address(memory, nbytes, None) for memory in (target, source)]
+        call(raw.chain_set_copy, self.handle, index, *places, nbytes)
+        self._change(index, (target, source))
+
+    def set_fill(self, launch, memory, value, nbytes):
+        index = self._index(launch)
+        call(raw.chain_set_fill, self.handle, index, self.runtime._address(memory, nbytes, None), value, nbytes)
+        self._change(index, memory)
+
+    def add_argument_set(self):
+        """One more set of arguments, as the selected one is now; returns its number. Set 0 is there from the start."""
+        index = c_uint32()
+        call(raw.chain_add_argument_set, self.handle, byref(index))
+        self._kept.append(list(self._kept[self._set]))
+        return index.value
+
+    def select_argument_set(self, index):
+        """Makes a set the one that runs and changes are about, at no cost for the runs."""
+        call(raw.chain_select_argument_set, self.handle, index)
+        self._set = index
 
     def check(self):
         """The findings of `griddep check` on the launches, as they use the addresses that they have."""
@@ -1423,10 +1995,19 @@ class Chain(_Object):
         """Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl."""
         call(raw.chain_run, self.handle, _mode(mode), _handle(stream))
 
-    def hop(self, mode, index):
+    def run_many(self, rounds, mode="graph-pdl", stream=None):
+        """Runs the chain back to back; where the check allows it, round overlaps round: `hop(mode, len(chain))` tells."""
+        call(raw.chain_run_many, self.handle, _mode(mode), rounds, _handle(stream))
+
+    async def run_async(self, mode="graph-pdl", stream=None):
+        """`await chain.run_async()` runs the chain and returns when it is over, and blocks no thread meanwhile."""
+        self.run(mode, stream)
+        await self.runtime.done(stream)
+
+    def hop(self, mode, launch):
         """What happens at a launch: `reason` is a REASON_*, `edge` 1 for a programmatic edge of a graph."""
         info = c_hop_info()
-        call(raw.chain_get_hop, self.handle, _mode(mode), index, byref(info))
+        call(raw.chain_get_hop, self.handle, _mode(mode), self._index(launch), byref(info))
         return _dictionary(info)
 
 
@@ -1486,6 +2067,27 @@ class Graph(_Object):
         call(raw.graph_launch, self.handle, _handle(stream))
 
 
+LEGACY_STREAM, PER_THREAD_STREAM = 1, 2  # as stream_legacy and stream_per_thread give them
+
+
+def devices(driver=None):
+    """What each device of a driver is like; no runtime is opened."""
+    count, found = c_uint32(), []
+    call(raw.device_count, _text(driver), byref(count))
+    for index in range(count.value):
+        info = c_device_info()
+        call(raw.device_get_info, _text(driver), index, byref(info))
+        found.append(_dictionary(info))
+    return found
+
+
+def reaches_peer(device, peer, driver=None):
+    """Whether a device can be made to reach another one's memory."""
+    reaches = c_uint32()
+    call(raw.device_reaches_peer, _text(driver), device, peer, byref(reaches))
+    return bool(reaches.value)
+
+
 def reason_text(reason):
     return raw.reason_text(reason).decode()
 
@@ -1511,8 +2113,7 @@ def _mode(mode):
     if isinstance(mode, int):
         return mode
     value = c_int32()
-    if raw.mode_find(_text(mode), byref(value), None) != OK:
-        raise ValueError(f"there is no mode {mode!r}; there are serial, pdl, graph and graph-pdl")
+    call(raw.mode_find, _text(mode), byref(value))
     return value.value
 
 
@@ -1635,6 +2236,8 @@ def _dlpack(value, stream):
 
 def _host(data, writable):
     """Address and size of host data; the address is that of an object which keeps it."""
+    if isinstance(data, _HostMemory):
+        data = data.data
     view = memoryview(data)
     if not view.c_contiguous:
         raise ValueError("host data must be contiguous")

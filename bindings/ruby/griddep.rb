@@ -48,6 +48,7 @@ module Griddep
     ERROR_UNSUPPORTED = -18
     ERROR_FAULT = -19
     ERROR_REQUIREMENT = -20
+    ERROR_CALLBACK = -21
     LOG_NONE = 0
     LOG_ERROR = 1
     LOG_WARNING = 2
@@ -66,8 +67,15 @@ module Griddep
     FEATURE_PARAMETER_INFO = 32
     FEATURE_CLUSTER = 64
     FEATURE_CONDITIONAL = 128
+    STREAM_BLOCKING = 1
+    CAPTURE_GLOBAL = 0
+    CAPTURE_THREAD_LOCAL = 1
+    CAPTURE_RELAXED = 2
     EVENT_TIMING = 0
     EVENT_ORDER = 1
+    HOST_PORTABLE = 1
+    HOST_WRITE_COMBINED = 4
+    HOST_READ_ONLY = 8
     TRAIT_KNOWN = 1
     TRAIT_WAITS = 2
     TRAIT_WAITS_ALWAYS = 4
@@ -78,6 +86,14 @@ module Griddep
     SEVERITY_NOTE = 1
     SEVERITY_WARNING = 2
     SEVERITY_ERROR = 3
+    WAITS_UNKNOWN = 0
+    WAITS_NEVER = 1
+    WAITS_SOMETIMES = 2
+    WAITS_ALWAYS = 3
+    EARLY_UNKNOWN = 0
+    EARLY_UNSAFE = 1
+    EARLY_CONDITIONAL = 2
+    EARLY_SAFE = 3
     WAIT_KEEP = 0
     WAIT_INSERT = 1
     WAIT_MOVE = 2
@@ -130,6 +146,7 @@ module Griddep
     REASON_WRONG_PORT = 25
     REASON_NO_EDGE_DATA = 26
     REASON_TOOLS = 27
+    REASON_ROUND = 28
     OVERLAP_UNKNOWN = -1
     OVERLAP_NONE = 0
     OVERLAP_TAIL = 1
@@ -222,25 +239,25 @@ module Griddep
     GRAPH_OWN = 1
     FORMAT_DOT = 0
     FORMAT_JSON = 1
-    TUNE_FORGET = 1
-    TUNE_BETTER = 0
-    TUNE_NOT_BETTER = 1
-    TUNE_SLOWER = 2
-    TUNE_SAME = 3
-    TUNE_NO_PLACE = 4
-    TUNE_ILLEGAL = 5
-    TUNE_DIFFERENT = 6
-    TUNE_REFUSED = 7
-    TUNE_UNCONFIRMED = 8
-    TUNE_SPAN = 0
-    TUNE_IDLE = 1
-    TUNE_GAP = 2
-    TUNE_WORK = 3
-    TUNE_LEAD = 4
-    TUNE_HIDDEN = 5
-    TUNE_WAIT = 6
-    TUNE_OVERLAP = 7
-    TUNE_FIGURES = 8
+    TUNE_FLAG_FORGET = 1
+    TUNE_OUTCOME_BETTER = 0
+    TUNE_OUTCOME_NOT_BETTER = 1
+    TUNE_OUTCOME_SLOWER = 2
+    TUNE_OUTCOME_SAME = 3
+    TUNE_OUTCOME_NO_PLACE = 4
+    TUNE_OUTCOME_ILLEGAL = 5
+    TUNE_OUTCOME_DIFFERENT = 6
+    TUNE_OUTCOME_REFUSED = 7
+    TUNE_OUTCOME_UNCONFIRMED = 8
+    TUNE_FIGURE_SPAN = 0
+    TUNE_FIGURE_IDLE = 1
+    TUNE_FIGURE_GAP = 2
+    TUNE_FIGURE_WORK = 3
+    TUNE_FIGURE_LEAD = 4
+    TUNE_FIGURE_HIDDEN = 5
+    TUNE_FIGURE_WAIT = 6
+    TUNE_FIGURE_OVERLAP = 7
+    TUNE_FIGURE_COUNT = 8
     TUNE_WHOLE = -1
     STAMP_SM = 0
     STAMP_ENTRY = 1
@@ -273,6 +290,32 @@ module Griddep
       "void *driver_cache_reason", "uint64_t driver_cache_bytes",
     ])
 
+    CStreamOptions = struct([
+      "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t reserved",
+    ])
+
+    CStreamInfo = struct([
+      "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t captured",
+    ])
+
+    CCopy2d = struct([
+      "uint32_t size", "uint32_t reserved", "uint64_t target", "uint64_t source", "uint64_t target_pitch",
+      "uint64_t source_pitch", "uint64_t row_bytes", "uint64_t rows",
+    ])
+
+    CPoolOptions = struct([
+      "uint32_t size", "uint32_t flags", "uint64_t release_threshold", "uint64_t maximum_bytes",
+    ])
+
+    CDeviceInfo = struct([
+      "uint32_t size", "int32_t device", "int32_t capability", "uint32_t multiprocessors", "uint64_t memory_bytes",
+      "uint64_t l2_bytes", "uint32_t shared_bytes_per_multiprocessor", "uint32_t shared_bytes_per_block",
+      "uint32_t registers_per_multiprocessor", "uint32_t threads_per_multiprocessor",
+      "uint32_t blocks_per_multiprocessor", "uint32_t copy_engines", "uint32_t pools", "uint32_t integrated",
+      "uint32_t pci_domain", "uint32_t pci_bus", "uint32_t pci_device", "uint32_t reserved", "uint8_t uuid[16]",
+      "char name[256]",
+    ])
+
     CPtxInfo = struct([
       "uint32_t size", "uint32_t address_bits", "void *target", "int32_t version", "int32_t capability",
       "uint32_t entry_count", "uint32_t function_count",
@@ -295,7 +338,25 @@ module Griddep
 
     CFinding = struct([
       "uint32_t size", "int32_t severity", "void *code", "void *file", "void *entry", "void *text", "void *hint",
-      "void *quote", "int32_t line", "int32_t column", "int32_t launch", "uint32_t reserved",
+      "void *quote", "int32_t line", "int32_t column", "int32_t launch", "uint32_t reserved", "int32_t end_line",
+      "int32_t end_column", "uint32_t edit_count", "uint32_t is_certain", "uint32_t related_count",
+      "int32_t source_line", "void *source_file",
+    ])
+
+    CEdit = struct([
+      "uint32_t size", "uint32_t reserved", "uint64_t offset", "uint64_t bytes", "void *text", "int32_t line",
+      "int32_t column", "int32_t end_line", "int32_t end_column",
+    ])
+
+    CRelated = struct([
+      "uint32_t size", "uint32_t reserved", "void *file", "void *text", "int32_t line", "int32_t column",
+      "int32_t end_line", "int32_t end_column",
+    ])
+
+    CVerdict = struct([
+      "uint32_t size", "uint32_t is_valid", "void *file", "void *entry", "void *text", "void *condition",
+      "int32_t line", "int32_t column", "int32_t waits", "int32_t early", "void *wait_lines", "void *trigger_lines",
+      "uint32_t wait_count", "uint32_t trigger_count",
     ])
 
     CCodeInfo = struct([
@@ -340,7 +401,7 @@ module Griddep
     CLaunchConfig = struct([
       "uint32_t size", "uint32_t flags", "uint32_t grid[3]", "uint32_t block[3]", "uint32_t cluster[3]",
       "uint32_t shared_bytes", "int32_t pdl", "uint32_t attribute_count", "void *attributes", "void *stream",
-      "uint32_t lane", "uint32_t reserved",
+      "uint32_t lane", "uint32_t reserved", "void *name",
     ])
 
     CRequirementInfo = struct([
@@ -359,7 +420,8 @@ module Griddep
     ])
 
     CHopInfo = struct([
-      "uint32_t size", "int32_t reason", "void *kernel", "int32_t edge", "uint32_t lane",
+      "uint32_t size", "int32_t reason", "void *kernel", "int32_t edge", "uint32_t lane", "int32_t node",
+      "void *name",
     ])
 
     CUse = struct([
@@ -460,6 +522,7 @@ module Griddep
       "const char *griddep_constant_name(uint32_t index, void *value)",
       "int32_t griddep_runtime_open(void *options, void *runtime, void *error)",
       "void griddep_runtime_close(void *runtime)",
+      "int32_t griddep_runtime_synchronize(void *runtime, void *error)",
       "int32_t griddep_runtime_get_info(void *runtime, void *info, void *error)",
       "int32_t griddep_memory_allocate(void *runtime, uint64_t bytes, void *address, void *error)",
       "int32_t griddep_memory_free(void *runtime, uint64_t address, void *error)",
@@ -469,11 +532,46 @@ module Griddep
       "int32_t griddep_stream_create(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_destroy(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_synchronize(void *runtime, void *stream, void *error)",
+      "int32_t griddep_stream_query(void *runtime, void *stream, void *done, void *error)",
+      "int32_t griddep_stream_create_with(void *runtime, void *options, void *stream, void *error)",
+      "int32_t griddep_stream_get_info(void *runtime, void *stream, void *info, void *error)",
+      "int32_t griddep_stream_get_priorities(void *runtime, void *least, void *greatest, void *error)",
+      "void *griddep_stream_legacy(void)",
+      "void *griddep_stream_per_thread(void)",
+      "int32_t griddep_capture_exchange_mode(void *runtime, int32_t mode, void *before, void *error)",
       "int32_t griddep_event_create(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
       "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
       "int32_t griddep_event_elapsed(void *runtime, void *start, void *end, void *microseconds, void *error)",
+      "int32_t griddep_event_synchronize(void *runtime, void *event, void *error)",
+      "int32_t griddep_event_query(void *runtime, void *event, void *done, void *error)",
       "int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, void *error)",
+      "int32_t griddep_stream_add_host(void *runtime, void *stream, void *function, void *user, void *error)",
+      "int32_t griddep_stream_notify(void *runtime, void *stream, void *function, void *user, void *error)",
+      "int32_t griddep_completion_create(void *runtime, void *completion, void *error)",
+      "void griddep_completion_destroy(void *completion)",
+      "int32_t griddep_completion_get_descriptor(void *completion, void *descriptor, void *error)",
+      "int32_t griddep_completion_arm(void *completion, void *stream, void *error)",
+      "int32_t griddep_completion_take(void *completion, void *reached, void *error)",
+      "int32_t griddep_memory_write_async(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
+      "int32_t griddep_memory_copy_2d_async(void *runtime, void *copy, void *stream, void *error)",
+      "int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
+      "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
+      "int32_t griddep_host_register(void *runtime, void *memory, uint64_t bytes, uint32_t flags, void *error)",
+      "int32_t griddep_host_unregister(void *runtime, void *memory, void *error)",
+      "int32_t griddep_pool_create(void *runtime, void *options, void *pool, void *error)",
+      "int32_t griddep_pool_destroy(void *runtime, void *pool, void *error)",
+      "int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, void *error)",
+      "int32_t griddep_memory_allocate_async(void *runtime, void *pool, uint64_t bytes, void *stream, void *address, void *error)",
+      "int32_t griddep_memory_free_async(void *runtime, uint64_t address, void *stream, void *error)",
+      "int32_t griddep_device_count(void *driver, void *count, void *error)",
+      "int32_t griddep_device_get_info(void *driver, int32_t device, void *info, void *error)",
+      "int32_t griddep_device_reaches_peer(void *driver, int32_t device, int32_t peer, void *reaches, void *error)",
+      "int32_t griddep_runtime_enable_peer(void *runtime, void *peer, void *error)",
       "int32_t griddep_ptx_parse(void *text, uint64_t bytes, void *name, void *ptx, void *error)",
       "void griddep_ptx_destroy(void *ptx)",
       "int32_t griddep_ptx_get_info(void *ptx, void *info, void *error)",
@@ -481,9 +579,14 @@ module Griddep
       "int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, void *bytes, void *error)",
+      "int32_t griddep_ptx_format(void *ptx, void *formatted, void *error)",
       "uint32_t griddep_findings_count(void *findings)",
       "int32_t griddep_findings_get(void *findings, uint32_t index, void *finding, void *error)",
+      "int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, void *edit, void *error)",
+      "int32_t griddep_findings_get_related(void *findings, uint32_t index, uint32_t number, void *related, void *error)",
       "void griddep_findings_destroy(void *findings)",
+      "uint32_t griddep_findings_verdict_count(void *findings)",
+      "int32_t griddep_findings_get_verdict(void *findings, uint32_t index, void *verdict, void *error)",
       "int32_t griddep_code_get(uint32_t index, void *info, void *error)",
       "int32_t griddep_code_find(void *code, void *index, void *error)",
       "int32_t griddep_ptx_check(void *text, uint64_t bytes, void *name, void *options, void *findings, void *error)",
@@ -504,6 +607,8 @@ module Griddep
       "const char *griddep_reason_text(int32_t reason)",
       "const char *griddep_overlap_name(int32_t overlap)",
       "const char *griddep_overlap_text(int32_t overlap)",
+      "int32_t griddep_kernel_get_occupancy(void *kernel, void *config, void *blocks, void *error)",
+      "int32_t griddep_kernel_suggest_block(void *kernel, uint32_t shared_bytes, uint32_t maximum_threads, void *threads, void *blocks, void *error)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
       "int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, void *info, void *error)",
@@ -532,12 +637,25 @@ module Griddep
       "void griddep_chain_destroy(void *chain)",
       "int32_t griddep_chain_add(void *chain, void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_chain_add_ptx(void *chain, void *ptx, void *entry, void *config, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_chain_add_copy(void *chain, void *config, uint64_t target, uint64_t source, uint64_t bytes, void *error)",
+      "int32_t griddep_chain_add_fill(void *chain, void *config, uint64_t address, uint8_t value, uint64_t bytes, void *error)",
+      "int32_t griddep_chain_add_host(void *chain, void *config, void *function, void *user, void *error)",
+      "int32_t griddep_chain_find(void *chain, void *name, void *index, void *error)",
       "int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, void *error)",
+      "int32_t griddep_chain_set_name(void *chain, uint32_t index, void *name, void *error)",
       "int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
       "int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
       "int32_t griddep_chain_check(void *chain, void *findings, void *error)",
+      "int32_t griddep_chain_set_arguments(void *chain, uint32_t index, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_chain_set_argument(void *chain, uint32_t index, uint32_t argument, void *value, void *error)",
+      "int32_t griddep_chain_set_config(void *chain, uint32_t index, void *config, void *error)",
+      "int32_t griddep_chain_set_copy(void *chain, uint32_t index, uint64_t target, uint64_t source, uint64_t bytes, void *error)",
+      "int32_t griddep_chain_set_fill(void *chain, uint32_t index, uint64_t address, uint8_t value, uint64_t bytes, void *error)",
+      "int32_t griddep_chain_add_argument_set(void *chain, void *set, void *error)",
+      "int32_t griddep_chain_select_argument_set(void *chain, uint32_t set, void *error)",
       "int32_t griddep_chain_prepare(void *chain, int32_t mode, void *error)",
       "int32_t griddep_chain_run(void *chain, int32_t mode, void *stream, void *error)",
+      "int32_t griddep_chain_run_many(void *chain, int32_t mode, uint32_t rounds, void *stream, void *error)",
       "uint32_t griddep_chain_length(void *chain)",
       "int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, void *info, void *error)",
       "int32_t griddep_graph_create(void *runtime, void *graph, void *error)",
@@ -598,6 +716,7 @@ module Griddep
       "int32_t griddep_timeline_read(void *timeline, uint32_t index, int32_t column, void *values, uint64_t capacity, void *count, void *error)",
       "int32_t griddep_shelf_get(uint32_t index, void *info, void *error)",
       "int32_t griddep_shelf_find(void *name, int32_t capability, void *info, void *error)",
+      "int32_t griddep_shelf_suggest(void *kernel, void *device, void *arguments, uint32_t argument_count, void *config, void *error)",
       "int32_t griddep_shelf_field(void *text, uint64_t text_bytes, void *field, void *buffer, uint64_t capacity, void *bytes, void *error)",
     ].freeze
     # ---- end of generated
@@ -703,14 +822,7 @@ module Griddep
   end
 
   def mode(mode)
-    return mode if mode.is_a?(Integer)
-
-    out = Fiddle::Pointer.malloc(4, Fiddle::RUBY_FREE)
-    unless Raw.griddep_mode_find(mode.to_s, out, nil) == Raw::OK
-      raise ArgumentError, "there is no mode #{mode}; there are serial, pdl, graph and graph-pdl"
-    end
-
-    out[0, 4].unpack1("l")
+    mode.is_a?(Integer) ? mode : made("l", :mode_find, mode.to_s)
   end
 
   def config(grid: 1, block: 1, cluster: 0, stream: nil, **fields)

@@ -15,8 +15,14 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Waker};
 use std::{env, fmt, mem, panic, ptr};
 
 /// The declarations of griddep.h: constants, structs, and the functions without their prefix.
@@ -74,6 +80,7 @@ pub const ERROR_STREAM: i32 = -17;
 pub const ERROR_UNSUPPORTED: i32 = -18;
 pub const ERROR_FAULT: i32 = -19;
 pub const ERROR_REQUIREMENT: i32 = -20;
+pub const ERROR_CALLBACK: i32 = -21;
 pub const LOG_NONE: i32 = 0;
 pub const LOG_ERROR: i32 = 1;
 pub const LOG_WARNING: i32 = 2;
@@ -92,8 +99,15 @@ pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
 pub const FEATURE_PARAMETER_INFO: i32 = 32;
 pub const FEATURE_CLUSTER: i32 = 64;
 pub const FEATURE_CONDITIONAL: i32 = 128;
+pub const STREAM_BLOCKING: i32 = 1;
+pub const CAPTURE_GLOBAL: i32 = 0;
+pub const CAPTURE_THREAD_LOCAL: i32 = 1;
+pub const CAPTURE_RELAXED: i32 = 2;
 pub const EVENT_TIMING: i32 = 0;
 pub const EVENT_ORDER: i32 = 1;
+pub const HOST_PORTABLE: i32 = 1;
+pub const HOST_WRITE_COMBINED: i32 = 4;
+pub const HOST_READ_ONLY: i32 = 8;
 pub const TRAIT_KNOWN: i32 = 1;
 pub const TRAIT_WAITS: i32 = 2;
 pub const TRAIT_WAITS_ALWAYS: i32 = 4;
@@ -104,6 +118,14 @@ pub const CONTROL_LAUNCH_DEPENDENTS: i32 = 2;
 pub const SEVERITY_NOTE: i32 = 1;
 pub const SEVERITY_WARNING: i32 = 2;
 pub const SEVERITY_ERROR: i32 = 3;
+pub const WAITS_UNKNOWN: i32 = 0;
+pub const WAITS_NEVER: i32 = 1;
+pub const WAITS_SOMETIMES: i32 = 2;
+pub const WAITS_ALWAYS: i32 = 3;
+pub const EARLY_UNKNOWN: i32 = 0;
+pub const EARLY_UNSAFE: i32 = 1;
+pub const EARLY_CONDITIONAL: i32 = 2;
+pub const EARLY_SAFE: i32 = 3;
 pub const WAIT_KEEP: i32 = 0;
 pub const WAIT_INSERT: i32 = 1;
 pub const WAIT_MOVE: i32 = 2;
@@ -156,6 +178,7 @@ pub const REASON_LAUNCH_ORDER: i32 = 24;
 pub const REASON_WRONG_PORT: i32 = 25;
 pub const REASON_NO_EDGE_DATA: i32 = 26;
 pub const REASON_TOOLS: i32 = 27;
+pub const REASON_ROUND: i32 = 28;
 pub const OVERLAP_UNKNOWN: i32 = -1;
 pub const OVERLAP_NONE: i32 = 0;
 pub const OVERLAP_TAIL: i32 = 1;
@@ -248,25 +271,25 @@ pub const CONDITIONAL_SWITCH: i32 = 2;
 pub const GRAPH_OWN: i32 = 1;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
-pub const TUNE_FORGET: i32 = 1;
-pub const TUNE_BETTER: i32 = 0;
-pub const TUNE_NOT_BETTER: i32 = 1;
-pub const TUNE_SLOWER: i32 = 2;
-pub const TUNE_SAME: i32 = 3;
-pub const TUNE_NO_PLACE: i32 = 4;
-pub const TUNE_ILLEGAL: i32 = 5;
-pub const TUNE_DIFFERENT: i32 = 6;
-pub const TUNE_REFUSED: i32 = 7;
-pub const TUNE_UNCONFIRMED: i32 = 8;
-pub const TUNE_SPAN: i32 = 0;
-pub const TUNE_IDLE: i32 = 1;
-pub const TUNE_GAP: i32 = 2;
-pub const TUNE_WORK: i32 = 3;
-pub const TUNE_LEAD: i32 = 4;
-pub const TUNE_HIDDEN: i32 = 5;
-pub const TUNE_WAIT: i32 = 6;
-pub const TUNE_OVERLAP: i32 = 7;
-pub const TUNE_FIGURES: i32 = 8;
+pub const TUNE_FLAG_FORGET: i32 = 1;
+pub const TUNE_OUTCOME_BETTER: i32 = 0;
+pub const TUNE_OUTCOME_NOT_BETTER: i32 = 1;
+pub const TUNE_OUTCOME_SLOWER: i32 = 2;
+pub const TUNE_OUTCOME_SAME: i32 = 3;
+pub const TUNE_OUTCOME_NO_PLACE: i32 = 4;
+pub const TUNE_OUTCOME_ILLEGAL: i32 = 5;
+pub const TUNE_OUTCOME_DIFFERENT: i32 = 6;
+pub const TUNE_OUTCOME_REFUSED: i32 = 7;
+pub const TUNE_OUTCOME_UNCONFIRMED: i32 = 8;
+pub const TUNE_FIGURE_SPAN: i32 = 0;
+pub const TUNE_FIGURE_IDLE: i32 = 1;
+pub const TUNE_FIGURE_GAP: i32 = 2;
+pub const TUNE_FIGURE_WORK: i32 = 3;
+pub const TUNE_FIGURE_LEAD: i32 = 4;
+pub const TUNE_FIGURE_HIDDEN: i32 = 5;
+pub const TUNE_FIGURE_WAIT: i32 = 6;
+pub const TUNE_FIGURE_OVERLAP: i32 = 7;
+pub const TUNE_FIGURE_COUNT: i32 = 8;
 pub const TUNE_WHOLE: i32 = -1;
 pub const STAMP_SM: i32 = 0;
 pub const STAMP_ENTRY: i32 = 1;
@@ -286,11 +309,13 @@ pub enum Graph {}
 pub enum Conditional {}
 pub enum Ptx {}
 pub enum Timeline {}
+pub enum Completion {}
 pub enum Findings {}
 pub enum Tune {}
 pub enum Explanation {}
 pub type LogFunction = unsafe extern "C" fn(user: *mut c_void, level: i32, message: *const c_char);
 pub type HostFunction = unsafe extern "C" fn(user: *mut c_void);
+pub type NotifyFunction = unsafe extern "C" fn(user: *mut c_void, failure: *const Error);
 pub type TuneProgress = unsafe extern "C" fn(user: *mut c_void, done: u32, most: u32, text: *const c_char) -> i32;
 
 #[repr(C)]
@@ -349,6 +374,71 @@ pub struct RuntimeInfo {
     pub driver_cache: *const c_char,
     pub driver_cache_reason: *const c_char,
     pub driver_cache_bytes: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StreamOptions {
+    pub size: u32,
+    pub flags: u32,
+    pub priority: i32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StreamInfo {
+    pub size: u32,
+    pub flags: u32,
+    pub priority: i32,
+    pub captured: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Copy2d {
+    pub size: u32,
+    pub reserved: u32,
+    pub target: u64,
+    pub source: u64,
+    pub target_pitch: u64,
+    pub source_pitch: u64,
+    pub row_bytes: u64,
+    pub rows: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PoolOptions {
+    pub size: u32,
+    pub flags: u32,
+    pub release_threshold: u64,
+    pub maximum_bytes: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DeviceInfo {
+    pub size: u32,
+    pub device: i32,
+    pub capability: i32,
+    pub multiprocessors: u32,
+    pub memory_bytes: u64,
+    pub l2_bytes: u64,
+    pub shared_bytes_per_multiprocessor: u32,
+    pub shared_bytes_per_block: u32,
+    pub registers_per_multiprocessor: u32,
+    pub threads_per_multiprocessor: u32,
+    pub blocks_per_multiprocessor: u32,
+    pub copy_engines: u32,
+    pub pools: u32,
+    pub integrated: u32,
+    pub pci_domain: u32,
+    pub pci_bus: u32,
+    pub pci_device: u32,
+    pub reserved: u32,
+    pub uuid: [u8; 16],
+    pub name: [c_char; 256],
 }
 
 #[repr(C)]
@@ -421,6 +511,59 @@ pub struct Finding {
     pub column: i32,
     pub launch: i32,
     pub reserved: u32,
+    pub end_line: i32,
+    pub end_column: i32,
+    pub edit_count: u32,
+    pub is_certain: u32,
+    pub related_count: u32,
+    pub source_line: i32,
+    pub source_file: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Edit {
+    pub size: u32,
+    pub reserved: u32,
+    pub offset: u64,
+    pub bytes: u64,
+    pub text: *const c_char,
+    pub line: i32,
+    pub column: i32,
+    pub end_line: i32,
+    pub end_column: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Related {
+    pub size: u32,
+    pub reserved: u32,
+    pub file: *const c_char,
+    pub text: *const c_char,
+    pub line: i32,
+    pub column: i32,
+    pub end_line: i32,
+    pub end_column: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Verdict {
+    pub size: u32,
+    pub is_valid: u32,
+    pub file: *const c_char,
+    pub entry: *const c_char,
+    pub text: *const c_char,
+    pub condition: *const c_char,
+    pub line: i32,
+    pub column: i32,
+    pub waits: i32,
+    pub early: i32,
+    pub wait_lines: *const i32,
+    pub trigger_lines: *const i32,
+    pub wait_count: u32,
+    pub trigger_count: u32,
 }
 
 #[repr(C)]
@@ -538,6 +681,7 @@ pub struct LaunchConfig {
     pub stream: *mut c_void,
     pub lane: u32,
     pub reserved: u32,
+    pub name: *const c_char,
 }
 
 #[repr(C)]
@@ -587,6 +731,8 @@ pub struct HopInfo {
     pub kernel: *const c_char,
     pub edge: i32,
     pub lane: u32,
+    pub node: i32,
+    pub name: *const c_char,
 }
 
 #[repr(C)]
@@ -840,11 +986,11 @@ pub struct ShelfInfo {
 }
 
 sized! {
-    Error, RuntimeOptions, RuntimeInfo, PtxInfo, PtxEntryInfo, ParameterInfo, ControlInfo, Finding, CodeInfo,
-    CheckOptions, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
-    TensorOptions, HopInfo, Use, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial,
-    TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch,
-    TimelineHop, ShelfInfo,
+    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, Copy2d, PoolOptions, DeviceInfo, PtxInfo,
+    PtxEntryInfo, ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions,
+    RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo, TensorOptions, HopInfo,
+    Use, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice,
+    TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -857,6 +1003,7 @@ functions! {
     fn constant_name(index: u32, value: *mut i32) -> *const c_char;
     fn runtime_open(options: *const RuntimeOptions, runtime: *mut *mut Runtime, error: *mut Error) -> i32;
     fn runtime_close(runtime: *mut Runtime);
+    fn runtime_synchronize(runtime: *mut Runtime, error: *mut Error) -> i32;
     fn runtime_get_info(runtime: *mut Runtime, info: *mut RuntimeInfo, error: *mut Error) -> i32;
     fn memory_allocate(runtime: *mut Runtime, bytes: u64, address: *mut u64, error: *mut Error) -> i32;
     fn memory_free(runtime: *mut Runtime, address: u64, error: *mut Error) -> i32;
@@ -866,11 +1013,46 @@ functions! {
     fn stream_create(runtime: *mut Runtime, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_destroy(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
     fn stream_synchronize(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
+    fn stream_query(runtime: *mut Runtime, stream: *mut c_void, done: *mut u32, error: *mut Error) -> i32;
+    fn stream_create_with(runtime: *mut Runtime, options: *const StreamOptions, stream: *mut *mut c_void, error: *mut Error) -> i32;
+    fn stream_get_info(runtime: *mut Runtime, stream: *mut c_void, info: *mut StreamInfo, error: *mut Error) -> i32;
+    fn stream_get_priorities(runtime: *mut Runtime, least: *mut i32, greatest: *mut i32, error: *mut Error) -> i32;
+    fn stream_legacy() -> *mut c_void;
+    fn stream_per_thread() -> *mut c_void;
+    fn capture_exchange_mode(runtime: *mut Runtime, mode: i32, before: *mut i32, error: *mut Error) -> i32;
     fn event_create(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn event_destroy(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
     fn event_record(runtime: *mut Runtime, event: *mut c_void, stream: *mut c_void, error: *mut Error) -> i32;
     fn event_elapsed(runtime: *mut Runtime, start: *mut c_void, end: *mut c_void, microseconds: *mut f64, error: *mut Error) -> i32;
+    fn event_synchronize(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
+    fn event_query(runtime: *mut Runtime, event: *mut c_void, done: *mut u32, error: *mut Error) -> i32;
     fn stream_wait_event(runtime: *mut Runtime, stream: *mut c_void, event: *mut c_void, error: *mut Error) -> i32;
+    fn stream_add_host(runtime: *mut Runtime, stream: *mut c_void, function: Option<HostFunction>, user: *mut c_void, error: *mut Error) -> i32;
+    fn stream_notify(runtime: *mut Runtime, stream: *mut c_void, function: Option<NotifyFunction>, user: *mut c_void, error: *mut Error) -> i32;
+    fn completion_create(runtime: *mut Runtime, completion: *mut *mut Completion, error: *mut Error) -> i32;
+    fn completion_destroy(completion: *mut Completion);
+    fn completion_get_descriptor(completion: *const Completion, descriptor: *mut i32, error: *mut Error) -> i32;
+    fn completion_arm(completion: *mut Completion, stream: *mut c_void, error: *mut Error) -> i32;
+    fn completion_take(completion: *mut Completion, reached: *mut u64, error: *mut Error) -> i32;
+    fn memory_write_async(runtime: *mut Runtime, address: u64, source: *const c_void, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_read_async(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_copy_async(runtime: *mut Runtime, target: u64, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_copy_2d_async(runtime: *mut Runtime, copy: *const Copy2d, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_copy_peer_async(runtime: *mut Runtime, target: u64, source_runtime: *mut Runtime, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
+    fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
+    fn host_register(runtime: *mut Runtime, memory: *mut c_void, bytes: u64, flags: u32, error: *mut Error) -> i32;
+    fn host_unregister(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
+    fn pool_create(runtime: *mut Runtime, options: *const PoolOptions, pool: *mut *mut c_void, error: *mut Error) -> i32;
+    fn pool_destroy(runtime: *mut Runtime, pool: *mut c_void, error: *mut Error) -> i32;
+    fn pool_trim(runtime: *mut Runtime, pool: *mut c_void, keep_bytes: u64, error: *mut Error) -> i32;
+    fn memory_allocate_async(runtime: *mut Runtime, pool: *mut c_void, bytes: u64, stream: *mut c_void, address: *mut u64, error: *mut Error) -> i32;
+    fn memory_free_async(runtime: *mut Runtime, address: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn device_count(driver: *const c_char, count: *mut u32, error: *mut Error) -> i32;
+    fn device_get_info(driver: *const c_char, device: i32, info: *mut DeviceInfo, error: *mut Error) -> i32;
+    fn device_reaches_peer(driver: *const c_char, device: i32, peer: i32, reaches: *mut u32, error: *mut Error) -> i32;
+    fn runtime_enable_peer(runtime: *mut Runtime, peer: *mut Runtime, error: *mut Error) -> i32;
     fn ptx_parse(text: *const c_char, bytes: u64, name: *const c_char, ptx: *mut *mut Ptx, error: *mut Error) -> i32;
     fn ptx_destroy(ptx: *mut Ptx);
     fn ptx_get_info(ptx: *const Ptx, info: *mut PtxInfo, error: *mut Error) -> i32;
@@ -878,9 +1060,14 @@ functions! {
     fn ptx_get_parameter(ptx: *const Ptx, entry: u32, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
     fn ptx_get_control(ptx: *const Ptx, entry: u32, index: u32, info: *mut ControlInfo, error: *mut Error) -> i32;
     fn ptx_print(ptx: *const Ptx, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
+    fn ptx_format(ptx: *const Ptx, formatted: *mut *mut Ptx, error: *mut Error) -> i32;
     fn findings_count(findings: *const Findings) -> u32;
     fn findings_get(findings: *const Findings, index: u32, finding: *mut Finding, error: *mut Error) -> i32;
+    fn findings_get_edit(findings: *const Findings, index: u32, number: u32, edit: *mut Edit, error: *mut Error) -> i32;
+    fn findings_get_related(findings: *const Findings, index: u32, number: u32, related: *mut Related, error: *mut Error) -> i32;
     fn findings_destroy(findings: *mut Findings);
+    fn findings_verdict_count(findings: *const Findings) -> u32;
+    fn findings_get_verdict(findings: *const Findings, index: u32, verdict: *mut Verdict, error: *mut Error) -> i32;
     fn code_get(index: u32, info: *mut CodeInfo, error: *mut Error) -> i32;
     fn code_find(code: *const c_char, index: *mut u32, error: *mut Error) -> i32;
     fn ptx_check(text: *const c_char, bytes: u64, name: *const c_char, options: *const CheckOptions, findings: *mut *mut Findings, error: *mut Error) -> i32;
@@ -901,6 +1088,8 @@ functions! {
     fn reason_text(reason: i32) -> *const c_char;
     fn overlap_name(overlap: i32) -> *const c_char;
     fn overlap_text(overlap: i32) -> *const c_char;
+    fn kernel_get_occupancy(kernel: *mut Kernel, config: *const LaunchConfig, blocks: *mut u32, error: *mut Error) -> i32;
+    fn kernel_suggest_block(kernel: *mut Kernel, shared_bytes: u32, maximum_threads: u32, threads: *mut u32, blocks: *mut u32, error: *mut Error) -> i32;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
     fn kernel_get_requirement(kernel: *mut Kernel, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
@@ -929,12 +1118,25 @@ functions! {
     fn chain_destroy(chain: *mut Chain);
     fn chain_add(chain: *mut Chain, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn chain_add_ptx(chain: *mut Chain, ptx: *const Ptx, entry: *const c_char, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
+    fn chain_add_copy(chain: *mut Chain, config: *const LaunchConfig, target: u64, source: u64, bytes: u64, error: *mut Error) -> i32;
+    fn chain_add_fill(chain: *mut Chain, config: *const LaunchConfig, address: u64, value: u8, bytes: u64, error: *mut Error) -> i32;
+    fn chain_add_host(chain: *mut Chain, config: *const LaunchConfig, function: Option<HostFunction>, user: *mut c_void, error: *mut Error) -> i32;
+    fn chain_find(chain: *const Chain, name: *const c_char, index: *mut u32, error: *mut Error) -> i32;
     fn chain_depend(chain: *mut Chain, index: u32, on: u32, error: *mut Error) -> i32;
+    fn chain_set_name(chain: *mut Chain, index: u32, name: *const c_char, error: *mut Error) -> i32;
     fn chain_set_use(chain: *mut Chain, index: u32, argument: u32, r#use: *const Use, error: *mut Error) -> i32;
     fn chain_get_use(chain: *const Chain, index: u32, argument: u32, r#use: *mut Use, error: *mut Error) -> i32;
     fn chain_check(chain: *const Chain, findings: *mut *mut Findings, error: *mut Error) -> i32;
+    fn chain_set_arguments(chain: *mut Chain, index: u32, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
+    fn chain_set_argument(chain: *mut Chain, index: u32, argument: u32, value: *const Argument, error: *mut Error) -> i32;
+    fn chain_set_config(chain: *mut Chain, index: u32, config: *const LaunchConfig, error: *mut Error) -> i32;
+    fn chain_set_copy(chain: *mut Chain, index: u32, target: u64, source: u64, bytes: u64, error: *mut Error) -> i32;
+    fn chain_set_fill(chain: *mut Chain, index: u32, address: u64, value: u8, bytes: u64, error: *mut Error) -> i32;
+    fn chain_add_argument_set(chain: *mut Chain, set: *mut u32, error: *mut Error) -> i32;
+    fn chain_select_argument_set(chain: *mut Chain, set: u32, error: *mut Error) -> i32;
     fn chain_prepare(chain: *mut Chain, mode: i32, error: *mut Error) -> i32;
     fn chain_run(chain: *mut Chain, mode: i32, stream: *mut c_void, error: *mut Error) -> i32;
+    fn chain_run_many(chain: *mut Chain, mode: i32, rounds: u32, stream: *mut c_void, error: *mut Error) -> i32;
     fn chain_length(chain: *const Chain) -> u32;
     fn chain_get_hop(chain: *mut Chain, mode: i32, index: u32, info: *mut HopInfo, error: *mut Error) -> i32;
     fn graph_create(runtime: *mut Runtime, graph: *mut *mut Graph, error: *mut Error) -> i32;
@@ -995,6 +1197,7 @@ functions! {
     fn timeline_read(timeline: *mut Timeline, index: u32, column: i32, values: *mut i64, capacity: u64, count: *mut u64, error: *mut Error) -> i32;
     fn shelf_get(index: u32, info: *mut ShelfInfo, error: *mut Error) -> i32;
     fn shelf_find(name: *const c_char, capability: i32, info: *mut ShelfInfo, error: *mut Error) -> i32;
+    fn shelf_suggest(kernel: *const c_char, device: *const RuntimeInfo, arguments: *const Argument, argument_count: u32, config: *mut LaunchConfig, error: *mut Error) -> i32;
     fn shelf_field(text: *const c_char, text_bytes: u64, field: *const c_char, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
 }
 // ---- end of generated
@@ -1072,7 +1275,11 @@ fn call(function: impl FnOnce(&raw::Functions, *mut raw::Error) -> i32) -> Resul
     if status == raw::OK {
         return Ok(());
     }
-    Err(Error {
+    Err(told(functions, status, &from))
+}
+
+fn told(functions: &raw::Functions, status: i32, from: &raw::Error) -> Error {
+    Error {
         status,
         name: text(unsafe { (functions.status_name)(status) }),
         text: text(from.text.as_ptr()),
@@ -1080,7 +1287,7 @@ fn call(function: impl FnOnce(&raw::Functions, *mut raw::Error) -> i32) -> Resul
         line: from.line,
         column: from.column,
         driver_code: from.driver_code,
-    })
+    }
 }
 
 /// A value of a kernel's parameter, copied to the device as it is.
@@ -1155,6 +1362,64 @@ unsafe extern "C" fn log(user: *mut c_void, level: i32, message: *const c_char) 
     let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| function(level, &text(message))));
 }
 
+type Host = Box<dyn FnOnce() + Send>;
+type Notified = Box<dyn FnOnce(Result<()>) + Send>;
+
+// They end what they were given; a panic goes no further.
+unsafe extern "C" fn run_host(user: *mut c_void) {
+    let function = Box::from_raw(user.cast::<Host>());
+    let _ = panic::catch_unwind(panic::AssertUnwindSafe(function));
+}
+
+unsafe extern "C" fn run_notified(user: *mut c_void, failure: *const raw::Error) {
+    let function = Box::from_raw(user.cast::<Notified>());
+    let outcome = match (failure.as_ref(), functions()) {
+        (Some(failure), Ok(functions)) => Err(told(functions, failure.status, failure)),
+        _ => Ok(()),
+    };
+    let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| function(outcome)));
+}
+
+#[derive(Default)]
+struct Reached {
+    outcome: Option<Result<()>>,
+    waker: Option<Waker>,
+}
+
+/// Ready when a position in a stream is reached, or a fault has ended the context. Any executor runs it: no thread waits.
+pub struct Done {
+    reached: Arc<Mutex<Reached>>,
+}
+
+impl Future for Done {
+    type Output = Result<()>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
+        let mut reached = self.reached.lock().unwrap();
+        match reached.outcome.take() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => {
+                reached.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// What each device of a driver is like; no runtime is opened.
+pub fn devices(driver: Option<&str>) -> Result<Vec<raw::DeviceInfo>> {
+    let (driver, mut count) = (driver.map(c_text).transpose()?, 0);
+    let name = driver.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+    call(|c, error| unsafe { (c.device_count)(name, &mut count, error) })?;
+    (0..count as i32)
+        .map(|index| {
+            let mut info = raw::DeviceInfo::new();
+            call(|c, error| unsafe { (c.device_get_info)(name, index, &mut info, error) })?;
+            Ok(info)
+        })
+        .collect()
+}
+
 /// A driver, a device and a context.
 #[derive(Clone)]
 pub struct Runtime {
@@ -1220,18 +1485,196 @@ impl Runtime {
         Ok(Stream { handle, shared: self.shared.clone() })
     }
 
+    /// A smaller number is more urgent; a blocking stream and the legacy default one wait for each other.
+    pub fn stream_with(&self, priority: i32, blocking: bool) -> Result<Stream> {
+        let (mut options, mut handle) = (raw::StreamOptions::new(), ptr::null_mut());
+        options.priority = priority;
+        options.flags = if blocking { raw::STREAM_BLOCKING as u32 } else { 0 };
+        call(|c, error| unsafe { (c.stream_create_with)(self.raw(), &options, &mut handle, error) })?;
+        Ok(Stream { handle, shared: self.shared.clone() })
+    }
+
     pub fn synchronize(&self) -> Result<()> {
         call(|c, error| unsafe { (c.stream_synchronize)(self.raw(), ptr::null_mut(), error) })
+    }
+
+    /// Waits for all work of the context.
+    pub fn synchronize_all(&self) -> Result<()> {
+        call(|c, error| unsafe { (c.runtime_synchronize)(self.raw(), error) })
+    }
+
+    /// The stream calls a function on a thread of the driver's, where the library refuses what needs the driver, and waits for its return. Not for
+    /// captured streams: a graph may call a function more than once. After a fault it is not called.
+    pub fn add_host(&self, function: impl FnOnce() + Send + 'static, stream: Option<&Stream>) -> Result<()> {
+        let mut info = raw::StreamInfo::new();
+        call(|c, error| unsafe { (c.stream_get_info)(self.raw(), raw_stream(stream), &mut info, error) })?;
+        if info.captured != 0 {
+            return Err(refused("the stream is being captured: a graph may call a function more than once".into()));
+        }
+        let user = Box::into_raw(Box::new(Box::new(function) as Host));
+        let added = call(|c, error| unsafe { (c.stream_add_host)(self.raw(), raw_stream(stream), Some(run_host), user.cast(), error) });
+        if added.is_err() {
+            drop(unsafe { Box::from_raw(user) });
+        }
+        added
+    }
+
+    /// Calls it once, likewise, when all that is in the stream now is over, or a fault has ended the context.
+    pub fn notify(&self, function: impl FnOnce(Result<()>) + Send + 'static, stream: Option<&Stream>) -> Result<()> {
+        let user = Box::into_raw(Box::new(Box::new(function) as Notified));
+        let added = call(|c, error| unsafe { (c.stream_notify)(self.raw(), raw_stream(stream), Some(run_notified), user.cast(), error) });
+        if added.is_err() {
+            drop(unsafe { Box::from_raw(user) });
+        }
+        added
+    }
+
+    /// `runtime.done(stream)?.await?` returns when all that is in the stream now is over.
+    pub fn done(&self, stream: Option<&Stream>) -> Result<Done> {
+        let reached = Arc::new(Mutex::new(Reached::default()));
+        let there = reached.clone();
+        let tell = move |outcome| {
+            let waker = {
+                let mut reached = there.lock().unwrap();
+                reached.outcome = Some(outcome);
+                reached.waker.take()
+            };
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        };
+        self.notify(tell, stream)?;
+        Ok(Done { reached })
+    }
+
+    pub fn completion(&self) -> Result<Completion> {
+        let mut handle = ptr::null_mut();
+        call(|c, error| unsafe { (c.completion_create)(self.raw(), &mut handle, error) })?;
+        Ok(Completion { handle, _shared: self.shared.clone() })
+    }
+
+    /// Memory of the host that copies reach without waiting: `count` values, zero at first.
+    pub fn pinned<T: Plain>(&self, count: usize) -> Result<Pinned<T>> {
+        let mut memory = ptr::null_mut();
+        let bytes = count.checked_mul(mem::size_of::<T>()).ok_or_else(|| refused(format!("{count} values are more than memory can hold")))?;
+        call(|c, error| unsafe { (c.host_allocate)(self.raw(), bytes as u64, raw::HOST_PORTABLE as u32, &mut memory, error) })?;
+        unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, bytes) };
+        Ok(Pinned { values: memory.cast(), count, shared: self.shared.clone() })
+    }
+
+    pub fn pool(&self, release_threshold: u64, maximum_bytes: u64) -> Result<Pool> {
+        let (mut options, mut handle) = (raw::PoolOptions::new(), ptr::null_mut());
+        (options.release_threshold, options.maximum_bytes) = (release_threshold, maximum_bytes);
+        call(|c, error| unsafe { (c.pool_create)(self.raw(), &options, &mut handle, error) })?;
+        Ok(Pool { handle, shared: self.shared.clone() })
     }
 
     pub fn chain(&self) -> Result<Chain> {
         let mut handle = ptr::null_mut();
         call(|c, error| unsafe { (c.chain_create)(self.raw(), &mut handle, error) })?;
-        Ok(Chain { handle, _shared: self.shared.clone(), one_thread: PhantomData })
+        Ok(Chain { handle, hosts: Vec::new(), _shared: self.shared.clone(), one_thread: PhantomData })
     }
 
     pub fn raw(&self) -> *mut raw::Runtime {
         self.shared.runtime
+    }
+}
+
+/// A file descriptor that becomes readable when a position in a stream is reached: for poll, epoll and event loops.
+pub struct Completion {
+    handle: *mut raw::Completion,
+    _shared: Arc<Shared>,
+}
+
+unsafe impl Send for Completion {}
+unsafe impl Sync for Completion {}
+
+impl Completion {
+    pub fn descriptor(&self) -> Result<i32> {
+        let mut found = -1;
+        call(|c, error| unsafe { (c.completion_get_descriptor)(self.handle, &mut found, error) })?;
+        Ok(found)
+    }
+
+    /// Again too, also before it is reached.
+    pub fn arm(&self, stream: Option<&Stream>) -> Result<()> {
+        call(|c, error| unsafe { (c.completion_arm)(self.handle, raw_stream(stream), error) })
+    }
+
+    /// How many positions have been reached since the last take; a fault is an Err once.
+    pub fn take(&self) -> Result<u64> {
+        let mut reached = 0;
+        call(|c, error| unsafe { (c.completion_take)(self.handle, &mut reached, error) })?;
+        Ok(reached)
+    }
+}
+
+impl Drop for Completion {
+    fn drop(&mut self) {
+        end(|c| unsafe { (c.completion_destroy)(self.handle) });
+    }
+}
+
+/// Memory in stream order comes from it, and outlives it.
+pub struct Pool {
+    handle: *mut c_void,
+    shared: Arc<Shared>,
+}
+
+unsafe impl Send for Pool {}
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    /// Memory that exists from here on in the stream. Memory::free_async ends it there; dropping it waits for the context's work.
+    pub fn allocate<T: Plain>(&self, count: usize, stream: Option<&Stream>) -> Result<Memory<T>> {
+        let mut address = 0;
+        let bytes = count.checked_mul(mem::size_of::<T>()).ok_or_else(|| refused(format!("{count} values are more than memory can hold")))? as u64;
+        call(|c, error| unsafe { (c.memory_allocate_async)(self.shared.runtime, self.handle, bytes, raw_stream(stream), &mut address, error) })?;
+        Ok(Memory { address, count, shared: self.shared.clone(), of: PhantomData })
+    }
+
+    pub fn trim(&self, keep_bytes: u64) -> Result<()> {
+        call(|c, error| unsafe { (c.pool_trim)(self.shared.runtime, self.handle, keep_bytes, error) })
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        end(|c| unsafe {
+            (c.pool_destroy)(self.shared.runtime, self.handle, ptr::null_mut());
+        });
+    }
+}
+
+/// Pinned memory of the host. Its end waits for the context's work.
+pub struct Pinned<T> {
+    values: *mut T,
+    count: usize,
+    shared: Arc<Shared>,
+}
+
+unsafe impl<T: Send> Send for Pinned<T> {}
+unsafe impl<T: Sync> Sync for Pinned<T> {}
+
+impl<T> Deref for Pinned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        unsafe { std::slice::from_raw_parts(self.values, self.count) }
+    }
+}
+
+impl<T> DerefMut for Pinned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        unsafe { std::slice::from_raw_parts_mut(self.values, self.count) }
+    }
+}
+
+impl<T> Drop for Pinned<T> {
+    fn drop(&mut self) {
+        end(|c| unsafe {
+            (c.host_free)(self.shared.runtime, self.values.cast(), ptr::null_mut());
+        });
     }
 }
 
@@ -1260,9 +1703,57 @@ impl<T: Plain> Memory<T> {
     }
 }
 
+impl<T: Plain> Memory<T> {
+    fn check_count(&self, count: usize) -> Result<()> {
+        if count > self.count { Err(refused(format!("{count} values do not fit into {}", self.count))) } else { Ok(()) }
+    }
+
+    /// Hands a copy in and returns.
+    ///
+    /// # Safety
+    /// The values must stay as they are until the stream has come there.
+    pub unsafe fn write_async(&self, values: &Pinned<T>, stream: Option<&Stream>) -> Result<()> {
+        self.check_count(values.count)?;
+        let bytes = mem::size_of_val(&values[..]) as u64;
+        call(|c, error| unsafe { (c.memory_write_async)(self.shared.runtime, self.address, values.values.cast(), bytes, raw_stream(stream), error) })
+    }
+
+    /// Likewise in the other direction, as many values as `values` has.
+    ///
+    /// # Safety
+    /// Nobody may look at the values until the stream has come there.
+    pub unsafe fn read_async(&self, values: &mut Pinned<T>, stream: Option<&Stream>) -> Result<()> {
+        self.check_count(values.count)?;
+        let bytes = mem::size_of_val(&values[..]) as u64;
+        call(|c, error| unsafe { (c.memory_read_async)(self.shared.runtime, values.values.cast(), self.address, bytes, raw_stream(stream), error) })
+    }
+
+    /// Copies all of another memory, without waiting.
+    ///
+    /// # Safety
+    /// Both must stay until the stream has come there.
+    pub unsafe fn copy_async(&self, from: &Memory<T>, stream: Option<&Stream>) -> Result<()> {
+        self.check_count(from.count)?;
+        let bytes = (from.count * mem::size_of::<T>()) as u64;
+        call(|c, error| unsafe { (c.memory_copy_async)(self.shared.runtime, self.address, from.address, bytes, raw_stream(stream), error) })
+    }
+
+    /// Ends memory of a pool in stream order.
+    pub fn free_async(self, stream: Option<&Stream>) -> Result<()> {
+        call(|c, error| unsafe { (c.memory_free_async)(self.shared.runtime, self.address, raw_stream(stream), error) })?;
+        let mut ended = self;
+        ended.address = 0;
+        Ok(())
+    }
+}
+
 impl<T> Memory<T> {
     pub fn address(&self) -> u64 {
         self.address
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.count * mem::size_of::<T>()) as u64
     }
 }
 
@@ -1284,6 +1775,13 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
+    /// Whether all that it was given is over.
+    pub fn query(&self) -> Result<bool> {
+        let mut done = 0;
+        call(|c, error| unsafe { (c.stream_query)(self.shared.runtime, self.handle, &mut done, error) })?;
+        Ok(done != 0)
+    }
+
     pub fn synchronize(&self) -> Result<()> {
         call(|c, error| unsafe { (c.stream_synchronize)(self.shared.runtime, self.handle, error) })
     }
@@ -1379,9 +1877,26 @@ impl Kernel<'_> {
     }
 }
 
-/// Launches in stream order, prepared once, run many times. One thread at a time may use it.
+type HostFunction = Arc<dyn Fn() + Send + Sync>;
+
+/// Functions of chains by their numbers: a run may still be under way when its chain has gone.
+fn host_functions() -> &'static Mutex<HashMap<usize, HostFunction>> {
+    static FUNCTIONS: OnceLock<Mutex<HashMap<usize, HostFunction>>> = OnceLock::new();
+    FUNCTIONS.get_or_init(Default::default)
+}
+
+extern "C" fn call_host(number: *mut c_void) {
+    let function = host_functions().lock().ok().and_then(|all| all.get(&(number as usize)).cloned());
+    if let Some(function) = function {
+        let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| function()));
+    }
+}
+
+/// Launches, copies, fills and host functions in stream order, prepared once, changed between runs, run many times. One thread at a time may use
+/// it. Changes are for the runs that follow, in every mode; launches count from 0.
 pub struct Chain {
     handle: *mut raw::Chain,
+    hosts: Vec<usize>,
     _shared: Arc<Shared>,
     one_thread: PhantomData<Cell<()>>,
 }
@@ -1392,6 +1907,77 @@ impl Chain {
     pub fn add(&mut self, kernel: Kernel, config: &Config, arguments: &[&dyn Argument]) -> Result<()> {
         let (config, arguments) = (config.raw(None), pack(arguments));
         call(|c, error| unsafe { (c.chain_add)(self.handle, kernel.handle, &config, arguments.as_ptr(), arguments.len() as u32, error) })
+    }
+
+    /// The same with a name, for `find`.
+    pub fn add_named(&mut self, name: &str, kernel: Kernel, config: &Config, arguments: &[&dyn Argument]) -> Result<()> {
+        let (mut config, arguments, name) = (config.raw(None), pack(arguments), c_text(name)?);
+        config.name = name.as_ptr();
+        call(|c, error| unsafe { (c.chain_add)(self.handle, kernel.handle, &config, arguments.as_ptr(), arguments.len() as u32, error) })
+    }
+
+    /// Copies all values of one memory to the start of another one.
+    pub fn copy<T: Plain>(&mut self, target: &Memory<T>, source: &Memory<T>) -> Result<()> {
+        let bytes = copied(target, source)?;
+        call(|c, error| unsafe { (c.chain_add_copy)(self.handle, ptr::null(), target.address, source.address, bytes, error) })
+    }
+
+    /// Sets each byte of a memory.
+    pub fn fill<T: Plain>(&mut self, target: &Memory<T>, value: u8) -> Result<()> {
+        call(|c, error| unsafe { (c.chain_add_fill)(self.handle, ptr::null(), target.address, value, target.bytes(), error) })
+    }
+
+    /// Calls a function on a thread of the driver. It must use neither the driver nor this library.
+    pub fn host(&mut self, function: impl Fn() + Send + Sync + 'static) -> Result<()> {
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Ok(mut all) = host_functions().lock() {
+            all.insert(number, Arc::new(function));
+        }
+        self.hosts.push(number);
+        call(|c, error| unsafe { (c.chain_add_host)(self.handle, ptr::null(), Some(call_host), number as *mut c_void, error) })
+    }
+
+    pub fn find(&self, name: &str) -> Result<u32> {
+        let (name, mut index) = (c_text(name)?, 0);
+        call(|c, error| unsafe { (c.chain_find)(self.handle, name.as_ptr(), &mut index, error) })?;
+        Ok(index)
+    }
+
+    pub fn set_arguments(&mut self, index: u32, arguments: &[&dyn Argument]) -> Result<()> {
+        let arguments = pack(arguments);
+        call(|c, error| unsafe { (c.chain_set_arguments)(self.handle, index, arguments.as_ptr(), arguments.len() as u32, error) })
+    }
+
+    pub fn set_argument(&mut self, index: u32, argument: u32, value: &dyn Argument) -> Result<()> {
+        let value = value.argument();
+        call(|c, error| unsafe { (c.chain_set_argument)(self.handle, index, argument, &value, error) })
+    }
+
+    pub fn set_config(&mut self, index: u32, config: &Config) -> Result<()> {
+        let config = config.raw(None);
+        call(|c, error| unsafe { (c.chain_set_config)(self.handle, index, &config, error) })
+    }
+
+    pub fn set_copy<T: Plain>(&mut self, index: u32, target: &Memory<T>, source: &Memory<T>) -> Result<()> {
+        let bytes = copied(target, source)?;
+        call(|c, error| unsafe { (c.chain_set_copy)(self.handle, index, target.address, source.address, bytes, error) })
+    }
+
+    pub fn set_fill<T: Plain>(&mut self, index: u32, target: &Memory<T>, value: u8) -> Result<()> {
+        call(|c, error| unsafe { (c.chain_set_fill)(self.handle, index, target.address, value, target.bytes(), error) })
+    }
+
+    /// One more set of arguments, as the selected one is now.
+    pub fn add_argument_set(&mut self) -> Result<u32> {
+        let mut set = 0;
+        call(|c, error| unsafe { (c.chain_add_argument_set)(self.handle, &mut set, error) })?;
+        Ok(set)
+    }
+
+    /// Makes a set the one that runs and changes are about.
+    pub fn select_argument_set(&mut self, set: u32) -> Result<()> {
+        call(|c, error| unsafe { (c.chain_select_argument_set)(self.handle, set, error) })
     }
 
     /// Modes are MODE_SERIAL, MODE_PDL, MODE_GRAPH and MODE_GRAPH_PDL.
@@ -1407,6 +1993,14 @@ impl Chain {
         call(|c, error| unsafe { (c.chain_run)(self.handle, mode, raw_stream(stream), error) })
     }
 
+    /// Runs the chain back to back; where the check allows it, round overlaps round: `hop(mode, length())` tells.
+    ///
+    /// # Safety
+    /// As Kernel::launch.
+    pub unsafe fn run_many(&mut self, rounds: u32, mode: i32, stream: Option<&Stream>) -> Result<()> {
+        call(|c, error| unsafe { (c.chain_run_many)(self.handle, mode, rounds, raw_stream(stream), error) })
+    }
+
     pub fn length(&self) -> u32 {
         functions().map_or(0, |c| unsafe { (c.chain_length)(self.handle) })
     }
@@ -1419,8 +2013,18 @@ impl Chain {
     }
 }
 
+fn copied<T: Plain>(target: &Memory<T>, source: &Memory<T>) -> Result<u64> {
+    if source.count > target.count {
+        return Err(refused(format!("{} values do not fit into {}", source.count, target.count)));
+    }
+    Ok(source.bytes())
+}
+
 impl Drop for Chain {
     fn drop(&mut self) {
+        if let Ok(mut all) = host_functions().lock() {
+            self.hosts.iter().for_each(|number| drop(all.remove(number)));
+        }
         end(|c| unsafe { (c.chain_destroy)(self.handle) });
     }
 }

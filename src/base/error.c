@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 enum { LARGEST_STRUCT = 65536 }; /* a size beyond it is taken for one that was never set */
@@ -107,6 +108,14 @@ void gd_error_append(griddep_error *error, const char *format, ...)
 int32_t gd_error_memory(griddep_error *error)
 {
     return gd_error_set(error, GRIDDEP_ERROR_MEMORY, "the host has no memory left");
+}
+
+int32_t gd_error_no_number(griddep_error *error, const char *what, const char *name, uint32_t count,
+                           const char *one, const char *several, uint32_t index)
+{
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                        "%s%s has %" PRIu32 " %s; there is no %s %" PRIu32, what, name, count,
+                        gd_plural(count, one, several), one, index);
 }
 
 static int32_t check_size(uint32_t size, uint32_t minimum, const char *name, griddep_error *error)

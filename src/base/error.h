@@ -33,6 +33,11 @@ void gd_error_append(griddep_error *error, const char *format, ...)
 /* GRIDDEP_ERROR_MEMORY, in the same words everywhere. */
 int32_t gd_error_memory(griddep_error *error);
 
+/* GRIDDEP_ERROR_NOT_FOUND for an index beyond what there is: "kernel k has 1 parameter; there is no
+ * parameter 3", of "kernel ", "k", 1, "parameter", "parameters", 3. */
+int32_t gd_error_no_number(griddep_error *error, const char *what, const char *name, uint32_t count,
+                           const char *one, const char *several, uint32_t index);
+
 /* A caller's struct of `size` bytes read into a library struct of `known` bytes, of which the first
  * `minimum` existed in the struct's first version: checks the size and the tail, fills what the
  * caller's version lacks with zeros. `name` is the struct's name for the message. `source` begins

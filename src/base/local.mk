@@ -14,6 +14,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/log.c %D%/log.h \
 	%D%/status.c %D%/status.def \
 	%D%/table.c %D%/table.h \
+	%D%/plural.h \
 	%D%/text.c %D%/text.h \
 	%D%/trust.c %D%/trust.h \
 	%D%/version.c \

@@ -31,7 +31,6 @@ static char *resolve_existing(char *path, size_t *kept)
         *kept = (size_t)(slash - path);
         *slash = 0;
         found = realpath(*path ? path : "/", NULL);
-        *slash = '/';
     }
     return found;
 }

@@ -14,12 +14,10 @@
 
 static const char details[] =
     "The ceilings are how fast the memory can be read, and the hand-off of empty kernels; the "
-    "chain is that of 'griddep demo',\n"
-    "8 layers of 4096 x 4096 bf16, in the four modes. Figures are medians, with the range of the "
-    "middle 80 %. Results are\n"
-    "checked; where they are wrong the exit code is 1 and the times count for nothing. The "
-    "emulated driver is refused:\n"
-    "its times are a model's. To time a chain of your own, use 'griddep run'.\n";
+    "chain is that of 'griddep demo', 8 layers of 4096 x 4096 bf16, in the four modes. Figures "
+    "are medians, with the range of the middle 80 %. Results are checked; where they are wrong "
+    "the exit code is 1 and the times count for nothing. The emulated driver is refused: its "
+    "times are a model's. To time a chain of your own, use 'griddep run'.\n";
 
 /* ---- the demo's chain ---- */
 
@@ -79,13 +77,13 @@ int gd_command_bench(int argc, char **argv)
     bool json = false;
     const gd_option options[] = {
         {GD_OPTION_COUNT, "repeat", "N", "samples of each figure (30)", &samples, 1, 10000},
-        GD_DEVICE_OPTIONS(&device),
+        GD_GPU_OPTIONS(&device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {0}};
     const gd_usage usage = {.name = "bench",
                             .summary = "Measures what this machine does: how fast its memory can "
-                                       "be read, how fast a kernel hands off to the\n"
-                                       "next, and the demo's chain beside both.",
+                                       "be read, how fast a kernel hands off to the next, and the "
+                                       "demo's chain beside both.",
                             .synopsis = "[--repeat N] [--json]",
                             .details = details,
                             .options = options,

@@ -1,14 +1,17 @@
 /* griddep check: what is wrong, or could be better, with the use of dependent launch in PTX and in
  * chains. */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "griddep.h"
 
 #include "cli/job/chaincheck.h"
 #include "cli/plan/chainfile.h"
+#include "cli/job/advice.h"
 #include "cli/command.h"
 #include "cli/plan/constantlist.h"
 #include "cli/show/finding.h"
@@ -17,9 +20,13 @@
 #include "cli/io/message.h"
 #include "cli/plan/modulefile.h"
 #include "cli/io/options.h"
+#include "cli/io/outputfile.h"
 #include "cli/io/output.h"
 #include "cli/plan/plancheck.h"
 #include "cli/plan/planfile.h"
+#include "cli/job/textfix.h"
+#include "cli/show/verdict.h"
+#include "cli/io/watch.h"
 
 typedef struct gd_check_state {
     const gd_option_list *constants;
@@ -28,26 +35,36 @@ typedef struct gd_check_state {
     int32_t counted;       /* least severity for which the exit code is 1 */
     gd_finding_tally tally;
     uint32_t files_checked;
-    bool has_unparsed; /* PTX whose parameters are not known */
-    bool found;        /* a finding that counts */
-    json_t *findings;  /* NULL without --json */
-    json_t *remarks;
+    bool has_unparsed;  /* PTX whose parameters are not known */
+    bool found;         /* a finding that counts */
+    bool held_back;     /* a text with mistakes, of which no more is said */
+    bool fix;           /* make the edits that are certain */
+    const char *output; /* where to, NULL: into the file */
+    bool watching;      /* again and again */
+    json_t *findings;   /* NULL without --json, as the next three */
+    json_t *remarks, *verdicts, *advice, *fixes;
 } gd_check_state;
 
 static const char details[] =
     "A PTX file is checked by itself; '-' is stdin. A file that ends in .yaml or .yml is a chain "
-    "file, whose\n"
-    "launches are checked as a whole: each kernel in the light of what its arguments are, and the "
-    "hops between\n"
-    "them. Each finding has a code, about which 'griddep explain CODE' tells more:\n\n"
+    "file, whose launches are checked as a whole: each kernel in the light of what its arguments "
+    "are, and the hops between them. Each finding has a code, about which 'griddep explain CODE' "
+    "tells more:\n\n"
     "  error    the contract of dependent launch is broken, or the text is no PTX\n"
     "  warning  the contract is likely broken, or cannot be shown to be kept\n"
     "  note     correct, but overlap is not gained\n\n"
-    "A parameter is constant when no kernel that may still run before this one writes its data: it "
-    "may be read\n"
-    "before the wait. Beside --constant, the head comment of a PTX file may name constants; a "
-    "chain file has\n"
-    "'access: constant'.\n\n"
+    "A parameter is constant when no kernel that may still run before this one writes its data: "
+    "it may be read before the wait. Beside --constant, the head comment of a PTX file may name "
+    "constants; a chain file has 'access: constant'.\n\n"
+    "Behind the findings of a PTX file stands a verdict on each kernel: whether it is valid PTX, "
+    "when it waits, where it triggers, and whether it is safe to launch it early. Mistakes come "
+    "first: how a text with mistakes waits is looked at when they are mended.\n\n"
+    "--fix changes the file, or writes to --output, what nobody can have meant otherwise: a "
+    "misspelt word that is one letter away from one other, a ';' that lacks, a .version that is "
+    "too low. What is left is told.\n\n"
+    "--watch checks all files again when one of them has been saved, until Ctrl-C; with --json "
+    "each check prints one document on one line. The PTX files of a chain are watched where they "
+    "are named too.\n\n"
     "exit codes:\n"
     "  0  no errors and no warnings; with --severity, nothing of that severity or above\n"
     "  1  findings\n"
@@ -97,19 +114,75 @@ static void look_for_constants(gd_check_state *state, const char *text, size_t b
     griddep_ptx_destroy(ptx);
 }
 
-static int check_text(gd_check_state *state, const char *text, size_t bytes, const char *name)
+static void show_advice(gd_check_state *state, const char *text, size_t bytes, const char *path,
+                        const griddep_findings *findings)
 {
-    griddep_check_options options = {.size = sizeof(options),
-                                     .constants = state->constants->values,
-                                     .constant_count = (uint32_t)state->constants->count};
+    gd_advice advice = gd_advice_find(text, bytes, path, findings, state->constants);
+    if (state->verdicts != NULL && advice.command != NULL)
+        gd_output_append(state->advice, gd_output_string(advice.command));
+    else if (advice.command != NULL)
+        gd_output_print("  hint: %s writes a text in which each kernel waits on every path\n",
+                        advice.command);
+    else if (advice.reason != NULL && state->verdicts == NULL)
+        gd_output_print("  griddep rewrite cannot make them wait: %s\n", advice.reason);
+    gd_advice_free(&advice);
+}
+
+static void show_verdicts(gd_check_state *state, const griddep_findings *findings)
+{
+    griddep_verdict verdict = {.size = sizeof(verdict)};
+    for (uint32_t i = 0; griddep_findings_get_verdict(findings, i, &verdict, NULL) == GRIDDEP_OK;
+         i++) {
+        state->held_back |= !verdict.is_valid;
+        if (state->verdicts != NULL)
+            gd_output_append(state->verdicts, gd_verdict_json(&verdict));
+        else
+            gd_verdict_print(stdout, &verdict);
+    }
+}
+
+static griddep_check_options options_of(const gd_check_state *state)
+{
+    return (griddep_check_options){.size = sizeof(griddep_check_options),
+                                   .constants = state->constants->values,
+                                   .constant_count = (uint32_t)state->constants->count};
+}
+
+static int check_text(gd_check_state *state, const char *text, size_t bytes, const char *name,
+                      const char *path)
+{
+    const griddep_check_options options = options_of(state);
     griddep_findings *findings = NULL;
     griddep_error error;
     griddep_error_init(&error);
     if (griddep_ptx_check(text, bytes, name, &options, &findings, &error) != GRIDDEP_OK)
         return gd_message_library(&error, NULL);
     show_findings(state, findings, NULL, NULL);
+    show_verdicts(state, findings);
+    show_advice(state, text, bytes, path, findings);
     griddep_findings_destroy(findings);
     return 0;
+}
+
+/* Makes the certain edits, writes the text where it belongs, and goes on with it. */
+static int fix_text(gd_check_state *state, const char *path, const char *name, char **text,
+                    size_t *bytes)
+{
+    const griddep_check_options options = options_of(state);
+    gd_textfix fix = {.fixes = state->fixes};
+    int code = gd_outputfile_check();
+    if (code == 0)
+        code = gd_textfix_run(&fix, *text, *bytes, name, &options);
+    if (code == 0 && fix.text != NULL) {
+        free(*text);
+        *text = fix.text;
+        *bytes = fix.bytes;
+    }
+    if (code == 0 && state->output != NULL)
+        code = gd_outputfile_write(state->output, *text, *bytes);
+    else if (code == 0 && fix.text != NULL)
+        code = gd_outputfile_replace(path, *text, *bytes);
+    return code;
 }
 
 static int refuse_kind(const char *path, gd_modulefile_kind kind)
@@ -131,8 +204,12 @@ static int check_ptx(gd_check_state *state, const char *path)
     if (code != 0)
         return code;
     gd_modulefile_kind kind = gd_modulefile_recognize(path, text, bytes);
-    code =
-        kind == GD_MODULEFILE_PTX ? check_text(state, text, bytes, name) : refuse_kind(name, kind);
+    if (kind != GD_MODULEFILE_PTX)
+        code = refuse_kind(name, kind);
+    else if (state->fix)
+        code = fix_text(state, path, name, &text, &bytes);
+    if (code == 0)
+        code = check_text(state, text, bytes, name, path);
     if (code == 0)
         look_for_constants(state, text, bytes, name);
     free(text);
@@ -149,7 +226,7 @@ static int check_modules(gd_check_state *state, const gd_plan *plan,
         if (module->kind != GD_MODULEFILE_PTX)
             remark(state, plan->modules[i].name, gd_modulefile_kind_text(module->kind));
         else if (module->ptx == NULL && module->text != NULL)
-            code = check_text(state, module->text, module->bytes, module->name);
+            code = check_text(state, module->text, module->bytes, module->name, module->name);
     }
     return code;
 }
@@ -165,8 +242,10 @@ static int check_plan(gd_check_state *state, const gd_plan *plan, const gd_yaml 
         code = check_modules(state, plan, &modules);
     if (code == 0)
         code = gd_chaincheck_run(plan, &modules, GRIDDEP_PDL_DEFAULT, &findings);
-    if (code == 0)
+    if (code == 0) {
         show_findings(state, findings, plan, yaml);
+        show_verdicts(state, findings);
+    }
     griddep_findings_destroy(findings);
     gd_modulefile_free(&modules);
     return code;
@@ -188,10 +267,13 @@ static int check_chain(gd_check_state *state, const char *path)
     return code;
 }
 
-static bool is_chain(const char *path)
+/* While a file is saved it may be away for a moment. */
+static bool is_away(const gd_check_state *state, const char *path)
 {
-    const char *dot = strrchr(path, '.');
-    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    if (!state->watching || access(path, F_OK) == 0)
+        return false;
+    gd_message_note("%s is not there; waiting for it", path);
+    return true;
 }
 
 /* All files, whatever becomes of one of them. Returns the worst exit code that is no finding. */
@@ -199,7 +281,10 @@ static int check_files(gd_check_state *state, const char *const *paths, size_t c
 {
     int worst = 0;
     for (size_t i = 0; i < count; i++) {
-        int code = is_chain(paths[i]) ? check_chain(state, paths[i]) : check_ptx(state, paths[i]);
+        if (is_away(state, paths[i]))
+            continue;
+        int code =
+            gd_planfile_is(paths[i]) ? check_chain(state, paths[i]) : check_ptx(state, paths[i]);
         state->files_checked += code == 0;
         worst = code > worst ? code : worst;
         fflush(stdout);
@@ -213,7 +298,7 @@ static int check_usage(const gd_check_state *state, const char *const *paths, si
 {
     size_t chains = 0, stdins = 0;
     for (size_t i = 0; i < count; i++) {
-        chains += is_chain(paths[i]);
+        chains += gd_planfile_is(paths[i]);
         stdins += strcmp(paths[i], "-") == 0;
     }
     if (stdins > 1)
@@ -222,6 +307,18 @@ static int check_usage(const gd_check_state *state, const char *const *paths, si
         return gd_message_error(
             GD_EXIT_USAGE,
             "--constant is for PTX files; in a chain file an argument has 'access: constant'");
+    if (state->fix && chains > 0)
+        return gd_message_error(GD_EXIT_USAGE, "--fix mends PTX files, not chain files");
+    if (state->fix && stdins > 0 && state->output == NULL)
+        return gd_message_error(GD_EXIT_USAGE, "--fix needs --output where the PTX is stdin");
+    if (state->output != NULL && (!state->fix || count > 1))
+        return gd_message_error(GD_EXIT_USAGE, "--output is for the one file of --fix");
+    if (state->output != NULL && strcmp(state->output, "-") == 0)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--output needs a file: stdout is where the findings go");
+    if (state->watching && (state->fix || stdins > 0))
+        return gd_message_error(GD_EXIT_USAGE, "--watch is for files that others change: it goes "
+                                               "neither with stdin nor with --fix");
     return 0;
 }
 
@@ -233,8 +330,12 @@ static void write_document(const gd_check_state *state, json_t *errors, int code
         {"errors", json_integer(state->tally.errors)},
         {"warnings", json_integer(state->tally.warnings)},
         {"notes", json_integer(state->tally.notes)}, {"hidden", json_integer(state->tally.hidden)},
-        {"findings", state->findings}, {"remarks", state->remarks}, {"failures", errors});
-    gd_output_write(document);
+        {"findings", state->findings}, {"verdicts", state->verdicts}, {"advice", state->advice},
+        {"fixes", state->fixes}, {"remarks", state->remarks}, {"failures", errors});
+    if (state->watching)
+        gd_output_write_line(document);
+    else
+        gd_output_write(document);
 }
 
 static int check_all(gd_check_state *state, const char *const *paths, size_t count, bool json)
@@ -243,6 +344,9 @@ static int check_all(gd_check_state *state, const char *const *paths, size_t cou
     gd_message_collect(failures);
     state->findings = json ? json_array() : NULL;
     state->remarks = json ? json_array() : NULL;
+    state->verdicts = json ? json_array() : NULL;
+    state->advice = json ? json_array() : NULL;
+    state->fixes = json ? json_array() : NULL;
     int code = check_usage(state, paths, count);
     if (code == 0)
         code = check_files(state, paths, count);
@@ -252,7 +356,32 @@ static int check_all(gd_check_state *state, const char *const *paths, size_t cou
     if (json)
         write_document(state, failures, code);
     else if (state->files_checked > 0)
-        gd_finding_print_tally(stdout, &state->tally);
+        gd_finding_print_tally(stdout, &state->tally, state->held_back);
+    return code;
+}
+
+/* Until a signal ends it; what one check has found says nothing about the next one. */
+static int watch_all(const gd_check_state *settings, const char *const *paths, size_t count,
+                     bool json)
+{
+    gd_watch *watch = NULL;
+    int code = check_usage(settings, paths, count);
+    for (size_t i = 0; i < count && code == 0; i++)
+        if (access(paths[i], F_OK) != 0)
+            code = gd_message_error_at((gd_place){paths[i], 0, 0}, "%s", strerror(errno));
+    if (code == 0)
+        code = gd_watch_create(&watch, paths, count);
+    while (code == 0) {
+        gd_check_state state = *settings;
+        state.known = gd_constantlist_begin(state.constants);
+        check_all(&state, paths, count, json);
+        gd_constantlist_free(&state.known);
+        fflush(stdout);
+        code = gd_watch_wait(watch);
+        if (!json)
+            putchar('\n');
+    }
+    gd_watch_destroy(watch);
     return code;
 }
 
@@ -274,28 +403,36 @@ int gd_command_check(int argc, char **argv)
     gd_option_list constants = {0};
     const char *severity = NULL;
     bool json = false;
+    gd_check_state state = {.constants = &constants};
     const gd_option options[] = {
         {GD_OPTION_LIST, "constant", "NAME",
          "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &constants, 0, 0},
         {GD_OPTION_TEXT, "severity", "LEVEL", "show and count from here on: note, warning or error",
          (void *)&severity, 0, 0},
+        {GD_OPTION_FLAG, "fix", NULL, "mend what is certainly meant otherwise", &state.fix, 0, 0},
+        {GD_OPTION_FILE, "output", "FILE", "write the mended text there, or with -o FILE",
+         (void *)&state.output, 0, 0},
+        {GD_OPTION_FLAG, "watch", NULL, "check again when a file is saved, until Ctrl-C",
+         &state.watching, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "check",
         .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
-        .synopsis = "FILE.ptx|CHAIN.yaml|-... [--constant NAME]... [--severity LEVEL] [--json]",
+        .synopsis = "FILE.ptx|CHAIN.yaml|-... [--constant NAME]... [--severity LEVEL]\n"
+                    "                     [--fix [-o FILE] | --watch] [--json]",
         .details = details,
         .options = options,
         .words_least = 1,
         .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
     size_t count = 0;
-    gd_check_state state = {.constants = &constants};
     int code = gd_options_read(&usage, argc, argv, words, &count);
     if (code < 0 && choose_severity(&state, severity) != 0)
         code = GD_EXIT_USAGE;
-    if (code < 0) {
+    if (code < 0 && state.watching) {
+        code = watch_all(&state, words, count, json);
+    } else if (code < 0) {
         state.known = gd_constantlist_begin(&constants);
         code = check_all(&state, words, count, json);
         gd_constantlist_free(&state.known);

@@ -8,6 +8,8 @@
 
 #include "griddep.h"
 
+#include "base/plural.h"
+
 #include "cli/job/ceiling.h"
 #include "cli/command.h"
 #include "cli/demo.h"
@@ -77,8 +79,9 @@ static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd
     uint32_t x = gd_build_buffer(plan, gd_heap_string("x_0"), GD_TYPE_bf16, demo->columns,
                                  gd_build_normal(1, 1.0L));
     uint32_t y = x;
-    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers,
-                                (unsigned)demo->rows, (unsigned)demo->columns);
+    plan->name = gd_heap_format("demo, %u %s of %u x %u bf16", (unsigned)demo->layers,
+                                gd_plural(demo->layers, "layer", "layers"), (unsigned)demo->rows,
+                                (unsigned)demo->columns);
     for (uint64_t layer = 0; layer < demo->layers; layer++) {
         uint64_t rows = layer % 2 == 0 ? demo->rows : demo->columns;
         uint64_t columns = layer % 2 == 0 ? demo->columns : demo->rows;
@@ -193,9 +196,8 @@ int gd_command_demo(int argc, char **argv)
     const gd_usage usage = {
         .name = "demo",
         .summary = "Runs a feed-forward chain (matrix times vector, normalization, and so on, in "
-                   "bf16) serially and\n"
-                   "with programmatic dependent launch, checks the results, and tells what the "
-                   "overlap bought.",
+                   "bf16) serially and with programmatic dependent launch, checks the results, "
+                   "and tells what the overlap bought.",
         .synopsis =
             "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--emulate] [--json]",
         .options = options};

@@ -11,11 +11,13 @@
 #include "cli/command.h"
 #include "cli/show/finding.h"
 #include "cli/io/heap.h"
+#include "cli/io/hostfile.h"
 #include "cli/show/markdown.h"
 #include "cli/io/message.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
 #include "cli/io/suggest.h"
+#include "cli/plan/planfile.h"
 
 static json_t *code_json(const griddep_code_info *info)
 {
@@ -32,29 +34,18 @@ static void print_page(const griddep_code_info *info)
            info->page, length > 0 && info->page[length - 1] == '\n' ? "" : "\n");
 }
 
-static bool ends_with(const char *word, const char *ending)
-{
-    size_t length = strlen(word), tail = strlen(ending);
-    return length > tail && strcmp(word + length - tail, ending) == 0;
-}
-
-static bool is_chain(const char *word)
-{
-    return ends_with(word, ".yaml") || ends_with(word, ".yml");
-}
-
 static int unknown_code(const char *word)
 {
     const char **codes = NULL;
     size_t count = 0;
     griddep_code_info info = {.size = sizeof(info)};
-    if (ends_with(word, ".ptx"))
+    if (gd_hostfile_has_ending(word, ".ptx"))
         return gd_message_error(
             GD_EXIT_USAGE,
             "explain takes a chain file or the codes of findings, and '%s' is PTX; "
             "'griddep check %s' prints its findings",
             word, word);
-    if (is_chain(word))
+    if (gd_planfile_is(word))
         return gd_message_error(GD_EXIT_USAGE,
                                 "explain takes one chain file, and nothing beside it");
     while (griddep_code_get((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
@@ -129,11 +120,10 @@ int gd_command_explain(int argc, char **argv)
          "of a chain: serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing",
          &request.no_measure, 0, 0},
-        {GD_OPTION_TEXT, "driver", "DRIVER",
-         "auto, nvidia, emulated, or the path of a driver library", (void *)&request.device.driver,
-         0, 0},
-        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0,
-         0},
+        {GD_OPTION_FLAG, "rounds", NULL,
+         "of a chain: also its first launch behind the last one, when it runs many times",
+         &request.rounds, 0, 0},
+        GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0,
          0},
@@ -142,16 +132,13 @@ int gd_command_explain(int argc, char **argv)
         .name = "explain",
         .summary = "Tells, hop by hop, why the launches of a chain overlap or do not; or what the "
                    "codes of findings mean.",
-        .synopsis =
-            "CHAIN.yaml [--mode MODE] [--no-measure] [--json] | [CODE]... [--json | --markdown]",
-        .details = "For a chain it lists the conditions of each overlap in order, met or not, with "
-                   "their numbers, predicts, "
-                   "and\n"
-                   "measures: kernels that note when they run take the place of the chain's. It "
-                   "says where both differ.\n"
-                   "For codes it tells what they mean and what to do, and needs no driver; without "
-                   "a code it lists them "
-                   "all.\n",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--rounds] [--json]\n"
+                    "[CODE]... [--json | --markdown]",
+        .details = "For a chain it lists the conditions of each overlap in order, met or not, "
+                   "with their numbers, predicts, and measures: kernels that note when they run "
+                   "take the place of the chain's. It says where both differ. For codes it tells "
+                   "what they mean and what to do, and needs no driver; without a code it lists "
+                   "them all.\n",
         .options = options,
         .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
@@ -165,13 +152,13 @@ int gd_command_explain(int argc, char **argv)
         code = gd_markdown_print_codes();
     request.path = words[0];
     request.json = json;
-    if (code < 0 && count == 1 && is_chain(words[0]))
+    if (code < 0 && count == 1 && gd_planfile_is(words[0]))
         code = gd_chainexplain_run(&request);
-    if (code < 0 && (request.mode != NULL || request.no_measure || request.device.driver != NULL ||
-                     request.device.device != NULL))
+    if (code < 0 && (request.mode != NULL || request.no_measure || request.rounds ||
+                     gd_device_is_chosen(&request.device)))
         code = gd_message_error(
             GD_EXIT_USAGE,
-            "--mode, --no-measure, --driver and --device go with a chain file, which "
+            "--mode, --no-measure, --rounds and options of the driver go with a chain file, which "
             "ends in .yaml or .yml");
     if (code < 0)
         code = explain(words, count, json);

@@ -6,6 +6,8 @@
 
 #include "griddep.h"
 
+#include "base/plural.h"
+
 #include "cli/command.h"
 #include "cli/io/device.h"
 #include "cli/io/heap.h"
@@ -26,8 +28,8 @@ typedef struct gd_graph_request {
 
 static const char details[] =
     "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of "
-    "each edge what it\n"
-    "is in the graph, whether the two kernels overlap, and if not why. Nothing is run.\n\n"
+    "each edge what it is in the graph, whether the two kernels overlap, and if not why. Nothing "
+    "is run.\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
 static int report_graph_error(const griddep_error *error)
@@ -52,10 +54,8 @@ static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan
     griddep_error_init(&error);
     if (griddep_graph_get_edge(graph, index, &edge, &error) != GRIDDEP_OK)
         return report_graph_error(&error);
-    const gd_plan_launch *from = &plan->launches[edge.from], *to = &plan->launches[edge.to];
-    gd_columns_add(table, "%u %s", (unsigned)edge.from,
-                   from->name != NULL ? from->name : from->kernel);
-    gd_columns_add(table, "%u %s", (unsigned)edge.to, to->name != NULL ? to->name : to->kernel);
+    gd_columns_add(table, "%u %s", (unsigned)edge.from, gd_plan_launch_name(plan, edge.from));
+    gd_columns_add(table, "%u %s", (unsigned)edge.to, gd_plan_launch_name(plan, edge.to));
     gd_columns_add(table, "%s", edge_kind(&edge));
     const char *verdict = edge.races ? "races" : griddep_overlap_text(edge.overlap);
     if (edge.reason == GRIDDEP_REASON_OTHER_ORDER)
@@ -71,9 +71,10 @@ static int print_table(const griddep_graph *graph, const gd_plan *plan, const ch
     gd_columns table = {.column_count = 4, .left = 15, .titled = true};
     uint32_t count = griddep_graph_edge_count(graph);
     int code = 0;
-    gd_output_print("chain %s, mode %s: %u launches, %u edge%s\n", plan->name, mode,
-                    (unsigned)griddep_graph_node_count(graph), (unsigned)count,
-                    count == 1 ? "" : "s");
+    gd_output_print("chain %s, mode %s: %u %s, %u %s\n", plan->name, mode,
+                    (unsigned)plan->launch_count,
+                    gd_plural(plan->launch_count, "launch", "launches"), (unsigned)count,
+                    gd_plural(count, "edge", "edges"));
     if (count == 0)
         return 0;
     gd_columns_add(&table, "from");

@@ -6,6 +6,8 @@
 
 #include "griddep.h"
 
+#include "base/plural.h"
+
 #include "cli/plan/catalog.h"
 #include "cli/command.h"
 #include "cli/io/message.h"
@@ -97,7 +99,8 @@ static void print_parameters(const griddep_ptx *ptx, uint32_t entry, uint32_t co
         gd_columns_add(&columns, "    %u", (unsigned)i);
         gd_columns_add(&columns, "%s", parameter.name);
         gd_columns_add(&columns, "offset %u", (unsigned)parameter.offset);
-        gd_columns_add(&columns, "%u bytes", (unsigned)parameter.bytes);
+        gd_columns_add(&columns, "%u %s", (unsigned)parameter.bytes,
+                       gd_plural(parameter.bytes, "byte", "bytes"));
         gd_columns_add(&columns, ".%s%s", parameter.type, parameter.is_pointer ? " .ptr" : "");
     }
     gd_columns_print(&columns);
@@ -121,8 +124,10 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
     griddep_ptx_entry_info entry = {.size = sizeof(entry)};
     if (griddep_ptx_get_entry(ptx, index, &entry, NULL) != GRIDDEP_OK)
         return;
-    printf("\nentry %s, line %d: %u instructions, %u bytes of parameters", entry.name, entry.line,
-           (unsigned)entry.instruction_count, (unsigned)entry.parameter_bytes);
+    printf("\nentry %s, line %d: %u %s, %u %s of parameters", entry.name, entry.line,
+           (unsigned)entry.instruction_count,
+           gd_plural(entry.instruction_count, "instruction", "instructions"),
+           (unsigned)entry.parameter_bytes, gd_plural(entry.parameter_bytes, "byte", "bytes"));
     if (entry.required_block[0] > 0)
         printf(", blocks of %u x %u x %u threads", (unsigned)entry.required_block[0],
                (unsigned)entry.required_block[1], (unsigned)entry.required_block[2]);

@@ -26,9 +26,10 @@ libgriddep_reference_la_SOURCES = \
 libgriddep_command_la_SOURCES = \
 	%D%/bench.c \
 	%D%/check.c \
-	%D%/command.h \
+	%D%/command.h %D%/commands.def \
 	%D%/demo.c %D%/demo.h \
 	%D%/explain.c \
+	%D%/fmt.c \
 	%D%/graph.c \
 	%D%/info.c \
 	%D%/kernels.c \
@@ -42,6 +43,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/emulation.c %D%/io/emulation.h \
 	%D%/io/exitcodes.def \
 	%D%/io/heap.c %D%/io/heap.h \
+	%D%/io/help.c %D%/io/help.h \
 	%D%/io/hostfile.c %D%/io/hostfile.h \
 	%D%/io/message.c %D%/io/message.h \
 	%D%/io/options.c %D%/io/options.h \
@@ -53,7 +55,9 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/supervise.c %D%/io/supervise.h \
 	%D%/io/temporary.c %D%/io/temporary.h \
 	%D%/io/type.c %D%/io/type.h \
+	%D%/io/watch.c %D%/io/watch.h \
 	%D%/io/yaml.c %D%/io/yaml.h \
+	%D%/job/advice.c %D%/job/advice.h \
 	%D%/job/attack.c %D%/job/attack.h \
 	%D%/job/bench.c %D%/job/bench.h \
 	%D%/job/ceiling.c %D%/job/ceiling.h \
@@ -68,6 +72,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/sanitizechain.c \
 	%D%/job/sanitizeprogram.c \
 	%D%/job/session.c %D%/job/session.h \
+	%D%/job/textfix.c %D%/job/textfix.h \
 	%D%/job/verify.c %D%/job/verify.h \
 	%D%/plan/catalog.c %D%/plan/catalog.h \
 	%D%/plan/chainfile.c %D%/plan/chainfile.def %D%/plan/chainfile.h \
@@ -90,4 +95,5 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/tracetext.c \
 	%D%/show/traceview.c %D%/show/traceview.h \
 	%D%/show/tunereport.c %D%/show/tunereport.h \
-	%D%/show/tunewrite.c %D%/show/tunewrite.h
+	%D%/show/tunewrite.c %D%/show/tunewrite.h \
+	%D%/show/verdict.c %D%/show/verdict.h

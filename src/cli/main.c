@@ -10,8 +10,8 @@
 #include "griddep.h"
 
 #include "cli/command.h"
+#include "cli/io/help.h"
 #include "cli/io/message.h"
-#include "cli/io/options.h"
 #include "cli/io/suggest.h"
 #include "cli/io/temporary.h"
 
@@ -22,26 +22,9 @@ typedef struct gd_command {
 } gd_command;
 
 static const gd_command commands[] = {
-    {"demo", "run a feed-forward chain with and without programmatic dependent launch",
-     gd_command_demo},
-    {"run", "run the chain that a file describes, check it and time it", gd_command_run},
-    {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
-    {"trace", "show when each block of a chain's launches ran, and how they overlap",
-     gd_command_trace},
-    {"sanitize", "run a chain or a program without a GPU and report races and faults",
-     gd_command_sanitize},
-    {"graph", "tell of each edge of a chain's graph whether its kernels overlap", gd_command_graph},
-    {"explain",
-     "tell why the launches of a chain overlap or do not, or what a finding's code means",
-     gd_command_explain},
-    {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out",
-     gd_command_rewrite},
-    {"tune", "try where wait and trigger stand best, and keep what is faster", gd_command_tune},
-    {"stress", "run a chain against slow producers, and compare its results", gd_command_stress},
-    {"bench", "measure this machine: its memory, the hand-off of kernels, and the demo beside both",
-     gd_command_bench},
-    {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
-    {"info", "tell about driver and device, and what they can do", gd_command_info},
+#define GD_COMMAND(name, summary) {#name, (summary), gd_command_##name},
+#include "cli/commands.def"
+#undef GD_COMMAND
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -59,27 +42,29 @@ enum { EXIT_COUNT = sizeof(exits) / sizeof(exits[0]) };
 
 static void print_help(void)
 {
-    puts("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
-         "Programmatic dependent launch for PTX: runs chains of kernels so that dependent ones "
-         "overlap, checks the\n"
-         "results, and tells what the overlap bought.\n\n"
-         "commands:");
+    gd_help_print_text("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
+                       "Programmatic dependent launch for PTX: runs chains of kernels so that "
+                       "dependent ones overlap, checks the results, and tells what the overlap "
+                       "bought.\n\n"
+                       "commands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    puts("  help       print a command's help\n\n"
-         "options:\n"
-         "  --help     print this text\n"
-         "  --version  print the version\n\n"
-         "exit codes:");
-    for (size_t i = 0; i < EXIT_COUNT; i++)
-        printf("  %-2d %s\n", exits[i].code, exits[i].meaning);
-    puts("\n"
-         "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; "
-         "--driver nvidia prevents "
-         "that.\n\n"
-         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, GRIDDEP_NVRTC as "
-         "griddep.h tells,\n"
-         "GRIDDEP_EMULATOR_* as doc/emulator.md tells; NO_COLOR.");
+        gd_help_print_item(commands[i].name, 13, commands[i].summary);
+    gd_help_print_text("  help       print a command's help\n\n"
+                       "options:\n"
+                       "  --help     print this text\n"
+                       "  --version  print the version\n\n"
+                       "exit codes:\n");
+    for (size_t i = 0; i < EXIT_COUNT; i++) {
+        char number[8];
+        snprintf(number, sizeof(number), "%d", exits[i].code);
+        gd_help_print_item(number, 5, exits[i].meaning);
+    }
+    gd_help_print_text("\n"
+                       "Without an NVIDIA driver the emulated driver is used, which runs PTX on "
+                       "the CPU; --driver nvidia prevents that.\n\n"
+                       "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, "
+                       "GRIDDEP_NVRTC as griddep.h tells, GRIDDEP_EMULATOR_* as doc/emulator.md "
+                       "tells; NO_COLOR.\n");
 }
 
 /* What man pages and completions are made of: a fact a line, its fields separated by tabs. */
@@ -87,7 +72,7 @@ static int print_table(void)
 {
     for (size_t i = 0; i < EXIT_COUNT; i++)
         printf("exit\t%d\t%s\n", exits[i].code, exits[i].meaning);
-    gd_options_want_table();
+    gd_help_want_table();
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         printf("command\t%s\t%s\n", commands[i].name, commands[i].summary);
         char help[] = "--help";
@@ -118,8 +103,23 @@ static int unknown_command(const char *name)
                             name);
 }
 
-static int help_about(const char *name)
+/* --json is for errors, as everywhere. */
+static int help_about(int argc, char **argv)
 {
+    const char *name = NULL;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            continue;
+        if (name != NULL)
+            return gd_message_error(GD_EXIT_USAGE, "usage: griddep help [COMMAND]");
+        name = argv[i];
+    }
+    if (name == NULL) {
+        print_help();
+        return GD_EXIT_OK;
+    }
+    if (strcmp(name, "--table") == 0)
+        return print_table();
     const gd_command *command = find_command(name);
     if (command == NULL)
         return unknown_command(name);
@@ -135,12 +135,9 @@ static int dispatch(int argc, char **argv)
         return GD_EXIT_USAGE;
     }
     const char *name = argv[1];
-    bool is_help = strcmp(name, "help") == 0;
-    if (is_help && argc == 3)
-        return strcmp(argv[2], "--table") == 0 ? print_table() : help_about(argv[2]);
-    if (is_help && argc > 3)
-        return gd_message_error(GD_EXIT_USAGE, "usage: griddep help [COMMAND]");
-    if (is_help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+    if (strcmp(name, "help") == 0)
+        return help_about(argc, argv);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         print_help();
         return GD_EXIT_OK;
     }

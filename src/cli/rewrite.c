@@ -59,16 +59,13 @@ enum {
 
 static const char details[] =
     "Without --wait, --trigger and --prefetch it makes the kernels of a file ready for dependent "
-    "launch: --wait\n"
-    "insert, and --trigger start where no kernel triggers yet. With one of them, what is not named "
-    "stays as it is.\n\n"
+    "launch: --wait insert, and --trigger start where no kernel triggers yet. With one of them, "
+    "what is not named stays as it is.\n\n"
     "The wait makes a kernel correct: it goes to the latest point that is safe on every path, "
-    "before the first\n"
-    "access to global memory that is not known to be constant. The trigger lets the next kernel "
-    "start early and\n"
-    "changes no result, because that one waits too; at the start it allows the most overlap. Where "
-    "the grid fills\n"
-    "the device a later trigger may be faster: 'griddep run' tells.\n\n"
+    "before the first access to global memory that is not known to be constant. The trigger lets "
+    "the next kernel start early and changes no result, because that one waits too; at the start "
+    "it allows the most overlap. Where the grid fills the device a later trigger may be faster: "
+    "'griddep run' tells.\n\n"
     "waits:\n"
     "  insert         at the latest safe point, where a kernel has none\n"
     "  move           those there are go, then as insert\n"
@@ -86,11 +83,9 @@ static const char details[] =
     "  LINE           before the first instruction on or behind this line of the input\n"
     "  remove         none\n"
     "  keep           no change\n\n"
-    "--prefetch PARAM=BYTES fetches the first BYTES of a parameter's data into L2 before the wait; "
-    "BYTES is a\n"
-    "multiple of 16 and may end in K or M (KiB, MiB). It pays for constant data; what the kernel "
-    "before writes\n"
-    "is in L2 anyway.\n\n"
+    "--prefetch PARAM=BYTES fetches the first BYTES of a parameter's data into L2 before the "
+    "wait; BYTES is a multiple of 16 and may end in K or M (KiB, MiB). It pays for constant data; "
+    "what the kernel before writes is in L2 anyway.\n\n"
     "What was done, and where in the new text, goes to stderr.\n\n"
     "exit codes:\n"
     "  0  the text was written\n"
@@ -347,11 +342,17 @@ static bool is_remaining_error(const gd_rewrite_state *state, const griddep_find
     return entry == NULL || finding->entry == NULL || strcmp(entry, finding->entry) == 0;
 }
 
+/* Whether it is about what PTX is, and not about dependent launch. */
+static bool is_about_text(const griddep_finding *finding)
+{
+    return strncmp(finding->code, "GD0", 3) == 0;
+}
+
 static uint32_t report_text(const gd_rewrite_state *state, const gd_finding_list *notes,
                             const gd_finding_list *remaining)
 {
     const char *target = target_of(state->request);
-    uint32_t errors = 0;
+    uint32_t errors = 0, of_text = 0;
     for (size_t i = 0; i < notes->count; i++)
         gd_finding_print(stderr, &notes->items[i], target != NULL ? target : "<stdout>");
     if (!is_changed(state))
@@ -361,8 +362,11 @@ static uint32_t report_text(const gd_rewrite_state *state, const gd_finding_list
             continue;
         gd_finding_print(stderr, &remaining->items[i], NULL);
         errors++;
+        of_text += is_about_text(&remaining->items[i].data);
     }
-    if (errors > 0)
+    if (of_text > 0)
+        gd_message_note("the input has errors that no rewriting mends; 'griddep check' tells them");
+    else if (errors > 0)
         gd_message_note(
             "the result is not right yet; '--wait move' places waits anew that are there already");
     return errors;
@@ -512,8 +516,8 @@ int gd_command_rewrite(int argc, char **argv)
         .summary = "Puts dependent launch into the PTX of kernels that know nothing of it. Needs "
                    "no driver.",
         .synopsis =
-            "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE]\n"
-            "                       [--constant NAME]... [--prefetch PARAM=BYTES] [--json]",
+            "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE] "
+            "[--constant NAME]... [--prefetch PARAM=BYTES] [--json]",
         .details = details,
         .options = options,
         .words_least = 1,

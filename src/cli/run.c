@@ -32,53 +32,19 @@ typedef struct gd_run_request {
 
 static const char details[] =
     "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every mode "
-    "runs once from\n"
-    "freshly written buffers and is compared with the file's expectations, and bit for bit with "
-    "the serial run;\n"
-    "then all modes are timed. Before modes with dependent launch the chain is checked as 'griddep "
-    "check' does:\n"
-    "its errors are shown as warnings (five at most), and the run goes on.\n\n"
+    "runs once from freshly written buffers and is compared with the file's expectations, and bit "
+    "for bit with the serial run; then all modes are timed. Before modes with dependent launch "
+    "the chain is checked as 'griddep check' does: its errors are shown as warnings (five at "
+    "most), and the run goes on.\n\n"
     "modes:\n"
     "  serial     in a stream, without overlap\n"
     "  pdl        in a stream, with programmatic dependent launch\n"
     "  graph      as serial, captured into a graph\n"
     "  graph-pdl  as pdl, captured into a graph\n"
     "  all        the four of them (the default)\n\n"
-    "On the emulated driver (--emulate, or where there is no NVIDIA driver) the times are those of "
-    "its model: they "
-    "are\n"
-    "the same in each run, so each mode is timed once, and they say nothing about a GPU's.\n";
-
-static int choose_modes(const char *text, uint32_t *modes)
-{
-    const char *names[GRIDDEP_MODE_COUNT + 1] = {"all"};
-    int32_t mode = 0;
-    if (strcmp(text, "all") == 0) {
-        *modes = (1U << GRIDDEP_MODE_COUNT) - 1;
-        return 0;
-    }
-    if (griddep_mode_find(text, &mode, NULL) == GRIDDEP_OK) {
-        *modes = 1U << mode;
-        return 0;
-    }
-    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i + 1] = griddep_mode_name(i);
-    size_t index = 0;
-    return gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT + 1, &index);
-}
-
-static int choose_pdl(const char *text, int32_t *pdl)
-{
-    static const char *const names[] = {"auto", "off", "force"};
-    static const int32_t values[] = {GRIDDEP_PDL_AUTO, GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE};
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(names[i], text) == 0) {
-            *pdl = values[i];
-            return 0;
-        }
-    }
-    return gd_message_error(GD_EXIT_USAGE, "--pdl is auto, off or force, not '%s'", text);
-}
+    "On the emulated driver (--emulate, or where there is no NVIDIA driver) the times are those "
+    "of its model: they are the same in each run, so each mode is timed once, and they say "
+    "nothing about a GPU's.\n";
 
 static int read_dump(const char *text, const gd_plan *plan, gd_job_dump *dump)
 {
@@ -127,9 +93,12 @@ static int run_job(const gd_run_request *request, gd_job *job)
 
 static int prepare_job(const gd_run_request *request, gd_job *job, gd_job_dump *dumps)
 {
-    int code = choose_modes(request->mode, &job->modes);
+    int code = gd_options_choose_modes(request->mode, &job->modes);
+    size_t pdl = 0;
     if (code == 0 && request->pdl != NULL)
-        code = choose_pdl(request->pdl, &job->pdl);
+        code = gd_options_choose("pdl", request->pdl, gd_plan_pdl_names, 3, &pdl);
+    if (request->pdl != NULL)
+        job->pdl = GRIDDEP_PDL_AUTO + (int32_t)pdl;
     for (size_t i = 0; i < request->dumps.count && code == 0; i++)
         code = read_dump(request->dumps.values[i], job->plan, &dumps[i]);
     job->samples = (uint32_t)request->samples;

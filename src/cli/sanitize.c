@@ -15,20 +15,14 @@
 
 static const char details[] =
     "A chain runs on the emulated driver, which orders each access behind those that the contract "
-    "of dependent launch\n"
-    "orders it behind, and reports pairs that nothing orders: the wait that is missing or late. "
-    "Each schedule and "
-    "mode\n"
-    "runs in a process of its own; without --schedule these are eager, lazy and three random ones. "
-    "'griddep check'\n"
-    "finds many of these mistakes without running anything.\n\n"
+    "of dependent launch orders it behind, and reports pairs that nothing orders: the wait that "
+    "is missing or late. Each schedule and mode runs in a process of its own; without --schedule "
+    "these are eager, lazy and three random ones. 'griddep check' finds many of these mistakes "
+    "without running anything.\n\n"
     "A program behind '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH, and "
-    "runs once. Its "
-    "output\n"
-    "is its own; findings follow on stderr when it has ended.\n\n"
-    "checks: all (the default), or a list of race, shared, initialized, leak. Faults (accesses out "
-    "of bounds,\n"
-    "misaligned, after a free; deadlocks) are always found.\n\n"
+    "runs once. Its output is its own; findings follow on stderr when it has ended.\n\n"
+    "checks: all (the default), or a list of race, shared, initialized, leak. Faults (accesses "
+    "out of bounds, misaligned, after a free; deadlocks) are always found.\n\n"
     "That no race was found holds for the executions that were tried. It is no proof for "
     "others.\n\n"
     "exit codes:\n"
@@ -44,8 +38,7 @@ static const char details[] =
 
 static const char synopsis[] =
     "CHAIN.yaml [--schedule ORDER]... [--modes LIST] [--check LIST] [--report FILE] [--json]\n"
-    "       griddep sanitize [--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM "
-    "[ARGUMENT]...";
+    "[--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...";
 
 static int check_schedules(const gd_sanitize *request)
 {

@@ -8,6 +8,8 @@
 
 #include "griddep.h"
 
+#include "base/plural.h"
+
 #include "cli/job/attack.h"
 #include "cli/command.h"
 #include "cli/demo.h"
@@ -54,22 +56,20 @@ static const char *const places[PLACES] = {"late stores", "late loads"};
 
 static const char details[] =
     "For each hop, the launch before it triggers as its first instruction and sleeps before its "
-    "stores, then before "
-    "its\n"
-    "loads, while all others run as fast as they can, with the smallest grids that the file offers "
-    "('grids'); buffers\n"
-    "are poisoned before each run, and results compared with the serial run's. A difference names "
-    "the hop. On a GPU\n"
-    "this shows races that the chip lets happen; 'griddep check' and 'griddep sanitize' find what "
-    "it does not.\n"
-    "With --mutations each kernel's wait is deleted, moved too far down and given to some threads "
-    "only, and the table\n"
-    "tells which of these the attacks show. doc/tuning.md describes it.\n";
+    "stores, then before its loads, while all others run as fast as they can, with the smallest "
+    "grids that the file offers ('grids'); buffers are poisoned before each run, and results "
+    "compared with the serial run's. A difference names the hop. On a GPU this shows races that "
+    "the chip lets happen; 'griddep check' and 'griddep sanitize' find what it does not. With "
+    "--mutations each kernel's wait is deleted, moved too far down and given to some threads "
+    "only, and the table tells which of these the attacks show. doc/tuning.md describes it.\n";
 
 /* ---- hops ---- */
 
+/* What is no kernel cannot be made late. */
 static void add_hop(gd_stress *stress, uint32_t producer, uint32_t consumer)
 {
+    if (!gd_plan_is_kernel(&stress->plan->launches[producer]))
+        return;
     stress->hops =
         gd_heap_grow(stress->hops, stress->hop_count, stress->hop_count + 1, sizeof(*stress->hops));
     stress->hops[stress->hop_count++] = (gd_stress_hop){producer, consumer};
@@ -107,9 +107,9 @@ static int choose_modes(gd_stress *stress)
 
 static char *hop_text(const gd_stress *stress, const gd_stress_hop *hop)
 {
-    const gd_plan_launch *launches = stress->plan->launches;
-    return gd_heap_format("%u %s -> %u %s", (unsigned)hop->producer, launches[hop->producer].kernel,
-                          (unsigned)hop->consumer, launches[hop->consumer].kernel);
+    return gd_heap_format("%u %s -> %u %s", (unsigned)hop->producer,
+                          gd_plan_launch_name(stress->plan, hop->producer), (unsigned)hop->consumer,
+                          gd_plan_launch_name(stress->plan, hop->consumer));
 }
 
 static char *result_text(const gd_stress *stress, const gd_attack_result *result)
@@ -123,10 +123,11 @@ static char *result_text(const gd_stress *stress, const gd_attack_result *result
                               result->own_triggers ? " (triggers where they are)" : "");
     char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
     return gd_heap_format(
-        "launch %u %s left something else in buffer %s: %llu elements differ, first %llu: %s "
+        "launch %u %s left something else in buffer %s: %llu %s, first %llu: %s "
         "instead of %s",
-        (unsigned)result->launch, stress->plan->launches[result->launch].kernel,
+        (unsigned)result->launch, gd_plan_launch_name(stress->plan, result->launch),
         stress->plan->buffers[result->buffer].name, (unsigned long long)result->difference.unequal,
+        gd_plural(result->difference.unequal, "element differs", "elements differ"),
         (unsigned long long)result->difference.first, gd_output_value(result->difference.got, got),
         gd_output_value(result->difference.wanted, wanted));
 }
@@ -186,7 +187,7 @@ static char *shown_text(const gd_stress *stress, const gd_attack *attack,
                               (unsigned)attack->producer, griddep_mode_name(attack->mode));
     return gd_heap_format("%s of launch %u, in launch %u %s, %s", places[attack->place],
                           (unsigned)attack->producer, (unsigned)result->launch,
-                          stress->plan->launches[result->launch].kernel,
+                          gd_plan_launch_name(stress->plan, result->launch),
                           griddep_mode_name(attack->mode));
 }
 
@@ -232,7 +233,8 @@ static int attack_all(gd_stress *stress)
 static bool is_first_of_kernel(const gd_plan *plan, uint32_t launch)
 {
     for (uint32_t i = 0; i < launch; i++)
-        if (plan->launches[i].module == plan->launches[launch].module &&
+        if (gd_plan_is_kernel(&plan->launches[i]) &&
+            plan->launches[i].module == plan->launches[launch].module &&
             strcmp(plan->launches[i].kernel, plan->launches[launch].kernel) == 0)
             return false;
     return true;
@@ -242,7 +244,7 @@ static bool is_first_of_kernel(const gd_plan *plan, uint32_t launch)
 static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
 {
     const gd_plan_launch *launch = &stress->plan->launches[broken->launch];
-    const griddep_ptx *ptx = stress->modules.items[launch->module].ptx;
+    const griddep_ptx *ptx = gd_modulefile_of(&stress->modules, launch)->ptx;
     griddep_ptx *made = NULL;
     bool works = ptx != NULL &&
                  gd_ptx_break_wait(ptx, launch->kernel, broken->how, &made, NULL) == GRIDDEP_OK;
@@ -317,19 +319,21 @@ static void print_mutations(const gd_stress *stress)
 static void print_report(const gd_stress *stress)
 {
     gd_device_print(&stress->info);
-    gd_output_print("%s: %u hops, producers late by %.0f us\n", stress->plan->name,
-                    (unsigned)stress->hop_count, (double)stress->attacked.nanoseconds / 1e3);
+    gd_output_print("%s: %u %s, %s late by %.0f us\n", stress->plan->name,
+                    (unsigned)stress->hop_count, gd_plural(stress->hop_count, "hop", "hops"),
+                    gd_plural(stress->hop_count, "its producer", "producers"),
+                    (double)stress->attacked.nanoseconds / 1e3);
     puts("");
     gd_columns_print(&stress->table);
     puts("");
     if (stress->faults > 0)
-        printf("%u attacks made a kernel fault, which the serial run does not: a launch uses what "
-               "it did not wait for\n",
-               (unsigned)stress->faults);
+        printf("%u %s made a kernel fault, which the serial run does not: a launch uses what it "
+               "did not wait for\n",
+               (unsigned)stress->faults, gd_plural(stress->faults, "attack", "attacks"));
     if (stress->differences > 0)
-        printf("%u attacks changed the results: the launches named above do not wait for what they "
+        printf("%u %s changed the results: the launches named above do not wait for what they "
                "need\n",
-               (unsigned)stress->differences);
+               (unsigned)stress->differences, gd_plural(stress->differences, "attack", "attacks"));
     else if (stress->faults == 0)
         puts("no attack changed the results");
     if (stress->request->mutations && !has_findings(stress)) {

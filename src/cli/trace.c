@@ -48,16 +48,14 @@ typedef struct gd_trace_job {
     bool as_serial;
 } gd_trace_job;
 
-static const char details[] = "Kernels are instrumented by rewriting their PTX: each block notes "
-                              "when it begins, comes to its wait, is\n"
-                              "released, triggers, and ends. A line \"//@ mark NAME\" in the PTX "
-                              "is noted too. doc/timeline.md explains each\n"
-                              "figure. The stamps cost time; how much is told.\n\n"
-                              "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. "
-                              "--mode all tells of all four modes; files take\n"
-                              "one.\n\n"
-                              "On the emulated driver the times are those of its model, which is "
-                              "deterministic and says nothing about a GPU's.\n";
+static const char details[] =
+    "Kernels are instrumented by rewriting their PTX: each block notes when it begins, comes to "
+    "its wait, is released, triggers, and ends. A line \"//@ mark NAME\" in the PTX is noted too. "
+    "doc/timeline.md explains each figure. The stamps cost time; how much is told.\n\n"
+    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. --mode all tells of all four "
+    "modes; files take one.\n\n"
+    "On the emulated driver the times are those of its model, which is deterministic and says "
+    "nothing about a GPU's.\n";
 
 /* ---- results ---- */
 
@@ -216,20 +214,13 @@ static int trace_mode(gd_trace_job *job, int32_t mode)
 
 static int choose_modes(const gd_trace_request *request, uint32_t *modes)
 {
-    const char *names[GRIDDEP_MODE_COUNT + 1];
-    size_t index = 0;
-    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i] = griddep_mode_name(i);
-    names[GRIDDEP_MODE_COUNT] = "all";
-    int code = gd_options_choose("mode", request->mode, names, GRIDDEP_MODE_COUNT + 1, &index);
-    if (code != 0)
-        return code;
-    *modes = index == GRIDDEP_MODE_COUNT ? (1U << GRIDDEP_MODE_COUNT) - 1 : 1U << index;
-    if (index == GRIDDEP_MODE_COUNT && (request->perfetto != NULL || request->svg != NULL))
+    int code = gd_options_choose_modes(request->mode, modes);
+    if (code == 0 && (*modes & (*modes - 1)) != 0 &&
+        (request->perfetto != NULL || request->svg != NULL))
         return gd_message_error(GD_EXIT_USAGE,
                                 "a picture shows one mode: --mode all goes with neither --svg nor "
                                 "--perfetto");
-    return 0;
+    return code;
 }
 
 static int trace_modes(gd_trace_job *job, uint32_t modes)
@@ -290,12 +281,6 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
     return code;
 }
 
-static int read_plan(const gd_trace_request *request, gd_plan *plan)
-{
-    int code = gd_planfile_load(request->path, plan);
-    return code != 0 ? code : gd_plan_check_whole(plan);
-}
-
 static int check_request(const gd_trace_request *request)
 {
     if ((request->path != NULL) == request->demo)
@@ -314,7 +299,9 @@ static int trace_chain(const gd_trace_request *request)
     if (code == 0)
         code = choose_modes(request, &modes);
     if (code == 0 && !request->demo)
-        code = read_plan(request, &plan);
+        code = gd_planfile_load(request->path, &plan);
+    if (code == 0 && !request->demo)
+        code = gd_plan_check_whole(&plan);
     if (code == 0)
         code = gd_outputfile_check();
     if (code == 0)

@@ -37,20 +37,14 @@ typedef struct gd_tune_input {
     uint32_t launch_count;
 } gd_tune_input;
 
-static const char details[] = "Tries, kernel by kernel: triggers at the start, after the wait, "
-                              "after the loads, before the stores, at the end, "
-                              "in\n"
-                              "rounds of a loop, and none; the wait at its latest safe place; "
-                              "prefetches of constant data into L2; launches "
-                              "without PDL; and the "
-                              "grids\n"
-                              "and carve-outs that the file offers ('grids', 'carveouts'). Only "
-                              "what 'griddep check' passes is run, only what "
-                              "leaves the serial run's bits\n"
-                              "counts, and only a gain above the noise of this machine is kept. "
-                              "Nothing is changed but what --output names; the\n"
-                              "result is remembered in the store, where griddep_tune_load finds "
-                              "it. doc/tuning.md tells how it measures.\n";
+static const char details[] =
+    "Tries, kernel by kernel: triggers at the start, after the wait, after the loads, before the "
+    "stores, at the end, in rounds of a loop, and none; the wait at its latest safe place; "
+    "prefetches of constant data into L2; launches without PDL; and the grids and carve-outs that "
+    "the file offers ('grids', 'carveouts'). Only what 'griddep check' passes is run, only what "
+    "leaves the serial run's bits counts, and only a gain above the noise of this machine is "
+    "kept. Nothing is changed but what --output names; the result is remembered in the store, "
+    "where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
 
 /* ---- input ---- */
 
@@ -141,7 +135,7 @@ static int32_t show_progress(void *user, uint32_t done, uint32_t most, const cha
 static int search(const gd_tune_request *request, gd_session *session, griddep_tune **tune)
 {
     griddep_tune_options options = {.size = sizeof(options),
-                                    .flags = request->forget ? GRIDDEP_TUNE_FORGET : 0,
+                                    .flags = request->forget ? GRIDDEP_TUNE_FLAG_FORGET : 0,
                                     .pairs = (uint32_t)request->pairs,
                                     .progress = show_progress};
     gd_tune_input input = {0};
@@ -173,10 +167,9 @@ static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, co
         code = search(request, &session, &tune);
     if (code == 0)
         griddep_tune_get_info(tune, &result, NULL);
-    bool writes = request->output != NULL && result.changed != 0;
-    if (code == 0 && writes)
+    if (code == 0 && request->output != NULL && result.changed != 0)
         code = gd_tunewrite(request->output, request->path, chainfile, plan, tune);
-    const gd_tunereport report = {plan, tune, info, writes ? request->output : NULL};
+    const gd_tunereport report = {plan, tune, info, request->output};
     if (code == 0 && request->json)
         gd_tunereport_print_json(&report);
     else if (code == 0)

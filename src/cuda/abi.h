@@ -26,9 +26,12 @@ typedef void *gd_CUuserObject;
 typedef void *gd_CUgraphDeviceNode;
 typedef void *gd_CUlinkState;
 typedef void *gd_CUkernel;
+typedef void *gd_CUmemoryPool;
 typedef void gd_CUhostFn(void *user);
+typedef size_t gd_CUoccupancyB2DSize(int block);
 
 typedef int32_t gd_CUresult;
+typedef void gd_CUstreamCallback(gd_CUstream stream, gd_CUresult status, void *user);
 typedef int32_t gd_CUdevice_attribute;
 typedef int32_t gd_CUfunction_attribute;
 typedef int32_t gd_CUjit_option;
@@ -45,6 +48,7 @@ typedef int32_t gd_CUgraphConditionalNodeType;
 typedef uint64_t gd_CUgraphConditionalHandle;
 typedef int32_t gd_CUgraphExecUpdateResult;
 typedef int32_t gd_CUdriverProcAddressQueryResult;
+typedef int32_t gd_CUmemPool_attribute;
 typedef int32_t gd_CUtensorMapDataType;
 typedef int32_t gd_CUtensorMapInterleave;
 typedef int32_t gd_CUtensorMapSwizzle;
@@ -152,6 +156,35 @@ typedef struct gd_CUgraphEdgeData {
     unsigned char reserved[5];
 } gd_CUgraphEdgeData;
 
+typedef struct gd_CUmemLocation {
+    int32_t type, id;
+} gd_CUmemLocation;
+
+typedef struct gd_CUmemPoolProps {
+    int32_t allocType, handleTypes;
+    gd_CUmemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} gd_CUmemPoolProps;
+
+typedef struct gd_CUDA_MEMCPY2D {
+    size_t srcXInBytes, srcY;
+    int32_t srcMemoryType;
+    const void *srcHost;
+    gd_CUdeviceptr srcDevice;
+    void *srcArray;
+    size_t srcPitch;
+    size_t dstXInBytes, dstY;
+    int32_t dstMemoryType;
+    void *dstHost;
+    gd_CUdeviceptr dstDevice;
+    void *dstArray;
+    size_t dstPitch;
+    size_t WidthInBytes, Height;
+} gd_CUDA_MEMCPY2D;
+
 typedef struct gd_CUDA_MEMCPY3D {
     size_t srcXInBytes, srcY, srcZ, srcLOD;
     int32_t srcMemoryType;
@@ -253,6 +286,8 @@ _Static_assert(sizeof(gd_CUlaunchAttribute) == 72 && offsetof(gd_CUlaunchAttribu
 _Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hStream) == 32,
                "CUlaunchConfig");
 _Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
+_Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
+_Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
 _Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");

@@ -4,7 +4,8 @@
 #define GD_CUDA_DRIVER_ROWS_H
 
 /* The rest, for rows whose column says so. USED: the library calls the function. Of the emulated
- * driver: EMULATED and REFUSED as the column says, GIVEN by cuGetProcAddress, STUB: not EMULATED. */
+ * driver: EMULATED and REFUSED as the column says, GIVEN by cuGetProcAddress, STUB: not EMULATED.
+ * */
 #define GD_WHERE_USED(need, ...) GD_USED_##need(__VA_ARGS__)
 #define GD_USED_REQUIRED(...) __VA_ARGS__
 #define GD_USED_OPTIONAL(...) __VA_ARGS__

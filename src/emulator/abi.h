@@ -6,44 +6,12 @@
 #include "cuda/abi.h"
 
 typedef void *gd_CUlibrary;
-typedef void *gd_CUmemoryPool;
-typedef void gd_CUstreamCallback(gd_CUstream stream, gd_CUresult status, void *user);
-typedef size_t gd_CUoccupancyB2DSize(int block);
 
 typedef struct gd_CUctxCreateParams {
     void *execAffinityParams;
     int numExecAffinityParams;
     void *cigParams;
 } gd_CUctxCreateParams;
-
-typedef struct gd_CUmemLocation {
-    int32_t type, id;
-} gd_CUmemLocation;
-
-typedef struct gd_CUmemPoolProps {
-    int32_t allocType, handleTypes;
-    gd_CUmemLocation location;
-    void *win32SecurityAttributes;
-    size_t maxSize;
-    unsigned short usage;
-    unsigned char reserved[54];
-} gd_CUmemPoolProps;
-
-typedef struct gd_CUDA_MEMCPY2D {
-    size_t srcXInBytes, srcY;
-    int32_t srcMemoryType;
-    const void *srcHost;
-    gd_CUdeviceptr srcDevice;
-    void *srcArray;
-    size_t srcPitch;
-    size_t dstXInBytes, dstY;
-    int32_t dstMemoryType;
-    void *dstHost;
-    gd_CUdeviceptr dstDevice;
-    void *dstArray;
-    size_t dstPitch;
-    size_t WidthInBytes, Height;
-} gd_CUDA_MEMCPY2D;
 
 typedef void *gd_CUarray;
 typedef unsigned long long gd_CUtexObject;
@@ -108,14 +76,11 @@ typedef struct gd_CUDA_GRAPH_INSTANTIATE_PARAMS {
     int32_t result_out;
 } gd_CUDA_GRAPH_INSTANTIATE_PARAMS;
 
-_Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
 _Static_assert(sizeof(gd_CUDA_ARRAY_DESCRIPTOR) == 24, "CUDA_ARRAY_DESCRIPTOR");
 _Static_assert(sizeof(gd_CUDA_ARRAY3D_DESCRIPTOR) == 40, "CUDA_ARRAY3D_DESCRIPTOR");
 _Static_assert(sizeof(gd_CUDA_RESOURCE_DESC) == 144, "CUDA_RESOURCE_DESC");
 _Static_assert(sizeof(gd_CUDA_TEXTURE_DESC) == 104, "CUDA_TEXTURE_DESC");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS_v1) == 56, "CUDA_KERNEL_NODE_PARAMS_v1");
-_Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
-
 enum {
     GD_CU_CTX_SCHED_BLOCKING_SYNC = 4,
     GD_CU_CTX_FLAGS_MASK = 0xff,

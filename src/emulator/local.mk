@@ -10,11 +10,10 @@ libgriddep_machine_la_SOURCES = \
 	%D%/decode/compare.c \
 	%D%/decode/control.c \
 	%D%/decode/convert.c \
-	%D%/decode/decode.h \
+	%D%/decode/decode.h %D%/decode/decoders.def \
 	%D%/decode/emit.c \
-	%D%/decode/float.c \
 	%D%/decode/function.c \
-	%D%/decode/integer.c \
+	%D%/decode/logic.c \
 	%D%/decode/matrix.c \
 	%D%/decode/memory.c \
 	%D%/decode/modifier.c %D%/decode/modifier.def \
@@ -22,6 +21,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/decode/operand.c \
 	%D%/decode/program.c \
 	%D%/decode/registers.c \
+	%D%/decode/regular.c %D%/decode/regular.def \
 	%D%/decode/tensor.c \
 	%D%/decode/texture.c \
 	%D%/decode/video.c \
@@ -36,6 +36,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/event.c \
 	%D%/driver/executable.c \
 	%D%/driver/graph_api.c \
+	%D%/driver/host.c %D%/driver/host.h \
 	%D%/driver/graph_attribute.c \
 	%D%/driver/graph_condition.c \
 	%D%/driver/jit.c \

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ptx/isa/need.h"
 #include "ptx/text/edit.h"
 #include "ptx/handle/ptx.h"
 
 #define MARK "//@ mark"
 #define PREFIX "%griddep_stamp_"
-
-enum { VERSION_NEEDED = 62, CAPABILITY_NEEDED = 32 };
 
 typedef struct stamper {
     const gd_ptx_module *module;
@@ -381,17 +380,20 @@ static int32_t declare(stamper *job, griddep_error *error)
 
 static int32_t check(const gd_ptx_module *module, const char *entry, griddep_error *error)
 {
+    const gd_need need = gd_need_of_both(gd_need_of(GD_OP_ACTIVEMASK, "b32"),
+                                         gd_need_of(GD_OP_RED, "global.min.u64"));
+
     if (module->address_bits != 64)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                             "%s has 32-bit addresses; stamps in kernel %s need .address_size 64",
                             module->name, entry);
-    if (module->version < VERSION_NEEDED ||
-        (module->capability && module->capability < CAPABILITY_NEEDED))
+    if (!gd_need_is_met(need, module))
         return gd_error_set(
             error, GRIDDEP_ERROR_UNSUPPORTED,
-            "stamps in kernel %s need .version 6.2 and .target sm_32 or higher; %s has .version "
+            "stamps in kernel %s need .version %d.%d and .target sm_%d or higher; %s has .version "
             "%" PRId32 ".%" PRId32 ", .target %s",
-            entry, module->name, module->version / 10, module->version % 10, module->target);
+            entry, need.version / 10, need.version % 10, need.target / 10, module->name,
+            module->version / 10, module->version % 10, module->target);
     if (memmem(module->text, module->bytes, GD_INSTRUMENT_VARIABLE,
                strlen(GD_INSTRUMENT_VARIABLE)) ||
         memmem(module->text, module->bytes, PREFIX, strlen(PREFIX)))

@@ -13,8 +13,9 @@
 #include "measure/figures.h"
 #include "measure/instrument.h"
 #include "ptx/handle/ptx.h"
-#include "run/chain.h"
-#include "run/module.h"
+#include "run/chain/chain.h"
+#include "run/host.h"
+#include "run/module/module.h"
 
 enum {
     OPTIONS_MINIMUM = sizeof(griddep_timeline_options),
@@ -28,8 +29,8 @@ enum {
 
 typedef struct timeline_launch {
     griddep_module *module; /* NULL: the kernel is the plain one, and leaves no stamps */
-    griddep_kernel *kernel;
-    uint64_t address; /* of the stamps */
+    griddep_kernel *kernel; /* NULL: a copy, a fill or a host function */
+    uint64_t address;       /* of the stamps */
     uint64_t blocks;
     uint32_t kept;
     uint32_t plain_registers;
@@ -69,8 +70,9 @@ static const gd_ptx_symbol *find_shared(const gd_ptx_module *module)
 static bool is_only_launch(const griddep_chain *chain, uint32_t index)
 {
     for (uint32_t i = 0; i < chain->count; i++) {
-        if (i != index &&
-            chain->launches[i].call->kernel->module == chain->launches[index].call->kernel->module)
+        const gd_call *other = chain->launches[i].call;
+        if (i != index && other &&
+            other->kernel->module == chain->launches[index].call->kernel->module)
             return false;
     }
     return true;
@@ -232,13 +234,15 @@ static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain
 {
     const gd_chain_launch *original = &chain->launches[index];
     timeline_launch *launch = &timeline->launches[index];
-    int32_t status = make_copy(launch, chain, index, limit, error);
-
     gd_call *call = NULL;
-    if (!status)
+    int32_t status = GRIDDEP_OK;
+
+    if (original->call)
+        status = make_copy(launch, chain, index, limit, error);
+    if (!status && original->call)
         status = gd_call_with_kernel(original->call, launch->kernel, NULL, &call, error);
     if (!status)
-        status = gd_chain_append(timeline->chain, call, error);
+        status = gd_chain_append_like(timeline->chain, original, call, error);
     if (status)
         gd_call_release(call);
     for (uint32_t i = 0; i < original->on_count && !status; i++)
@@ -451,9 +455,15 @@ int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_opt
     return status;
 }
 
+static void end_later(griddep_runtime *runtime, void *timeline)
+{
+    (void)runtime;
+    griddep_timeline_destroy(timeline);
+}
+
 void griddep_timeline_destroy(griddep_timeline *timeline)
 {
-    if (!timeline)
+    if (!timeline || gd_host_put_off(timeline->runtime, end_later, timeline, NULL))
         return;
     griddep_chain_destroy(timeline->chain);
     for (uint32_t i = 0; i < timeline->count; i++) {
@@ -549,9 +559,8 @@ static int32_t check_index(const griddep_timeline *timeline, const void *output,
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "the timeline has no run that could be told of");
     if (index >= timeline->count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
-                            timeline->count, index);
+        return gd_error_no_number(error, "the chain", "", timeline->count, "launch", "launches",
+                                  index);
     return GRIDDEP_OK;
 }
 
@@ -565,12 +574,13 @@ int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index,
     const timeline_launch *from = &timeline->launches[index];
     griddep_timeline_launch known = {.size = sizeof known,
                                      .lane = timeline->chain->launches[index].lane,
-                                     .kernel = from->kernel->name,
+                                     .kernel =
+                                         gd_chain_kernel_name(&timeline->chain->launches[index]),
                                      .blocks = from->blocks,
                                      .blocks_kept = from->kept,
                                      .backward = timeline->trace.launches[index].backward,
                                      .mark_count = from->instrumented.mark_count,
-                                     .registers = from->kernel->info.registers,
+                                     .registers = from->kernel ? from->kernel->info.registers : 0,
                                      .plain_registers = from->plain_registers};
     status = gd_trace_figure_launch(&timeline->trace, index, &known, error);
     return status ? status

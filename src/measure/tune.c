@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "measure/tune.h"
-#include "run/module.h"
+#include "run/host.h"
+#include "run/module/module.h"
 #include "run/runtime.h"
 
 enum {
@@ -35,7 +36,7 @@ static int32_t read_options(griddep_tune *tune, const griddep_tune_options *opti
 
     if (status)
         return status;
-    if (own->flags & ~(uint32_t)GRIDDEP_TUNE_FORGET)
+    if (own->flags & ~(uint32_t)GRIDDEP_TUNE_FLAG_FORGET)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_tune_options: unknown flags");
     own->mode = own->mode ? own->mode : GRIDDEP_MODE_GRAPH_PDL;
     if (own->mode != GRIDDEP_MODE_PDL && own->mode != GRIDDEP_MODE_GRAPH_PDL)
@@ -43,7 +44,8 @@ static int32_t read_options(griddep_tune *tune, const griddep_tune_options *opti
                             "tuning is for the modes pdl and graph-pdl");
     if (own->pairs > MOST_PAIRS || !(own->least_gain >= 0 && own->least_gain < 1))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "more than %d pairs, or a least gain outside 0 to 1", MOST_PAIRS);
+                            "pairs is at most %d, and least_gain at least 0 and below 1",
+                            MOST_PAIRS);
     own->pairs = tune->info.model ? 1 : own->pairs ? own->pairs : USUAL_PAIRS;
     own->least_gain = own->least_gain > 0 ? own->least_gain : usual_gain;
     tune->info.mode = own->mode;
@@ -68,8 +70,8 @@ static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffe
         if (!own.address || !own.bytes || own.compared > 1)
             return gd_error_set(
                 error, GRIDDEP_ERROR_ARGUMENT,
-                "buffer %u has no address or no bytes, or `compared` is neither 0 nor 1",
-                (unsigned)i + 1);
+                "buffers[%u] has no address or no bytes, or `compared` is neither 0 nor 1",
+                (unsigned)i);
         tune->buffers[i] = (gd_experiment_buffer){.address = own.address,
                                                   .bytes = own.bytes,
                                                   .initial = own.initial,
@@ -87,11 +89,16 @@ static int32_t read_offer(griddep_tune *tune, const void *at, griddep_error *err
     if (status)
         return status;
     if (own.launch >= tune->launch_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "an offer for launch %u of a chain that has %u", (unsigned)own.launch,
-                            (unsigned)tune->launch_count);
+        return gd_error_no_number(error, "an offer's launch: the chain", "", tune->launch_count,
+                                  "launch", "launches", own.launch);
+    if (!tune->launches[own.launch].chained->call && (own.grid_count || own.carveout_count))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "an offer for launch %u, which is a %s: kernels have a choice alone",
+                            (unsigned)own.launch,
+                            gd_chain_kernel_name(tune->launches[own.launch].chained));
     if ((own.grid_count && !own.grids) || (own.carveout_count && !own.carveouts))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the offer for launch %u lacks a list",
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the offer for launch %u has a count without a list",
                             (unsigned)own.launch);
     for (uint32_t i = 0; i < own.carveout_count; i++)
         if (own.carveouts[i] < GRIDDEP_CARVEOUT_DEFAULT || own.carveouts[i] > 100)
@@ -157,9 +164,9 @@ static int32_t run_given(griddep_tune *tune, griddep_error *error)
         status = gd_tune_run_compared(tune, tune->given.chain, &different, error);
     if (!status && different)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "the chain as it is differs from its serial run in mode %s, in "
-                              "buffer %u: it is not tuned",
-                              griddep_mode_name(tune->options.mode), (unsigned)different);
+                              "as it is, the chain in mode %s does not leave buffers[%u] as its "
+                              "serial run does: it is not tuned",
+                              griddep_mode_name(tune->options.mode), (unsigned)different - 1);
     return status;
 }
 
@@ -275,7 +282,7 @@ int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffer
         return status;
     if (!tune || !buffers || !buffer_count)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "no buffers, or no place for the result");
+                            "buffers or tune is NULL, or buffer_count is 0");
     status = create(chain, &made, error);
     if (status)
         return status;
@@ -285,6 +292,8 @@ int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffer
     if (!status)
         status = gd_tune_read_chain(made, error);
     if (!status)
+        status = gd_tune_check_cover(made, error);
+    if (!status)
         status = read_offers(made, error);
     if (!status)
         status = prepare(made, error);
@@ -292,7 +301,7 @@ int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffer
         status = gd_tune_search(made, error);
     if (!status)
         status = make_choices(made, error);
-    if (!status && !(made->options.flags & GRIDDEP_TUNE_FORGET))
+    if (!status && !(made->options.flags & GRIDDEP_TUNE_FLAG_FORGET))
         made->info.remembered = gd_tune_store(made);
     return finish(made, status, tune);
 }
@@ -307,7 +316,7 @@ int32_t griddep_tune_load(griddep_chain *chain, int32_t mode, griddep_tune **tun
     if (status)
         return status;
     if (!tune)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no place for the result");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tune is NULL");
     status = create(chain, &made, error);
     if (status)
         return status;
@@ -334,8 +343,7 @@ int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info,
     if (status)
         return status;
     if (!tune || !info)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "no tuning result, or no place for what is asked");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", tune ? "info" : "tune");
     return gd_struct_write(info, &tune->info, sizeof *info, INFO_MINIMUM, "griddep_tune_info",
                            error);
 }
@@ -348,11 +356,10 @@ int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep
     if (status)
         return status;
     if (!tune || !trial)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "no tuning result, or no place for what is asked");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", tune ? "trial" : "tune");
     if (index >= tune->info.trial_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no trial %u",
-                            (unsigned)index);
+        return gd_error_no_number(error, "the result", "", tune->info.trial_count, "trial",
+                                  "trials", index);
     griddep_tune_trial known = tune->trials[index].info;
     known.kernel = tune->trials[index].kernel;
     known.text = tune->trials[index].text;
@@ -368,18 +375,23 @@ int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch,
     if (status)
         return status;
     if (!tune || !choice)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "no tuning result, or no place for what is asked");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", tune ? "choice" : "tune");
     if (launch >= tune->info.launch_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no launch %u",
-                            (unsigned)launch);
+        return gd_error_no_number(error, "the chain", "", tune->info.launch_count, "launch",
+                                  "launches", launch);
     return gd_struct_write(choice, &tune->choices[launch].info, sizeof *choice, CHOICE_MINIMUM,
                            "griddep_tune_choice", error);
 }
 
+static void end_later(griddep_runtime *runtime, void *tune)
+{
+    (void)runtime;
+    griddep_tune_destroy(tune);
+}
+
 void griddep_tune_destroy(griddep_tune *tune)
 {
-    if (!tune)
+    if (!tune || gd_host_put_off(tune->runtime, end_later, tune, NULL))
         return;
     end_search(tune);
     gd_tune_setup_free(tune, &tune->best);
@@ -395,7 +407,8 @@ void griddep_tune_destroy(griddep_tune *tune)
         free(tune->units[i].constant_names);
     }
     for (uint32_t i = 0; i < tune->source_count; i++)
-        gd_module_release(tune->sources[i].module);
+        if (tune->sources[i].module)
+            gd_module_release(tune->sources[i].module);
     free(tune->untraced);
     free(tune->trials);
     free(tune->choices);

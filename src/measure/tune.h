@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "experiment/clock.h"
 #include "experiment/experiment.h"
-#include "run/chain.h"
+#include "run/chain/chain.h"
 
 #define GD_TUNE_NONE UINT32_MAX
 
@@ -26,7 +26,7 @@ typedef struct gd_tune_edit {
 
 /* A module that launches have kernels of. */
 typedef struct gd_tune_source {
-    griddep_module *module; /* held */
+    griddep_module *module; /* held; NULL: of what is no kernel */
     const griddep_ptx *ptx; /* the module's; NULL: it cannot be rewritten */
 } gd_tune_source;
 
@@ -63,9 +63,8 @@ typedef struct gd_tune_setup {
 /* What the timeline shows of a setup. runs 0: it was not looked at. */
 typedef struct gd_tune_shown {
     uint32_t runs;
-    double
-        *hops; /* [launch * GRIDDEP_TUNE_FIGURES + figure]: medians over the runs; NaN: there is no
-               * such hop */
+    double *hops; /* [launch * GRIDDEP_TUNE_FIGURE_COUNT + figure]: medians over the runs; NaN:
+                   * there is no such hop */
 } gd_tune_shown;
 
 typedef struct gd_tune_trial {
@@ -127,6 +126,10 @@ struct griddep_tune {
 /* Reads the caller's chain, and finds sources and units. */
 int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error);
 
+/* ARGUMENT, with names, where a launch writes outside of the caller's buffers, or in one that he
+ * said nothing writes. */
+int32_t gd_tune_check_cover(const griddep_tune *tune, griddep_error *error);
+
 /* A setup with the choices of another one (NULL: as given), not realized. What is half made can be
  * freed. */
 int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *to,
@@ -150,7 +153,7 @@ int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint
 int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew,
                         griddep_error *error);
 
-/* The kernel of a launch in a realized setup. */
+/* The kernel of a launch in a realized setup; NULL: it is none. */
 int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                           griddep_kernel **kernel, griddep_error *error);
 

@@ -13,7 +13,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "measure/tune.h"
-#include "run/store.h"
+#include "run/module/store.h"
 #include "run/runtime.h"
 
 #define FIRST_LINE "griddep tuned 2\n"
@@ -50,6 +50,7 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
 
     gd_digest_add_string(digest, tune->units[launch->unit].name);
     add_number(digest, tune->units[launch->unit].source);
+    add_number(digest, chained->move.value);
     gd_digest_add(digest, config->grid, sizeof config->grid);
     gd_digest_add(digest, config->block, sizeof config->block);
     gd_digest_add(digest, config->cluster, sizeof config->cluster);
@@ -66,7 +67,7 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
         add_number(digest, (uint64_t)use->access);
         add_number(digest, use->offset);
         add_number(digest, use->bytes);
-        if (!use->buffer)
+        if (!use->buffer && call)
             gd_digest_add(digest, call->pointers[i], call->kernel->parameters[i].bytes);
     }
 }

@@ -162,17 +162,17 @@ static int32_t judge(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
     *goes_on = false;
     int32_t status = gd_tune_rewrite(tune, setup, &own);
     if (status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_ARGUMENT)
-        return set_detail(trial, GRIDDEP_TUNE_NO_PLACE, own.text, error);
+        return set_detail(trial, GRIDDEP_TUNE_OUTCOME_NO_PLACE, own.text, error);
     if (status)
         return gd_error_set(error, status, "%s", own.text);
     status = is_known(tune, setup, &known, error);
     if (status || known)
-        return status
-                   ? status
-                   : set_detail(trial, GRIDDEP_TUNE_SAME, "the text is one that was tried", error);
+        return status ? status
+                      : set_detail(trial, GRIDDEP_TUNE_OUTCOME_SAME,
+                                   "the same text was tried before", error);
     status = gd_tune_check(tune, setup, &errors, &warnings, &first, error);
     if (!status && (errors || warnings > tune->warnings))
-        status = set_detail(trial, GRIDDEP_TUNE_ILLEGAL, gd_text_get(&first), error);
+        status = set_detail(trial, GRIDDEP_TUNE_OUTCOME_ILLEGAL, gd_text_get(&first), error);
     else
         *goes_on = !status;
     gd_text_free(&first);
@@ -185,7 +185,7 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
 {
     griddep_error own;
     uint32_t different = 0;
-    char detail[64];
+    char detail[96];
 
     griddep_error_init(&own);
     *goes_on = false;
@@ -193,7 +193,7 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
     if (!status)
         status = griddep_chain_prepare(setup->chain, tune->options.mode, &own);
     if (is_refusal(status))
-        return set_detail(trial, GRIDDEP_TUNE_REFUSED, own.text, error);
+        return set_detail(trial, GRIDDEP_TUNE_OUTCOME_REFUSED, own.text, error);
     if (status)
         return gd_error_set(error, status, "%s", own.text);
     status = gd_tune_run_compared(tune, setup->chain, &different, error);
@@ -201,8 +201,10 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
         return status;
     tune->info.ran_count++;
     *goes_on = !different;
-    snprintf(detail, sizeof detail, "buffer %" PRIu32 " differs from the serial run", different);
-    return different ? set_detail(trial, GRIDDEP_TUNE_DIFFERENT, detail, error) : GRIDDEP_OK;
+    snprintf(detail, sizeof detail, "buffers[%" PRIu32 "] is not as the serial run leaves it",
+             different - 1);
+    return different ? set_detail(trial, GRIDDEP_TUNE_OUTCOME_DIFFERENT, detail, error)
+                     : GRIDDEP_OK;
 }
 
 static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial,
@@ -219,9 +221,10 @@ static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_tria
     trial->info.lowest = ratio.lowest;
     trial->info.highest = ratio.highest;
     trial->info.pairs = ratio.pairs;
-    trial->info.outcome = ratio.pairs < tune->options.pairs         ? GRIDDEP_TUNE_SLOWER
-                          : ratio.median < 1 - tune->info.threshold ? GRIDDEP_TUNE_BETTER
-                                                                    : GRIDDEP_TUNE_NOT_BETTER;
+    trial->info.outcome = ratio.pairs < tune->options.pairs ? GRIDDEP_TUNE_OUTCOME_SLOWER
+                          : ratio.median < 1 - tune->info.threshold
+                              ? GRIDDEP_TUNE_OUTCOME_BETTER
+                              : GRIDDEP_TUNE_OUTCOME_NOT_BETTER;
     return GRIDDEP_OK;
 }
 
@@ -261,7 +264,7 @@ static void keep_extremes(stage *of, gd_tune_setup *setup, const gd_tune_trial *
 {
     double ratio = trial ? trial->info.ratio : 0;
 
-    if (trial && trial->info.outcome == GRIDDEP_TUNE_BETTER)
+    if (trial && trial->info.outcome == GRIDDEP_TUNE_OUTCOME_BETTER)
         keep_promising(of, setup, ratio);
     else if (ratio > 1 + of->tune->info.threshold && ratio > of->slowest.ratio)
         replace(of, &of->slowest, setup, ratio);
@@ -332,9 +335,9 @@ static int32_t confirm(griddep_tune *tune, const candidate *one, bool *holds, gr
     trial->info.needed = proof.needed;
     if (proof.holds)
         return GRIDDEP_OK;
-    gd_format(detail, sizeof detail, "measured anew: %+.2f %%, -%.2f %% would count",
+    gd_format(detail, sizeof detail, "measured anew: %+.2f %%; it counts from -%.2f %% on",
               (proof.ratio - 1) * 100, proof.needed * 100);
-    return set_detail(trial, GRIDDEP_TUNE_UNCONFIRMED, detail, error);
+    return set_detail(trial, GRIDDEP_TUNE_OUTCOME_UNCONFIRMED, detail, error);
 }
 
 /* The fastest that holds when it is measured anew is what goes on from here. */
@@ -495,7 +498,7 @@ static int32_t try_off(stage *of, uint32_t unit, uint32_t launch, const char *te
 
     for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
         if ((unit == GD_TUNE_NONE || unit == of->tune->launches[i].unit) &&
-            (launch == GD_TUNE_NONE || launch == i))
+            (launch == GD_TUNE_NONE || launch == i) && of->tune->launches[i].chained->call)
             setup.pdl[i] = GRIDDEP_PDL_OFF;
     if (!status)
         return try_setup(of, &setup, text, error);
@@ -510,11 +513,15 @@ static int32_t tune_off(griddep_tune *tune, griddep_error *error)
 
     for (uint32_t i = 0; i < tune->unit_count && !status; i++) {
         now.launch = tune->units[i].first;
+        if (!tune->launches[now.launch].chained->call)
+            continue;
         status = try_off(&now, i, GD_TUNE_NONE, "pdl off for the kernel's launches", error);
     }
     for (uint32_t i = 1;
          i < tune->launch_count && tune->launch_count <= MOST_LAUNCHES_ALONE && !status; i++) {
         now.launch = i;
+        if (!tune->launches[i].chained->call)
+            continue;
         status = try_off(&now, GD_TUNE_NONE, i, "pdl off for this launch", error);
     }
     return end_stage(&now, status, error);

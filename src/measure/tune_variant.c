@@ -7,42 +7,51 @@
 #include "base/error.h"
 #include "measure/tune.h"
 #include "ptx/handle/ptx.h"
-#include "run/kernel.h"
-#include "run/module.h"
+#include "run/module/kernel.h"
+#include "run/module/module.h"
 
 enum { MOST_ATTRIBUTES = 33 }; /* those of a caller, and the cluster */
 
 /* ---- sources and units ---- */
 
-static uint32_t find_source(griddep_tune *tune, griddep_kernel *kernel)
+/* A copy, a fill or a host function has no module, and nothing that could be rewritten. */
+static uint32_t find_source(griddep_tune *tune, griddep_module *module)
 {
     for (uint32_t i = 0; i < tune->source_count; i++)
-        if (tune->sources[i].module == kernel->module)
+        if (tune->sources[i].module == module)
             return i;
-    tune->sources[tune->source_count] =
-        (gd_tune_source){.module = gd_module_hold(kernel->module), .ptx = kernel->module->ptx};
+    if (module)
+        tune->sources[tune->source_count] =
+            (gd_tune_source){.module = gd_module_hold(module), .ptx = module->ptx};
     return tune->source_count++;
 }
 
 static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
 {
-    griddep_kernel *kernel = tune->launches[launch].chained->call->kernel;
-    uint32_t source = find_source(tune, kernel);
+    const gd_chain_launch *chained = tune->launches[launch].chained;
+    griddep_kernel *kernel = chained->call ? chained->call->kernel : NULL;
+    const char *name = gd_chain_kernel_name(chained);
+    uint32_t source = find_source(tune, kernel ? kernel->module : NULL);
 
     for (uint32_t i = 0; i < tune->unit_count; i++)
-        if (tune->units[i].source == source && !strcmp(tune->units[i].name, kernel->name))
+        if (tune->units[i].source == source && !strcmp(tune->units[i].name, name))
             return i;
-    tune->units[tune->unit_count] = (gd_tune_unit){
-        .source = source, .first = launch, .name = kernel->name, .traits = kernel->info.traits};
+    tune->units[tune->unit_count] = (gd_tune_unit){.source = source,
+                                                   .first = launch,
+                                                   .name = name,
+                                                   .traits = kernel ? kernel->info.traits : 0};
     return tune->unit_count++;
 }
 
 /* The address that an argument is; 0: it is none. */
 static uint64_t address_in(const gd_tune_launch *launch, uint32_t argument)
 {
-    const gd_call *call = launch->chained->call;
+    const gd_chain_launch *chained = launch->chained;
+    const gd_call *call = chained->call;
     uint64_t address = 0;
 
+    if (!call)
+        return argument ? chained->move.source : chained->move.target;
     if (call->kernel->parameters[argument].bytes == sizeof address)
         memcpy(&address, call->pointers[argument], sizeof address);
     return address;
@@ -177,7 +186,8 @@ int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
     for (uint32_t i = 0; i < count && !status; i++) {
         gd_tune_launch *launch = &tune->launches[i];
         launch->chained = &chain->launches[i];
-        launch->config = gd_call_config(launch->chained->call);
+        if (launch->chained->call)
+            launch->config = gd_call_config(launch->chained->call);
         launch->uses = tune->uses + place;
         launch->carveout = read_carveout(&launch->config);
         launch->unit = find_unit(tune, i);
@@ -186,6 +196,60 @@ int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
     }
     for (uint32_t i = 0; i < tune->unit_count && !status; i++)
         status = find_constants(tune, i, error);
+    return status;
+}
+
+/* ---- what is written, and the caller's buffers ---- */
+
+static int32_t check_cover(const griddep_tune *tune, uint32_t launch, uint32_t argument,
+                           uint64_t written, griddep_error *error)
+{
+    const gd_chain_launch *chained = tune->launches[launch].chained;
+    const char *name = chained->call ? chained->call->kernel->parameters[argument].name : NULL;
+    uint64_t bytes = 0;
+    gd_text who = {0};
+
+    if (!written || !find_address(tune, launch, argument))
+        return GRIDDEP_OK;
+    const gd_experiment_buffer *buffer = find_buffer(tune, launch, argument, &bytes);
+    if (buffer && buffer->initial && written <= bytes)
+        return GRIDDEP_OK;
+    gd_text_format(&who, "argument %u%s%s%s of launch %u, %s,", (unsigned)argument,
+                   name ? " (" : "", name ? name : "", name ? ")" : "", (unsigned)launch,
+                   gd_chain_kernel_name(chained));
+    int32_t status =
+        !buffer ? gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                               "%s is written, and is in none of the buffers: the tuner could "
+                               "neither restore nor compare it",
+                               gd_text_get(&who))
+        : written > bytes
+            ? gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                           "%s is written for %llu bytes, and buffer %u ends behind %llu",
+                           gd_text_get(&who), (unsigned long long)written,
+                           (unsigned)(buffer - tune->buffers) + 1, (unsigned long long)bytes)
+            : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                           "%s is written, and buffer %u has no `initial`, as one that nothing "
+                           "writes",
+                           gd_text_get(&who), (unsigned)(buffer - tune->buffers) + 1);
+    gd_text_free(&who);
+    return status;
+}
+
+int32_t gd_tune_check_cover(const griddep_tune *tune, griddep_error *error)
+{
+    uint32_t total = 0, place = 0;
+
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        total += tune->launches[i].chained->argument_count;
+    uint64_t *written = calloc((size_t)total + 1, sizeof *written);
+    if (!written)
+        return gd_error_memory(error);
+    int32_t status = gd_chain_read_writes(tune->chain, tune->uses, written, error);
+    for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
+        for (uint32_t k = 0; k < tune->launches[i].chained->argument_count && !status; k++)
+            status = check_cover(tune, i, k, written[place++], error);
+    }
+    free(written);
     return status;
 }
 
@@ -343,7 +407,8 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
     const gd_tune_unit *unit = &tune->units[tune->launches[launch].unit];
 
     if (!setup->modules[unit->source]) {
-        *kernel = tune->launches[launch].chained->call->kernel;
+        const gd_call *call = tune->launches[launch].chained->call;
+        *kernel = call ? call->kernel : NULL;
         return GRIDDEP_OK;
     }
     return griddep_module_find_kernel(setup->modules[unit->source], unit->name, kernel, error);
@@ -384,9 +449,10 @@ static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32
     set_carveout(tune, setup, index, &config, attributes);
     config.grid[0] = setup->grids[index];
     config.pdl = setup->pdl[index];
-    status = gd_call_with_kernel(launch->chained->call, kernel, &config, &call, error);
+    if (kernel)
+        status = gd_call_with_kernel(launch->chained->call, kernel, &config, &call, error);
     if (!status)
-        status = gd_chain_append(setup->chain, call, error);
+        status = gd_chain_append_like(setup->chain, launch->chained, call, error);
     if (status)
         gd_call_release(call);
     for (uint32_t i = 0; i < launch->chained->on_count && !status; i++)

@@ -1,6 +1,7 @@
 # PTX as text: parsed, checked, rewritten. No driver is needed.
 libgriddep_front_la_SOURCES += \
 	%D%/check/access.c %D%/check/access.h \
+	%D%/check/call.c \
 	%D%/check/chain.c %D%/check/chain.h \
 	%D%/check/chain_hazard.c \
 	%D%/check/chain_hop.c \
@@ -14,9 +15,10 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/instruction.c \
 	%D%/check/limit.h \
 	%D%/check/rules.c %D%/check/rules.h \
+	%D%/check/shared.c \
 	%D%/check/state.h \
 	%D%/check/trigger.c \
-	%D%/check/validity.c %D%/check/validity.h \
+	%D%/check/meant.c %D%/check/verdict.c %D%/check/verdict.h %D%/check/validity.c %D%/check/validity.h \
 	%D%/check/walk.c %D%/check/walk.h \
 	%D%/flow/flow.c %D%/flow/flow.h \
 	%D%/flow/lane.c %D%/flow/lane.h \
@@ -35,6 +37,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/isa/need.c %D%/isa/need.h %D%/isa/needs.def \
 	%D%/isa/operand.c %D%/isa/operand.h \
 	%D%/isa/special.def \
+	%D%/isa/spelling.c %D%/isa/spelling.h \
 	%D%/require/evaluate.c \
 	%D%/require/head.c %D%/require/head.h \
 	%D%/require/lost_field.c %D%/require/lost_field.h \
@@ -55,6 +58,8 @@ libgriddep_front_la_SOURCES += \
 	%D%/text/diagnostic.c %D%/text/diagnostic.h \
 	%D%/text/edit.c %D%/text/edit.h \
 	%D%/text/findings.c %D%/text/findings.h \
+	%D%/text/layout.c %D%/text/layout.h \
+	%D%/text/source.c %D%/text/source.h \
 	%D%/text/keywords.def \
 	%D%/text/lexer.c %D%/text/lexer.h \
 	%D%/text/limit.h \

@@ -10,9 +10,9 @@ enum {
     GD_DELAY_LOADS   /* before its first load from there, of what is not known to be constant */
 };
 
-/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place: GD_DELAY_*. Calls
- * that may store or load count as doing so. What the kernel computes stays the same. NOT_FOUND where
- * there is no such entry or place. */
+/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place: GD_DELAY_*.
+ * Calls that may store or load count as doing so. What the kernel computes stays the same.
+ * NOT_FOUND where there is no such entry or place. */
 int32_t gd_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
                      griddep_ptx **delayed, griddep_error *error);
 

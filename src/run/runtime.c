@@ -12,11 +12,12 @@
 #include "base/text.h"
 #include "base/word.h"
 #include "run/capture.h"
-#include "run/chain.h"
-#include "run/event.h"
-#include "run/hold.h"
+#include "run/chain/chain.h"
+#include "run/launch/event.h"
+#include "run/host.h"
+#include "run/launch/hold.h"
 #include "run/runtime.h"
-#include "run/store.h"
+#include "run/module/store.h"
 
 enum {
     OPTIONS_MINIMUM =
@@ -193,6 +194,15 @@ static int32_t open_driver(const char *name, gd_driver **driver, char **fallback
         name, gd_environment_values("GRIDDEP_DRIVER"));
 }
 
+int32_t gd_runtime_open_driver(const char *name, gd_driver **driver, griddep_error *error)
+{
+    char *fallback = NULL;
+    int32_t status = open_driver(name, driver, &fallback, error);
+
+    free(fallback);
+    return status;
+}
+
 /* ---- context ---- */
 
 /* What captures have left behind since the last call. */
@@ -201,20 +211,26 @@ static void tidy(griddep_runtime *runtime)
     pthread_mutex_lock(&runtime->mutex);
     gd_hold *ended = runtime->ended;
     gd_chain_lanes *aside = runtime->aside;
+    struct gd_later *later = runtime->later;
     runtime->ended = NULL;
     runtime->aside = NULL;
+    runtime->later = NULL;
     atomic_store_explicit(&runtime->pending, false, memory_order_relaxed);
     pthread_mutex_unlock(&runtime->mutex);
     gd_chain_end_lanes(runtime, aside);
     gd_hold_give_back(ended);
+    gd_host_end_later(runtime, later);
 }
 
 int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error)
 {
     gd_CUcontext current = NULL;
-    gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
+    int32_t status = gd_host_check(error);
 
     *pushed = false;
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
     if (result != GD_CUDA_SUCCESS || current != runtime->context) {
         result = runtime->driver->cuCtxPushCurrent(runtime->context);
         if (result != GD_CUDA_SUCCESS)
@@ -240,6 +256,7 @@ int32_t gd_runtime_enter_to_end(griddep_runtime *runtime, gd_ending *ending, gri
     *ending = (gd_ending){.mode = GD_CU_STREAM_CAPTURE_MODE_RELAXED};
     int32_t status = gd_runtime_enter(runtime, &ending->pushed, error);
     ending->exchanged =
+        status != GRIDDEP_ERROR_CALLBACK &&
         runtime->driver->cuThreadExchangeStreamCaptureMode(&ending->mode) == GD_CUDA_SUCCESS;
     return status;
 }
@@ -457,6 +474,10 @@ static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *
     runtime->pdl = options->pdl == GRIDDEP_PDL_DEFAULT ? GRIDDEP_PDL_AUTO : options->pdl;
     if (pthread_mutex_init(&runtime->mutex, NULL))
         return gd_error_memory(error);
+    if (pthread_cond_init(&runtime->calls_over, NULL)) {
+        pthread_mutex_destroy(&runtime->mutex);
+        return gd_error_memory(error);
+    }
     runtime->mutex_ready = true;
     if (nvrtc && !(runtime->nvrtc_path = strdup(nvrtc)))
         return gd_error_memory(error);
@@ -495,8 +516,10 @@ static void release(griddep_runtime *runtime, bool abandoned)
     if (runtime->primary && !abandoned)
         runtime->driver->cuDevicePrimaryCtxRelease(runtime->device);
     gd_driver_close(runtime->driver);
-    if (runtime->mutex_ready)
+    if (runtime->mutex_ready) {
+        pthread_cond_destroy(&runtime->calls_over);
         pthread_mutex_destroy(&runtime->mutex);
+    }
     free(runtime);
 }
 
@@ -538,23 +561,30 @@ griddep_runtime *gd_runtime_hold(griddep_runtime *runtime)
     return runtime;
 }
 
-/* Waits for all work of the context, graphs that were ended while they ran among it. Freeing memory
- * does so implicitly, and unlike cuCtxSynchronize it spoils no capture. */
+/* Graphs that were ended while they ran are waited for too: freeing memory does so implicitly. */
+gd_CUresult gd_runtime_wait(const griddep_runtime *runtime)
+{
+    gd_CUdeviceptr memory;
+    gd_CUresult result = runtime->driver->cuMemAlloc(&memory, 1);
+
+    return result == GD_CUDA_SUCCESS ? runtime->driver->cuMemFree(memory) : result;
+}
+
+/* Before the context may go. */
 static void wait_for_work(griddep_runtime *runtime)
 {
     gd_ending ending;
-    gd_CUdeviceptr memory;
+    int32_t status = gd_runtime_enter_to_end(runtime, &ending, NULL);
+    gd_CUresult result = status ? GD_CUDA_ERROR_INVALID_CONTEXT : gd_runtime_wait(runtime);
 
-    if (!gd_runtime_enter_to_end(runtime, &ending, NULL) &&
-        runtime->driver->cuMemAlloc(&memory, 1) == GD_CUDA_SUCCESS)
-        runtime->driver->cuMemFree(memory);
     gd_runtime_leave_ended(runtime, &ending);
+    gd_host_settle(runtime, result);
 }
 
 void gd_runtime_retire(griddep_runtime *runtime)
 {
     pthread_mutex_lock(&runtime->mutex);
-    bool waits = runtime->users == 1 && runtime->holds;
+    bool waits = runtime->users == 1 && (runtime->holds || runtime->calls);
     pthread_mutex_unlock(&runtime->mutex);
     if (waits)
         wait_for_work(runtime);
@@ -627,7 +657,9 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
         return status;
     if (!runtime)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
-    status = read_options(&options, given, error);
+    status = gd_host_check(error);
+    if (!status)
+        status = read_options(&options, given, error);
     if (!status)
         status = check_environment(error);
     if (!status)
@@ -641,10 +673,38 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
     return status;
 }
 
+static void end_runtime(griddep_runtime *runtime, void *object)
+{
+    (void)object;
+    gd_runtime_release(runtime);
+}
+
+/* What was put off would else keep the runtime when no call comes any more. */
 void griddep_runtime_close(griddep_runtime *runtime)
 {
-    if (runtime)
-        gd_runtime_release(runtime);
+    if (!runtime || gd_host_put_off(runtime, end_runtime, NULL, NULL))
+        return;
+    if (atomic_load_explicit(&runtime->pending, memory_order_relaxed))
+        tidy(runtime);
+    gd_runtime_release(runtime);
+}
+
+int32_t griddep_runtime_synchronize(griddep_runtime *runtime, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_error_check(error);
+
+    if (!status && !runtime)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
+    if (!status)
+        status = gd_runtime_enter(runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuCtxSynchronize();
+    gd_runtime_leave(runtime, pushed);
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(runtime->driver, result, error, "waiting for the context");
 }
 
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info,

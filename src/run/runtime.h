@@ -15,6 +15,8 @@
 
 struct gd_chain_lanes;
 struct gd_hold;
+struct gd_host_call;
+struct gd_later;
 struct gd_store;
 struct gd_timed_event;
 struct gd_capture;
@@ -52,8 +54,11 @@ struct griddep_runtime {
     struct gd_hold
         *ended; /* holds of captures that have ended: their modules are to be given back */
     struct gd_chain_lanes *aside; /* lanes of chains that were ended while a capture had them */
-    atomic_bool pending;          /* there is something in these two lists */
-    uint32_t holds;       /* of graphs on modules that have not ended */
+    struct gd_later *later;       /* ends that functions which the driver calls have put off */
+    atomic_bool pending;          /* there is something in these three lists */
+    struct gd_host_call *calls;   /* functions that the driver has still to call */
+    pthread_cond_t calls_over;    /* there are none any more */
+    uint32_t holds;               /* of graphs on modules that have not ended */
     gd_CUmodule *staying; /* code of modules that ended, which stays until the runtime ends */
     uint32_t staying_count;
     pthread_mutex_t
@@ -75,10 +80,14 @@ void gd_runtime_release(griddep_runtime *runtime);
 void gd_runtime_retire(griddep_runtime *runtime);
 void gd_runtime_forget(griddep_runtime *runtime, bool abandoned);
 
+/* Opens a driver by the name that options have for it; NULL: as the environment says. */
+int32_t gd_runtime_open_driver(const char *name, gd_driver **driver, griddep_error *error);
+
 /* Keeps the code of a module until the runtime ends. */
 void gd_runtime_keep_code(griddep_runtime *runtime, gd_CUmodule code);
 
-/* Makes the runtime's context current for the calling thread. *pushed says whether gd_runtime_leave
+/* Makes the runtime's context current for the calling thread; CALLBACK in a function that the
+ * driver calls. *pushed says whether gd_runtime_leave
  * has to undo it. */
 int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error);
 void gd_runtime_leave(const griddep_runtime *runtime, bool pushed);
@@ -92,6 +101,10 @@ typedef struct gd_ending {
 
 int32_t gd_runtime_enter_to_end(griddep_runtime *runtime, gd_ending *ending, griddep_error *error);
 void gd_runtime_leave_ended(const griddep_runtime *runtime, const gd_ending *ending);
+
+/* Waits for all work of the context, and tells whether it is lost; between enter_to_end and
+ * leave_ended, where unlike cuCtxSynchronize it spoils no capture. */
+gd_CUresult gd_runtime_wait(const griddep_runtime *runtime);
 
 /* GRIDDEP_ERROR_STREAM when the stream belongs to another context, else `status`; to be asked after
  * a driver call on it failed. */

@@ -111,6 +111,39 @@ void every_mode()
     }
 }
 
+void a_chain_changes_between_runs()
+{
+    for (std::string mode : {"serial", "pdl", "graph", "graph-pdl"}) {
+        session on;
+        int calls = 0;
+        std::function<void()> counted = [&] { calls++; };
+        griddep::memory<float> w{on.runtime, count};
+        griddep::chain chain = on.runtime.chain();
+        griddep::config named = shape();
+        named.name = "first";
+        chain.fill(on.y, 0)
+            .add(on.module.kernel("square"), named, on.x, on.y, count)
+            .add(on.module.kernel("shift"), shape(), on.y, on.z, 0.5f, count)
+            .copy(w, on.z, {0, "out"})
+            .host(counted);
+        const uint32_t set = chain.add_argument_set(), shift = chain.find("shift");
+        chain.select_argument_set(set);
+        chain.set_arguments(shift, on.y, on.z, 1.0f, count);
+        chain.set_argument(shift, 2, 1.5f);
+        chain.set_config(chain.find("first"), shape());
+        for (uint32_t turn : {0u, set, 0u}) {
+            chain.select_argument_set(turn);
+            chain.run_many(2, mode.c_str());
+            REQUIRE(w.read()[3] == (turn ? 10.5f : 9.5f));
+        }
+        chain.set_copy(chain.find("out"), w, on.x);
+        chain.set_fill(0, on.y, 1);
+        chain.run(mode.c_str());
+        REQUIRE(w.read()[3] == 3);
+        REQUIRE(calls == 7);
+    }
+}
+
 void arguments()
 {
     session on;
@@ -146,7 +179,7 @@ void what_is_not_there()
     REQUIRE(
         throws<std::length_error>([&] { griddep::memory<float>(on.runtime, SIZE_MAX / 4 + 2); }));
     REQUIRE(throws<std::length_error>([&] { y.write(std::vector<float>(count + 1)); }));
-    REQUIRE(throws<std::invalid_argument>([&] { on.chain.run("sideways"); }));
+    REQUIRE(throws<griddep::error>([&] { on.chain.run("sideways"); }));
 }
 
 void errors()
@@ -205,6 +238,47 @@ void log_from_several_threads()
     REQUIRE(heard.size() > 1);
 }
 
+void completions()
+{
+    griddep::runtime runtime;
+    griddep::module module = runtime.load(ptx);
+    griddep::stream stream = runtime.stream(0, true);
+    griddep::pinned<float> in(runtime, count), out(runtime, count);
+    griddep::pool pool = runtime.pool(UINT64_MAX);
+    griddep::memory<float> x(pool, count, stream), y(runtime, count);
+    griddep::config config = shape();
+    std::atomic<int> called{0};
+    int32_t refused = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        in[i] = float(i);
+    config.stream = stream;
+    x.write_async(in, stream);
+    module.kernel("square").launch(config, x, y, count);
+    y.read_async(out, stream);
+    x.copy_async(y, stream);
+    x.free_async(stream);
+    runtime.done(stream).get();
+    REQUIRE(out[9] == 81 && stream.query());
+    griddep::completion completion = runtime.completion();
+    REQUIRE(completion.descriptor() >= 0 && completion.take() == 0);
+    completion.arm(stream);
+    completion.arm(stream);
+    runtime.add_host(
+        [&] {
+            refused = status_of([&] { griddep::memory<float> more(runtime, 1); });
+            called++;
+            throw std::runtime_error("from a host function");
+        },
+        stream);
+    runtime.notify([&](const griddep_error *failure) { called += failure ? 10 : 1; }, stream);
+    runtime.synchronize_all();
+    REQUIRE(called == 2 && refused == GRIDDEP_ERROR_CALLBACK && completion.take() == 2);
+    pool.trim();
+    REQUIRE(status_of([&] { runtime.stream(-99); }) == GRIDDEP_ERROR_LIMIT);
+    REQUIRE(griddep::devices().at(0).capability == runtime.info().capability);
+}
+
 } // namespace
 
 int main()
@@ -213,11 +287,13 @@ int main()
     text << std::ifstream(std::getenv("PTX")).rdbuf();
     ptx = text.str();
     test("every mode", every_mode);
+    test("a chain changes between runs", a_chain_changes_between_runs);
     test("arguments", arguments);
     test("what was moved from, and sizes that are too large, are refused", what_is_not_there);
     test("errors have status and position", errors);
     test("moves, and objects ended in any order", moves_and_order_of_ends);
     test("ends on another thread while the device works", ends_on_another_thread);
+    test("completions, pinned memory, pools", completions);
     test("log from several threads, and an exception in it", log_from_several_threads);
     std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed != 0;

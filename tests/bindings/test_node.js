@@ -52,7 +52,56 @@ async function main() {
       assert.deepStrictEqual(result(on, stream), expected);
       assert.strictEqual(on.chain.hop(mode, 1).reason, mode.includes('pdl') ? griddep.REASON_SET : griddep.REASON_OFF);
     }
-    assert.throws(() => on.chain.run('sideways'), RangeError);
+    assert.throws(() => on.chain.run('sideways'), /no mode "sideways"; there are serial/);
+  });
+
+  await check('a chain changes between runs', () => {
+    for (const mode of ['serial', 'pdl', 'graph', 'graph-pdl']) {
+      const { runtime, module_, x, y, z } = session();
+      const w = runtime.allocate(4 * count);
+      const third = () => new Float32Array(runtime.read(w, new Float32Array(count)))[3];
+      const chain = runtime.chain().fill(y, 0, 4 * count);
+      chain.add(module_.kernel('square'), [x, y, count], { ...shape, name: 'first' }).add(module_.kernel('shift'), [y, z, 0.5, count], shape);
+      chain.copy(w, z, 4 * count, { name: 'out' });
+      const set = chain.addArgumentSet();
+      chain.selectArgumentSet(set);
+      chain.setArguments('shift', [y, z, 1.5, count]);
+      chain.setConfig('first', shape);
+      for (const turn of [0, set, 0]) {
+        chain.selectArgumentSet(turn);
+        chain.runMany(2, mode);
+        assert.strictEqual(third(), turn ? 10.5 : 9.5);
+      }
+      chain.setCopy('out', w, x, 4 * count);
+      chain.setFill(0, y, 1, 4);
+      chain.run(mode);
+      assert.strictEqual(third(), 3);
+      assert.strictEqual(chain.hop(mode, 'out').kernel, 'copy');
+    }
+  });
+
+  await check('promises', async () => {
+    const on = session();
+    const streams = [0, 1, 2].map(() => on.runtime.stream({ priority: 0, blocking: false }));
+    await Promise.all(streams.map((stream) => on.chain.runAsync('pdl', stream)));
+    await streams[0].done();
+    assert.ok(on.runtime.query(streams[0]));
+    assert.deepStrictEqual(result(on), expected);
+    for (let i = 0; i < 30; i++) await on.runtime.done();
+    streams[0].close();
+    await assert.rejects(on.runtime.done(streams[0]), /has been closed/);
+    assert.throws(() => on.runtime.stream({ priority: -99 }), /ERROR_LIMIT/);
+  });
+
+  await check('copies and fills', async () => {
+    const { runtime, x, y } = session();
+    runtime.fill(x, 0x3f800000, count, 4);
+    runtime.copy(y, x, 4 * count);
+    await runtime.done();
+    assert.strictEqual(runtime.read(y, new Float32Array(count))[count - 1], 1);
+    assert.throws(() => runtime.copy(y, x, 4 * count + 1), /do not fit/);
+    const [device] = griddep.devices('emulated');
+    assert.strictEqual(device.capability, runtime.info().capability);
   });
 
   await check('overlap shortens the chain', () => {

@@ -1,10 +1,12 @@
 """The Python binding, on the emulated driver or, with GRIDDEP_DRIVER=nvidia, on a GPU. PTX names the text that is loaded; the last line sums up the cases."""
 
 import array
+import asyncio
 import ctypes
 import gc
 import os
 import pathlib
+import select
 import subprocess
 import sys
 import threading
@@ -376,21 +378,6 @@ class Binding(unittest.TestCase):
         self.assertEqual(caught.exception.status, griddep.ERROR_ARGUMENT)
         self.assertIn("strides", caught.exception.text)
 
-    def test_snippet_of_the_documentation(self):
-        document = (pathlib.Path(__file__).parents[2] / "doc/languages.md").read_text()
-        snippet = document.split("```python\n")[1].split("```")[0]
-        x, y, initial = (self.runtime.copy_in(array.array("I", [value])) for value in (0, 0, 7))
-        head = "// requires:\n//   out % 16 == 0 -- whole words\n"
-        names = {
-            "griddep": griddep, "runtime": self.runtime, "stream": self.runtime.stream(), "x": x, "y": y, "initial": initial,
-            "step": self.runtime.load(LOOP).kernel("step"), "box": self.runtime.load(head + BOX).kernel("box"), "columns": 32, "rows": 8,
-            "matrix": self.runtime.copy_in(array.array("I", range(32 * 8))), "out": self.runtime.allocate(64), "print": lambda *said: names.update(said=said),
-        }  # fmt: skip
-        exec(snippet, names)
-        self.assertEqual(names["said"], (["out % 16 == 0"],))
-        self.assertEqual(self.runtime.read(y, array.array("I", [0]), names["stream"])[0], 28)
-        self.assertEqual(self.runtime.read(names["out"], array.array("I", bytes(64)), names["stream"])[8], 3 * 32 + 4)
-
     def test_errors_have_status_and_position(self):
         with self.assertRaises(griddep.Error) as caught:
             self.runtime.load(PTX.replace("add.f32 %v, %v, %b;", "add.f32 %v, %v %b;"), name="broken.ptx")
@@ -402,7 +389,7 @@ class Binding(unittest.TestCase):
             self.module.kernel("cube")
         self.assertEqual(caught.exception.status, griddep.ERROR_NOT_FOUND)
         self.assertIn("square", str(caught.exception))
-        with self.assertRaisesRegex(ValueError, "sideways"):
+        with self.assertRaisesRegex(griddep.Error, 'there is no mode "sideways"; there are serial'):
             self.runtime.chain().run("sideways")
 
     def test_fault_of_a_kernel_is_reported_when_waiting(self):
@@ -411,6 +398,125 @@ class Binding(unittest.TestCase):
         self.assertIn("griddep.Error: GRIDDEP_ERROR_FAULT: ", said.stderr)
         self.assertIn("kernel square" if DRIVER == "emulated" else "CUDA_ERROR_ILLEGAL_ADDRESS", said.stderr)
         self.assertEqual(said.returncode, 1)
+
+    def test_chains_are_awaited(self):
+        """Four tasks in one thread, none of which blocks the others."""
+        async def serve(number):
+            x, y, z = self.memory()
+            stream = self.runtime.stream()
+            for _ in range(5):
+                await self.chain(x, y, z, number).run_async("pdl", stream)
+            return self.result(z, stream)[3]
+
+        async def serve_all():
+            return await asyncio.gather(*(serve(number) for number in range(4)))
+
+        self.assertEqual(asyncio.run(serve_all()), [9.0, 10.0, 11.0, 12.0])
+
+    def test_a_wait_can_be_cancelled(self):
+        async def give_up():
+            with self.runtime.completion() as completion:
+                waits = asyncio.ensure_future(completion.reached())
+                await asyncio.sleep(0)
+                waits.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await waits
+            await self.runtime.done()
+
+        asyncio.run(give_up())
+
+    def test_completions_are_selected(self):
+        stream = self.runtime.stream()
+        with self.runtime.completion() as completion:
+            self.assertEqual(completion.take(), 0)
+            self.assertEqual(select.select([completion], [], [], 0)[0], [])
+            self.chain(*self.memory()).run("pdl", stream)
+            completion.arm(stream)
+            completion.arm(stream)
+            stream.synchronize()
+            self.assertEqual(select.select([completion], [], [])[0], [completion])
+            self.assertEqual(completion.take(), 2)
+            completion.arm(stream)  # closed while it is armed
+
+    def test_functions_are_called(self):
+        stream, called, refused = self.runtime.stream(), threading.Event(), []
+
+        def forbidden():
+            try:
+                self.runtime.allocate(4)
+            except griddep.Error as error:
+                refused.append(error.status)
+
+        stream.add_host(forbidden)
+        stream.notify(lambda failure: (refused.append(failure), called.set()))
+        called.wait()
+        self.assertEqual(refused, [griddep.ERROR_CALLBACK, None])
+        event = self.runtime.event()
+        event.record(stream)
+        event.synchronize()
+        self.assertTrue(event.query() and stream.query())
+        stream.wait_event(event)
+        self.runtime.synchronize_all()
+        with self.assertRaises(TypeError):
+            stream.notify()
+
+    def test_transfers_without_waiting(self):
+        stream = self.runtime.stream()
+        host, back = self.runtime.pinned(4 * COUNT), array.array("f", bytes(4 * COUNT))
+        ctypes.memmove(host.data, floats().tobytes(), 4 * COUNT)
+        a, b = self.runtime.allocate(4 * COUNT), self.runtime.allocate(4 * COUNT)
+        self.runtime.write_async(a, host, stream)
+        self.runtime.copy(b, a, 4 * COUNT, stream)
+        with self.runtime.pin(back) as pinned:
+            self.runtime.read_async(b, pinned, stream)
+            stream.synchronize()
+        self.assertEqual(back, floats())
+        self.runtime.fill(a, 0x3F800000, COUNT, element_bytes=4, stream=stream)
+        self.runtime.copy_rows(b, a, row_bytes=4, rows=3, target_pitch=8, source_pitch=4, stream=stream)
+        self.assertEqual(self.result(b, stream)[:6], [1, 1, 1, 3, 1, 5])
+        host.close()
+        with self.assertRaisesRegex(griddep.Error, "has been closed"):
+            host.data
+        with self.assertRaisesRegex(ValueError, "do not fit"):
+            self.runtime.copy(b, a, 4 * COUNT + 1)
+        with self.assertRaisesRegex(griddep.Error, "no multiple of 4"):
+            self.runtime.fill(a.address + 1, 0, 1, element_bytes=4)
+
+    @unittest.skipUnless(numpy, "this python3 has no NumPy")
+    def test_pinned_memory_is_an_array(self):
+        host = numpy.asarray(self.runtime.pinned(4 * COUNT)).view(numpy.float32)
+        gc.collect()  # the array keeps the memory
+        host[:] = 3
+        self.assertEqual(self.result(self.runtime.copy_in(host))[7], 3)
+
+    def test_pools_streams_and_devices(self):
+        least, greatest = self.runtime.priorities()
+        stream = self.runtime.stream(priority=greatest, blocking=True)
+        info = stream.info()
+        self.assertEqual((info.flags, info.priority, info.captured), (griddep.STREAM_BLOCKING, greatest, 0))
+        with self.assertRaisesRegex(griddep.Error, "ERROR_LIMIT"):
+            self.runtime.stream(priority=greatest - 1)
+        with self.runtime.pool(maximum_bytes=0 if DRIVER == "nvidia" else 1 << 20) as pool:
+            memory = pool.allocate(4 * COUNT, stream)
+            self.runtime.fill(memory, 0, 4 * COUNT, stream=stream)
+            memory.free_async(stream)
+            with self.assertRaisesRegex(griddep.Error, "has been closed"):
+                memory.free_async(stream)
+            if DRIVER != "nvidia":
+                with self.assertRaisesRegex(griddep.Error, "DEVICE_MEMORY"):
+                    pool.allocate(1 << 21)
+            pool.allocate(4, stream).close()
+            pool.trim()
+        self.runtime.synchronize(griddep.PER_THREAD_STREAM)
+        device = griddep.devices(DRIVER)[0]
+        self.assertEqual((device.capability, device.name), (self.runtime.info().capability, self.runtime.info().device_name))
+        self.assertFalse(griddep.reaches_peer(0, 0, DRIVER))
+        with self.assertRaisesRegex(griddep.Error, "own memory"):
+            self.runtime.enable_peer(self.runtime)
+        kernel = self.module.kernel("square")
+        self.assertGreater(kernel.occupancy(BLOCK), 0)
+        threads, blocks = kernel.suggest_block()
+        self.assertGreater(threads * blocks, 0)
 
     def test_findings_need_no_driver(self):
         early = PTX.replace("    griddepcontrol.wait;\n", "").replace("st.global.f32 [%to], %v;", "st.global.f32 [%to], %v; griddepcontrol.wait;")
@@ -478,6 +584,53 @@ class Binding(unittest.TestCase):
         chain.run("graph-pdl")
         self.assertEqual(self.result(z), expected())
         self.assertEqual(len(others), 4)
+
+    def test_a_chain_changes_between_runs(self):
+        for mode in ("serial", "pdl", "graph", "graph-pdl"):
+            (x, y, z), w = self.memory(), self.runtime.allocate(4 * COUNT)
+            calls, chain = [], self.runtime.chain()
+            self.assertEqual(chain.fill(y, 0, 4 * COUNT), 0)
+            chain.add(self.module.kernel("square"), GRID, BLOCK, [x, y, COUNT], name="first")
+            self.assertEqual(chain.add(self.module.kernel("shift"), GRID, BLOCK, [y, z, 0.5, COUNT]), 2)
+            chain.copy(w, z, 4 * COUNT, name="out")
+            chain.host(lambda: calls.append(1))
+            chain.run(mode)
+            self.assertEqual(self.result(w), expected())
+            chain.set_arguments("shift", [y, z, 1.5, COUNT])
+            chain.set_config("first", GRID, BLOCK)
+            chain.run(mode)
+            self.assertEqual(self.result(z), [value + 1 for value in expected()])
+            chain.set_copy("out", w, x, 4 * COUNT)
+            chain.set_fill(0, y, 1, 4)
+            chain.run(mode)
+            self.assertEqual(self.result(w), list(floats()))
+            self.assertEqual(len(calls), 3)
+            self.assertEqual(chain.hop(mode, "out").kernel, "copy")
+            with self.assertRaisesRegex(griddep.Error, "launch 3 is none of a kernel"):
+                chain.set_arguments("out", [])
+            with self.assertRaisesRegex(griddep.Error, 'no launch "second"'):
+                chain.find("second")
+
+    def test_sets_of_arguments_take_turns(self):
+        (x, y, z), other = self.memory(), self.runtime.allocate(4 * COUNT)
+        chain = self.chain(x, y, z)
+        second = chain.add_argument_set()
+        chain.select_argument_set(second)
+        chain.set_arguments(1, [y, other, 1.5, COUNT])
+        del other
+        gc.collect()  # the set keeps it
+        for turn in (0, second, 0, second):
+            chain.select_argument_set(turn)
+            chain.run()
+        self.assertEqual(self.result(z), expected())
+        self.assertEqual(self.result(chain._kept[second][1][1]), [value + 1 for value in expected()])
+
+    def test_rounds_overlap_where_that_is_safe(self):
+        x, y, z = self.memory()
+        chain = self.chain(x, y, z)
+        chain.run_many(5, "pdl")
+        self.assertEqual(self.result(z), expected())
+        self.assertEqual(chain.hop("pdl", len(chain)).reason, griddep.REASON_SET)
 
     def test_finalizers_in_another_thread(self):
         held = [self.memory(), self.chain(*self.memory()), self.runtime.stream(), self.module]

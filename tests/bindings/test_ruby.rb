@@ -54,7 +54,8 @@ check("every mode") do
     equal(on.result(stream: stream), EXPECTED)
     equal(on.chain.hop(mode, 1).reason, mode.include?("pdl") ? Griddep::REASON_SET : Griddep::REASON_OFF)
   end
-  fails(ArgumentError) { on.chain.run("sideways") }
+  unknown = fails(Griddep::Error, Griddep::ERROR_NOT_FOUND) { on.chain.run("sideways") }
+  raise unknown unless unknown.message.include?('no mode "sideways"; there are serial')
 end
 
 check("overlap shortens the chain") do

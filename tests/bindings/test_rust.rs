@@ -5,7 +5,9 @@ mod griddep;
 
 use griddep::{raw, Chain, Config, Error, Memory, Module, Options, Runtime};
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake};
 use std::{env, fs, panic, process, thread};
 
 const COUNT: u32 = 1000;
@@ -62,6 +64,39 @@ fn every_mode() {
         assert_eq!(on.z.read(Some(&stream)).unwrap(), expected());
         let overlaps = mode == raw::MODE_PDL || mode == raw::MODE_GRAPH_PDL;
         assert_eq!(on.chain.hop(mode, 1).unwrap(), ("shift".into(), if overlaps { raw::REASON_SET } else { raw::REASON_OFF }));
+    }
+}
+
+fn a_chain_changes_between_runs() {
+    for mode in [raw::MODE_SERIAL, raw::MODE_PDL, raw::MODE_GRAPH, raw::MODE_GRAPH_PDL] {
+        let on = session();
+        let calls = Arc::new(Mutex::new(0));
+        let counted = calls.clone();
+        let w = on.runtime.allocate(1000).unwrap();
+        let mut chain = on.runtime.chain().unwrap();
+        chain.fill(&on.y, 0).unwrap();
+        chain.add_named("first", on.module.kernel("square").unwrap(), &shape(), &[&on.x, &on.y, &COUNT]).unwrap();
+        chain.add(on.module.kernel("shift").unwrap(), &shape(), &[&on.y, &on.z, &0.5f32, &COUNT]).unwrap();
+        chain.copy(&w, &on.z).unwrap();
+        chain.host(move || *counted.lock().unwrap() += 1).unwrap();
+        let set = chain.add_argument_set().unwrap();
+        chain.select_argument_set(set).unwrap();
+        let shift = chain.find("shift").unwrap();
+        chain.set_arguments(shift, &[&on.y, &on.z, &1.0f32, &COUNT]).unwrap();
+        chain.set_argument(shift, 2, &1.5f32).unwrap();
+        chain.set_config(chain.find("first").unwrap(), &shape()).unwrap();
+        for (turn, result) in [(0, 9.5), (set, 10.5), (0, 9.5)] {
+            chain.select_argument_set(turn).unwrap();
+            unsafe { chain.run_many(2, mode, None).unwrap() };
+            assert_eq!(w.read(None).unwrap()[3], result);
+        }
+        chain.set_copy(3, &w, &on.x).unwrap();
+        chain.set_fill(0, &on.y, 1).unwrap();
+        unsafe { chain.run(mode, None).unwrap() };
+        assert_eq!(w.read(None).unwrap()[3], 3.0);
+        assert_eq!(chain.hop(mode, 3).unwrap().0, "copy");
+        assert_eq!(*calls.lock().unwrap(), 7);
+        fails(raw::ERROR_NOT_FOUND, chain.find("second"));
     }
 }
 
@@ -128,15 +163,72 @@ fn log_from_several_threads_and_a_panic_in_it() {
     assert!(heard.lock().unwrap().len() > 1);
 }
 
+/// An executor of one future, which sleeps until it is woken.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(outcome) => return outcome,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+fn completions_pinned_memory_and_pools() {
+    let Session { runtime, module, x: _x, y: _y, z, mut chain } = session();
+    let stream = runtime.stream_with(0, true).unwrap();
+    unsafe { chain.run(raw::MODE_PDL, Some(&stream)).unwrap() };
+    let mut out = runtime.pinned::<f32>(COUNT as usize).unwrap();
+    unsafe { z.read_async(&mut out, Some(&stream)).unwrap() };
+    block_on(runtime.done(Some(&stream)).unwrap()).unwrap();
+    assert_eq!(out[..], expected()[..]);
+    assert!(stream.query().unwrap());
+    let pool = runtime.pool(u64::MAX, 1 << 20).unwrap();
+    let memory = pool.allocate::<f32>(COUNT as usize, Some(&stream)).unwrap();
+    unsafe {
+        memory.write_async(&out, Some(&stream)).unwrap();
+        z.copy_async(&memory, Some(&stream)).unwrap();
+    }
+    memory.free_async(Some(&stream)).unwrap();
+    fails(raw::ERROR_DEVICE_MEMORY, pool.allocate::<f32>(1 << 20, None));
+    pool.trim(0).unwrap();
+    let completion = runtime.completion().unwrap();
+    completion.arm(Some(&stream)).unwrap();
+    let (refused, inside) = (Arc::new(Mutex::new(Vec::new())), runtime.clone());
+    let (from_host, from_notified) = (refused.clone(), refused.clone());
+    let host = move || {
+        from_host.lock().unwrap().push(inside.allocate::<f32>(1).err().map(|error| error.status));
+        panic!("in a host function");
+    };
+    runtime.add_host(host, Some(&stream)).unwrap();
+    runtime.notify(move |outcome| from_notified.lock().unwrap().push(outcome.err().map(|error| error.status)), Some(&stream)).unwrap();
+    runtime.synchronize_all().unwrap();
+    assert_eq!(*refused.lock().unwrap(), [Some(raw::ERROR_CALLBACK), None]);
+    assert!(completion.descriptor().unwrap() >= 0);
+    assert_eq!(completion.take().unwrap(), 1);
+    fails(raw::ERROR_LIMIT, runtime.stream_with(-99, false));
+    assert_eq!(griddep::devices(Some("emulated")).unwrap()[0].capability, runtime.info().unwrap().capability);
+    drop(module);
+}
+
 fn main() {
     panic::set_hook(Box::new(|_| ()));
-    let tests: [(&str, fn()); 7] = [
+    let tests: [(&str, fn()); 9] = [
         ("every mode", every_mode),
+        ("a chain changes between runs", a_chain_changes_between_runs),
         ("arguments", arguments),
         ("sizes that are too large", sizes_that_are_too_large),
         ("errors have status and position", errors_have_status_and_position),
         ("ends in any order while the device works", ends_in_any_order_while_the_device_works),
         ("ends on another thread", ends_on_another_thread),
+        ("completions, pinned memory and pools", completions_pinned_memory_and_pools),
         ("log from several threads, and a panic in it", log_from_several_threads_and_a_panic_in_it),
     ];
     let mut failed = 0;

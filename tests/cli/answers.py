@@ -65,6 +65,15 @@ for line in subprocess.run([griddep, "help", "--table"], capture_output=True, te
         drivers.add(commands[-1])
 case({"run", "check", "trace", "sanitize", "graph", "explain", "tune", "stress"} <= readers, "the table tells which subcommands read chains", readers)
 
+for command in ["", *commands]:
+    shown = run("help", *[command] * bool(command)).stdout
+    case(shown and max(map(len, shown.splitlines())) <= 80, f"help {command} has no line beyond 80 columns", [line for line in shown.splitlines() if len(line) > 80])
+own = {"sanitize", "bench"}  # runs on the emulated driver alone; refuses it
+device = {"driver", "device", "emulate", "schedule", "model", "multiprocessors"}
+for command in commands:
+    wanted = device if command in drivers - own else {"driver", "device"} if command == "bench" else None
+    case(wanted is None or wanted == device & set(taken[command]), f"{command}: options of the device", taken[command])
+
 # What makes them quick.
 more = {"run": ["--repeat", "0"], "trace": ["--repeat", "0"], "sanitize": ["--schedule", "eager", "--modes", "pdl"], "explain": ["--no-measure"], "tune": ["--forget"], "stress": ["--mode", "pdl"]}
 
@@ -279,26 +288,27 @@ def compare(path, modes, previous):
     for mode, edges, hops, launches in hops_of(path, modes):
         for number, (hop, launch) in enumerate(zip(hops, launches)):
             name = f"{os.path.basename(path)}, {mode}, launch {number}"
-            before, in_lane = previous[number]
+            before = previous[number]
             own = [edge for edge in edges if edge["to"] == number and edge["from"] == before]
+            called = [one["name"] or one["kernel"] for one in launches]
+            case((hop["consumer"], hop["producer"]) == (called[number], None if before is None else called[before]), f"{name}: names", (hop, called))
             case((hop["producer"] is None) == (before is None) and len(own) == (before is not None), f"{name}: what comes before", (hop, edges))
             for edge in own:
                 told = [(one["overlap"], one["reason"]) for one in (edge, hop)]
                 case(told[0] == told[1], f"{name}: graph and explain", told)
                 if launch["programmatic_edge"] is not None:
                     case(launch["programmatic_edge"] == edge["programmatic"] == launch["pdl"], f"{name}: graph and run", (edge, launch))
-            # In a stream a lane's first launch begins at an event; what run tells is attribute 6.
-            if before is None or in_lane or mode.startswith("graph"):
-                case(launch["pdl"] or launch["reason"] == hop["reason"], f"{name}: run and explain", (launch, hop["reason"], hop["text"]))
-                case(not launch["pdl"] or hop["overlap"] != "none" or hop["reason"] > 8, f"{name}: run and explain of the overlap", (launch, hop["reason"]))
+            case(launch["pdl"] or launch["reason"] == hop["reason"], f"{name}: run and explain", (launch, hop["reason"], hop["text"]))
+            case(not launch["pdl"] or hop["overlap"] != "none" or hop["reason"] > 8, f"{name}: run and explain of the overlap", (launch, hop["reason"]))
 
 
 MODES = ["serial", "pdl", "graph", "graph-pdl"]
 for name in sorted(os.listdir(os.path.join(top, "examples"))):
     if name.endswith(".yaml"):
         # Only fork_join has lanes: 'right' follows 'scale' in one of its own.
-        before = {0: (None, True), 2: (0, False), 3: (1, True)} if name == "fork_join.yaml" else {0: (None, True)}
-        compare(os.path.join(top, "examples", name), ["graph-pdl"], [before.get(i, (i - 1, True)) for i in range(64)])
+        lanes = name == "fork_join.yaml"
+        before = {0: None, 2: 0, 3: 1} if lanes else {0: None}
+        compare(os.path.join(top, "examples", name), MODES if lanes else ["graph-pdl"], [before.get(i, i - 1) for i in range(64)])
 
 BODIES = {  # what the kernel does of wait and trigger
     "both": "griddepcontrol.wait;\n griddepcontrol.launch_dependents;",
@@ -322,7 +332,7 @@ for number in range(24):
     for i in range(count):
         lane = drawn.choice(["a", "b"]) if i else "a"
         others = [k for k in range(i) if f"lane: {lane}," not in lines[k] and drawn.random() < 0.5]
-        previous.append((last[lane], True) if lane in last else (max(others, default=None), False))
+        previous.append(last[lane] if lane in last else max(others, default=None))
         last[lane] = i
         fields = {"pdl": drawn.choice(["", "auto", "off", "force", "force"]), "after": f"[{', '.join(f'l{k}' for k in others)}]" if others else ""}
         told = "".join(f"{key}: {value}, " for key, value in fields.items() if value)
@@ -330,6 +340,25 @@ for number in range(24):
     buffers = "".join(f"  - {{name: b{i}, type: u32, count: 32}}\n" for i in range(count))
     path = write(f"lanes{number}.yaml", f"name: lanes\nmodules:\n  - {{name: m, file: bodies.ptx}}\nbuffers:\n{buffers}launches:\n{''.join(lines)}")
     compare(path, MODES, previous)
+write(
+    "forced.yaml",
+    """name: forced
+modules:
+  - {name: m, file: bodies.ptx}
+buffers:
+  - {name: a, type: u32, count: 32}
+  - {name: b, type: u32, count: 32}
+launches:
+  - {name: first, kernel: both, module: m, grid: [1], block: [32], arguments: [{buffer: a, access: write}]}
+  - {name: second, lane: b, after: [first], pdl: force, kernel: both, module: m, grid: [1], block: [32], arguments: [{buffer: b, access: write}]}
+""",
+)
+found = json.loads(expect(OK, "check of a forced launch of another lane", "check", "forced.yaml", "--json").stdout)["findings"]
+case([f["code"] for f in found] == ["GD204"] and "behind launches of other lanes" in found[0]["text"], "what the check says of forcing behind another lane", found)
+for command in ("explain", "trace", "run", "graph"):
+    settings = [] if command == "graph" else ["--json"]
+    shown = expect(OK, f"{command} with settings of the emulated driver", command, "forced.yaml", *more.get(command, []), *settings, "--emulate", "--multiprocessors", "7", "--model", "observed", "--schedule", "lazy").stdout
+    case("7 multiprocessors" in shown or json.loads(shown)["device"]["multiprocessors"] == 7, f"{command}: the settings hold", shown)
 clusters = os.path.join(top, "examples", "next_token.yaml")
 measured = json.loads(expect(OK, "explain of clusters, measured", "explain", clusters, "--driver", driver, "--json").stdout)
 case(all(hop["measured"] for hop in measured["hops"][1:]), "each hop is measured", measured)
@@ -385,7 +414,7 @@ for command in commands:
         for named in ("/nowhere/libcuda.so", "/dev/null", "./folder"):
             arguments = [command, *path, *more.get(command, []), "--driver", named]
             expect(NO_DRIVER, f"{command} --driver {named}", *arguments)
-for command in sorted(drivers - {"sanitize", "bench"}):
+for command in sorted(drivers - own):
     path = [] if command not in inputs else [good]
     codes = {number: run(command, *path, *more.get(command, []), "--driver", driver, "--device", number) for number in ("5", "x", "-1")}
     case(codes["5"].returncode == USAGE, f"{command} --device 5: exit code {codes['5'].returncode}", codes["5"].stderr)
@@ -423,6 +452,8 @@ for command in commands:
             expect_document(f"{command} --json --{option}", command, "--json", f"--{option}")
 expect_document("no such command, --json", "nothing", "--json")
 expect_document("help of no such command, --json", "help", "nothing", "--json")
+case("there is no command 'nothing'" in run("help", "nothing", "--json").stderr, "help of no such command names it")
+case(run("help", "--json").stdout == run("help").stdout, "help takes --json, which is for errors")
 expect_document("no such option, --json", "--nothing", "--json")
 
 # A file that one may not read: root may read all, so somebody else asks.

@@ -101,12 +101,13 @@ sanitized = ["--schedule", "eager", "--modes", "pdl"]
 usual = {
     "demo": ["demo", "--layers", "2", "--rows", "64", "--columns", "64", "--repeat", "1", *emulate],
     "run": ["run", "chain.yaml", "--repeat", "0", *emulate],
-    "check": ["check", "chain.yaml"],
+    "check": ["check", "copy.ptx", "--fix"],
     "trace": ["trace", "chain.yaml", "--repeat", "0", *emulate],
     "sanitize": ["sanitize", "chain.yaml", *sanitized, *emulate],
     "graph": ["graph", "chain.yaml", *emulate],
     "explain": ["explain", "chain.yaml", "--no-measure", *emulate],
     "rewrite": ["rewrite", "copy.ptx"],
+    "fmt": ["fmt", "copy.ptx"],
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],
     "stress": ["stress", "chain.yaml", "--mode", "pdl", *emulate],
     "bench": ["bench", "--driver", driver],  # refuses: it measures GPUs

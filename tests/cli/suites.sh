@@ -50,8 +50,12 @@ for shape in 32 32x 0x16 16x12 16x32x8 x16 16x32768; do
 done
 check "launch" measures 0 launch
 for text in "ceilings: memory read" griddep_launch_packed "8 conditions" "one on overlap" \
-    "a graph of 64, graph-pdl" ratio; do
+    "a graph of 64, graph-pdl" "arguments of a launch of it" "another set, and its run" ratio; do
     check "launch: $text" shows "$text"
+done
+check "rounds" measures 0 rounds
+for text in "512 rounds of 4 kernels of 132 blocks, which overlap" "graph-pdl, rounds overlap"; do
+    check "rounds: $text" shows "$text"
 done
 check "fc-chain of kernels that do not run" measures 1 fc-chain --shape 16x32
 check "fc-chain: its row" shows "16 x 32, WRONG"

@@ -16,6 +16,7 @@ unset NO_COLOR GRIDDEP_DRIVER
 exec "$python" - "$griddep" "$top" <<'TEXT'
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -41,6 +42,8 @@ def at_terminal(arguments, environment, until=None):
     """What the command writes to a terminal, and its wait status. Once it has written `until`, Ctrl-C is typed."""
     child, terminal = pty.fork()
     if child == 0:
+        # Shells have what runs in their background ignore Ctrl-C, and so does what that starts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.environ.update({"TERM": "xterm", "GRIDDEP_STORE": "off", **environment})
         os.execv(griddep, [griddep, *arguments])
     said, end = b"", time.monotonic() + PATIENCE
@@ -63,6 +66,25 @@ def at_terminal(arguments, environment, until=None):
     modes.append(termios.tcgetattr(terminal))
     os.close(terminal)
     return said, status, child
+
+
+def interrupted(command, environment, mark, before=lambda: None):
+    """As at_terminal, with more and more work (`command` makes arguments of a factor) until the command does not end by itself before Ctrl-C comes;
+    and what `before` said before the last try."""
+    for factor in (1, 4, 16, 64, 256):
+        was = before()
+        said, status, child = at_terminal(command(factor), environment, mark)
+        if mark not in said or not os.WIFEXITED(status) or os.WEXITSTATUS(status) != 0:
+            break
+    return said, status, child, was
+
+
+def lengthen(folder, factor):
+    """The path of a chain that does what examples/feed_forward.yaml does, so many times."""
+    head, launches, rest = re.fullmatch("(.*\nlaunches:\n)(.*)(\nexpect:.*)", open(f"{top}/examples/feed_forward.yaml").read(), re.S).groups()
+    with open(f"{folder}/{factor}.yaml", "w") as file:
+        file.write(head + (launches + "\n") * factor + rest)
+    return file.name
 
 
 def alive_in(session):
@@ -92,9 +114,11 @@ case(b"running" not in rest and b"graph-pdl" in rest, "and is gone in the end", 
 said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {"TERM": "dumb"})
 case(b"\x1b" not in said, "no progress line at a dumb terminal", said)
 
-for arguments, mark in ((["demo", "--emulate", "--layers", "40"], b"running"),
-                        (["sanitize", f"{top}/examples/feed_forward.yaml"], b"schedule")):
-    said, status, child = at_terminal(arguments, {}, mark)
+chains = tempfile.TemporaryDirectory()
+for command, mark in ((lambda factor: ["demo", "--emulate", "--layers", str(40 * factor)], b"running"),
+                      (lambda factor: ["sanitize", lengthen(chains.name, factor)], b"schedule")):
+    said, status, child, _ = interrupted(command, {}, mark)
+    arguments = command(1)
     case(os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT or os.WIFEXITED(status) and os.WEXITSTATUS(status) == 130,
          f"Ctrl-C ends {arguments[0]} (status {status})", said)
     case(said.replace(b"^C", b"").endswith(b"\r\x1b[K"), f"{arguments[0]} wipes its progress line", said)
@@ -122,7 +146,8 @@ with tempfile.TemporaryDirectory() as work:
          "tune and trace write", repr(sorted(before)).encode())
     for arguments, mark in ((tune, b"tuning"), (tune, b"trigger start"), (trace, b"instrumenting"), (trace, b"tracing graph-pdl"),
                             (stress, b"attacking"), (stress, b", wait ")):
-        said, status, child = at_terminal(arguments, cache, mark)
+        said, status, child, before = interrupted(lambda factor: [word.replace(longer, lengthen(chains.name, factor)) for word in arguments], cache, mark,
+                                                  lambda: everything(work))
         name = f"{arguments[0]} at {mark.decode()!r}"
         case(mark in said, f"{name} is shown", said)
         case(os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, f"Ctrl-C ends {name} (status {status})", said)

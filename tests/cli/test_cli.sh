@@ -552,7 +552,7 @@ else
         -e '/buffer: a/s/module: mine/&_tuned/' preamble.yaml >"$work/taken.yaml"
     cp preamble.ptx "$work"
     run tune "$work/taken.yaml" --driver "$EMULATED_DRIVER" -o "$work/taken"
-    check "tune of a chain that has a module of the new name" 0
+    check "tune of a chain that has a module of the new name" 0 out "written to $work/taken: chain.yaml"
     run run "$work/taken/chain.yaml" --driver "$EMULATED_DRIVER" --repeat 0
     check "run what tune wrote beside it" 0
     names=$(sed -n 's/.*name: \(mine[a-z_]*\)$/\1/p' "$work/taken/chain.yaml" | LC_ALL=C sort)
@@ -566,7 +566,7 @@ else
     json "tune tells why in JSON" "d['why']['hops'] == 1 and d['why']['before']['launch_lead_ns'] < 0 < d['why']['after']['launch_lead_ns']"
     json "trials of note tell why" "any(t['why'] for t in d['trials'] if t['outcome'] == 'faster') and any(t['why'] for t in d['trials'] if t['tried'].startswith('pdl off'))"
     run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 99 -o "$work/untuned"
-    check "tune finds nothing" 0 out "nothing better was found" out "nothing is changed" out "model time"
+    check "tune finds nothing" 0 out "nothing better was found" out "nothing is changed" out "model time" out "nothing is written to $work/untuned"
     if [ -e "$work/untuned" ]; then fail "tune that changes nothing writes"; else pass; fi
     sed '/^expect:/,$d' "$work/tune.yaml" >"$work/tune_free.yaml"
     run tune "$work/tune_free.yaml" --driver "$EMULATED_DRIVER" --gain 99
@@ -762,8 +762,8 @@ run rewrite copy.ptx -o
 check "-o without a file" 2 err "--output needs a value"
 run rewrite copy.ptx -o ""
 check "-o and nothing" 2 err "--output is empty"
-run check copy.ptx -o x
-check "-o where there is none" 2 err "check has no option -o"
+run explain copy.ptx -o x
+check "-o where there is none" 2 err "explain has no option -o"
 run rewrite copy.ptx -x
 check "unknown short option" 2 err "rewrite has no option -x"
 
@@ -774,6 +774,10 @@ check "a wait that is too late already, JSON" 1
 json "a wait that is too late already, JSON" '[e["code"] for e in d["errors"]] == ["GD110"]'
 run rewrite late.ptx --constant x
 check "a wait in time for all but constants" 0
+sed 's/ld\.global/ld.globl/' late.ptx >"$work/misspelt.ptx"
+run rewrite "$work/misspelt.ptx" --wait move
+check "a text that is wrong otherwise" 1 err "did you mean .global?" err "the input has errors that no rewriting mends"
+if grep -q "places waits anew" "$work/err"; then fail "the note about a wait, of another error"; else pass; fi
 run rewrite late.ptx --wait move -o "$work/moved.ptx"
 check "--wait move" 0 err "[GD301]" err "[GD302]"
 run check "$work/moved.ptx"
@@ -966,7 +970,7 @@ run demo --emulate --layers 2 --rows 256 --columns 128
 check "demo --emulate" 0 out "This is the emulated driver" out "demo, 2 layers of 256 x 128 bf16" out "is as expected (reference)" out "model time of a step"
 run demo --emulate --layers 1 --columns 64 --json
 check "demo --emulate --json" 0
-json "demo's size on the emulated driver" 'd["chain"] == "demo, 1 layers of 1024 x 64 bf16" and d["driver"]["emulated"]'
+json "demo's size on the emulated driver" 'd["chain"] == "demo, 1 layer of 1024 x 64 bf16" and d["driver"]["emulated"]'
 
 # ---- sanitize
 
@@ -1343,9 +1347,9 @@ else
     run run "$work/names_kernel.yaml" --driver "$fake"
     check "kernel's name with control characters" 2 err "names_kernel.yaml:16:13: a text has the control character 0x1B in it"
     run run copy.yaml --driver "$fake" --mode grpah
-    check "unknown mode" 2 err "--mode is one of all, serial, pdl, graph, graph-pdl, not 'grpah'; did you mean 'graph'?"
+    check "unknown mode" 2 err "--mode is one of serial, pdl, graph, graph-pdl, all, not 'grpah'; did you mean 'graph'?"
     run run copy.yaml --driver "$fake" --pdl on
-    check "unknown --pdl" 2 err "--pdl is auto, off or force, not 'on'"
+    check "unknown --pdl" 2 err "--pdl is one of auto, off, force, not 'on'"
     run run copy.yaml --driver "$fake" --dump z=z
     check "dump of nothing" 2 err "the chain has no buffer 'z'"
     run run copy.yaml --driver "$fake" --dump x

@@ -384,6 +384,13 @@ for name in sorted(os.listdir(here)):
     case(done.returncode == told["exit_code"] == 2, f"exit code of {name}", (done.returncode, told))
     case(done.stderr == said and said.startswith("griddep: " + expected), name, (done.stderr, told))
 
+# ---- one of a kind
+
+nouns = "launches|hops|edges|blocks|CTAs|elements|arguments|bytes|errors|warnings|notes|findings|runs|attacks|variants|layers|instructions|multiprocessors"
+with open(os.path.join(here, "transcripts.txt"), encoding="utf-8") as file:
+    several = [line for line in file if re.search(rf"(^|[^0-9.,x])1 ({nouns})\b", line)]
+case(not several, "counts of one", several)
+
 # ---- a run's figures
 
 for chain, expected in (("hops.yaml", 4 * 2048), ("late.yaml", 9 * 128), ("copy.yaml", None)):

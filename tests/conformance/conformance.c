@@ -29,7 +29,7 @@ static const struct {
 };
 
 static const char *const op_names[] = {
-#define GD_OP(identifier, name, control, memory) name,
+#define GD_OP(identifier, name, control, memory, sync) name,
 #include "ptx/text/ops.def"
 #undef GD_OP
 };

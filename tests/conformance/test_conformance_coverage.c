@@ -110,7 +110,7 @@ static bool is_without_case(const char *name)
 START_TEST(every_instruction_has_a_case)
 {
     static const char *const names[] = {
-#define GD_OP(identifier, name, control, memory) name,
+#define GD_OP(identifier, name, control, memory, sync) name,
 #include "ptx/text/ops.def"
 #undef GD_OP
     };

@@ -383,6 +383,72 @@ START_TEST(context_limits)
 }
 END_TEST
 
+/* What kernels take by malloc is theirs: it lives on between launches, and no call of the driver
+ * frees or copies it. */
+START_TEST(kernels_have_a_heap)
+{
+    static const char text[] = PTX_HEAD
+        ".extern .func (.param .b64 r) malloc(.param .b64 v);\n.extern .func free(.param .b64 v);\n"
+        ".visible .entry take(.param .u64 out, .param .u64 bytes)\n{\n"
+        "    .reg .b64 %o, %b, %p, %i;\n    .reg .b32 %t;\n    .reg .pred %c;\n"
+        "    .param .b64 x, y;\n    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 8;\n"
+        "    ld.param.u64 %o, [out];\n    ld.param.u64 %b, [bytes];\n    add.u64 %o, %o, %i;\n"
+        "    st.param.b64 [x], %b;\n    call (y), malloc, (x);\n    ld.param.b64 %p, [y];\n"
+        "    st.global.u64 [%o], %p;\n    setp.ne.u64 %c, %p, 0;\n    @%c st.u32 [%p], %t;\n"
+        "    ret;\n}\n"
+        ".visible .entry give(.param .u64 in)\n{\n    .reg .b64 %o, %p, %i;\n"
+        "    .reg .b32 %t, %v;\n    .param .b64 x;\n    mov.u32 %t, %tid.x;\n"
+        "    mul.wide.u32 %i, %t, 8;\n    ld.param.u64 %o, [in];\n    add.u64 %o, %o, %i;\n"
+        "    ld.global.u64 %p, [%o];\n    ld.u32 %v, [%p];\n    cvt.u64.u32 %i, %v;\n"
+        "    st.global.u64 [%o], %i;\n    st.param.b64 [x], %p;\n    call free, (x);\n"
+        "    st.param.b64 [x], 0;\n    call free, (x);\n    ret;\n}\n";
+    enum { THREADS = 40 };
+    uint64_t bytes = 100, blocks[THREADS];
+    size_t limit = 0;
+    uint32_t word;
+
+    good(cuCtxSetLimit, (GD_CU_LIMIT_MALLOC_HEAP_SIZE, 4 << 20));
+    good(cuCtxGetLimit, (&limit, GD_CU_LIMIT_MALLOC_HEAP_SIZE));
+    expect(limit >= 4 << 20);
+    gd_CUmodule module = load(text);
+    gd_CUfunction take = function_of(module, "take"), give = function_of(module, "give");
+    gd_CUdeviceptr out = allocate(sizeof blocks);
+    void *taken[] = {&out, &bytes}, *given[] = {&out};
+    for (int round = 0; round < 3; round++) {
+        run(take, 1, THREADS, taken);
+        read_back(blocks, out, sizeof blocks);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            ck_assert_msg(blocks[i] != 0 && blocks[i] % 16 == 0, "block %u is 0x%llx", (unsigned)i,
+                          (unsigned long long)blocks[i]);
+            for (uint32_t k = 0; k < i; k++)
+                ck_assert_msg(blocks[k] + bytes <= blocks[i] || blocks[i] + bytes <= blocks[k],
+                              "blocks %u and %u overlap", (unsigned)k, (unsigned)i);
+        }
+        bad(ERROR_INVALID_VALUE, cuMemFree_v2, (blocks[0]));
+        bad(ERROR_INVALID_VALUE, cuMemcpyDtoH_v2, (&word, blocks[0], sizeof word));
+        run(give, 1, THREADS, given);
+        read_back(blocks, out, sizeof blocks);
+        for (uint32_t i = 0; i < THREADS; i++)
+            ck_assert_uint_eq(blocks[i], i);
+    }
+    bad(ERROR_INVALID_VALUE, cuCtxSetLimit, (GD_CU_LIMIT_MALLOC_HEAP_SIZE, 16 << 20));
+    bytes = UINT64_C(1) << 40;
+    run(take, 1, THREADS, taken);
+    read_back(blocks, out, sizeof blocks);
+    for (uint32_t i = 0; i < THREADS; i++)
+        ck_assert_uint_eq(blocks[i], 0);
+    bytes = 1 << 20; /* not all of 40 find room in 4 to 8 MiB */
+    run(take, 1, THREADS, taken);
+    read_back(blocks, out, sizeof blocks);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < THREADS; i++)
+        found += blocks[i] != 0;
+    expect(found > 0 && found < THREADS);
+    release(out);
+    good(cuModuleUnload, (module));
+}
+END_TEST
+
 START_TEST(nothing_works_without_a_context)
 {
     size_t value = 0;
@@ -438,7 +504,8 @@ Suite *device_suite(void)
                                          {primary_context_is_not_destroyed, 0},
                                          {nothing_works_without_a_context, 0},
                                          {destroyed_contexts_are_refused, 0}};
-    const conformance_case facts[] = {{context_facts, 0}, {context_limits, 0}};
+    const conformance_case facts[] = {
+        {context_facts, 0}, {context_limits, 0}, {kernels_have_a_heap, 0}};
     Suite *suite = suite_create("device");
 
     add_cases(suite, "before cuInit", NULL, teardown_driver, bare, COUNT_OF(bare));

@@ -233,6 +233,30 @@ START_TEST(lines_are_copied)
 }
 END_TEST
 
+/* Between contexts: here they are one. */
+START_TEST(copies_between_contexts)
+{
+    gd_CUdeviceptr a = allocate(64), b = allocate(64);
+    uint32_t from[16], to[16];
+
+    for (uint32_t i = 0; i < 16; i++)
+        from[i] = i * 5 + 2;
+    good(cuMemcpyHtoD_v2, (a, from, 64));
+    good(cuMemcpyPeer, (b, context, a, context, 64));
+    read_back(to, b, 64);
+    expect(!memcmp(from, to, 64));
+    good(cuMemsetD8Async, (b, 0, 64, stream));
+    good(cuMemcpyPeerAsync, (b, context, a, context, 64, stream));
+    good(cuStreamSynchronize, (stream));
+    read_back(to, b, 64);
+    expect(!memcmp(from, to, 64));
+    bad(ERROR_INVALID_VALUE, cuMemcpyPeer, (0, context, a, context, 64));
+    bad(ERROR_INVALID_VALUE, cuMemcpyPeerAsync, (b, context, 0, context, 64, stream));
+    release(a);
+    release(b);
+}
+END_TEST
+
 /* A copy that leaves its allocation by far. */
 START_TEST(copies_stay_in_their_allocation)
 {
@@ -523,6 +547,7 @@ Suite *memory_suite(void)
                                       {memory_in_stream_order, 0},
                                       {pools, 0},
                                       {lines_are_copied, 0},
+                                      {copies_between_contexts, 0},
                                       {copies_stay_in_their_allocation, 0},
                                       {planes_are_copied, 0},
                                       {boxes_are_copied, 0},

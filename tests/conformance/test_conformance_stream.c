@@ -1,4 +1,6 @@
 /* Streams, events and host functions. */
+#include <semaphore.h>
+
 #include "conformance.h"
 
 START_TEST(streams)
@@ -267,36 +269,47 @@ START_TEST(host_functions)
 }
 END_TEST
 
-/* A host function holds up the stream; the query says so. */
-static volatile int may_go_on;
+/* A host function holds up the stream, and not the driver; queries say so. */
+static sem_t may_go_on;
 
 static void hold_up(void *user)
 {
     (void)user;
-    while (!may_go_on)
-        ;
-}
-
-static void let_go(void *user)
-{
-    *(volatile int *)user = 1;
+    sem_wait(&may_go_on);
 }
 
 START_TEST(queries_tell_of_work)
 {
     gd_CUevent event = NULL;
 
-    if (DIFFERS(HOST_WORK_IS_SERIAL))
-        return;
+    sem_init(&may_go_on, 0, 0);
     good(cuEventCreate, (&event, 0));
     good(cuLaunchHostFunc, (stream, hold_up, NULL));
     good(cuEventRecord, (event, stream));
     bad(ERROR_NOT_READY, cuStreamQuery, (stream));
     bad(ERROR_NOT_READY, cuEventQuery, (event));
-    let_go((void *)(uintptr_t)&may_go_on);
+    sem_post(&may_go_on);
     good(cuEventSynchronize, (event));
     good(cuStreamQuery, (stream));
     good(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* A program that waits in a way of its own is called too. */
+static void post(void *user)
+{
+    sem_post(user);
+}
+
+START_TEST(host_functions_run_unasked)
+{
+    sem_t called;
+
+    sem_init(&called, 0, 0);
+    good(cuLaunchHostFunc, (stream, post, &called));
+    sem_wait(&called);
+    good(cuStreamSynchronize, (stream));
+    sem_destroy(&called);
 }
 END_TEST
 
@@ -313,7 +326,8 @@ Suite *stream_suite(void)
                                       {destroyed_events_are_refused, 0},
                                       {streams_wait_for_events, 0},
                                       {host_functions, 0},
-                                      {queries_tell_of_work, 0}};
+                                      {queries_tell_of_work, 0},
+                                      {host_functions_run_unasked, 0}};
     Suite *suite = suite_create("stream");
 
     add_cases(suite, "stream", setup_context, teardown_context, cases, COUNT_OF(cases));

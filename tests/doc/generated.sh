@@ -71,10 +71,10 @@ done
 for file in "$top"/man/*.1; do accept "$file has no subcommand" test -f "$work/man/$(basename "$file")"; done
 for command in $commands; do
     accept "man/local.mk installs no griddep-$command.1" grep -q "/griddep-$command\.1" "$top/man/local.mk"
-    accept "src/cli/main.c has '$command', and so must the table" grep -q "^    {\"$command\"," "$top/src/cli/main.c"
+    accept "src/cli/commands.def has '$command', and so must the table" grep -q "^GD_COMMAND($command," "$top/src/cli/commands.def"
     accept "man/examples has no example of '$command'" grep -q "^    griddep $command\b" "$top/man/examples"
 done
-accept "the table has each subcommand of src/cli/main.c" test "$(grep -c '^    {"[a-z]*",' "$top/src/cli/main.c")" -eq "$(echo "$commands" | wc -l)"
+accept "the table has each subcommand of src/cli/commands.def" test "$(grep -c '^GD_COMMAND(' "$top/src/cli/commands.def")" -eq "$(echo "$commands" | wc -l)"
 for page in $(awk -f "$tools/roff.awk" -f "$tools/man-header.awk" -v list=1 "$top/include/griddep.h"); do
     accept "man/local.mk makes no $page.3" grep -q "/$page\.3" "$top/man/local.mk"
 done

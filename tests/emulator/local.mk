@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/test_capture \
 	%D%/test_cluster \
 	%D%/test_driver \
+	%D%/test_executed \
 	%D%/test_findings \
 	%D%/test_forms \
 	%D%/test_graph \
@@ -17,12 +18,14 @@ unit_tests += \
 	%D%/test_sweep \
 	%D%/test_switch \
 	%D%/test_tensor \
+	%D%/test_texts \
 	%D%/test_tune
 %C%_test_capture_LDADD = $(emulator_ldadd)
 %C%_test_cluster_LDADD = $(emulator_ldadd)
 %C%_test_driver_LDADD = $(emulator_ldadd)
 %C%_test_exhaustion_LDADD = $(emulator_ldadd)
 %C%_test_exhaustion_LDFLAGS = $(failing)
+%C%_test_executed_LDADD = $(emulator_ldadd)
 %C%_test_findings_LDADD = $(emulator_ldadd)
 %C%_test_forms_LDADD = $(emulator_ldadd)
 %C%_test_hostile_LDADD = $(emulator_ldadd)
@@ -35,6 +38,7 @@ unit_tests += \
 %C%_test_stress_LDADD = libgriddep.la $(CHECK_LIBS) -ldl -lpthread
 %C%_test_sweep_LDADD = $(emulator_ldadd)
 %C%_test_tensor_LDADD = $(emulator_ldadd)
+%C%_test_texts_LDADD = $(emulator_ldadd)
 %C%_test_tune_LDFLAGS = $(failing)
 
 # The same tests as on a GPU.
@@ -42,4 +46,4 @@ unit_tests += \
 %C%_test_graph_CPPFLAGS = $(AM_CPPFLAGS) -DEMULATED
 
 archive_scripts += %D%/symbols.sh %D%/trace.sh
-EXTRA_DIST += %D%/forms.h %D%/forms.txt %D%/machine_test.h
+EXTRA_DIST += %D%/forms.h %D%/forms.txt %D%/refused.txt %D%/machine_test.h

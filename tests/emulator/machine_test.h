@@ -125,7 +125,7 @@ static inline gd_cta_state run_grid(device *dev, const char *name, shape form,
 
     ck_assert_ptr_nonnull(entry);
     gd_entry_refusal(entry, &refusal);
-    ck_assert_msg(!entry->refused, "%d: %s\n%s", refusal.line, refusal.text, dev->text);
+    ck_assert_msg(!entry->refused, "%d: %s\n%.2000s", refusal.line, refusal.text, dev->text);
     for (int i = 0; i < 3; i++) {
         form.grid[i] = form.grid[i] ? form.grid[i] : 1;
         form.cluster[i] = form.cluster[i] ? form.cluster[i] : 1;

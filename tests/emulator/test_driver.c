@@ -5,6 +5,7 @@
 #include <check.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static const char system_kernels[] = HEADER
     ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, "
     ".param .b64 e);\n"
     ".extern .func (.param .b64 r) malloc (.param .b64 a);\n"
+    ".extern .func free (.param .b64 a);\n"
     ".global .b8 text[] = {37, 100, 32, 37, 45, 53, 115, 124, 37, 42, 46, 49, 102, 32, 37, 108, "
     "108, 120, 37, 37, 10, 0};\n"
     ".global .b8 word[] = {119, 111, 114, 100, 0};\n"
@@ -137,8 +139,18 @@ static const char system_kernels[] = HEADER
     "old, (%a, %f, %h);\n    call (%b, %w), old, (%b, %f, %h);\n"
     "    cvt.u32.u64 %a, %w;\n    add.u32 %a, %a, %b;\n    ld.param.u64 %o, [out];\n    "
     "st.global.u32 [%o], %a;\n    ret;\n}\n"
-    ".visible .entry heap()\n{\n    .param .b64 x, y;\n    st.param.b64 [x], 16;\n    call.uni "
-    "(y), malloc, (x);\n    ret;\n}\n";
+    ".visible .entry heap(.param .u32 misuse)\n{\n    .reg .b32 %m;\n    .reg .b64 %p, %q;\n"
+    "    .reg .pred %c;\n    .param .b64 x, y;\n    ld.param.u32 %m, [misuse];\n"
+    "    st.param.b64 [x], 20;\n    call.uni (y), malloc, (x);\n    ld.param.b64 %p, [y];\n"
+    "    st.u32 [%p+16], %m;\n    mov.u64 %q, %p;\n"
+    "    setp.eq.u32 %c, %m, 1;\n    @%c bra past;\n"
+    "    setp.eq.u32 %c, %m, 2;\n    @%c add.u64 %q, %p, 16;\n"
+    "    setp.eq.u32 %c, %m, 3;\n    @%c mov.u64 %q, text;\n"
+    "    st.param.b64 [x], %q;\n    call.uni free, (x);\n"
+    "    setp.eq.u32 %c, %m, 4;\n    @%c bra again;\n"
+    "    setp.eq.u32 %c, %m, 5;\n    @%c ld.u32 %m, [%p+16];\n    ret;\n"
+    "past:\n    ld.u32 %m, [%p+20];\n    ret;\n"
+    "again:\n    call.uni free, (x);\n    ret;\n}\n";
 
 /* ---- helpers ---- */
 
@@ -1085,12 +1097,87 @@ START_TEST(host_functions_run_in_order)
     setup();
     launch("step", a, a, false);
     ck_good(cuLaunchHostFunc(stream, host_function, &five));
-    ck_assert_int_eq(host_calls, 0);
     ck_good(cuStreamSynchronize(stream));
     ck_assert_int_eq(host_calls, 5);
     ck_assert_int_eq(inside_result, GD_CUDA_ERROR_NOT_PERMITTED);
     ck_result(cuLaunchHostFunc(stream, NULL, NULL), GD_CUDA_ERROR_INVALID_VALUE);
     end_clean();
+}
+END_TEST
+
+/* Nothing runs under a lock of the driver's: a host function may wait for a thread that calls
+ * it. */
+typedef struct meeting {
+    pthread_mutex_t mutex;
+    sem_t done;
+} meeting;
+
+static void meet(void *user)
+{
+    meeting *with = user;
+
+    pthread_mutex_lock(&with->mutex);
+    pthread_mutex_unlock(&with->mutex);
+    sem_post(&with->done);
+}
+
+START_TEST(host_functions_hold_no_lock)
+{
+    meeting with = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    gd_CUdeviceptr memory;
+    gd_CUstream other;
+
+    setup();
+    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
+    sem_init(&with.done, 0, 0);
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&with.mutex);
+        ck_good(cuLaunchHostFunc(stream, meet, &with));
+        usleep(2000); /* the emulator's thread is in it now, as a rule */
+        ck_good(cuMemAllocAsync(&memory, 4, other));
+        ck_good(cuMemFreeAsync(memory, other));
+        pthread_mutex_unlock(&with.mutex);
+        sem_wait(&with.done);
+    }
+    ck_good(cuStreamDestroy_v2(other));
+    end_clean();
+}
+END_TEST
+
+/* A fault: cuStreamAddCallback's functions learn of it, cuLaunchHostFunc's are not called. */
+typedef struct told {
+    sem_t done;
+    gd_CUresult status;
+} told;
+
+static void note_told(gd_CUstream where, gd_CUresult status, void *user)
+{
+    told *by = user;
+
+    (void)where;
+    by->status = status;
+    sem_post(&by->done);
+}
+
+START_TEST(faults_are_told_to_callbacks)
+{
+    told each[3];
+
+    setup();
+    host_calls = 0;
+    launch("crash", a, a, false);
+    for (int i = 0; i < 3; i++) {
+        each[i].status = GD_CUDA_SUCCESS;
+        sem_init(&each[i].done, 0, 0);
+        ck_good(cuStreamAddCallback(stream, note_told, &each[i], 0));
+        ck_good(cuLaunchHostFunc(stream, host_function, &(int){1}));
+    }
+    for (int i = 0; i < 3; i++) {
+        sem_wait(&each[i].done);
+        ck_result(each[i].status, GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
+    ck_assert_int_eq(host_calls, 0);
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 END_TEST
 
@@ -1743,24 +1830,19 @@ START_TEST(refusals_have_reasons)
     ck_assert_msg(strstr(words, "line 8; error   : ld has no modifier .globl") != NULL, "%s",
                   words);
     ck_good(cuModuleLoadDataEx(&loaded, unknown, 2, names, values));
-    ck_assert_msg(strstr(information,
-                         "line 8; warning : k: txq.width.b32 is not emulated") !=
-                      NULL,
+    ck_assert_msg(strstr(information, "line 8; warning : k: txq.width.b32 is not emulated") != NULL,
                   "%s", information);
     ck_good(cuModuleGetFunction(&function, loaded, "k"));
     ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
                      GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
-    ck_assert_str_eq(
-        words,
-        "kernel k cannot be launched: line 8: txq.width.b32 is not emulated");
+    ck_assert_str_eq(words, "kernel k cannot be launched: line 8: txq.width.b32 is not emulated");
     ck_good(cuModuleGetFunction(&function, loaded, "l"));
     ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
                      GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
-    ck_assert_str_eq(
-        words,
-        "kernel l cannot be launched: line 14: vadd2.u32.u32.u32 is not emulated");
+    ck_assert_str_eq(words,
+                     "kernel l cannot be launched: line 14: vadd2.u32.u32.u32 is not emulated");
 
     ck_good(cuGetProcAddress_v2("cuGLInit", &found, 13000, 0, NULL));
     memcpy(&by_name_only, &found, sizeof by_name_only);
@@ -1862,11 +1944,38 @@ START_TEST(a_child_may_begin_by_itself)
 }
 END_TEST
 
-START_TEST(device_malloc_is_refused_by_name)
+/* A block of a kernel's heap ends where it ends, and when it is freed, once. */
+START_TEST(misuse_of_the_heap_is_a_fault)
 {
-    setup();
-    ck_result(cuLaunchKernel(system_function("heap"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
-              GD_CUDA_ERROR_NOT_SUPPORTED);
+    static const char *const wanted[] = {NULL,
+                                         "past the end",
+                                         "no malloc of its context returned",
+                                         "no malloc of its context returned",
+                                         "was freed before",
+                                         "outside of every allocation"};
+
+    for (uint32_t misuse = 0; misuse < sizeof wanted / sizeof *wanted; misuse++) {
+        int status;
+        const pid_t child = fork(); /* a fault ends a context */
+        if (!child) {
+            void *arguments[] = {&misuse};
+            const char *words = "";
+            setup();
+            ck_good(cuLaunchKernel(system_function("heap"), 1, 1, 1, 1, 1, 1, 0, stream, arguments,
+                                   NULL));
+            gd_CUresult result = cuStreamSynchronize(stream);
+            if (result != GD_CUDA_SUCCESS)
+                cuGetErrorString(result, &words);
+            const bool good = wanted[misuse] ? result == GD_CUDA_ERROR_ILLEGAL_ADDRESS &&
+                                                   strstr(words, wanted[misuse])
+                                             : result == GD_CUDA_SUCCESS;
+            if (!good)
+                fprintf(stderr, "misuse %u: %d, %s\n", (unsigned)misuse, (int)result, words);
+            _exit(good ? 0 : 1);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(status == 0, "misuse %u", (unsigned)misuse);
+    }
 }
 END_TEST
 
@@ -2071,7 +2180,7 @@ int main(void)
         threads_share_a_context, stale_handles_are_noticed);
     ADD(suite, "system", refused_modules_are_told, settings_are_known_or_refused,
         refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself,
-        parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name,
+        parameters_may_be_registers, kernels_print_and_assert, misuse_of_the_heap_is_a_fault,
         cooperative_grids_have_a_workspace, the_systems_shared_memory_can_be_used,
         the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
@@ -2087,7 +2196,8 @@ int main(void)
         plain_launches_wait_for_everything, programmatic_events_start_other_streams);
     ADD(suite, "streams", events_order_streams, streams_without_order_race,
         the_legacy_stream_orders_blocking_ones, queries_make_progress,
-        model_time_repeats_and_shows_overlap, host_functions_run_in_order);
+        model_time_repeats_and_shows_overlap, host_functions_run_in_order,
+        host_functions_hold_no_lock, faults_are_told_to_callbacks);
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports,
         edges_are_checked, graphs_nest_and_change, kernel_nodes_have_attributes,
         captures_fork_and_join, captures_forbid_what_they_must);

@@ -2139,8 +2139,8 @@ static const fault_case fault_cases[] = {
      GD_FAULT_ADDRESS, 40, 16, "past the end"},
     {"mov.u64 %rd3, 0; ld.global.u32 %r2, [%rd3+8];\n", GD_FAULT_ADDRESS, 1, 0, "null"},
     {"mov.u64 %rd3, 8; ld.u32 %r2, [%rd3];\n", GD_FAULT_ADDRESS, 1, 0, "null"},
-    {"mov.u64 %rd3, 64; ld.u8 %r2, [gone]; st.const.u32 [gone], 1;\n", GD_FAULT_READ_ONLY, 1, 0,
-     "variable gone"},
+    {"mov.u64 %rd3, out; cvta.param.u64 %rd3, %rd3; ld.u32 %r2, [%rd3]; st.u32 [%rd3], 1;\n",
+     GD_FAULT_READ_ONLY, 1, 0, "write to a kernel's parameter"},
     {".shared .align 4 .b8 s[64]; mov.u32 %r2, s; ld.shared.u32 %r3, [%r2+64];\n", GD_FAULT_ADDRESS,
      1, 0, "shared memory"},
     {"ld.shared.u32 %r3, [64];\n", GD_FAULT_ADDRESS, 1, 0, "shared memory"},
@@ -2243,9 +2243,6 @@ static const char *const refusals[][2] = {
      "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 in this form is not emulated"},
     {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, "
      "0;\n",
-     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 in this form is not emulated"},
-    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 2, 1, "
-     "0, 0;\n",
      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 in this form is not emulated"},
     {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
      "[%rd1, {%r1, %r1, %r1}], [%r1], {%h1};\n",

@@ -368,6 +368,50 @@ START_TEST(wait_as_observed_orders_behind_all)
 }
 END_TEST
 
+/* A writer, a middle kernel that starts early beside it or behind its end, and one that starts
+ * early beside the middle and reads ahead of its wait: what the writer wrote, and what the middle
+ * writes. */
+static uint32_t run_ahead_of_the_wait(gd_race_port middle_starts)
+{
+    gd_race_task *writer = kernel("writer", 1), *mid = kernel("mid", 1), *last = kernel("last", 1);
+
+    begin_behind(writer, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *c1 = cta_of(writer);
+    wr(c1, 0, 0);
+    trigger(c1, 0);
+    if (middle_starts == GD_RACE_COMPLETE)
+        finish(c1, writer, NULL);
+    begin_behind(mid, writer, middle_starts);
+    gd_race_cta *c2 = cta_of(mid);
+    trigger(c2, 0);
+    if (middle_starts != GD_RACE_COMPLETE)
+        finish(c1, writer, NULL);
+    begin_behind(last, mid, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *c3 = cta_of(last);
+    wr(c2, 0, 128);
+    rd(c3, 9, 0);
+    uint32_t older = races();
+    rd(c3, 9, 128);
+    uint32_t direct = races();
+    let_wait(mid, writer);
+    finish(c2, mid, writer);
+    let_wait(last, mid);
+    finish(c3, last, mid);
+    gd_race_task_release(world.race, writer);
+    gd_race_task_release(world.race, mid);
+    gd_race_task_release(world.race, last);
+    gd_race_host_wait_all(world.race);
+    return older << 1 | direct;
+}
+
+START_TEST(what_ended_before_a_plain_start_is_seen_by_all_behind_it)
+{
+    ck_assert_uint_eq(run_ahead_of_the_wait(GD_RACE_COMPLETE), 1);
+    ck_assert_uint_eq(run_ahead_of_the_wait(GD_RACE_PROGRAMMATIC), 3);
+    ck_assert_uint_eq(run_ahead_of_the_wait(GD_RACE_LAUNCH), 3);
+}
+END_TEST
+
 /* Two tasks, the later with one dependency on the earlier: does what the first wrote race with the
  * second's read? */
 static uint32_t run_edge(gd_race_port port, bool released, bool host)
@@ -1378,6 +1422,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tasks, setup, close_world);
     tcase_add_test(tasks, tasks_of_a_stream);
     tcase_add_test(tasks, wait_orders_behind_direct_prerequisites);
+    tcase_add_test(tasks, what_ended_before_a_plain_start_is_seen_by_all_behind_it);
     tcase_add_test(tasks, ports);
     tcase_add_test(tasks, read_ahead_of_the_write);
     tcase_add_test(tasks, copies_and_fills);

@@ -265,23 +265,27 @@ START_TEST(tells_why)
     const double *before = reason.before, *after = reason.after;
     ck_assert_uint_eq(reason.runs, 1);
     ck_assert_uint_eq(reason.hops, LAUNCHES - 1);
-    ck_assert(before[GRIDDEP_TUNE_SPAN] > 60000 &&
-              after[GRIDDEP_TUNE_SPAN] < 0.7 * before[GRIDDEP_TUNE_SPAN]);
-    ck_assert(before[GRIDDEP_TUNE_LEAD] < 0 && after[GRIDDEP_TUNE_LEAD] > 15000);
-    ck_assert(isnan(before[GRIDDEP_TUNE_HIDDEN]) && after[GRIDDEP_TUNE_HIDDEN] > 15000);
-    ck_assert(before[GRIDDEP_TUNE_OVERLAP] <= 0 && after[GRIDDEP_TUNE_OVERLAP] > 0.5);
-    ck_assert(before[GRIDDEP_TUNE_WORK] > 20000 && after[GRIDDEP_TUNE_WORK] < 5000);
+    ck_assert(before[GRIDDEP_TUNE_FIGURE_SPAN] > 60000 &&
+              after[GRIDDEP_TUNE_FIGURE_SPAN] < 0.7 * before[GRIDDEP_TUNE_FIGURE_SPAN]);
+    ck_assert(before[GRIDDEP_TUNE_FIGURE_LEAD] < 0 && after[GRIDDEP_TUNE_FIGURE_LEAD] > 15000);
+    ck_assert(isnan(before[GRIDDEP_TUNE_FIGURE_HIDDEN]) &&
+              after[GRIDDEP_TUNE_FIGURE_HIDDEN] > 15000);
+    ck_assert(before[GRIDDEP_TUNE_FIGURE_OVERLAP] <= 0 && after[GRIDDEP_TUNE_FIGURE_OVERLAP] > 0.5);
+    ck_assert(before[GRIDDEP_TUNE_FIGURE_WORK] > 20000 && after[GRIDDEP_TUNE_FIGURE_WORK] < 5000);
     /* Of a chain that has one launch after the other, gap and work of the hops are all but the
      * first launch's time. */
-    double hops = (before[GRIDDEP_TUNE_GAP] + before[GRIDDEP_TUNE_WORK]) * (LAUNCHES - 1);
-    ck_assert(hops > 0.6 * before[GRIDDEP_TUNE_SPAN] && hops < 0.7 * before[GRIDDEP_TUNE_SPAN]);
+    double hops =
+        (before[GRIDDEP_TUNE_FIGURE_GAP] + before[GRIDDEP_TUNE_FIGURE_WORK]) * (LAUNCHES - 1);
+    ck_assert(hops > 0.6 * before[GRIDDEP_TUNE_FIGURE_SPAN] &&
+              hops < 0.7 * before[GRIDDEP_TUNE_FIGURE_SPAN]);
     for (int32_t i = 0; griddep_tune_get_trial(result, (uint32_t)i, &trial, NULL) == GRIDDEP_OK;
          i++) {
         if (griddep_tune_get_reason(result, i, &reason, &error))
             continue;
-        faster += trial.outcome == GRIDDEP_TUNE_BETTER;
+        faster += trial.outcome == GRIDDEP_TUNE_OUTCOME_BETTER;
         slower += trial.ratio > 1;
-        ck_assert((trial.ratio > 1) == (after[GRIDDEP_TUNE_SPAN] > before[GRIDDEP_TUNE_SPAN]));
+        ck_assert((trial.ratio > 1) ==
+                  (after[GRIDDEP_TUNE_FIGURE_SPAN] > before[GRIDDEP_TUNE_FIGURE_SPAN]));
     }
     ck_assert_uint_ge(faster, 1);
     ck_assert_uint_ge(slower, 1);
@@ -349,7 +353,7 @@ END_TEST
 START_TEST(remembers)
 {
     griddep_tune *result = NULL, *loaded = NULL;
-    griddep_tune_options forget = {.size = sizeof forget, .flags = GRIDDEP_TUNE_FORGET};
+    griddep_tune_options forget = {.size = sizeof forget, .flags = GRIDDEP_TUNE_FLAG_FORGET};
     griddep_tune_choice one = {.size = sizeof one}, other = {.size = sizeof other};
 
     make_chain(plain);
@@ -499,6 +503,52 @@ START_TEST(refuses)
 END_TEST
 
 /* A grid that the caller offered wrongly gives other results, and is not taken. */
+static int32_t stop_at_once(void *user, uint32_t done, uint32_t most, const char *text)
+{
+    (void)user, (void)done, (void)most, (void)text;
+    return 1;
+}
+
+/* What the tuner is given must hold all that the launches write. */
+START_TEST(names_what_is_written_outside_of_the_buffers)
+{
+    griddep_tune_options options = {
+        .size = sizeof options, .progress = stop_at_once, .flags = GRIDDEP_TUNE_FLAG_FORGET};
+    griddep_tune *result = NULL;
+
+    make_chain(plain);
+    for (int said = 1; said >= 0; said--) {
+        for (uint32_t i = 0; i < LAUNCHES && !said; i++)
+            f.launches[i].uses = NULL; /* then the PTX tells what is written */
+        ck_assert_int_eq(tune_with(LAUNCHES, f.buffers, BUFFERS - 1, &options, &result),
+                         GRIDDEP_ERROR_ARGUMENT);
+        ck_assert_msg(strstr(error.text, "argument 1 (out) of launch 2, work, is written, and is "
+                                         "in none of the buffers"),
+                      "%s", error.text);
+        f.buffers[2].initial = NULL;
+        ck_assert_int_eq(tune_with(LAUNCHES, f.buffers, BUFFERS, &options, &result),
+                         GRIDDEP_ERROR_ARGUMENT);
+        ck_assert_msg(strstr(error.text, "argument 1 (out) of launch 1, work, is written, and "
+                                         "buffer 3 has no `initial`"),
+                      "%s", error.text);
+        f.buffers[2].initial = f.image[2];
+        f.buffers[1].bytes = BYTES - 4;
+        int32_t status = tune_with(LAUNCHES, f.buffers, BUFFERS, &options, &result);
+        ck_assert_int_eq(status, said ? GRIDDEP_ERROR_ARGUMENT : GRIDDEP_OK);
+        ck_assert_msg(!said || strstr(error.text, "argument 1 (out) of launch 0, work, is written "
+                                                  "for 256 bytes, and buffer 2 ends behind 252"),
+                      "%s", error.text);
+        f.buffers[1].bytes = BYTES;
+        griddep_tune_destroy(result); /* nobody said how far the kernel writes */
+        result = NULL;
+        need(tune_with(LAUNCHES, f.buffers, BUFFERS, &options, &result));
+        griddep_tune_destroy(result);
+        result = NULL;
+    }
+    end_chain();
+}
+END_TEST
+
 START_TEST(wrong_grid)
 {
     static const uint32_t grids[] = {2};
@@ -518,9 +568,9 @@ START_TEST(wrong_grid)
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, &error) == GRIDDEP_OK; i++) {
         if (strcmp(trial.text, "grid 2") != 0)
             continue;
-        different += trial.outcome == GRIDDEP_TUNE_DIFFERENT;
+        different += trial.outcome == GRIDDEP_TUNE_OUTCOME_DIFFERENT;
         ck_assert_uint_eq(trial.launch, 1);
-        ck_assert_msg(strstr(trial.detail, "buffer 3"), "%s", trial.detail);
+        ck_assert_msg(strstr(trial.detail, "buffers[2]"), "%s", trial.detail);
     }
     ck_assert_uint_eq(different, 1);
     griddep_tune_destroy(result);
@@ -632,7 +682,7 @@ START_TEST(tries_all_classes)
     static const int32_t carveouts[] = {100};
     static unsigned char table[TABLE_BYTES];
     const griddep_tune_options options = {
-        .size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .least_gain = 0.9};
+        .size = sizeof options, .flags = GRIDDEP_TUNE_FLAG_FORGET, .least_gain = 0.9};
     griddep_tune_buffer buffers[BUFFERS + 1];
     griddep_argument arguments[LAUNCHES][3];
     griddep_use uses[LAUNCHES][3];
@@ -715,7 +765,7 @@ START_TEST(memory_runs_out)
     static const char *const texts[] = {
         WORK(""), WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n")};
     const griddep_tune_options options = {.size = sizeof options,
-                                          .flags = _i ? 0 : GRIDDEP_TUNE_FORGET};
+                                          .flags = _i ? 0 : GRIDDEP_TUNE_FLAG_FORGET};
     uint32_t failures = 0;
     char *text = strdup(texts[_i]), *length = strstr(text, "20000");
 
@@ -763,10 +813,11 @@ START_TEST(no_legal_variant)
     need(tune(NULL, &result));
     griddep_tune_info info = info_of(result);
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
-        ck_assert_msg(trial.outcome == GRIDDEP_TUNE_NO_PLACE || trial.outcome == GRIDDEP_TUNE_SAME,
+        ck_assert_msg(trial.outcome == GRIDDEP_TUNE_OUTCOME_NO_PLACE ||
+                          trial.outcome == GRIDDEP_TUNE_OUTCOME_SAME,
                       "%s: %s", trial.text, griddep_tune_outcome_text(trial.outcome));
         ck_assert_uint_gt(strlen(trial.detail), 0);
-        without_place += trial.outcome == GRIDDEP_TUNE_NO_PLACE;
+        without_place += trial.outcome == GRIDDEP_TUNE_OUTCOME_NO_PLACE;
     }
     ck_assert_uint_gt(without_place, 3);
     ck_assert_uint_eq(info.ran_count, 0);
@@ -795,6 +846,7 @@ int main(void)
     tcase_add_test(test, finds_nothing);
     tcase_add_test(test, stops);
     tcase_add_test(test, refuses);
+    tcase_add_test(test, names_what_is_written_outside_of_the_buffers);
     tcase_add_test(test, wrong_grid);
     tcase_add_test(test, tries_carveouts);
     tcase_add_loop_test(test, tries_all_classes, 0, 2);

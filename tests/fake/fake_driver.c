@@ -56,6 +56,8 @@ static const struct {
 typedef enum kind {
     MODULE,
     ALLOCATION,
+    HOST,
+    POOL,
     STREAM,
     EVENT,
     GRAPH,
@@ -67,9 +69,12 @@ typedef enum kind {
 } kind;
 
 static const char *const kind_names[KINDS] = {
-    [MODULE] = "module",    [ALLOCATION] = "allocation", [STREAM] = "stream",
-    [EVENT] = "event",      [GRAPH] = "graph",           [EXECUTABLE] = "executable graph",
-    [USER] = "user object", [CAPTURE] = "open capture",  [RETAIN] = "retain"};
+    [MODULE] = "module",    [ALLOCATION] = "allocation",
+    [STREAM] = "stream",    [HOST] = "pinned range",
+    [POOL] = "pool",        [EVENT] = "event",
+    [GRAPH] = "graph",      [EXECUTABLE] = "executable graph",
+    [USER] = "user object", [CAPTURE] = "open capture",
+    [RETAIN] = "retain"};
 
 /* What a call that succeeds makes, and what it ends. */
 static const struct {
@@ -80,6 +85,16 @@ static const struct {
                 {SYMBOL_cuModuleUnload, MODULE, -1},
                 {SYMBOL_cuMemAlloc, ALLOCATION, 1},
                 {SYMBOL_cuMemFree, ALLOCATION, -1},
+                {SYMBOL_cuMemAllocAsync, ALLOCATION, 1},
+                {SYMBOL_cuMemAllocFromPoolAsync, ALLOCATION, 1},
+                {SYMBOL_cuMemFreeAsync, ALLOCATION, -1},
+                {SYMBOL_cuMemHostAlloc, HOST, 1},
+                {SYMBOL_cuMemFreeHost, HOST, -1},
+                {SYMBOL_cuMemHostRegister, HOST, 1},
+                {SYMBOL_cuMemHostUnregister, HOST, -1},
+                {SYMBOL_cuMemPoolCreate, POOL, 1},
+                {SYMBOL_cuMemPoolDestroy, POOL, -1},
+                {SYMBOL_cuStreamCreateWithPriority, STREAM, 1},
                 {SYMBOL_cuStreamCreate, STREAM, 1},
                 {SYMBOL_cuStreamDestroy, STREAM, -1},
                 {SYMBOL_cuEventCreate, EVENT, 1},
@@ -150,9 +165,11 @@ static struct {
         uint64_t time;
     } events[EVENTS];
     size_t event_count;
-    uint64_t clock; /* ns */
+    _Atomic uint64_t clock; /* ns */
     long long left[KINDS];
-    bool foreign_maps, runs_nothing;
+    bool foreign_maps, runs_nothing, drops_callbacks;
+    void *dropped[8]; /* what their functions would have been given: held, as a driver holds it */
+    size_t dropped_count;
     held_user *users;
     uint64_t programmatic_edges; /* of the graph that was instantiated last */
     unsigned more_parameters;    /* of the module that was loaded last */
@@ -274,7 +291,9 @@ static gd_CUresult enter(int symbol, const uint64_t *arguments, size_t count, co
 static bool is_lost(gd_CUresult result)
 {
     return result >= GD_CUDA_ERROR_ILLEGAL_ADDRESS && result <= GD_CUDA_ERROR_LAUNCH_FAILED &&
-           result != GD_CUDA_ERROR_CONTEXT_IS_DESTROYED;
+           result != GD_CUDA_ERROR_CONTEXT_IS_DESTROYED &&
+           result != GD_CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED &&
+           result != GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 static gd_CUresult leave(int symbol, size_t call, gd_CUresult done, gd_CUresult result)
@@ -1055,6 +1074,27 @@ static gd_CUresult pretend_cuModuleLoadDataEx(gd_CUmodule *module, const void *i
     return result;
 }
 
+static gd_CUresult drop_callback(void *user)
+{
+    if (fake.dropped_count == sizeof fake.dropped / sizeof *fake.dropped)
+        stop("too many dropped", NULL);
+    fake.dropped[fake.dropped_count++] = user;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult pretend_cuLaunchHostFunc(gd_CUstream stream, gd_CUhostFn *function, void *user)
+{
+    return fake.drops_callbacks ? drop_callback(user)
+                                : REAL(cuLaunchHostFunc)(stream, function, user);
+}
+
+static gd_CUresult pretend_cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCallback *callback,
+                                               void *user, unsigned int flags)
+{
+    return fake.drops_callbacks ? drop_callback(user)
+                                : REAL(cuStreamAddCallback)(stream, callback, user, flags);
+}
+
 #define PRETENDED                                                                                  \
     P(cuInit)                                                                                      \
     P(cuDriverGetVersion)                                                                          \
@@ -1073,6 +1113,8 @@ static gd_CUresult pretend_cuModuleLoadDataEx(gd_CUmodule *module, const void *i
     P(cuStreamEndCapture)                                                                          \
     P(cuStreamDestroy)                                                                             \
     P(cuUserObjectCreate)                                                                          \
+    P(cuLaunchHostFunc)                                                                            \
+    P(cuStreamAddCallback)                                                                         \
     P(cuLaunchKernelEx)                                                                            \
     P(cuOccupancyMaxPotentialClusterSize)                                                          \
     P(cuTensorMapEncodeTiled)                                                                      \
@@ -1202,6 +1244,11 @@ void fake_driver_spend(double microseconds)
 void fake_driver_run_nothing(void)
 {
     fake.runs_nothing = true;
+}
+
+void fake_driver_drop_callbacks(void)
+{
+    fake.drops_callbacks = true;
 }
 
 void fake_driver_set_foreign_maps(void)

@@ -38,8 +38,12 @@ gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version
  * end of capture) still ends it, as after a fault. Once; at most 32 wait at a time. */
 void fake_driver_fail(const char *symbol, uint64_t nth, gd_CUresult result);
 
-/* Tensor maps are taken as later devices take them, and encoded in a way that nobody understands. */
+/* Tensor maps are taken as later devices take them, and encoded in a way that nobody understands.
+ * */
 void fake_driver_set_foreign_maps(void);
+
+/* cuLaunchHostFunc and cuStreamAddCallback succeed, and their functions are never called. */
+void fake_driver_drop_callbacks(void);
 
 /* Kernels are launched with all checks, and do not run. Grids of more than 32768 CTAs never do. */
 void fake_driver_run_nothing(void);
@@ -84,7 +88,8 @@ void fake_driver_set_kernel(const char *name, fake_kernel function, void *user);
 void fake_driver_spend(double microseconds);
 
 /* PTX comments that are obeyed:
- *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error log
+ *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error
+ * log
  *                                     says so at that line
  *   // fake-more-parameters: N         each kernel has N parameters of 4 bytes behind its own
  *   a comment that begins with "fake-jit-text:"    the emulated driver is given what it holds in

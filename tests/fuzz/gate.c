@@ -3,7 +3,7 @@
  * called, waits under conditions) as the middle one of three on the emulated driver. The first
  * triggers and then writes; the last waits and reads it.
  *
- *   gate [--from SEED] [--count N] [--slow NS] [--text]
+ *   gate [--from SEED] [--count N] [--driver DRIVER] [--slow NS] [--stack BYTES] [--text]
  *
  * Where AUTO sets the attribute no read is stale, and a model that executes the kernel's lines
  * finds no way out without a wait. Where it does not, a path is named on which each line follows
@@ -11,23 +11,40 @@
  * be dependent, with decisions on which the model leaves without a wait, a kernel does let the last
  * one read what is stale, in the schedule eager: the driver is as bad as a GPU.
  *
- * --text prints the programs. EMULATED_DRIVER names the driver, GRIDDEP_EMULATOR_SCHEDULE its
- * order. For a GPU it is "nvidia", and --slow 20000 makes the first kernel wait that long between
- * trigger and write; what forced kernels then do is counted and not judged. */
+ * --text prints the programs. Without --driver EMULATED_DRIVER names the driver, and
+ * GRIDDEP_EMULATOR_SCHEDULE its order.
+ *
+ * On a GPU (--driver nvidia) nobody can ask for the worst order. There the first kernel waits
+ * between its trigger and its write, 20 us unless --slow says otherwise, so that a kernel after it
+ * that does not wait reads what is stale; what forced kernels do is counted and not judged. A stack
+ * for recursion is asked for (--stack, 8192 bytes a thread). A fault ends a context, so programs
+ * run in processes of their own, some thousands in each; one that fails is taken apart until the
+ * program is found, which is printed, and the others go on. */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gate_program.h"
 #include "griddep.h"
 #include "ptx/handle/ptx.h"
 #include "ptx/flow/traits.h"
+#include "run/runtime.h"
 
+enum {
+    PROCESS = 64 * 32,
+    USUAL_SLOW = 20000,
+    USUAL_STACK = 8192,
+    STACK_SIZE = 0,
+    MOST_FAILURES = 20
+};
 enum { BATCH = 32, RUNS = 3, CELLS = BATCH * RUNS, DEFAULT_COUNT = 1500, DEEPEST_CHECK = 8 };
 
 static const char head[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 8 .b64 state[64];\n";
+    ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 8 .b64 state[64];\n";
 static const char others[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry first(.param .u64 data, .param .u32 value, .param .u64 slow)\n{\n.reg .b64 "
@@ -49,6 +66,12 @@ typedef struct run {
     gate_outcome expected;
 } run;
 
+typedef struct counts {
+    uint64_t total, always, sometimes, never, executed, overcautious, paths, failures;
+    uint64_t forced[2], stale[2]; /* without a wait, of kernels that have none and that have one */
+    bool eager;                   /* what forced kernels do was judged */
+} counts;
+
 static struct {
     griddep_runtime *runtime;
     griddep_module *others;
@@ -56,7 +79,6 @@ static struct {
     void *stream;
     uint64_t data, cells, slow;
     uint32_t value; /* what the first kernel wrote last */
-    bool eager;     /* the schedule: the last kernel reads as early as it may */
     griddep_error error;
 
     gate_program programs[BATCH];
@@ -67,8 +89,10 @@ static struct {
     run runs[CELLS];
     uint32_t values[CELLS], run_count;
 
-    uint64_t total, always, sometimes, never, executed, overcautious, paths, failures;
-    uint64_t forced[2], stale[2]; /* without a wait, of kernels that have none and that have one */
+    const char *driver; /* NULL: EMULATED_DRIVER's */
+    uint64_t stack;
+    bool print;
+    counts n;
 } g;
 
 /* ---- complaints ---- */
@@ -92,7 +116,7 @@ static void complain(uint32_t index, const char *what)
     gate_print(&copy, index, &text, &line);
     printf("seed %" PRIu64 ": %s\n%s\n", copy.seed, what, gd_text_get(&text));
     gd_text_free(&text);
-    g.failures++;
+    g.n.failures++;
 }
 
 /* ---- named paths ---- */
@@ -259,16 +283,35 @@ static bool check_path(uint32_t index, uint32_t function, bool returns, uint32_t
 
 /* ---- running ---- */
 
+/* How much stack a thread needs that calls itself no compiler can tell. */
+static void set_stack(void)
+{
+    gd_CUresult (*set)(int32_t, size_t) = NULL;
+    void *function = dlsym(g.runtime->driver->library, "cuCtxSetLimit");
+    bool pushed;
+
+    need(gd_runtime_enter(g.runtime, &pushed, &g.error), "enter");
+    memcpy(&set, &function, sizeof set);
+    if (!set || set(STACK_SIZE, g.stack)) {
+        fprintf(stderr, "the driver gives no stack of %" PRIu64 " bytes\n", g.stack);
+        exit(2);
+    }
+    gd_runtime_leave(g.runtime, pushed);
+}
+
 static void open_runtime(void)
 {
-    const char *driver = getenv("EMULATED_DRIVER");
+    const char *driver = g.driver ? g.driver : getenv("EMULATED_DRIVER");
     const char *schedule = getenv("GRIDDEP_EMULATOR_SCHEDULE");
     const griddep_runtime_options options = {
         .size = sizeof options, .driver = driver ? driver : "emulated", .store_directory = ""};
 
-    g.eager = !g.slow && (!schedule || !strcmp(schedule, "eager"));
     griddep_error_init(&g.error);
     need(griddep_runtime_open(&options, &g.runtime, &g.error), "open");
+    set_stack();
+    if (!g.runtime->info.emulated && !g.slow)
+        g.slow = USUAL_SLOW;
+    g.n.eager = !g.slow && (!schedule || !strcmp(schedule, "eager"));
     need(griddep_module_load(g.runtime, others, sizeof others - 1, NULL, &g.others, &g.error),
          "load");
     need(griddep_module_find_kernel(g.others, "first", &g.first, &g.error), "first");
@@ -342,17 +385,17 @@ static void run_batch(void)
         bool stale = g.values[i] != before + 1 + i;
         bool has_wait = g.traits[item->program] & GRIDDEP_TRAIT_WAITS;
         if (item->forced && item->expected == GATE_DRY) {
-            g.forced[has_wait]++;
-            g.stale[has_wait] += stale;
+            g.n.forced[has_wait]++;
+            g.n.stale[has_wait] += stale;
         }
         if (stale && !item->forced)
             complain(item->program, "AUTO let the last kernel read what was stale");
         else if (stale && item->expected != GATE_DRY)
             complain(item->program, "a thread waited, and the last kernel read what was stale");
-        else if (!stale && g.eager && item->forced && item->expected == GATE_DRY)
+        else if (!stale && g.n.eager && item->forced && item->expected == GATE_DRY)
             complain(item->program, "no thread waited, and the last kernel read what was fresh");
     }
-    g.executed += g.run_count;
+    g.n.executed += g.run_count;
     griddep_module_unload(module);
 }
 
@@ -404,19 +447,19 @@ static void judge(uint32_t index)
     bool dry = gate_find_dry(program, &tape);
 
     if (g.traits[index] & GRIDDEP_TRAIT_WAITS_ALWAYS) {
-        g.always++;
+        g.n.always++;
         if (dry)
             complain(index,
                      "a thread can leave without a wait, and AUTO says that each path waits");
     } else if (g.traits[index] & GRIDDEP_TRAIT_WAITS) {
-        g.sometimes++;
-        g.overcautious += !dry;
+        g.n.sometimes++;
+        g.n.overcautious += !dry;
         if (check_path(index, 0, true, 0))
-            g.paths++;
+            g.n.paths++;
         else
             complain(index, "the path that is named is none");
     } else {
-        g.never++;
+        g.n.never++;
     }
     if (dry) {
         add_run(index, tape, true);
@@ -453,7 +496,76 @@ static void do_batch(uint64_t from, uint32_t count, bool print)
     gd_dry_search_destroy(g.search);
     griddep_ptx_destroy(g.ptx);
     gd_text_free(&g.text);
-    g.total += count;
+    g.n.total += count;
+}
+
+/* ---- processes ---- */
+
+static void run_here(uint64_t from, uint64_t count)
+{
+    open_runtime();
+    for (uint64_t done = 0; done < count && g.n.failures < MOST_FAILURES; done += BATCH)
+        do_batch(from + done, count - done < BATCH ? (uint32_t)(count - done) : BATCH, g.print);
+    close_runtime();
+}
+
+static void add_counts(const counts *more)
+{
+    g.n.total += more->total;
+    g.n.always += more->always;
+    g.n.sometimes += more->sometimes;
+    g.n.never += more->never;
+    g.n.executed += more->executed;
+    g.n.overcautious += more->overcautious;
+    g.n.paths += more->paths;
+    g.n.failures += more->failures;
+    for (int i = 0; i < 2; i++) {
+        g.n.forced[i] += more->forced[i];
+        g.n.stale[i] += more->stale[i];
+    }
+    g.n.eager = more->eager;
+}
+
+/* Programs in a process of their own. false: it ended before it had told what it counted. */
+static bool run_apart(uint64_t from, uint64_t count)
+{
+    counts told;
+    int ends[2], status;
+
+    fflush(NULL);
+    pid_t child = pipe(ends) ? -1 : fork();
+    if (child < 0) {
+        perror("gate");
+        exit(2);
+    }
+    if (child == 0) {
+        close(ends[0]);
+        g.n = (counts){0};
+        run_here(from, count);
+        fflush(NULL);
+        _exit(write(ends[1], &g.n, sizeof g.n) == sizeof g.n ? 0 : 2);
+    }
+    close(ends[1]);
+    const bool whole = read(ends[0], &told, sizeof told) == sizeof told;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    if (whole)
+        add_counts(&told);
+    return whole;
+}
+
+/* What fails is taken apart; the programs of the other halves count. */
+static void run_range(uint64_t from, uint64_t count)
+{
+    if (g.n.failures >= MOST_FAILURES || run_apart(from, count))
+        return;
+    if (count > 1) {
+        run_range(from, count / 2);
+        run_range(from + count / 2, count - count / 2);
+        return;
+    }
+    gate_make(&g.programs[0], from);
+    complain(0, "the driver fails (above), and the model does not");
 }
 
 /* ---- the command ---- */
@@ -461,37 +573,41 @@ static void do_batch(uint64_t from, uint32_t count, bool print)
 int main(int argc, char **argv)
 {
     uint64_t from = 1, count = DEFAULT_COUNT;
-    bool print = false;
 
+    g.stack = USUAL_STACK;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--text"))
-            print = true;
+            g.print = true;
         else if (!strcmp(argv[i], "--from") && i + 1 < argc)
             from = strtoull(argv[++i], NULL, 0);
         else if (!strcmp(argv[i], "--count") && i + 1 < argc)
             count = strtoull(argv[++i], NULL, 0);
+        else if (!strcmp(argv[i], "--driver") && i + 1 < argc)
+            g.driver = argv[++i];
         else if (!strcmp(argv[i], "--slow") && i + 1 < argc)
             g.slow = strtoull(argv[++i], NULL, 0);
+        else if (!strcmp(argv[i], "--stack") && i + 1 < argc)
+            g.stack = strtoull(argv[++i], NULL, 0);
         else
-            return fputs("usage: gate [--from SEED] [--count N] [--slow NS] [--text]\n", stderr),
+            return fputs("usage: gate [--from SEED] [--count N] [--driver DRIVER] [--slow NS] "
+                         "[--stack BYTES] [--text]\n",
+                         stderr),
                    64;
     }
-    open_runtime();
-    for (uint64_t done = 0; done < count && g.failures < 20; done += BATCH)
-        do_batch(from + done, count - done < BATCH ? (uint32_t)(count - done) : BATCH, print);
-    close_runtime();
+    for (uint64_t done = 0; done < count; done += PROCESS)
+        run_range(from + done, count - done < PROCESS ? count - done : PROCESS);
     printf("%" PRIu64 " programs: %" PRIu64 " wait on each path, %" PRIu64 " on some, %" PRIu64
            " never\n",
-           g.total, g.always, g.sometimes, g.never);
+           g.n.total, g.n.always, g.n.sometimes, g.n.never);
     printf("%" PRIu64 " executions; forced without a wait, %" PRIu64 " of %" PRIu64
            " kernels that have one and %" PRIu64 " of %" PRIu64
            " that have none let the last one read what is stale\n",
-           g.executed, g.stale[1], g.forced[1], g.stale[0], g.forced[0]);
-    printf("%" PRIu64 " paths without a wait are what they are said to be\n", g.paths);
+           g.n.executed, g.n.stale[1], g.n.forced[1], g.n.stale[0], g.n.forced[0]);
+    printf("%" PRIu64 " paths without a wait are what they are said to be\n", g.n.paths);
     printf("of %" PRIu64 " of the %" PRIu64
            " that wait on some paths no execution was found that avoids the wait\n",
-           g.overcautious, g.sometimes);
-    printf("%" PRIu64 " failures\n", g.failures);
+           g.n.overcautious, g.n.sometimes);
+    printf("%" PRIu64 " failures\n", g.n.failures);
     /* each kind of program has come up, or the seeds say nothing */
-    return g.failures || !g.always || !g.sometimes || (g.eager && !g.stale[1]);
+    return g.n.failures || !g.n.always || !g.n.sometimes || (g.n.eager && !g.n.stale[1]);
 }

@@ -166,8 +166,8 @@ static void print_instruction(const gate_line *item, uint32_t index, uint32_t nu
     switch (item->kind) {
     case GATE_DECIDE:
         gd_text_format(text,
-                       "ld.global.u64 %%t, [%%s]; and.b64 %%u, %%t, 1; setp.eq.u64 %%p%" PRIu32
-                       ", %%u, 1; shr.u64 %%t, %%t, 1; st.global.u64 [%%s], %%t;",
+                       "ld.shared.u64 %%t, [%%s]; and.b64 %%u, %%t, 1; setp.eq.u64 %%p%" PRIu32
+                       ", %%u, 1; shr.u64 %%t, %%t, 1; st.shared.u64 [%%s], %%t;",
                        item->predicate);
         break;
     case GATE_INVERT:
@@ -233,7 +233,7 @@ static void print_function(gate_function *function, uint32_t number, uint32_t in
     if (!index) {
         gd_text_string(
             text, "ld.param.u64 %t, [tape];\nmul.wide.u32 %u, %i, 40503;\nadd.u64 %t, %t, %u;\n"
-                  "st.global.u64 [%s], %t;\n");
+                  "st.shared.u64 [%s], %t;\n");
         *line += 4;
     }
     for (uint32_t i = 0; i < GATE_PREDICATES; i++, ++*line)

@@ -23,7 +23,7 @@
 #include "emulator/api.h"
 #include "emulator/driver/module.h"
 #include "harness.h"
-#include "run/image.h"
+#include "run/module/image.h"
 
 enum { ACCEPTED, READ, LOADED };
 

@@ -20,21 +20,15 @@ WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 DECLARED = {"bf16": "b16", "bf16x2": "b32", "u16x2": "b32", "s16x2": "b32", "f32x2": "b64", "tf32": "b32"}
 TYPES = ("u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 bf16 bf16x2 f32 f64 f32x2 pred u16x2 s16x2 tf32 "
          "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 e4m3 e5m2 e2m3 e3m2 e2m1 u4 s4 u2 s2 b1 ue8m0 ue4m3 b1024 e4m3x4 e5m2x4").split()
+# What registers of two elements are declared of; those of the first twelve are also declared with four.
+WHOLES = "u8 s8 b8 u16 s16 b16 f16 u32 s32 b32 f16x2 f32 u64 s64 b64 f64".split()
 REGISTERS = "u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 f32 f64 pred".split()
 MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 sync aligned relaxed gpu cta eq lt ne and nc "
              "volatile to approx uni x2 x4 trans L1::no_allocate L2::cache_hint").split()
 CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
-# ptxas takes these, against the PTX ISA; they say nothing about the check.
-QUIRKS = re.compile(
-    r"^createpolicy\S* (-?\d|WARP)|^red\S* _,|^cp\.async\.bulk\S* .*, (?:(?:0x)?\d+|WARP_SZ);"
-    r"|^cp\.async\.bulk\S*\.(cta|gpu)\b|^lop3\.b32 _,|^testp\.f|^atom(?!\S*\.(?:cas|L2::cache_hint))\S* .*\],[^{]*,"
-    r"|^red\.async\S* \[%\w+\], [^,]*;|^cp\.\S*reduce\S* .*WARP_SZ;"
-    r"|^cp\.async\.bulk\.tensor\S* .*\b(1\.5|0[df]3F)|^cp\.\S*tensor\S*global\.shared\S* .*\], [^[ ]+(, %b64_7)?;|^cp\.async\.bulk\.tensor\S* \w|^mma\S*\.bf16x2 "
-    r"|^mma\.sp\S*\.satfinite\S*\.s4\.s4|^sust\.p|^multimem\.red\S* _|^st\.async\S* .*\{|^st\.async\S* [^,]*, (?:[^{,]*;|[-\d])"
-    r"|^\S+ .*\], %f64_6;$|^v\w+[.\w]* ([-\d]|WARP)|^mma\.sp\S* .*\}, \{[^}]*\}, \d;"
-    r"|^w?mma\S*\.v[24]\.|^tex\S*\.uni\.|^fence\.proxy\S*\.shared\b|^mbarrier\S* .*\{|^sust\.b(?!\S*\.v[24])\S* .*\}\], \{[^}]*,"
-    r"|^(tex|tld4)\S* \{[^}]*\}, %|^suld\.b(?!\S*\.v[24])\S* \{[^}]*,")
+# Of these ptxas says some errors only where it is asked of one alone.
+QUIRKS = re.compile(r"^mma\S*(kind::|\.e[245]m)")
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
 # What the mutations seldom make: sums, integers for floats, modifiers twice.
@@ -50,6 +44,17 @@ ld.v2.f32 {%s32_1, %s32_2}, [%u64_9];
 tex.1d.v4.f32.f32 {%u32_1, %u32_2, %u32_3, %u32_4}, [%u64_9, {%f32_0}];
 vote.sync.sync.uni.pred %pred_1, %pred_2, %b32_1;
 add.cc.cc.u32 %u32_1, %u32_1, %u32_1;
+mov.b64 %b64_1, %v2u32_1; mov.b64 %v2u32_1, %b64_1; mov.b128 %v4u32_1, %b128_1; mov.b64 %b64_1, %v2u32_1+1; mov.b64 %v2u32_1+1, %b64_1;
+mov.b64 %b64_1, -%v2u32_1; mov.u64 %u64_1, %v2u32_1; mov.b64 %v2b32_1, %v2u32_1; mov.b64 {%u32_1, %u32_2}, {%u32_3, %u32_4};
+mov.b64 {%u32_1, %u32_2}, %v2u32_1; mov.b64 {%v2u32_1.x, %u32_2}, %b64_1; mov.b64 {%v2u32_1, %u32_2}, %b64_1;
+mov.v2.u32 %v2u32_1, %v4u32_1; mov.v2.u32 %v2u64_1, %v2u32_1; mov.v2.f32 %v2f32_1, %v2u32_1; mov.v2.u32 %v2u32_1, %tid; mov.v4.u32 %v4u32_1, %tid;
+add.u32 %u32_1, %v2u32_1.x, %v2u32_1.y; add.u32 %u32_1, %v2u32_1.h0, %u32_2; add.u32 %u32_1, %u32_2, %v2u32_1.xy;
+ld.global.v2.u32 %v2u32_1+1, [%u64_1]; st.global.v2.u32 [%u64_1], %v2u32_1+1; tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1];
+tex.3d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1]; tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, {%f32_1}];
+vmad.s32.s32.s32 %s32_0, -%s32_1, %s32_2, %s32_3; vmad.s32.s32.s32 %s32_0, -%s32_1, %s32_2, -%s32_3; vmad.s32.s32.s32 %s32_0, -%s32_1, -%s32_2, -%s32_3;
+vmad.s32.s32.s32.po %s32_0, -%s32_1.b0, %s32_2, %s32_3; vmad.s32.s32.s32.po %s32_0, -%s32_1.b0, -%s32_2, %s32_3; vmad.s32.s32.s32 -%s32_0, %s32_1, %s32_2, %s32_3;
+vadd.s32.s32.s32 %s32_0, -%s32_1, %s32_2; vadd.s32.s32.s32 %s32_0.b1, %s32_1, %s32_2, %s32_3; vadd.s32.s32.s32.add %s32_0.b1, %s32_1, %s32_2, %s32_3;
+vadd.s32.s32.s32 %s32_0.b1, %s32_1, %s32_2; vadd2.s32.s32.s32 %s32_0, %s32_1, 1, %s32_2; vadd.s32.s32.s32 %s32_0, 1, 2;
 add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
@@ -84,23 +89,25 @@ def register(kind, number):
 
 def spell_operand(role, types, modifiers, number, op):
     kind, index, wide, name, pair, vector = re.match(
-        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:<\d+)?(?:%\d+)?([|&]?)(?:\*(\w+))?!?_?\??$", role.replace("_?", "").rstrip("_?")).groups()
+        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:<\d+)?(?:%\d+)?([|&]?)(?:\*(\w+))?[!{]*_?\??$", role.replace("_?", "").rstrip("_?")).groups()
     of = types[int(index) - 1] if index else name
     of = WIDER[of] if wide else of
     if kind in "aAl":
-        return {"a": "[%u64_9]", "A": "[%u32_9]", "l": "label"}[kind]
+        return {"a": "[%u64_9]", "A": "[%u32_9]", "l": "targets" if op == "brx.idx" else "label"}[kind]
     if kind == "n" or (kind == "i" and name):
         return "_" if kind == "n" else re.split("[-/]", name)[-1]
     if kind == "c":
         count = next(COORDINATES[word.lstrip("a")] for word in modifiers if word in COORDINATES)
         return "{" + ", ".join(register("f32", i) for i in range(count)) + "}"
-    if kind in "hmpPiqkQU":
-        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "P": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7"}[kind]
-    size = 0
+    if kind == "o":
+        return register(types[-1], 9)
+    if kind in "hmpPiqkQUVW":
+        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "P": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7", "V": "%s32_7", "W": "%s32_7"}[kind]
+    size = next((int(word[1]) for word in modifiers if kind == "z" and re.fullmatch(r"v\d", word)), 0)
     if vector:
         times, letter = re.match(r"(\d*)(\w?)", vector).groups()
         matched = lambda pattern: next((int(word[1]) for word in (re.fullmatch(pattern, word) for word in modifiers) if word), 0)
-        size = int(times or 1) * {"": lambda: 1, "V": lambda: matched(r"v(\d)"), "X": lambda: matched(r"x(\d+)"),
+        size = int(times or 1) * {"": lambda: 1, "V": lambda: matched(r"v(\d+)"), "X": lambda: matched(r"x(\d+)"),
                                   "W": lambda: matched(r"m\d+n(\d+)k\d+") // 2, "H": lambda: matched(r"m\d+n(\d+)k\d+") // 4,
                                   "D": lambda: matched(r"(\d)d"), "I": lambda: matched(r"(\d)d") - 2}[letter]()
     if kind == "T":
@@ -139,6 +146,32 @@ def spell_sinks(op, modifiers, operands, roles):
             sunk += ["{%s}" % ", ".join(elements[:k] + ["_"] * (len(elements) - k)) for k in (0, 1)]
         for one in sunk:
             yield write(op, modifiers, operands[:i] + [one] + operands[i + 1:])
+
+
+def spell_wholes(op, modifiers, operands):
+    """The instruction with a register of several elements wherever it may or may not stand: for a register, for a vector, and among the
+    elements of one. What ptxas takes for one register anywhere but in mov it takes against the PTX ISA: that is left out."""
+    for i, operand in enumerate(operands):
+        vector = re.fullmatch(r"(\[.*)?\{(.*)\}\]?", operand)
+        kind = re.search(r"%(\w+?)_", vector[2] if vector else operand)
+        if not kind or kind[1] not in WHOLES or (vector and ("2dms" in modifiers or "grad" in modifiers)):
+            continue
+        if not vector:
+            whole = [re.sub(r"%\w+_\d+", f"%v2{kind[1]}_1", operand, count=1)]
+        else:
+            whole = [operand.replace(vector[2].split(", ")[-1], f"%v2{kind[1]}_1")]
+            whole += [operand.replace("{" + vector[2] + "}", f"%v{size}{kind[1]}_1") for size in (2, 4) if size == 2 or kind[1] in WHOLES[:12]]
+        several = vector and "," in vector[2]
+        for one in whole:
+            yield write(op, modifiers, operands[:i] + [one] + operands[i + 1:]), not several and op != "mov"
+
+
+def spell_selectors(op, modifiers, operands):
+    """A video instruction with a selector in each place."""
+    for i in range(len(operands)):
+        for selector in ("b0", "b3", "b4", "h1", "h2", "h10", "h01", "h23", "h40", "b20", "b3210", "b7654", "b8000", "b012", "x"):
+            if not (selector[:1] == "b" and len(selector) > 2 and op[-1] not in "24"): # taken for something else
+                yield write(op, modifiers, operands[:i] + [operands[i] + "." + selector] + operands[i + 1:])
 
 
 def change(op, modifiers, operands, chance):
@@ -184,13 +217,19 @@ def ask_once(ptxas, frame, lines):
     return None if run.returncode not in (0, 255) or (run.returncode and not said) else {int(line) - first: " ".join(w for l, w in said if l == line) for line, _ in said}
 
 
+def is_left_out(line, words):
+    """Whether an error is one of syntax, or of the instruction that this chip has in place of the line's."""
+    other = re.search(r"not allowed for instruction '([a-z]+)", words)
+    return "Parsing error" in words or (other and not line.startswith(other[1]))
+
+
 def ask(ptxas, frame, lines):
-    """For each line '+', '-', or None: a syntax error, or a line that crashes ptxas. What is fatal ends its look at the text."""
+    """For each line '+', '-', or None: what is left out, or a line that crashes ptxas. What is fatal ends its look at the text."""
     said = ask_once(ptxas, frame, lines)
     if said is None:
         middle = len(lines) // 2
         return ask(ptxas, frame, lines[:middle]) + ask(ptxas, frame, lines[middle:]) if middle else [None]
-    verdicts = ["-" if number in said else "+" for number in range(len(lines))]
+    verdicts = ["+" if number not in said else None if is_left_out(lines[number], said[number]) else "-" for number in range(len(lines))]
     taken = [i for i, verdict in enumerate(verdicts) if verdict == "+"]
     if 0 < len(taken) < len(lines): # some errors hide others
         for i, verdict in zip(taken, ask(ptxas, frame, [lines[i] for i in taken])):
@@ -213,6 +252,14 @@ def main():
     lines = list(dict.fromkeys(lines)) + [line.strip() + ";" for line in FIXED.split(";") + SPACES]
     for form in forms:
         lines += list(spell_sinks(*spell(form, chance), form[2]))
+    refused = set()
+    for form in forms:
+        wholes = list(spell_wholes(*spell(form, chance)))
+        for line, scalar in chance.sample(wholes, min(len(wholes), 2)):
+            lines.append(line)
+            refused.update([line] if scalar else [])
+        if form[2] and form[2][0].startswith("Q"):
+            lines += chance.sample(list(spell_selectors(*spell(form, chance))), 8)
     lines = list(dict.fromkeys(lines))
     frame = open(ROOT + "/tests/golden/instructions.frame").read()
     for start in range(0, len(lines), 500):
@@ -220,8 +267,10 @@ def main():
         for line, verdict in zip(part, ask(options.ptxas, frame, part)):
             if verdict == "+" and line.startswith("mma.sp"): # ptxas says some errors of these only when asked of one alone
                 verdict = ask(options.ptxas, frame, [line])[0]
-            if not GUESSES.search(line) and (verdict == "-" or (verdict and not QUIRKS.search(line))):
+            quirk = line in refused or QUIRKS.search(line)
+            if not GUESSES.search(line) and (verdict == "-" or (verdict and not quirk)):
                 print(verdict, line)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -58,7 +58,7 @@ machine_ldadd = libgriddep-machine.la libgriddep-core.la -lm
 	%D%/sequences.c %D%/sequences.h \
 	%D%/sequences_public.def \
 	%D%/sequences_queries.c \
-	%D%/sequences_steps.c
+	%D%/sequences_steps.c %D%/sequences_streams.c
 %C%_sequences_LDADD = $(machine_ldadd) -lpthread
 
 # Random tensor copies and warpgroup products on two drivers.
@@ -71,4 +71,4 @@ machine_ldadd = libgriddep-machine.la libgriddep-core.la -lm
 %C%_tensor_LDADD = libgriddep-front.la
 
 EXTRA_DIST += %D%/differential.gpu %D%/tensor.gpu %D%/fuzz_ptx.c \
-	%D%/instructions.py %D%/texts.py %D%/make_corpus.py $(wildcard $(srcdir)/%D%/seeds/*.ptx)
+	%D%/instructions.py %D%/instruction_needs.py %D%/texts.py %D%/make_corpus.py $(wildcard $(srcdir)/%D%/seeds/*.ptx)

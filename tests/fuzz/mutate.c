@@ -8,8 +8,10 @@
 
 static const char *const modifiers[] = {
 #define GD_MODIFIER(identifier, text) text,
+#define GD_IGNORED(text) text,
 #include "emulator/decode/modifier.def"
 #undef GD_MODIFIER
+#undef GD_IGNORED
     ".global", ".shared", ".shared::cta", ".shared::cluster",
     ".local",  ".const",  ".param",       ".param::entry",
 };
@@ -21,7 +23,7 @@ static const char *const types[] = {
 };
 
 static const char *const operations[] = {
-#define GD_OP(identifier, name, control, memory) name,
+#define GD_OP(identifier, name, control, memory, sync) name,
 #include "ptx/text/ops.def"
 #undef GD_OP
 };

@@ -144,6 +144,14 @@ void end_open_capture(actor *by, item *stream);
 /* Ends the object of a place, whatever it is. */
 void end_item(actor *by, item_kind kind, item *ended);
 
+/* ---- sequences_streams.c */
+
+void copy_in_stream(actor *by);
+void notify_in_stream(actor *by);
+void use_pool(actor *by);
+void ask_streams(actor *by);
+void ask_devices(actor *by);
+
 /* ---- sequences_queries.c */
 
 void ask_static(actor *by);

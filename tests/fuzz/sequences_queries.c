@@ -64,6 +64,14 @@ void ask_static(actor *by)
     CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index, E);
     CHECK(griddep_shelf_get, below(by, 80), &shelf, E);
     CHECK(griddep_shelf_find, one_in(by, 2) ? "vector_add" : "no_such", 90, &shelf, E);
+    griddep_launch_config suggested = {.size = sizeof suggested};
+    griddep_runtime_info device = {.size = one_in(by, 8) ? 0 : sizeof device,
+                                   .multiprocessors = 4,
+                                   .shared_bytes_per_multiprocessor = 102400,
+                                   .shared_bytes_per_block = 101376};
+    griddep_argument given[3] = {{.bytes = 8}, {.bytes = 8}, {.bytes = 4, .value = 100}};
+    CHECK(griddep_shelf_suggest, one_in(by, 4) ? "no_such" : "argmax_f32", &device, given, 3,
+          &suggested, E);
     CHECK(griddep_shelf_field, "// purpose: none\n", 17, one_in(by, 2) ? "purpose" : "pdl", buffer,
           sizeof buffer, &bytes, E);
 }
@@ -187,6 +195,9 @@ static void ask_explanation(actor *by)
     griddep_condition condition = {.size = sizeof condition};
     griddep_explanation_info info = {.size = sizeof info};
     griddep_finding finding = {.size = sizeof finding};
+    griddep_edit edit = {.size = sizeof edit};
+    griddep_related related = {.size = sizeof related};
+    griddep_verdict verdict = {.size = sizeof verdict};
 
     if (explanation) {
         uint32_t count = USE(griddep_explanation_count)(explanation->handle);
@@ -196,6 +207,12 @@ static void ask_explanation(actor *by)
     if (findings) {
         uint32_t count = USE(griddep_findings_count)(findings->handle);
         CHECK(griddep_findings_get, findings->handle, below(by, count + 1), &finding, E);
+        for (uint32_t i = 0; i <= count; i++) {
+            CHECK(griddep_findings_get_edit, findings->handle, i, below(by, 2), &edit, E);
+            CHECK(griddep_findings_get_related, findings->handle, i, below(by, 2), &related, E);
+        }
+        count = USE(griddep_findings_verdict_count)(findings->handle);
+        CHECK(griddep_findings_get_verdict, findings->handle, below(by, count + 1), &verdict, E);
     }
 }
 
@@ -261,7 +278,10 @@ static void rewrite(actor *by, const griddep_ptx *ptx, item *into, item *notes_i
     griddep_ptx *made = NULL;
     griddep_findings *notes = NULL;
 
-    CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
+    if (one_in(by, 4))
+        CHECK(griddep_ptx_format, ptx, &made, E);
+    else
+        CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
     into->handle = made;
     if (notes_into)
         notes_into->handle = notes;
@@ -284,6 +304,7 @@ static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
         CHECK(griddep_chain_add_ptx, chain, one_in(by, 5) ? NULL : ptx, "step", &config,
               one_in(by, 2) ? arguments : NULL, below(by, 3), E);
     CHECK(griddep_chain_depend, chain, 1, 0, E);
+    CHECK(griddep_chain_set_name, chain, below(by, 4), one_in(by, 4) ? NULL : "named", E);
     CHECK(griddep_chain_set_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_get_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_check, chain, &findings, E);
@@ -291,9 +312,14 @@ static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
     return findings;
 }
 
+/* A text with misspelt names, each with an edit and the place of its declaration. */
+static const char broken_text[] =
+    HEADER ".visible .entry step()\n{\n    .reg .u32 %count;\n    mov.u32 %cuont, 1;\n"
+           "    mov.u32 %cuont, 2;\n    mov.u32 %cuont, 3;\n    ret;\n}\n";
+
 static void check_texts(actor *by, const griddep_ptx *ptx, item *into)
 {
-    const char *text = ptx_texts[below(by, ptx_text_count)];
+    const char *text = one_in(by, 2) ? broken_text : ptx_texts[below(by, ptx_text_count)];
     griddep_findings *findings = NULL;
 
     if (one_in(by, 2) || !ptx)

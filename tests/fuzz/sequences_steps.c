@@ -382,12 +382,94 @@ static void fill_chain(actor *by)
         CHECK(griddep_chain_depend, chain->handle, length - 1, below(by, length + 1), E);
 }
 
+static void run_on_host(void *user)
+{
+    (void)user;
+}
+
+/* What is no kernel. */
+static void extend_chain(actor *by)
+{
+    item *chain = pick(by, ITEM_CHAIN, true), *memory = pick(by, ITEM_MEMORY, false);
+    const griddep_launch_config config = {.size = sizeof config,
+                                          .lane = one_in(by, 3) ? below(by, 3) : 0,
+                                          .name = one_in(by, 2) ? "hand over" : NULL};
+    uint64_t address = memory ? memory->address : 0;
+
+    if (!chain)
+        return;
+    switch (below(by, 3)) {
+    case 0:
+        CHECK(griddep_chain_add_copy, chain->handle, &config, address, address + 1024, 64, E);
+        break;
+    case 1:
+        CHECK(griddep_chain_add_fill, chain->handle, one_in(by, 2) ? &config : NULL, address, 1, 64,
+              E);
+        break;
+    default:
+        CHECK(griddep_chain_add_host, chain->handle, &config, run_on_host, NULL, E);
+    }
+}
+
+/* A kernel's arguments go to a launch of whatever kernel there is. */
+static void change_launch(actor *by, griddep_chain *chain)
+{
+    item *kernel = pick(by, ITEM_KERNEL, false);
+    const uint32_t index = below(by, 4);
+    launch made;
+
+    if (!kernel || !make_launch(by, kernel->handle, &made))
+        return;
+    switch (below(by, 3)) {
+    case 0:
+        CHECK(griddep_chain_set_arguments, chain, index, made.arguments, made.count, E);
+        break;
+    case 1:
+        CHECK(griddep_chain_set_argument, chain, index, 0, &made.arguments[0], E);
+        break;
+    default:
+        CHECK(griddep_chain_set_config, chain, index, &made.config, E);
+    }
+}
+
+static void change_chain(actor *by)
+{
+    item *chain = pick(by, ITEM_CHAIN, true), *memory = pick(by, ITEM_MEMORY, false);
+    uint32_t set = 0, index = 0;
+    uint64_t address = memory ? memory->address : 0;
+
+    if (!chain)
+        return;
+    switch (below(by, 8)) {
+    case 0:
+        CHECK(griddep_chain_add_argument_set, chain->handle, &set, E);
+        break;
+    case 1:
+        CHECK(griddep_chain_select_argument_set, chain->handle, below(by, 3), E);
+        break;
+    case 2:
+        CHECK(griddep_chain_set_copy, chain->handle, below(by, 4), address, address + 512, 32, E);
+        break;
+    case 3:
+        CHECK(griddep_chain_set_fill, chain->handle, below(by, 4), address, 2, 32, E);
+        break;
+    case 4:
+        CHECK(griddep_chain_find, chain->handle, "hand over", &index, E);
+        break;
+    default:
+        change_launch(by, chain->handle);
+    }
+}
+
 static void run_chain_in(actor *by, void *stream)
 {
     item *chain = pick(by, ITEM_CHAIN, true);
+    const int32_t mode = (int32_t)below(by, GRIDDEP_MODE_COUNT);
 
-    if (chain)
-        CHECK(griddep_chain_run, chain->handle, (int32_t)below(by, GRIDDEP_MODE_COUNT), stream, E);
+    if (chain && one_in(by, 4))
+        CHECK(griddep_chain_run_many, chain->handle, mode, below(by, 6), stream, E);
+    else if (chain)
+        CHECK(griddep_chain_run, chain->handle, mode, stream, E);
 }
 
 static void run_chain(actor *by)
@@ -428,11 +510,6 @@ static void end_chain(actor *by)
 }
 
 /* ---- graphs ---- */
-
-static void run_on_host(void *user)
-{
-    (void)user;
-}
 
 /* A place for a graph with its number. */
 static item *place_graph(actor *by)
@@ -585,11 +662,15 @@ static void change_graph(actor *by)
             !CHECK(griddep_graph_update, graph->handle, other->handle, E))
             share_inner_graphs(by, graph, other);
         break;
-    case 4: /* the first node that takes it */
-        for (node = 0; ptx && node < count; node++) {
-            if (!CHECK(griddep_graph_describe, graph->handle, node, ptx->handle,
-                       one_in(by, 2) ? "step" : "quiet", E))
-                break;
+    case 4: /* the first node that takes it, in any graph that there is */
+        for (uint32_t i = 0; ptx && i < 4 && graph; i++, graph = pick(by, ITEM_GRAPH, false)) {
+            count = USE(griddep_graph_node_count)(graph->handle);
+            for (node = 0; node < count; node++) {
+                if (!CHECK(griddep_graph_describe, graph->handle, node, ptx->handle,
+                           node % 2 ? "step" : "quiet", E) ||
+                    !CHECK(griddep_graph_describe, graph->handle, node, ptx->handle, "step", E))
+                    break;
+            }
         }
         break;
     case 5:
@@ -820,10 +901,13 @@ static void use_tune(actor *by)
 {
     item *chain = pick(by, ITEM_CHAIN, true);
     item *tune = pick(by, ITEM_TUNE, true), *into = tune ? NULL : place(by, ITEM_TUNE);
-    const griddep_tune_options options = {
-        .size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .pairs = 1, .progress = stop_soon};
-    item *memory = pick(by, ITEM_MEMORY, false);
-    griddep_tune_buffer buffer = {.size = sizeof buffer, .bytes = BUFFER};
+    const griddep_tune_options options = {.size = sizeof options,
+                                          .flags = GRIDDEP_TUNE_FLAG_FORGET,
+                                          .pairs = 1,
+                                          .progress = stop_soon};
+    static const unsigned char zeros[BUFFER];
+    griddep_tune_buffer buffers[PLACES] = {0};
+    uint32_t count = 0;
     griddep_tune *made = UNTOUCHED;
 
     if (tune) {
@@ -832,12 +916,22 @@ static void use_tune(actor *by)
             end_item(by, ITEM_TUNE, tune);
         return;
     }
-    if (!into || !chain || !memory)
+    if (!into || !chain)
         return;
-    buffer.address = memory->address;
-    int32_t status = one_in(by, 2)
-                         ? CHECK(griddep_tune_run, chain->handle, &buffer, 1, &options, &made, E)
-                         : CHECK(griddep_tune_load, chain->handle, 0, &made, E);
+    for (uint32_t i = 0; i < PLACES; i++) { /* all there is, so that what is written is covered */
+        item *memory = pick(by, ITEM_MEMORY, false);
+        bool known = !memory;
+        for (uint32_t k = 0; k < count && !known; k++)
+            known = buffers[k].address == memory->address;
+        if (!known)
+            buffers[count++] = (griddep_tune_buffer){.size = sizeof buffers[0],
+                                                     .address = memory->address,
+                                                     .bytes = BUFFER,
+                                                     .initial = one_in(by, 8) ? NULL : zeros};
+    }
+    int32_t status =
+        one_in(by, 2) ? CHECK(griddep_tune_run, chain->handle, buffers, count, &options, &made, E)
+                      : CHECK(griddep_tune_load, chain->handle, 0, &made, E);
     into->handle = made_by(status, &made, "tuning");
     if (into->handle)
         ask_tune(by, into->handle);
@@ -940,6 +1034,8 @@ const step_kind step_kinds[] = {
     {"make a conditional", 20, make_conditional},
     {"make a chain", 40, make_chain},
     {"fill a chain", 120, fill_chain},
+    {"extend a chain", 40, extend_chain},
+    {"change a chain", 60, change_chain},
     {"run a chain", 60, run_chain},
     {"ask a chain", 40, ask_chain},
     {"make a graph", 50, make_graph},
@@ -949,10 +1045,15 @@ const step_kind step_kinds[] = {
     {"begin a capture", 60, begin_capture},
     {"launch", 130, launch_kernel},
     {"use a stream", 60, use_stream},
+    {"copy in a stream", 30, copy_in_stream},
+    {"be notified by a stream", 30, notify_in_stream},
+    {"use a pool", 10, use_pool},
+    {"ask a stream", 20, ask_streams},
+    {"ask for devices", 2, ask_devices},
     {"end a capture", 50, end_capture},
     {"capture", 40, capture_some},
     {"run what was captured", 30, run_captured},
-    {"adopt a graph", 25, adopt_graph},
+    {"adopt a graph", 40, adopt_graph},
     {"unload a module", 40, unload_module},
     {"end a chain", 20, end_chain},
     {"end a graph", 20, end_graph},

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Whole texts with one mistake each: does the check refuse what ptxas refuses, and take what ptxas takes?
 
-    tests/fuzz/texts.py [--count N] [--seed N] [--griddep PATH] [--ptxas PATH] [--show N] FILE.ptx...
+    tests/fuzz/texts.py [--count N] [--seed N] [--jobs N] [--kind KIND]... [--griddep PATH] [--ptxas PATH] [--show N] FILE.ptx...
     tests/fuzz/texts.py --record [--count N] tests/golden/texts/*.ptx > tests/golden/texts.txt
 
-changes one line of a text at random (letters, types, operands, modifiers, registers, numbers, addresses, labels, guards, directives;
-a line dropped or written twice), asks ptxas and `griddep check`, and prints how often they agree, by kind of change. With --count 0 the
-files are asked about as they are. False alarms (the check refuses what ptxas takes) are always shown, of what the check misses the first
---show. --record writes the sample that tests/unit/test_check replays: "# FILE", then for each change '+' or '-', the line's
-number, and the line as it became. What crashes ptxas is left out."""
+changes one line of a text at random (KINDS below), asks ptxas and `griddep check`, and prints how often they agree, by kind of change:
+texts that ptxas refuses, those of them that the check tells and misses, those that ptxas takes, false alarms, told texts whose first
+finding stands in the line that ptxas names, and findings a told text. With --count 0 the files are asked about as they are.
+False alarms (the check refuses what ptxas takes) are always shown, of what the check misses and of other lines the first --show.
+Files that ptxas refuses as they are are left out.
+
+--record writes the sample that tests/emulator/test_texts.c replays: "# FILE", then for each change '+' or '-', the
+number of the changed line, the line that ptxas names ('.' for the changed one), and the changed line. What crashes ptxas is left out."""
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import random
@@ -26,6 +30,8 @@ MODIFIERS = (".rn .rz .sat .ftz .lo .hi .wide .cc .v2 .v4 .sync .aligned .relaxe
 NUMBERS = ["0", "1", "-1", "3", "255", "65536", "4294967296", "1.5", "0f3F800000", "0d3FF0000000000000", "0x1FFFFFFFFF", "-2147483649"]
 DIRECTIVES = ["version 3.1", "version 9.9", "version 6.0", "version 7.0", "target sm_50", "target sm_70", "target sm_80", "target sm_9",
               "target sm_90", "target sm_100a", "address_size 32"]
+COMPARISONS = ".eq .ne .lt .ge .equ .ltu .num .lo .hs .and .or .xor".split()
+DECLARATIONS = [".align 3", ".align 256", ".align 8", ".v4", ".v8", ".visible", ".extern", ".b128", ".pred", ".const", ".shared", "[]", "[0]", "[70000]", "<5>"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -62,7 +68,7 @@ def split(line):
     return match[1], parts, match[3]
 
 
-def change(kind, lines, at, registers, chance):
+def change(kind, lines, at, registers, names, opcodes, chance):
     line = lines[at]
     parts = split(line)
     if kind == "letter":
@@ -87,6 +93,22 @@ def change(kind, lines, at, registers, chance):
         return "." + chance.choice(DIRECTIVES)
     if kind == "directive" and re.match(r"\s*\.", line):
         return swap_word(line, chance, r"\.[a-z]\w*", [".visible", ".align 3", ".weak", ".maxntid 0", ".foo", ".entry", ".func", ".v3", ".v4"])
+    if kind == "declaration" and re.match(r"\s*(\.|\()", line):
+        return swap_word(line, chance, r"\.align \d+|\.[a-z]\w*|\[\d*\]|<\d+>|(?<= )(?=\.)", DECLARATIONS + TYPES + SPACES)
+    if kind == "opcode" and parts:
+        return swap_word(line, chance, r"(?<=\s)[a-z]\w*(?=[.\s;])", opcodes)
+    if kind == "call":
+        calls = [i for i, one in enumerate(lines) if "call" in one]
+        return swap_word(line, chance, r"param\d+|retval\d*|_param_\d+|\b\d+\b|\.[bfsu]\d+", ["param0", "param1", "retval0", "1", "8", ".b32", ".b64", ".f32", "%r1"]) \
+            if any(abs(i - at) < 12 for i in calls) else line
+    if kind == "vector":
+        return swap_word(line, chance, r"\.v[248]|\{[^{}]*\}|,[^,{}]*(?=\})", ["", ".v2", ".v4", ".v8", "{%s}" % chance.choice(registers),
+                                                                             "{%s, %s}" % (chance.choice(registers), chance.choice(registers)), ", " + chance.choice(registers)])
+    if kind == "predicate":
+        return swap_word(line, chance, r"@!?%\w+|%p\d+|\.(?:eq|ne|lt|le|gt|ge|and|or|xor)\b", COMPARISONS + registers + ["@%p1", "%p1|%p2", "!%p1"])
+    if kind == "address":
+        return swap_word(line, chance, r"\[[^\]]*\]", ["[%s]" % chance.choice(registers), "[%s+4]" % chance.choice(registers), "[%s+-3]" % chance.choice(registers),
+                                                   "[0]", "[nothing]", "[%s]" % chance.choice(names), "[%s+8]" % chance.choice(names), "[%r1, 4]", chance.choice(registers)])
     if kind == "punctuation":
         return swap_word(line, chance, r"[,;()\[\]{}:+<>|=@!]", list(",;()[]{}") + [""])
     if not parts or line.strip().startswith("."):
@@ -123,34 +145,49 @@ def change(kind, lines, at, registers, chance):
     return head + ", ".join(operands) + tail
 
 
-KINDS = ["letter", "drop line", "line twice", "type", "space", "register", "undeclared", "number", "label", "directive", "punctuation",
-         "drop modifier", "add modifier", "guard", "drop operand", "add operand", "shuffle", "operand", "negate", "offset", "brackets"]
+KINDS = ["letter", "drop line", "line twice", "type", "space", "register", "undeclared", "number", "label", "directive", "declaration", "punctuation",
+         "opcode", "call", "vector", "predicate", "address", "drop modifier", "add modifier", "guard", "drop operand", "add operand", "shuffle",
+         "operand", "negate", "offset", "brackets"]
 
 
-def mutate(path, text, chance):
+def mutate(text, kinds, chance):
     lines = text.split("\n")
+    names = sorted(set(re.findall(r"(?<=[\s*])[A-Za-z_$][\w$]*(?=\s*[\[;,(])", text)))[:400] or ["nothing"]
+    opcodes = sorted(set(re.findall(r"^\s+(?:@\S+\s+)?([a-z]\w*)(?=[.\s;])", text, re.M))) or ["add"]
     registers = sorted(set(re.findall(r"%[A-Za-z_]\w*(?:\.[xyz])?", text)))[:400] or ["%r1"]
     code = [i for i, line in enumerate(lines) if line.strip() and not re.match(r"\s*(//|\.b\d+ |\$L__)", line)]
     head = [i for i in code if lines[i].startswith(".") or ".reg" in lines[i] or ".param" in lines[i]]
+    kind, tries = chance.choice(kinds), 0
     while True:
-        kind = chance.choice(KINDS)
-        at = chance.choice(head if kind in ("directive", "drop line", "line twice") and chance.random() < 0.5 else code)
+        near = [i for i in code if any("call" in line for line in lines[max(0, i - 12):i + 12])] if kind == "call" else []
+        at = chance.choice(near or (head if kind == "declaration" or (kind in ("directive", "drop line", "line twice") and chance.random() < 0.5) else code) or code)
         comment = re.search(r"//.*", lines[at])
-        new = change(kind, [line.split("//")[0] for line in lines], at, registers, chance)
+        new = change(kind, [line.split("//")[0] for line in lines], at, registers, names, opcodes, chance)
         if new != lines[at] and new != lines[at][:comment.start() if comment else None]:
             return kind, at, new, "\n".join(lines[:at] + [new] + lines[at + 1:])
+        tries += 1
+        if tries % 100 == 0: # a text may have nothing of a kind
+            kind = chance.choice(KINDS)
 
 
 def ask_ptxas(ptxas, path, text):
-    """'+', '-', or None for a crash; and the line."""
+    """'+', '-', or None where it says nothing; the line, 0 where it names none; its words."""
     target = re.search(r"^\s*\.target\s+sm_(\d+)([af]?)", text, re.M)
     arch = "sm_%d%s" % (max(75, int(target[1])), target[2]) if target else "sm_90"
-    run = subprocess.run([ptxas, "-O0", "-c", "-arch=" + arch, path, "-o", "/dev/null"], capture_output=True, text=True, errors="replace")
-    said = run.stdout + run.stderr
-    if run.returncode not in (0, 255) or "Internal error" in said or "is not defined for option" in said:
-        return None, 0
-    found = re.search(r"line (\d+); (?:error|fatal)", said)
-    return ("+" if run.returncode == 0 else "-"), int(found[1]) if found else 0
+    for extra in ([], ["-c"]): # what another text defines is no mistake
+        try:
+            run = subprocess.run([ptxas, "-O0", *extra, "-arch=" + arch, path, "-o", "/dev/null"], capture_output=True, text=True,
+                                 errors="replace", timeout=60)
+        except subprocess.TimeoutExpired: # an array of many gigabytes
+            return None, 0, ""
+        said = run.stdout + run.stderr
+        if "Unresolved extern" not in said:
+            break
+    if run.returncode not in (0, 255) or "Internal error" in said or "is not defined for option" in said or "higher than default" in said or "Unsupported .version" in said:
+        return None, 0, ""
+    found = re.search(r"line (\d+); (?:error|fatal).*", said)
+    words = found[0] if found else said.strip().split("\n")[0]
+    return ("+" if run.returncode == 0 else "-"), int(found[1]) if found else 0, words[:200]
 
 
 def ask_griddep(griddep, paths):
@@ -162,11 +199,58 @@ def ask_griddep(griddep, paths):
     return findings
 
 
+def show(what, case, words):
+    kind, origin, at, new, _ = case
+    print("%s %s:%d: %s\n    %s\n    %s" % (what, origin, at, kind, new.strip(), words))
+
+
+def count(case, judged, mine, table, options):
+    """One text in the table; shown where the two differ."""
+    kind, at = case[0], case[2]
+    verdict, line, words = judged
+    told = [finding["line"] for finding in mine]
+    row = table[kind]
+    row["refused" if verdict == "-" else "taken"] += 1
+    if verdict == "+" and mine:
+        row["alarms"] += 1
+        show("FALSE ALARM", case, "%s:%d %s" % (mine[0]["code"], told[0], mine[0]["text"]))
+    elif verdict == "-" and not mine:
+        row["missed"] += 1
+        if options.show > 0:
+            options.show -= 1
+            show("missed", case, words)
+    elif verdict == "-":
+        row["told"] += 1
+        row["line"] += line in (0, told[0])
+        row["findings"] += len(told)
+        if line not in (0, told[0]) and options.lines > 0:
+            options.lines -= 1
+            show("line", case, "%s\n    %s:%d %s" % (words, mine[0]["code"], told[0], mine[0]["text"]))
+        if len(told) > 3 and options.many > 0:
+            options.many -= 1
+            show("%d findings" % len(told), case, "%s\n    %s" % (words, "\n    ".join("%s:%d %s" % (f["code"], f["line"], f["text"]) for f in mine[:4])))
+
+
+def print_table(table):
+    columns = ["refused", "told", "missed", "taken", "alarms", "line"]
+    total = collections.Counter()
+    print("%-14s" % "kind" + "".join("%9s" % column for column in columns) + "%9s%9s" % ("missed %", "findings"))
+    for kind, row in sorted(table.items()) + [("all", total)]:
+        print("%-14s" % kind + "".join("%9d" % row[column] for column in columns) +
+              "%9.2f%9.2f" % (100 * row["missed"] / max(1, row["refused"]), row["findings"] / max(1, row["told"])))
+        if kind != "all":
+            total.update(row)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--kind", action="append")
     options.add_argument("--show", type=int, default=20)
+    options.add_argument("--lines", type=int, default=0)
+    options.add_argument("--many", type=int, default=0)
     options.add_argument("--griddep", default="griddep")
     options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
     options.add_argument("--record", action="store_true")
@@ -174,56 +258,43 @@ def main():
     options = options.parse_args()
     chance = random.Random(options.seed)
     texts = {path: open(path, errors="replace").read() for path in options.files}
-    cases = [("as it is", path, 0, "", text) for path, text in texts.items()] if options.count == 0 else []
-    while len(cases) < options.count:
-        path = chance.choice(options.files)
-        kind, at, new, text = mutate(path, texts[path], chance)
-        cases.append((kind, path, at + 1, new, text))
     table = collections.defaultdict(collections.Counter)
     sample = collections.defaultdict(dict)
-    near = told = shown = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for start in range(0, len(cases), 100):
-            part = cases[start:start + 100]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        judge = lambda path, text: ask_ptxas(options.ptxas, path, text)
+        if options.count:
+            good = [path for path, said in zip(texts, pool.map(judge, texts, texts.values())) if said[0] == "+"]
+            if not good:
+                raise SystemExit("ptxas takes none of these files")
+        done = 0
+        while done < (options.count or len(texts)):
+            if options.count:
+                part = []
+                for _ in range(min(100, options.count - done)):
+                    path = chance.choice(good)
+                    kind, at, new, text = mutate(texts[path], options.kind or KINDS, chance)
+                    part.append((kind, path, at + 1, new, text))
+            else:
+                part = [("as it is", path, 0, "", text) for path, text in list(texts.items())[done:done + 100]]
+            done += len(part)
             paths = ["%s/%d.ptx" % (folder, i) for i in range(len(part))]
             for path, case in zip(paths, part):
                 with open(path, "w") as file:
                     file.write(case[4])
             findings = {} if options.record else ask_griddep(options.griddep, paths)
-            for path, (kind, origin, at, new, text) in zip(paths, part):
-                verdict, line = ask_ptxas(options.ptxas, path, text)
-                if verdict is None:
+            for path, case, judged in zip(paths, part, pool.map(judge, paths, [case[4] for case in part])):
+                if judged[0] is None:
                     continue
-                if options.record:
-                    if "\r" not in new:
-                        sample[origin][(at, new)] = verdict
-                    continue
-                mine = findings.get(path, [])
-                table[kind][verdict, "-" if mine else "+"] += 1
-                if verdict == "-" and mine:
-                    told += 1
-                    near += line in (0, mine[0]["line"])
-                if verdict == "+" and mine:
-                    print("FALSE ALARM %s:%d: %s\n    %s\n    %s:%d %s" % (origin, at, kind, new, mine[0]["code"], mine[0]["line"], mine[0]["text"]))
-                if verdict == "-" and not mine and shown < options.show:
-                    shown += 1
-                    words = subprocess.run([options.ptxas, "-O0", "-arch=sm_90a", path, "-o", "/dev/null"], capture_output=True, text=True).stderr
-                    print("missed %s:%d: %s\n    %s\n    %s" % (origin, at, kind, new.strip(), words.split("\n")[0][:200]))
-    for origin, lines in sample.items():
+                if not options.record:
+                    count(case, judged, findings.get(path, []), table, options)
+                elif "\r" not in case[3]:
+                    sample[case[1]][case[2], case[3].rstrip()] = judged
+    for origin, lines in sorted(sample.items()):
         print("# " + os.path.basename(origin))
-        for (at, new), verdict in sorted(lines.items()):
-            print(verdict, at, new)
-    if options.record:
-        return
-    total = collections.Counter()
-    print("%-16s %8s %8s %8s %8s" % ("kind", "refused", "told", "taken", "alarms"))
-    for kind, counts in sorted(table.items()) + [("all", total)]:
-        print("%-16s %8d %8d %8d %8d" % (kind, counts["-", "-"] + counts["-", "+"], counts["-", "-"],
-                                         counts["+", "+"] + counts["+", "-"], counts["+", "-"]))
-        if kind != "all":
-            total.update(counts)
-    if told:
-        print("the first finding is in ptxas's line in %d of %d" % (near, told))
+        for (at, new), (verdict, line, _) in sorted(lines.items()):
+            print(verdict, at, "." if line in (0, at) else line, new)
+    if not options.record:
+        print_table(table)
 
 
 main()

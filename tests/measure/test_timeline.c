@@ -13,7 +13,7 @@
 #include "griddep.h"
 #include "measure/figures.h"
 #include "measure/instrument.h"
-#include "run/module.h"
+#include "run/module/module.h"
 #include "sanitized.h"
 #include "unit/fail_alloc.h"
 

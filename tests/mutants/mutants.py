@@ -91,13 +91,16 @@ ARCHIVES = {"base": "libgriddep-base.la", "front": "libgriddep-front.la",
             "core": "libgriddep-core.la", "machine": "libgriddep-machine.la",
             "fake": "libfake-core.la",
             "nvrtc": "libfake-nvrtc.la", "alloc": "tests/unit/libfail-alloc.la",
-            "command": "libgriddep-command.la", "reference": "libgriddep-reference.la"}
+            "command": "libgriddep-command.la", "reference": "libgriddep-reference.la",
+            "experiment": "libgriddep-experiment.la", "suites": "libgriddep-suites.la"}
 NEEDS = {"libgriddep-base.la": ["base"], "libgriddep-front.la": ["front", "base"],
-         "libgriddep-core.la": ["core", "front", "base"],
+         "libgriddep-core.la": ["core", "experiment", "front", "base"],
+         "libgriddep-experiment.la": ["experiment"],
          "libgriddep-machine.la": ["machine", "front", "base"],
          "libfake-core.la": ["fake"], "tests/unit/libfail-alloc.la": ["alloc"],
-         "libgriddep-command.la": ["command"], "libgriddep-reference.la": ["reference"]}
-SHARED = {"libgriddep.so.0": (["core", "front", "base"], "libgriddep.map"),
+         "libgriddep-command.la": ["command"], "libgriddep-reference.la": ["reference"],
+         "libgriddep-suites.la": ["suites"]}
+SHARED = {"libgriddep.so.0": (["core", "experiment", "front", "base"], "libgriddep.map"),
           "libgriddep-emulator.so.0": (["machine", "front", "base"], "libgriddep-emulator.map"),
           "libfake-cuda.so": (["fake"], None), "libfake-nvrtc.so": (["nvrtc"], None)}
 
@@ -134,7 +137,7 @@ class Tree:
 
     def options(self):
         pack = self.pack
-        return ["-I" + str(path) for path in (pack, TOP / "include", TOP / "src", pack / "src", TOP / "tests", pack / "include")] + [
+        return ["-I" + str(path) for path in (pack, TOP, TOP / "include", TOP / "src", pack / "src", TOP / "tests", pack / "include")] + [
             '-DSOURCE_DIRECTORY="%s"' % TOP, '-DBUILD_DIRECTORY="."',
             '-DEMULATED_DRIVER="./.libs/libgriddep-emulator.so.0"']
 

@@ -55,6 +55,7 @@ SAME_SIZE(CUjitInputType);
 SAME_SIZE(CUlaunchAttributeID);
 SAME_SIZE(CUstreamCaptureStatus);
 SAME_SIZE(CUstreamCaptureMode);
+SAME_SIZE(CUmemPool_attribute);
 SAME_SIZE(CUgraphNodeType);
 SAME_SIZE(CUgraphConditionalNodeType);
 SAME_SIZE(CUgraphConditionalHandle);
@@ -79,20 +80,12 @@ SAME_FIELD(CUlaunchMemSyncDomainMap, default_);
 SAME_FIELD(CUlaunchMemSyncDomainMap, remote);
 
 SAME_SIZE(CUlaunchAttributeValue);
-SAME_FIELD(CUlaunchAttributeValue, accessPolicyWindow);
-SAME_FIELD(CUlaunchAttributeValue, cooperative);
-SAME_FIELD(CUlaunchAttributeValue, syncPolicy);
 SAME_FIELD(CUlaunchAttributeValue, clusterDim.x);
 SAME_FIELD(CUlaunchAttributeValue, clusterDim.y);
 SAME_FIELD(CUlaunchAttributeValue, clusterDim.z);
-SAME_FIELD(CUlaunchAttributeValue, clusterSchedulingPolicyPreference);
-SAME_FIELD(CUlaunchAttributeValue, programmaticStreamSerializationAllowed);
 SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.event);
 SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.flags);
 SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.triggerAtBlockStart);
-SAME_FIELD(CUlaunchAttributeValue, priority);
-SAME_FIELD(CUlaunchAttributeValue, memSyncDomainMap);
-SAME_FIELD(CUlaunchAttributeValue, memSyncDomain);
 SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.x);
 SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.y);
 SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.z);
@@ -100,8 +93,6 @@ SAME_FIELD(CUlaunchAttributeValue, launchCompletionEvent.event);
 SAME_FIELD(CUlaunchAttributeValue, launchCompletionEvent.flags);
 SAME_FIELD(CUlaunchAttributeValue, deviceUpdatableKernelNode.deviceUpdatable);
 SAME_FIELD(CUlaunchAttributeValue, deviceUpdatableKernelNode.devNode);
-SAME_FIELD(CUlaunchAttributeValue, sharedMemCarveout);
-SAME_FIELD(CUlaunchAttributeValue, nvlinkUtilCentricScheduling);
 
 SAME_SIZE(CUlaunchAttribute);
 SAME_FIELD(CUlaunchAttribute, id);
@@ -113,24 +104,11 @@ _Static_assert(sizeof(griddep_attribute) == sizeof(CUlaunchAttribute) &&
                    offsetof(griddep_attribute, value) == offsetof(CUlaunchAttribute, value),
                "griddep_attribute");
 #define SAME_VALUE(ours, theirs) _Static_assert((int)GRIDDEP_##ours == (int)CU_##theirs, #ours)
-SAME_VALUE(ATTRIBUTE_IGNORE, LAUNCH_ATTRIBUTE_IGNORE);
-SAME_VALUE(ATTRIBUTE_ACCESS_POLICY_WINDOW, LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW);
-SAME_VALUE(ATTRIBUTE_COOPERATIVE, LAUNCH_ATTRIBUTE_COOPERATIVE);
-SAME_VALUE(ATTRIBUTE_SYNCHRONIZATION_POLICY, LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY);
-SAME_VALUE(ATTRIBUTE_CLUSTER_DIMENSION, LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-SAME_VALUE(ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
-           LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
-SAME_VALUE(ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-           LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
-SAME_VALUE(ATTRIBUTE_PROGRAMMATIC_EVENT, LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
-SAME_VALUE(ATTRIBUTE_PRIORITY, LAUNCH_ATTRIBUTE_PRIORITY);
-SAME_VALUE(ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP, LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP);
-SAME_VALUE(ATTRIBUTE_MEMORY_SYNC_DOMAIN, LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN);
-SAME_VALUE(ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION);
-SAME_VALUE(ATTRIBUTE_LAUNCH_COMPLETION_EVENT, LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-SAME_VALUE(ATTRIBUTE_DEVICE_UPDATABLE_NODE, LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE);
-SAME_VALUE(ATTRIBUTE_CARVEOUT, LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
-SAME_VALUE(ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING, LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING);
+#define GD_ATTRIBUTE(constant, driver, member, node, text)                                         \
+    SAME_VALUE(ATTRIBUTE_##constant, LAUNCH_ATTRIBUTE_##driver);                                   \
+    SAME_FIELD(CUlaunchAttributeValue, member);
+#include "run/launch/attributes.def"
+#undef GD_ATTRIBUTE
 SAME_VALUE(CLUSTER_SCHEDULING_DEFAULT, CLUSTER_SCHEDULING_POLICY_DEFAULT);
 SAME_VALUE(CLUSTER_SCHEDULING_SPREAD, CLUSTER_SCHEDULING_POLICY_SPREAD);
 SAME_VALUE(CLUSTER_SCHEDULING_LOAD_BALANCING, CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);
@@ -512,6 +490,7 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUlaunchConfig CUlaunchConfig
 #define gd_CUstreamCaptureStatus CUstreamCaptureStatus
 #define gd_CUstreamCaptureMode CUstreamCaptureMode
+#define gd_CUmemPool_attribute CUmemPool_attribute
 #define gd_CUgraphNodeType CUgraphNodeType
 #define gd_CUgraphEdgeData CUgraphEdgeData
 #define gd_CUgraphConditionalHandle CUgraphConditionalHandle

@@ -1,4 +1,5 @@
-/* What a call of the library gives, for test programs that hand it a griddep_error called `error`. */
+/* What a call of the library gives, for test programs that hand it a griddep_error called `error`.
+ * */
 #ifndef UNIT_STATUS_H
 #define UNIT_STATUS_H
 

@@ -36,18 +36,28 @@ static struct {
     griddep_chain *made_chain;
     void *made_stream, *made_event;
     uint64_t made_memory;
+    void *pinned, *pool;
+    bool registered;
+    griddep_completion *completion;
 } world;
 
 static griddep_error error;
-static char room[BYTES], path[64];
+static char room[BYTES], pages[BYTES], path[64];
 static uint64_t packed[2], address, bytes;
 static uint32_t node, count;
+static int32_t least, greatest;
 static double microseconds;
 static griddep_kernel *kernel;
 static griddep_tensor_map map;
 static const griddep_launch_config one_block = {.size = sizeof one_block,
                                                 .grid = {1},
                                                 .block = {32}};
+
+static griddep_copy_2d plane = {.size = sizeof plane,
+                                .target_pitch = 16,
+                                .source_pitch = 16,
+                                .row_bytes = 8,
+                                .rows = 2};
 
 #define ck_good(call) ck_assert_msg((call) == GRIDDEP_OK, "%s: %s", #call, error.text)
 
@@ -65,6 +75,8 @@ static void open_world(void)
     ck_good(griddep_module_find_kernel(world.module, "step", &world.step, &error));
     ck_good(griddep_ptx_parse(ptx, strlen(ptx), "text", &world.text, &error));
     ck_good(griddep_memory_allocate(world.runtime, 2 * BYTES, &world.memory, &error));
+    plane.target = world.memory;
+    plane.source = world.memory + BYTES;
     ck_good(griddep_stream_create(world.runtime, &world.stream, &error));
     ck_good(griddep_stream_create(world.runtime, &world.capturing, &error));
     ck_good(griddep_event_create(world.runtime, GRIDDEP_EVENT_ORDER, &world.event, &error));
@@ -127,6 +139,12 @@ static void close_world(void)
         ck_good(griddep_memory_free(world.runtime, world.memory, &error));
     if (world.made_memory)
         ck_good(griddep_memory_free(world.runtime, world.made_memory, &error));
+    ck_good(griddep_host_free(world.runtime, world.pinned, &error));
+    if (world.registered)
+        ck_good(griddep_host_unregister(world.runtime, pages, &error));
+    if (world.pool)
+        ck_good(griddep_pool_destroy(world.runtime, world.pool, &error));
+    griddep_completion_destroy(world.completion);
     griddep_module_unload(world.module);
     griddep_module_unload(world.loaded);
     griddep_runtime_close(world.runtime);
@@ -179,6 +197,76 @@ static int32_t call_event_destroy(void)
     return status;
 }
 
+static int32_t call_memory_free_async(void)
+{
+    int32_t status =
+        griddep_memory_allocate_async(world.runtime, NULL, 4, NULL, &world.made_memory, &error);
+
+    if (!status)
+        status = griddep_memory_free_async(world.runtime, world.made_memory, NULL, &error);
+    if (!status)
+        world.made_memory = 0;
+    return status;
+}
+
+static int32_t call_host_free(void)
+{
+    int32_t status = griddep_host_allocate(world.runtime, BYTES, 0, &world.pinned, &error);
+
+    if (!status)
+        status = griddep_host_free(world.runtime, world.pinned, &error);
+    world.pinned = status ? world.pinned : NULL;
+    return status;
+}
+
+static int32_t call_host_register(void)
+{
+    int32_t status = griddep_host_register(world.runtime, pages, BYTES, 0, &error);
+
+    world.registered = !status;
+    return status;
+}
+
+static int32_t call_host_unregister(void)
+{
+    int32_t status = call_host_register();
+
+    if (!status)
+        status = griddep_host_unregister(world.runtime, pages, &error);
+    world.registered &= status != GRIDDEP_OK;
+    return status;
+}
+
+static int32_t call_pool_trim(void)
+{
+    int32_t status = griddep_pool_create(world.runtime, NULL, &world.pool, &error);
+
+    return status ? status : griddep_pool_trim(world.runtime, world.pool, 0, &error);
+}
+
+static int32_t call_pool_destroy(void)
+{
+    int32_t status = griddep_pool_create(world.runtime, NULL, &world.pool, &error);
+
+    if (!status)
+        status = griddep_pool_destroy(world.runtime, world.pool, &error);
+    world.pool = status ? world.pool : NULL;
+    return status;
+}
+
+/* An open capture forbids it. */
+static int32_t call_runtime_synchronize(void)
+{
+    int32_t status =
+        griddep_graph_capture_end(world.runtime, world.capturing, &world.graph, &error);
+
+    if (status)
+        return status;
+    griddep_graph_destroy(world.graph);
+    world.graph = NULL;
+    return griddep_runtime_synchronize(world.runtime, &error);
+}
+
 static int32_t call_graph_capture_begin(void)
 {
     return griddep_graph_capture_begin(world.runtime, world.stream,
@@ -221,6 +309,12 @@ static void do_nothing(void *user)
     (void)user;
 }
 
+static void hear_nothing(void *user, const griddep_error *failure)
+{
+    (void)user;
+    (void)failure;
+}
+
 /* What is called, and why it enters the context, each time: `a` for what it was asked to do, `e` to
  * end what is not needed any more, of which nobody hears. */
 #define CALLS(CALL)                                                                                \
@@ -229,6 +323,29 @@ static void do_nothing(void *user)
     CALL(memory_write, "a", world.runtime, world.memory, room, BYTES, NULL, &error)                \
     CALL(memory_read, "a", world.runtime, room, world.memory, BYTES, NULL, &error)                 \
     CALL(memory_fill, "a", world.runtime, world.memory, 1, BYTES, NULL, &error)                    \
+    CALL(memory_write_async, "a", world.runtime, world.memory, room, BYTES, NULL, &error)          \
+    CALL(memory_read_async, "a", world.runtime, room, world.memory, BYTES, NULL, &error)           \
+    CALL(memory_copy_async, "a", world.runtime, world.memory, world.memory + BYTES, 4, NULL,       \
+         &error)                                                                                   \
+    CALL(memory_fill_async, "a", world.runtime, world.memory, 1, 4, 4, NULL, &error)               \
+    CALL(memory_copy_2d_async, "a", world.runtime, &plane, NULL, &error)                           \
+    CALL(memory_copy_peer_async, "a", world.runtime, world.memory, world.runtime,                  \
+         world.memory + BYTES, 4, NULL, &error)                                                    \
+    CALL(memory_allocate_async, "a", world.runtime, NULL, BYTES, NULL, &world.made_memory, &error) \
+    CALL(host_allocate, "a", world.runtime, BYTES, 0, &world.pinned, &error)                       \
+    CALL(pool_create, "a", world.runtime, NULL, &world.pool, &error)                               \
+    CALL(stream_create_with, "a", world.runtime, NULL, &world.made_stream, &error)                 \
+    CALL(stream_query, "a", world.runtime, world.stream, &count, &error)                           \
+    CALL(stream_get_info, "a", world.runtime, world.stream, SIZED(griddep_stream_info), &error)    \
+    CALL(stream_get_priorities, "a", world.runtime, &least, &greatest, &error)                     \
+    CALL(stream_add_host, "a", world.runtime, world.stream, do_nothing, NULL, &error)              \
+    CALL(stream_notify, "a", world.runtime, world.stream, hear_nothing, NULL, &error)              \
+    CALL(capture_exchange_mode, "a", world.runtime, GRIDDEP_CAPTURE_GLOBAL, &least, &error)        \
+    CALL(event_query, "a", world.runtime, world.event, &count, &error)                             \
+    CALL(event_synchronize, "a", world.runtime, world.event, &error)                               \
+    CALL(completion_create, "a", world.runtime, &world.completion, &error)                         \
+    CALL(kernel_get_occupancy, "a", world.step, &one_block, &count, &error)                        \
+    CALL(kernel_suggest_block, "a", world.step, 0, 0, &count, &node, &error)                       \
     CALL(stream_create, "a", world.runtime, &world.made_stream, &error)                            \
     CALL(stream_synchronize, "a", world.runtime, world.stream, &error)                             \
     CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                 \
@@ -255,6 +372,17 @@ static void do_nothing(void *user)
     CALL(tensor_map_im2col, "a", world.runtime, &pixels, &map, &error)                             \
     CALL(chain_create, "", world.runtime, &world.made_chain, &error)                               \
     CALL(chain_add, "a", world.chain, world.step, &one_block, world.arguments, 2, &error)          \
+    CALL(chain_add_copy, "", world.chain, NULL, world.memory, world.memory + 4, 4, &error)         \
+    CALL(chain_add_fill, "", world.chain, NULL, world.memory, 0, 4, &error)                        \
+    CALL(chain_add_host, "", world.chain, NULL, do_nothing, NULL, &error)                          \
+    CALL(chain_set_arguments, "", world.chain, 0, world.arguments, 2, &error)                      \
+    CALL(chain_set_argument, "", world.chain, 0, 0, world.arguments, &error)                       \
+    CALL(chain_set_config, "a", world.chain, 0, &one_block, &error)                                \
+    CALL(chain_set_copy, "", world.chain, 9, world.memory, world.memory + 4, 4, &error)            \
+    CALL(chain_set_fill, "", world.chain, 9, world.memory, 0, 4, &error)                           \
+    CALL(chain_add_argument_set, "", world.chain, &node, &error)                                   \
+    CALL(chain_select_argument_set, "", world.chain, 0, &error)                                    \
+    CALL(chain_run_many, "a", world.chain, GRIDDEP_MODE_PDL, 2, NULL, &error)                      \
     CALL(chain_depend, "", world.chain, 1, 0, &error)                                              \
     CALL(chain_prepare, "a", world.chain, GRIDDEP_MODE_GRAPH, &error)                              \
     CALL(chain_run, "a", world.chain, GRIDDEP_MODE_PDL, NULL, &error)                              \
@@ -311,6 +439,13 @@ static const struct {
         "griddep_" #name, call_##name, entries                                                     \
     }
         OWN(memory_free, "a"),
+    OWN(memory_free_async, "aa"),
+    OWN(host_free, "aa"),
+    OWN(host_register, "a"),
+    OWN(host_unregister, "aa"),
+    OWN(pool_trim, "aa"),
+    OWN(pool_destroy, "aa"),
+    OWN(runtime_synchronize, "aa"),
     OWN(stream_destroy, "a"),
     OWN(event_destroy, "a"),
     OWN(graph_capture_begin, "a"),
@@ -320,10 +455,12 @@ static const struct {
 #undef OWN
 };
 
-/* Whole programs of the calls above; compile needs NVRTC, and ends as module_load does. */
+/* Whole programs of the calls above, and what needs a second device; compile needs NVRTC, and
+ * ends as module_load does. */
 static const char *const composed[] = {"griddep_module_compile", "griddep_timeline_create",
                                        "griddep_tune_run",       "griddep_tune_load",
-                                       "griddep_chain_add_ptx",  "griddep_chain_set_use"};
+                                       "griddep_chain_add_ptx",  "griddep_chain_set_name",
+                                       "griddep_chain_set_use",  "griddep_runtime_enable_peer"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
 
@@ -370,7 +507,7 @@ START_TEST(a_context_that_cannot_be_entered_is_told)
             count_graph(world.captured, after);
             ck_assert_mem_eq(before, after, sizeof before);
             ck_assert(!world.loaded && !world.graph && !world.explanation && !world.made_stream &&
-                      !world.made_event && !world.made_memory);
+                      !world.made_event && (!world.made_memory || nth > 1));
         }
         close_world();
     }

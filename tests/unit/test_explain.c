@@ -7,7 +7,7 @@
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
-#include "run/footprint.h"
+#include "run/launch/footprint.h"
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"
@@ -465,6 +465,16 @@ START_TEST(other_lanes_matter)
     explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 4);
     ck_assert_str_eq(info_of(explanation).producer, "early");
     ck_assert_int_eq(find(explanation, "graph edge").met, 1);
+    griddep_explanation_destroy(explanation);
+    ck_status(griddep_chain_set_name(chain, 1, "mine", &error), GRIDDEP_OK);
+    ck_status(griddep_chain_set_name(chain, 4, "other", &error), GRIDDEP_OK);
+    ck_status(griddep_chain_set_name(chain, 4, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_set_name(chain, 5, "none", &error), GRIDDEP_ERROR_NOT_FOUND);
+    explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 4);
+    ck_assert_str_eq(info_of(explanation).producer, "mine");
+    ck_assert_str_eq(info_of(explanation).consumer, "early");
+    ck_assert_str_eq(find(explanation, "producer").text, "mine comes before it");
+    ck_status(griddep_chain_set_name(chain, 1, NULL, &error), GRIDDEP_OK);
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
     /* In a stream it begins at an event that the other one's trigger records. */
@@ -496,7 +506,7 @@ START_TEST(first_launches_and_bad_input)
     ck_status(griddep_explanation_get(NULL, 0, &condition, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_explanation_destroy(explanation);
     explanation = NULL;
-    ck_status(griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 1, &explanation, &error),
+    ck_status(griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 2, &explanation, &error),
               GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_chain_explain(chain, 4, 0, &explanation, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_explain(NULL, 0, 0, &explanation, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -593,7 +603,7 @@ static const struct {
     {"cuFuncGetParamInfo", PARAMETERS},
     {"cuDeviceGetUuid", 0}, /* then it is not the emulated driver */
     {"cuGraphGetEdges", EDGES | UPGRADED},
-    {"cuGraphAddDependencies", BUILT | UPGRADED},
+    {"cuGraphAddDependencies", BUILT | EDGES | UPGRADED}, /* API 12.3, as the former */
     {"cuGraphRemoveDependencies", UPGRADED},
     {"cuCtxGetStreamPriorityRange", PRIORITY},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", COOPERATIVE},
@@ -604,6 +614,7 @@ static const struct {
     {"cuGraphChildGraphNodeGetGraph", 0}, /* for child graphs of adopted ones: test_switch */
     {"cuGraphConditionalHandleCreate", CONDITIONAL},
     {"cuGraphAddNode", CONDITIONAL},
+    {"cuStreamAddCallback", 0}, /* for notifications: test_completion */
     {"cuUserObjectCreate", HELD},
     {"cuUserObjectRelease", HELD},
     {"cuGraphRetainUserObject", HELD},

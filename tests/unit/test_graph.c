@@ -8,7 +8,7 @@
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
-#include "run/hold.h"
+#include "run/launch/hold.h"
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
@@ -1402,7 +1402,7 @@ static griddep_chain *make_forked(void)
 START_TEST(lanes_give_the_same_in_every_mode)
 {
     static const int32_t reasons[GRIDDEP_MODE_COUNT][5] = {
-        [GRIDDEP_MODE_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_FIRST,
+        [GRIDDEP_MODE_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET,
                               GRIDDEP_REASON_NO_WAIT, GRIDDEP_REASON_SET},
         [GRIDDEP_MODE_GRAPH_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET,
                                     GRIDDEP_REASON_NO_WAIT, GRIDDEP_REASON_SET}};
@@ -1541,6 +1541,45 @@ START_TEST(forced_launches_depend_on_their_lane)
 }
 END_TEST
 
+/* The first launch of a lane begins behind the event of another lane: attribute 6 would be about
+ * what stood before in its stream, and captured it would make the edge programmatic. So forcing
+ * changes nothing there, whether the kernel waits or not; it does where no launch is before. */
+START_TEST(forcing_says_nothing_about_other_lanes)
+{
+    static const struct {
+        const char *kernel;
+        int32_t reason;
+    } second[] = {{"rash", GRIDDEP_REASON_NO_WAIT}, {"step", GRIDDEP_REASON_FORCED}};
+    griddep_launch_config config = one_block;
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
+    griddep_chain *chain = NULL;
+
+    config.pdl = GRIDDEP_PDL_FORCE;
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    for (uint32_t i = 0; i < 3; i++) {
+        config.lane = i; /* the last one depends on none */
+        ck_good(griddep_chain_add(chain, kernel_of(i == 1 ? second[_i].kernel : "step"), &config,
+                                  arguments, 2, &error));
+    }
+    ck_good(griddep_chain_depend(chain, 1, 0, &error));
+    for (int32_t mode = GRIDDEP_MODE_PDL; mode <= GRIDDEP_MODE_GRAPH_PDL; mode += 2) {
+        for (uint32_t i = 0; i < 3; i++) {
+            griddep_hop_info hop = {.size = sizeof hop};
+            ck_good(griddep_chain_get_hop(chain, mode, i, &hop, &error));
+            ck_assert_int_eq(hop.reason, i == 1 ? second[_i].reason : GRIDDEP_REASON_FORCED);
+        }
+    }
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL, &error));
+    for (uint64_t i = 0; i < 3; i++) {
+        fake_launch launch;
+        ck_assert(fake_driver_launch(i, &launch));
+        ck_assert_int_eq(launch.programmatic, i != 1);
+    }
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
 /* The audit of a graph and the explanation of the chain that it is made of say the same about room
  * on an SM; what is captured is audited alike. One block of 1024 threads for each SM leaves room
  * for another one, two do not. */
@@ -1640,22 +1679,15 @@ static bool is_same(const griddep_graph *of, const some_chain *some, uint32_t in
     return some->previous[index] == UINT32_MAX && info->overlap == GRIDDEP_OVERLAP_NONE;
 }
 
-/* A launch that sets attribute 6 may overlap all the same with nothing; one that does not has one
+/* A launch that may begin early may overlap all the same with nothing; one that may not has one
  * reason. */
 static bool is_told(const some_chain *some, int32_t mode, uint32_t index,
                     const griddep_explanation_info *info)
 {
     griddep_hop_info hop = {.size = sizeof hop};
-    bool by_event =
-        mode < GRIDDEP_MODE_GRAPH && !some->in_lane[index] && some->previous[index] != UINT32_MAX;
-
     ck_good(griddep_chain_get_hop(some->chain, mode, index, &hop, &error));
     if (hop.edge >= 0 && hop.edge != (hop.reason <= GRIDDEP_REASON_FORCED))
         return false;
-    if (by_event && info->overlap)
-        return hop.reason == GRIDDEP_REASON_FIRST || hop.reason == GRIDDEP_REASON_FORCED;
-    if (by_event && hop.reason <= GRIDDEP_REASON_FIRST && hop.reason != info->reason)
-        return hop.reason == GRIDDEP_REASON_FORCED || info->reason > GRIDDEP_REASON_FIRST;
     return hop.reason > GRIDDEP_REASON_FORCED ? hop.reason == info->reason
                                               : info->reason <= GRIDDEP_REASON_FORCED ||
                                                     info->reason > GRIDDEP_REASON_WAIT_NOT_ALWAYS;
@@ -2055,6 +2087,7 @@ int main(void)
     tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);
     tcase_add_test(open, forced_launches_depend_on_their_lane);
+    tcase_add_loop_test(open, forcing_says_nothing_about_other_lanes, 0, 2);
     tcase_add_loop_test(open, overlap_needs_room, 0, 2);
     tcase_add_loop_test(open, every_tool_gives_one_answer, 0, 4);
     tcase_add_test(open, lanes_are_checked);

@@ -7,7 +7,7 @@
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
-#include "run/graph.h"
+#include "run/graph/graph.h"
 #include "run/runtime.h"
 #include "unit/status.h"
 

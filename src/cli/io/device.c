@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
+
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 
@@ -18,6 +20,12 @@ static int read_ordinal(const char *text, int32_t *ordinal)
                                 "--device takes a device number from 0 to 1023, not '%s'", text);
     *ordinal = (int32_t)value;
     return 0;
+}
+
+bool gd_device_is_chosen(const gd_device_choice *choice)
+{
+    return choice->driver != NULL || choice->device != NULL || choice->emulation.wanted ||
+           gd_emulation_setting(&choice->emulation) != NULL;
 }
 
 int gd_device_open(const gd_device_choice *choice, griddep_runtime **runtime,
@@ -102,8 +110,9 @@ void gd_device_print_emulated(const griddep_runtime_info *info)
 void gd_device_print(const griddep_runtime_info *info)
 {
     gd_device_print_emulated(info);
-    gd_output_print("%s (device %d, sm_%d, %d multiprocessors), driver %s, CUDA %d.%d\n",
-                    info->device_name, info->device, info->capability, info->multiprocessors,
+    gd_output_print("%s (device %d, sm_%d, %d %s), driver %s, CUDA %d.%d\n", info->device_name,
+                    info->device, info->capability, info->multiprocessors,
+                    gd_plural((uint64_t)info->multiprocessors, "multiprocessor", "multiprocessors"),
                     info->driver, info->driver_version / 1000, info->driver_version % 1000 / 10);
     if (info->pdl_disabled)
         puts("GRIDDEP_PDL=off: programmatic dependent launch is switched off");

@@ -27,8 +27,26 @@ typedef struct gd_device_choice {
      (void *)&(choice)->driver,                                                                    \
      0,                                                                                            \
      0},                                                                                           \
-        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&(choice)->device, 0, 0}, \
-        GD_EMULATION_OPTIONS(&(choice)->emulation)
+        GD_DEVICE_OPTION(choice), GD_EMULATION_OPTIONS(&(choice)->emulation)
+
+/* Those of commands that measure, which refuse the emulated driver. */
+#define GD_GPU_OPTIONS(choice)                                                                     \
+    {GD_OPTION_TEXT,                                                                               \
+     "driver",                                                                                     \
+     "DRIVER",                                                                                     \
+     "auto, nvidia, or the path of a driver library",                                              \
+     (void *)&(choice)->driver,                                                                    \
+     0,                                                                                            \
+     0},                                                                                           \
+        GD_DEVICE_OPTION(choice)
+
+#define GD_DEVICE_OPTION(choice)                                                                   \
+    {                                                                                              \
+        GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&(choice)->device, 0, 0    \
+    }
+
+/* Whether one of them was given. */
+bool gd_device_is_chosen(const gd_device_choice *choice);
 
 /* Opens the runtime and fills info. Returns 0, or an exit code after a message. */
 int gd_device_open(const gd_device_choice *choice, griddep_runtime **runtime,

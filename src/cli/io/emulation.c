@@ -10,7 +10,7 @@
 #include "cli/io/message.h"
 #include "cli/io/options.h"
 
-static const char *given_setting(const gd_emulation *emulation)
+const char *gd_emulation_setting(const gd_emulation *emulation)
 {
     return emulation->schedule != NULL       ? "schedule"
            : emulation->model != NULL        ? "model"
@@ -68,7 +68,7 @@ static int set_variables(const gd_emulation *emulation)
 
 int gd_emulation_apply(const gd_emulation *emulation, const char **driver)
 {
-    const char *setting = given_setting(emulation);
+    const char *setting = gd_emulation_setting(emulation);
     if (emulation->wanted && *driver != NULL && strcmp(*driver, "emulated") != 0)
         return gd_message_error(
             GD_EXIT_USAGE, "--emulate is the same as --driver emulated; --driver is '%s'", *driver);
@@ -83,7 +83,7 @@ int gd_emulation_apply(const gd_emulation *emulation, const char **driver)
 
 int gd_emulation_check_opened(const gd_emulation *emulation, const griddep_runtime_info *info)
 {
-    const char *setting = given_setting(emulation);
+    const char *setting = gd_emulation_setting(emulation);
     if (setting == NULL || info->emulated)
         return 0;
     return gd_message_error(

@@ -46,6 +46,9 @@ typedef struct gd_emulation {
 /* Whether a word is a schedule: eager, lazy, random:SEED. */
 bool gd_emulation_is_schedule(const char *text);
 
+/* The name of a setting that was given; NULL: none was. */
+const char *gd_emulation_setting(const gd_emulation *emulation);
+
 /* Checks the settings. Returns 0, or GD_EXIT_USAGE after a message. */
 int gd_emulation_check(const gd_emulation *emulation);
 

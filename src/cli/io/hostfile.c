@@ -110,6 +110,12 @@ int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t 
     return read_path(path, most, data, bytes);
 }
 
+bool gd_hostfile_has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
 char *gd_hostfile_join(const char *beside, const char *path)
 {
     const char *slash = strrchr(beside, '/');

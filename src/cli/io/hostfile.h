@@ -3,6 +3,7 @@
 #ifndef GD_CLI_HOSTFILE_H
 #define GD_CLI_HOSTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ int gd_hostfile_read_into(const char *path, void *target, size_t bytes);
 /* Size of a regular file; NULL, or why there is none: "is a directory", "No such file or
  * directory". Static text. */
 const char *gd_hostfile_measure(const char *path, uint64_t *bytes);
+
+/* Whether a path ends so, behind a name: ".cu". */
+bool gd_hostfile_has_ending(const char *path, const char *ending);
 
 /* `path` as seen from the folder of `beside`; an absolute path as it is. To free. */
 char *gd_hostfile_join(const char *beside, const char *path);

@@ -7,73 +7,14 @@
 #include <string.h>
 
 #include "cli/io/heap.h"
+#include "cli/io/help.h"
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/suggest.h"
 
-static bool table_wanted;
-
-/* Each line of a text behind the name of its kind. */
-static void print_lines(const char *kind, const char *text)
-{
-    for (const char *line = text; *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-        printf("%s\t%.*s\n", kind, (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
-static bool is_list(const gd_option *option)
+bool gd_option_is_list(const gd_option *option)
 {
     return option->kind == GD_OPTION_LIST || option->kind == GD_OPTION_FILES;
-}
-
-static bool is_output(const gd_option *option)
-{
-    return option->kind == GD_OPTION_FILE || option->kind == GD_OPTION_FOLDER ||
-           option->kind == GD_OPTION_FILES;
-}
-
-static int print_table(const gd_usage *usage)
-{
-    print_lines("summary", usage->summary);
-    print_lines("synopsis", usage->synopsis);
-    printf("words\t%s\n", usage->words_most > 0 ? "files" : "none");
-    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
-        printf("option\t%s\t%s\t%s\t%s%s\n", option->name,
-               option->value != NULL ? option->value : "", is_list(option) ? "several" : "once",
-               option->help, is_output(option) ? "\toutput" : "");
-    printf("option\thelp\t\tonce\tprint this text\n");
-    print_lines("detail", usage->details != NULL ? usage->details : "");
-    return GD_EXIT_OK;
-}
-
-static void print_option(const char *name, const char *value, const char *help)
-{
-    char left[64];
-    snprintf(left, sizeof(left), "--%s%s%s", name, value != NULL ? " " : "",
-             value != NULL ? value : "");
-    printf("  %-24s %s\n", left, help);
-}
-
-/* What stands in front of the name where it is called. */
-static const char *caller_of(const gd_usage *usage)
-{
-    return usage->is_program ? "" : "griddep ";
-}
-
-static int print_help(const gd_usage *usage)
-{
-    if (table_wanted)
-        return print_table(usage);
-    printf("usage: %s%s%s%s\n\n%s\n\noptions:\n", caller_of(usage), usage->name,
-           usage->synopsis[0] != '\0' ? " " : "", usage->synopsis, usage->summary);
-    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
-        print_option(option->name, option->value, option->help);
-    print_option("help", NULL, "print this text");
-    if (usage->details != NULL)
-        printf("\n%s", usage->details);
-    return GD_EXIT_OK;
 }
 
 static int unknown_option(const gd_usage *usage, const char *given, size_t length)
@@ -90,7 +31,7 @@ static int unknown_option(const gd_usage *usage, const char *given, size_t lengt
             ? gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; did you mean --%s?",
                                usage->name, word, nearest)
             : gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; '%s%s --help' lists them",
-                               usage->name, word, caller_of(usage), usage->name);
+                               usage->name, word, gd_help_caller(usage), usage->name);
     free(word);
     return code;
 }
@@ -163,7 +104,7 @@ static int check_once(const gd_usage *usage, const gd_option *option, uint32_t *
     uint32_t bit = 1U << (option - usage->options);
     bool again = (*seen & bit) != 0;
     *seen |= bit;
-    if (again && option->kind != GD_OPTION_FLAG && !is_list(option))
+    if (again && option->kind != GD_OPTION_FLAG && !gd_option_is_list(option))
         return gd_message_error(GD_EXIT_USAGE, "--%s is given twice", option->name);
     return -1;
 }
@@ -210,23 +151,30 @@ static int read_short_option(const gd_usage *usage, int argc, char **argv, int *
                     : code;
 }
 
-int gd_options_refuse(const gd_usage *usage)
+/* To free. The forms of a synopsis, each with the name, on one line. */
+static char *describe_call(const gd_usage *usage)
 {
-    const char *end = strchr(usage->synopsis, '\n');
-    size_t first = end != NULL ? (size_t)(end - usage->synopsis) : strlen(usage->synopsis);
-    const char *rest = end != NULL ? end + strspn(end, "\n ") : "";
-    bool other = strncmp(rest, "griddep ", strlen("griddep ")) == 0;
-    return gd_message_error(GD_EXIT_USAGE, "usage: %s%s %.*s%s%s", caller_of(usage), usage->name,
-                            (int)first, usage->synopsis,
-                            other           ? ", or: "
-                            : *rest != '\0' ? " "
-                                            : "",
-                            rest);
+    const char *caller = gd_help_caller(usage), *other = strchr(usage->synopsis, '\n');
+    int first = (int)strcspn(usage->synopsis, "\n");
+    return other == NULL ? gd_heap_format("%s%s %s", caller, usage->name, usage->synopsis)
+                         : gd_heap_format("%s%s %.*s, or: %s%s %s", caller, usage->name, first,
+                                          usage->synopsis, caller, usage->name, other + 1);
 }
 
-static int check_words(const gd_usage *usage, size_t count)
+int gd_options_refuse(const gd_usage *usage)
 {
-    return count < usage->words_least ? gd_options_refuse(usage) : -1;
+    char *call = describe_call(usage);
+    int code = gd_message_error(GD_EXIT_USAGE, "usage: %s", call);
+    free(call);
+    return code;
+}
+
+static int refuse_word(const gd_usage *usage, const char *word)
+{
+    char *call = describe_call(usage);
+    int code = gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: %s", word, call);
+    free(call);
+    return code;
 }
 
 int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count,
@@ -247,6 +195,19 @@ int gd_options_choose(const char *option, const char *text, const char *const *w
     return code;
 }
 
+int gd_options_choose_named(const char *option, const char *text, const void *items, size_t count,
+                            size_t item_bytes, size_t *index)
+{
+    if (text == NULL)
+        return 0;
+    const char **names = gd_heap_take(count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = *(const char *const *)((const char *)items + i * item_bytes);
+    int code = gd_options_choose(option, text, names, count, index);
+    free(names);
+    return code;
+}
+
 int gd_options_choose_mode(const char *text, int32_t *mode)
 {
     const char *names[GRIDDEP_MODE_COUNT];
@@ -256,6 +217,19 @@ int gd_options_choose_mode(const char *text, int32_t *mode)
     int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT, &index);
     if (code == 0)
         *mode = (int32_t)index;
+    return code;
+}
+
+int gd_options_choose_modes(const char *text, uint32_t *modes)
+{
+    const char *names[GRIDDEP_MODE_COUNT + 1];
+    size_t index = 0;
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
+        names[i] = griddep_mode_name(i);
+    names[GRIDDEP_MODE_COUNT] = "all";
+    int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT + 1, &index);
+    if (code == 0)
+        *modes = index == GRIDDEP_MODE_COUNT ? (1U << GRIDDEP_MODE_COUNT) - 1 : 1U << index;
     return code;
 }
 
@@ -270,7 +244,8 @@ int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **w
         if (!only_words && strcmp(word, "--") == 0) {
             only_words = true;
         } else if (!only_words && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
-            return print_help(usage);
+            gd_help_print(usage);
+            return GD_EXIT_OK;
         } else if (!only_words && strncmp(word, "--", 2) == 0) {
             int code = read_option(usage, argc, argv, &i, &seen);
             if (code >= 0)
@@ -280,17 +255,11 @@ int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **w
             if (code >= 0)
                 return code;
         } else if (count == usage->words_most) {
-            return gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: %s%s %s",
-                                    word, caller_of(usage), usage->name, usage->synopsis);
+            return refuse_word(usage, word);
         } else {
             words[count++] = word;
         }
     }
     *word_count = count;
-    return check_words(usage, count);
-}
-
-void gd_options_want_table(void)
-{
-    table_wanted = true;
+    return count < usage->words_least ? gd_options_refuse(usage) : -1;
 }

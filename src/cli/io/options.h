@@ -35,20 +35,31 @@ typedef struct gd_option {
 typedef struct gd_usage {
     const char *name;         /* "run" */
     const char *summary;      /* one line */
-    const char *synopsis;     /* behind "griddep run" */
-    const char *details;      /* paragraphs, or NULL */
+    const char *synopsis;     /* behind "griddep run"; a line a form */
+    const char *details;      /* as gd_help_print_text takes them, or NULL */
     const gd_option *options; /* ends with GD_OPTION_END; at most 31 */
     size_t words_least, words_most;
     bool is_program; /* of its own, called by its name: not a subcommand of griddep */
 } gd_usage;
+
+/* Whether it may be given several times. */
+bool gd_option_is_list(const gd_option *option);
 
 /* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that
  * lists them; *index is then as it was. */
 int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count,
                       size_t *index);
 
+/* Which of the items of a table, each of which begins with its name, is named; NULL: *index stays
+ * as it is. */
+int gd_options_choose_named(const char *option, const char *text, const void *items, size_t count,
+                            size_t item_bytes, size_t *index);
+
 /* The same for --mode and the names of all modes. */
 int gd_options_choose_mode(const char *text, int32_t *mode);
+
+/* The same for commands that take several: a bit for each; "all" has every one. */
+int gd_options_choose_modes(const char *text, uint32_t *modes);
 
 /* Says on one line how the command is called, for callers that miss a word: GD_EXIT_USAGE. */
 int gd_options_refuse(const gd_usage *usage);
@@ -58,9 +69,5 @@ int gd_options_refuse(const gd_usage *usage);
  * code: 0 after --help has been printed, GD_EXIT_USAGE after a message. */
 int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words,
                     size_t *word_count);
-
-/* From here on --help prints the table of options for programs: lines "summary", "synopsis",
- * "words", "option" and "detail", each followed by its fields behind tabs. */
-void gd_options_want_table(void);
 
 #endif

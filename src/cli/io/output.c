@@ -186,14 +186,9 @@ json_t *gd_output_real(double value)
 }
 
 /* A failure to write is seen by the check of stdout at the end of main. */
-void gd_output_write(json_t *document)
+static void write_document(FILE *stream, json_t *document, size_t layout)
 {
-    gd_output_write_to(stdout, document);
-}
-
-void gd_output_write_to(FILE *stream, json_t *document)
-{
-    char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    char *text = json_dumps(document, layout | JSON_REAL_PRECISION(9));
     require(text == NULL);
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
         /* jansson writes these as they are; what is no ASCII stands in strings alone. */
@@ -207,6 +202,21 @@ void gd_output_write_to(FILE *stream, json_t *document)
     putc('\n', stream);
     free(text);
     json_decref(document);
+}
+
+void gd_output_write_to(FILE *stream, json_t *document)
+{
+    write_document(stream, document, JSON_INDENT(2));
+}
+
+void gd_output_write(json_t *document)
+{
+    gd_output_write_to(stdout, document);
+}
+
+void gd_output_write_line(json_t *document)
+{
+    write_document(stdout, document, 0);
 }
 
 void gd_columns_add(gd_columns *columns, const char *format, ...)

@@ -50,6 +50,9 @@ json_t *gd_output_real(double value);
 void gd_output_write(json_t *document);
 void gd_output_write_to(FILE *stream, json_t *document);
 
+/* The same on stdout, on one line: one of several documents. */
+void gd_output_write_line(json_t *document);
+
 /* A table: the cells row by row. All but the columns named in `left` (bit per column) are aligned
  * to the right. Where the first row is titles, a column with nothing but "-" below its title is
  * left out. */

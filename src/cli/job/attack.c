@@ -44,7 +44,7 @@ static bool is_broken(const gd_attacked *attacked, const gd_attack *attack, uint
         return false;
     const gd_plan_launch *a = &attacked->plan->launches[attack->broken.launch],
                          *b = &attacked->plan->launches[launch];
-    return a->module == b->module && strcmp(a->kernel, b->kernel) == 0;
+    return gd_plan_is_kernel(b) && a->module == b->module && strcmp(a->kernel, b->kernel) == 0;
 }
 
 /* A kernel that has no place for a trigger keeps what it has. */
@@ -62,7 +62,7 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
                          int32_t eager, griddep_ptx **ptx, griddep_error *error)
 {
     const gd_plan_launch *planned = &attacked->plan->launches[launch];
-    const gd_modulefile *file = &attacked->modules->items[planned->module];
+    const gd_modulefile *file = gd_modulefile_of(attacked->modules, planned);
     bool moves = eager == EAGER_ALL || (eager == EAGER_PRODUCER && launch == attack->producer);
     griddep_ptx *made = NULL;
     *ptx = NULL;
@@ -124,7 +124,7 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
-        given[i] = texts != NULL ? texts[i] : attacked->modules->items[launch->module].ptx;
+        given[i] = texts != NULL ? texts[i] : gd_modulefile_of(attacked->modules, launch)->ptx;
         pdl[i] = pdl_of(attacked, attack, i);
     }
     int32_t status = gd_chaincheck_texts(plan, given, pdl, &findings, &error);
@@ -211,6 +211,8 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
                           uint32_t index, const griddep_ptx *text, griddep_error *error)
 {
     const gd_plan_launch *planned = &attacked->plan->launches[index];
+    if (!gd_plan_is_kernel(planned))
+        return gd_session_add_move(&attacked->session, planned, chain, error);
     griddep_launch_config config =
         gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT);
     griddep_module *module = attacked->session.modules[planned->module];

@@ -40,8 +40,10 @@ int32_t gd_chaincheck_texts(const gd_plan *plan, const griddep_ptx *const *texts
         const gd_plan_launch *launch = &plan->launches[i];
         const griddep_launch_config config = {
             .size = sizeof(config), .pdl = pdl[i], .lane = launch->lane};
-        status = griddep_chain_add_ptx(chain, texts[i], launch->kernel, &config, NULL,
-                                       launch->argument_count, error);
+        status = gd_plan_is_kernel(launch)
+                     ? griddep_chain_add_ptx(chain, texts[i], launch->kernel, &config, NULL,
+                                             launch->argument_count, error)
+                     : gd_planlaunch_add_move(plan, launch, NULL, chain, error);
         if (status == GRIDDEP_OK)
             status = gd_planlaunch_describe(plan, launch, chain, error);
     }
@@ -60,7 +62,7 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
-        texts[i] = modules->items[launch->module].ptx;
+        texts[i] = gd_modulefile_of(modules, launch)->ptx;
         each[i] = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl;
     }
     int32_t status = gd_chaincheck_texts(plan, texts, each, findings, &error);

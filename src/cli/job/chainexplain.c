@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "griddep.h"
 
@@ -21,6 +22,9 @@
 /* One hop as it is printed. */
 typedef struct gd_hop_report {
     uint32_t launch;
+    bool next_round; /* the first launch behind the last one of the round before */
+    bool is_kernel;
+    const char *kernel; /* or what it is: "copy" */
     griddep_explanation *explanation;
     griddep_explanation_info info;
     const gd_overlap *measured; /* NULL: nothing was asked for */
@@ -49,10 +53,11 @@ static void print_measured(const gd_hop_report *hop)
     if (measured == NULL || hop->info.producer == NULL)
         return;
     if (!measured->known) {
-        gd_output_print("  measured: nothing: %s\n",
-                        hop->unmeasured != NULL
-                            ? hop->unmeasured
-                            : "code without PTX takes no stamps, or the kernels left none");
+        gd_output_print(
+            "  measured: nothing: %s\n",
+            hop->unmeasured != NULL
+                ? hop->unmeasured
+                : "copies, fills and code without PTX take no stamps, or the kernels left none");
         return;
     }
     gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last one of %s "
@@ -71,11 +76,15 @@ static void print_hop(const gd_hop_report *hop)
     gd_columns columns = {.column_count = 3, .left = ~0U};
     griddep_condition condition = {.size = sizeof(condition)};
     puts("");
-    if (hop->info.producer != NULL)
-        gd_output_print("launch %" PRIu32 ": %s behind %s\n", hop->launch, hop->info.consumer,
-                        hop->info.producer);
+    if (hop->next_round)
+        gd_output_print("next round: %s", hop->info.consumer);
     else
-        gd_output_print("launch %" PRIu32 ": %s\n", hop->launch, hop->info.consumer);
+        gd_output_print("launch %" PRIu32 ": %s", hop->launch, hop->info.consumer);
+    if (strcmp(hop->info.consumer, hop->kernel) != 0)
+        gd_output_print(" (%s%s)", hop->is_kernel ? "kernel " : "", hop->kernel);
+    if (hop->info.producer != NULL)
+        gd_output_print(" behind %s", hop->info.producer);
+    puts("");
     for (uint32_t i = 0;
          griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
         gd_columns_add(&columns, "  %s", met_text(condition.met));
@@ -121,7 +130,7 @@ static json_t *hop_json(const gd_hop_report *hop)
     for (uint32_t i = 0;
          griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++)
         gd_output_append(list, condition_json(&condition));
-    GD_SET(object, {"launch", json_integer(hop->launch)},
+    GD_SET(object, {"launch", json_integer(hop->launch)}, {"kernel", gd_output_string(hop->kernel)},
            {"producer", gd_output_string(hop->info.producer)},
            {"consumer", gd_output_string(hop->info.consumer)},
            {"overlap", gd_output_string(griddep_overlap_name(hop->info.overlap))},
@@ -139,6 +148,7 @@ typedef struct gd_chain_report {
     griddep_runtime_info device;
     int32_t mode;
     gd_hop_report *hops;
+    uint32_t hop_count; /* one more than launches where the next round is asked for */
     gd_overlap *overlaps;
 } gd_chain_report;
 
@@ -147,15 +157,21 @@ static int explain_hops(gd_chain_report *report, const gd_session *session)
     griddep_error error;
     griddep_error_init(&error);
     int code = 0;
-    for (uint32_t i = 0; i < report->plan->launch_count && code == 0; i++) {
+    for (uint32_t i = 0; i < report->hop_count && code == 0; i++) {
         gd_hop_report *hop = &report->hops[i];
-        *hop = (gd_hop_report){.launch = i, .info = {.size = sizeof(hop->info)}};
+        const gd_plan_launch *launch =
+            &report->plan->launches[i == report->plan->launch_count ? 0 : i];
+        *hop = (gd_hop_report){.launch = i,
+                               .next_round = i == report->plan->launch_count,
+                               .is_kernel = gd_plan_is_kernel(launch),
+                               .kernel = launch->kernel,
+                               .info = {.size = sizeof(hop->info)}};
         int32_t status =
             griddep_chain_explain(session->chain, report->mode, i, &hop->explanation, &error);
         if (status == GRIDDEP_OK)
             status = griddep_explanation_get_info(hop->explanation, &hop->info, &error);
         if (status != GRIDDEP_OK)
-            code = gd_message_library_at(report->plan->launches[i].place, &error, "explaining");
+            code = gd_message_library_at(launch->place, &error, "explaining");
     }
     return code;
 }
@@ -164,14 +180,14 @@ static void print_report(const gd_chain_report *report)
 {
     gd_device_print(&report->device);
     gd_output_print("chain %s, mode %s\n", report->plan->name, griddep_mode_name(report->mode));
-    for (uint32_t i = 0; i < report->plan->launch_count; i++)
+    for (uint32_t i = 0; i < report->hop_count; i++)
         print_hop(&report->hops[i]);
 }
 
 static void print_report_json(const gd_chain_report *report)
 {
     json_t *document = json_object(), *hops = json_array();
-    for (uint32_t i = 0; i < report->plan->launch_count; i++)
+    for (uint32_t i = 0; i < report->hop_count; i++)
         gd_output_append(hops, hop_json(&report->hops[i]));
     GD_SET(document, {"chain", gd_output_string(report->plan->name)},
            {"mode", gd_output_string(griddep_mode_name(report->mode))},
@@ -214,11 +230,12 @@ static int explain_plan(const gd_chainexplain_request *request, const gd_plan *p
         gd_options_choose_mode(request->mode != NULL ? request->mode : "graph-pdl", &report.mode);
     if (code == 0)
         code = gd_plan_check_whole(plan);
-    report.hops = gd_heap_take(plan->launch_count, sizeof(*report.hops));
+    report.hop_count = plan->launch_count + request->rounds;
+    report.hops = gd_heap_take(report.hop_count, sizeof(*report.hops));
     report.overlaps = gd_heap_take(plan->launch_count, sizeof(*report.overlaps));
     if (code == 0)
         code = report_on(request, &report);
-    for (uint32_t i = 0; i < plan->launch_count; i++)
+    for (uint32_t i = 0; i < report.hop_count; i++)
         griddep_explanation_destroy(report.hops[i].explanation);
     free(report.hops);
     free(report.overlaps);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #include "cli/io/device.h"
 #include "cli/io/heap.h"
 #include "cli/io/output.h"
@@ -152,10 +154,11 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
 static void print_first(const gd_difference *difference, const char *wanted)
 {
     char got_text[GD_OUTPUT_VALUE], wanted_text[GD_OUTPUT_VALUE];
-    printf("%llu elements differ in some bit, first element %llu: %s, %s %s\n",
-           (unsigned long long)difference->unequal, (unsigned long long)difference->first,
-           gd_output_value(difference->got, got_text), wanted,
-           gd_output_value(difference->wanted, wanted_text));
+    printf("%llu %s in some bit, first element %llu: %s, %s %s\n",
+           (unsigned long long)difference->unequal,
+           gd_plural(difference->unequal, "element differs", "elements differ"),
+           (unsigned long long)difference->first, gd_output_value(difference->got, got_text),
+           wanted, gd_output_value(difference->wanted, wanted_text));
 }
 
 static void print_unequal(const gd_job *job, int32_t mode)
@@ -269,8 +272,10 @@ static void print_hops(const gd_job *job)
 void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     gd_device_print(info);
-    gd_output_print("chain %s: %u launches, %.3f MB read and written per step\n", job->plan->name,
-                    (unsigned)job->plan->launch_count, (double)job->plan->step_bytes / 1e6);
+    gd_output_print("chain %s: %u %s, %.3f MB read and written per step\n", job->plan->name,
+                    (unsigned)job->plan->launch_count,
+                    gd_plural(job->plan->launch_count, "launch", "launches"),
+                    (double)job->plan->step_bytes / 1e6);
     print_hops(job);
     print_unwritten(job);
     print_results(job);
@@ -342,6 +347,7 @@ static json_t *hops_json(const gd_job *job, const gd_job_mode *result)
         gd_output_append(
             list,
             GD_OBJECT(
+                {"name", gd_output_string(job->plan->launches[i].name)},
                 {"kernel", gd_output_string(job->plan->launches[i].kernel)},
                 {"pdl", json_boolean(is_set(hop->reason))}, {"reason", json_integer(hop->reason)},
                 {"reason_text", gd_output_string(griddep_reason_text(hop->reason))},

@@ -13,6 +13,8 @@
 
 #include "griddep.h"
 
+#include "base/plural.h"
+
 #include "cli/job/chaincheck.h"
 #include "cli/io/device.h"
 #include "cli/io/heap.h"
@@ -149,11 +151,13 @@ static void note_difference(gd_sanitize_state *state, const char *schedule, int3
         return;
     char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
     char *text = gd_heap_format(
-        "in %s with schedule %s buffer %s is not as the serial run left it: %llu elements differ "
-        "in some bit, first element %llu: %s, serial %s",
+        "in %s with schedule %s buffer %s is not as the serial run left it: %llu %s in some "
+        "bit, first element %llu: %s, serial %s",
         griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
-        (unsigned long long)difference->unequal, (unsigned long long)difference->first,
-        gd_output_value(difference->got, got), gd_output_value(difference->wanted, wanted));
+        (unsigned long long)difference->unequal,
+        gd_plural(difference->unequal, "element differs", "elements differ"),
+        (unsigned long long)difference->first, gd_output_value(difference->got, got),
+        gd_output_value(difference->wanted, wanted));
     gd_output_append(state->differences, gd_output_string(text));
     free(text);
 }
@@ -252,11 +256,6 @@ static int run_all(gd_sanitize_state *state)
 
 /* ---- telling ---- */
 
-static char *list_schedules(const gd_sanitize_state *state)
-{
-    return gd_suggest_list(state->schedules, state->schedule_count);
-}
-
 static void print_differences(const gd_sanitize_state *state)
 {
     FILE *stream = state->request->stream;
@@ -288,8 +287,9 @@ static void print_text(const gd_sanitize_state *state, const char *verdict)
     fputs("on the emulated driver: chain ", stream);
     char *name = gd_output_clean(state->plan->name);
     size_t runs = json_array_size(state->runs);
-    fprintf(stream, "%s, %u launch%s, %zu run%s\n", name, (unsigned)state->plan->launch_count,
-            state->plan->launch_count == 1 ? "" : "es", runs, runs == 1 ? "" : "s");
+    fprintf(stream, "%s, %u %s, %zu %s\n", name, (unsigned)state->plan->launch_count,
+            gd_plural(state->plan->launch_count, "launch", "launches"), runs,
+            gd_plural(runs, "run", "runs"));
     free(name);
     gd_racelist_print(stream, &state->list);
     print_differences(state);
@@ -317,7 +317,7 @@ static int print_result(const gd_sanitize_state *state)
 {
     size_t found = gd_racelist_count(&state->list);
     int code = found > 0 ? GD_EXIT_SANITIZE : state->differs ? GD_EXIT_DIFFERS : GD_EXIT_OK;
-    char *schedules = list_schedules(state);
+    char *schedules = gd_suggest_list(state->schedules, state->schedule_count);
     char *verdict = gd_sanitize_verdict(state->request, found, state->launches, schedules,
                                         state->schedule_count > 1,
                                         state->model != NULL ? state->model : "unknown");
@@ -364,12 +364,6 @@ static int count_static_errors(gd_sanitize_state *state)
     }
     griddep_findings_destroy(findings);
     return code;
-}
-
-static int check_plan(gd_sanitize_state *state)
-{
-    int code = gd_plan_check_files(state->plan, &state->modules);
-    return code == 0 ? count_static_errors(state) : code;
 }
 
 static void *share(size_t bytes)
@@ -421,7 +415,9 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
                                .list = gd_racelist_begin(),
                                .runs = json_array(),
                                .differences = json_array()};
-    int code = check_plan(&state);
+    int code = gd_plan_check_files(state.plan, &state.modules);
+    if (code == 0)
+        code = count_static_errors(&state);
     if (code == 0)
         code = gd_outputfile_check();
     if (code == 0)

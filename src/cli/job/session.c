@@ -105,6 +105,15 @@ griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_
                                    session->maps[launch - session->plan->launches]);
 }
 
+int32_t gd_session_add_move(const gd_session *session, const gd_plan_launch *launch,
+                            griddep_chain *chain, griddep_error *error)
+{
+    int32_t status =
+        gd_planlaunch_add_move(session->plan, launch, session->addresses, chain, error);
+    return status == GRIDDEP_OK ? gd_planlaunch_describe(session->plan, launch, chain, error)
+                                : status;
+}
+
 static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel,
                             const griddep_launch_config *config, const gd_plan_launch *launch,
                             griddep_error *error)
@@ -142,14 +151,18 @@ static int check_launch(const gd_session *session, const gd_plan_launch *launch,
 static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
 {
     const gd_plan_launch *launch = &session->plan->launches[index];
-    griddep_module *module = session->modules[launch->module];
     griddep_launch_config config = gd_session_config(session, launch, pdl);
+    griddep_kernel *kernel = NULL;
     griddep_error error;
     griddep_error_init(&error);
+    if (!gd_plan_is_kernel(launch))
+        return gd_session_add_move(session, launch, session->chain, &error) == GRIDDEP_OK
+                   ? 0
+                   : gd_message_library_at(launch->place, &error, launch->kernel);
+    griddep_module *module = session->modules[launch->module];
     int code = check_launch(session, launch, module, &config);
     if (code != 0)
         return code;
-    griddep_kernel *kernel = NULL;
     int32_t status = griddep_module_find_kernel(module, launch->kernel, &kernel, &error);
     if (status == GRIDDEP_OK)
         status = add_to_chain(session, kernel, &config, launch, &error);

@@ -93,6 +93,24 @@ static int run_launch(const gd_plan *plan, uint32_t index, uint32_t multiprocess
         (unsigned)index, launch->reference->kernel);
 }
 
+/* A copy or a fill. */
+static void run_move(const gd_plan *plan, const gd_plan_launch *launch, void *const *images,
+                     void *const *results)
+{
+    char *places[2] = {NULL, NULL};
+    uint64_t bytes = gd_plan_reach(plan, &launch->arguments[0]);
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        char *data = results[argument->buffer] != NULL ? results[argument->buffer]
+                                                       : images[argument->buffer];
+        places[i] = data + argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
+    }
+    if (launch->node == GRIDDEP_GRAPH_NODE_COPY)
+        memmove(places[0], places[1], bytes);
+    else
+        memset(places[0], launch->value, bytes);
+}
+
 int gd_verify_compute(const gd_plan *plan, uint32_t multiprocessors, void *const *images,
                       void **results)
 {
@@ -104,7 +122,11 @@ int gd_verify_compute(const gd_plan *plan, uint32_t multiprocessors, void *const
         memcpy(results[i], images[i], bytes);
     }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
-        int code = run_launch(plan, i, multiprocessors, images, results);
+        int code = 0;
+        if (gd_plan_is_kernel(&plan->launches[i]))
+            code = run_launch(plan, i, multiprocessors, images, results);
+        else
+            run_move(plan, &plan->launches[i], images, results);
         if (code != 0)
             return code;
     }

@@ -57,6 +57,12 @@ const char *gd_modulefile_kind_text(gd_modulefile_kind kind)
     return texts[kind];
 }
 
+const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_plan_launch *launch)
+{
+    static const gd_modulefile none;
+    return gd_plan_is_kernel(launch) ? &list->items[launch->module] : &none;
+}
+
 int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
 {
     *list = (gd_modulefile_list){.items = gd_heap_take(plan->module_count, sizeof(*list->items)),

@@ -41,6 +41,9 @@ typedef struct gd_modulefile_list {
     uint32_t count;
 } gd_modulefile_list;
 
+/* The code of a launch; one of no kind, without PTX, for a copy or a fill. */
+const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_plan_launch *launch);
+
 /* Reads and parses what there is. Returns 0, or an exit code after a message where a file cannot be
  * read; syntax errors are no failure. The list is to be freed either way, before the plan. */
 int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list);

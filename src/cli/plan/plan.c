@@ -29,6 +29,16 @@ gd_plan_argument *gd_plan_add_argument(gd_plan_launch *launch)
     return ADD(launch->arguments, launch->argument_count);
 }
 
+const char *const gd_plan_pdl_names[3] = {[GRIDDEP_PDL_AUTO - 1] = "auto",
+                                          [GRIDDEP_PDL_OFF - 1] = "off",
+                                          [GRIDDEP_PDL_FORCE - 1] = "force"};
+
+const char *gd_plan_launch_name(const gd_plan *plan, uint32_t launch)
+{
+    const gd_plan_launch *of = &plan->launches[launch];
+    return of->name != NULL ? of->name : of->kernel;
+}
+
 gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan)
 {
     return ADD(plan->expectations, plan->expectation_count);
@@ -123,6 +133,18 @@ uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer)
     return buffer->count * gd_type_bytes(buffer->type);
 }
 
+uint64_t gd_plan_reach(const gd_plan *plan, const gd_plan_argument *argument)
+{
+    const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
+    uint64_t count = argument->count > 0 ? argument->count : buffer->count - argument->offset;
+    return count * gd_type_bytes(buffer->type);
+}
+
+bool gd_plan_is_kernel(const gd_plan_launch *launch)
+{
+    return launch->node == GRIDDEP_GRAPH_NODE_KERNEL;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -145,13 +167,12 @@ static uint64_t launch_bytes(const gd_plan *plan, const gd_plan_launch *launch)
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         if (!launch->arguments[i].is_buffer || uses_before(launch, i))
             continue;
-        const gd_plan_buffer *buffer = &plan->buffers[launch->arguments[i].buffer];
         uint64_t read = 0, written = 0;
         for (uint32_t k = i; k < launch->argument_count; k++) {
             const gd_plan_argument *argument = &launch->arguments[k];
             if (!argument->is_buffer || argument->buffer != launch->arguments[i].buffer)
                 continue;
-            uint64_t bytes = (buffer->count - argument->offset) * gd_type_bytes(buffer->type);
+            uint64_t bytes = gd_plan_reach(plan, argument);
             if (argument->access != GD_ACCESS_WRITE)
                 read = larger(read, bytes);
             if (argument->access == GD_ACCESS_WRITE || argument->access == GD_ACCESS_UPDATE)
@@ -163,13 +184,14 @@ static uint64_t launch_bytes(const gd_plan *plan, const gd_plan_launch *launch)
 }
 
 /* A buffer that one launch both writes and uses otherwise is not written first: the kernel may read
- * what stood in it. */
-static bool launch_writes_only(const gd_plan_launch *launch, uint32_t buffer)
+ * what stood in it. Nor is one that a copy or fill writes in part. */
+static bool launch_writes_only(const gd_plan *plan, const gd_plan_launch *launch, uint32_t buffer)
 {
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         if (argument->is_buffer && argument->buffer == buffer &&
-            (argument->access != GD_ACCESS_WRITE || argument->offset > 0))
+            (argument->access != GD_ACCESS_WRITE || argument->offset > 0 ||
+             gd_plan_reach(plan, argument) < gd_plan_buffer_bytes(&plan->buffers[buffer])))
             return false;
     }
     return true;
@@ -183,7 +205,7 @@ static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
             continue;
         gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
         if (!used[argument->buffer])
-            buffer->written_first = launch_writes_only(launch, argument->buffer);
+            buffer->written_first = launch_writes_only(plan, launch, argument->buffer);
         if (argument->access == GD_ACCESS_WRITE || argument->access == GD_ACCESS_UPDATE)
             buffer->written = true;
         used[argument->buffer] = true;

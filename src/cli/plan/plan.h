@@ -40,9 +40,8 @@ typedef struct gd_plan_buffer {
     gd_type type;
     uint64_t count; /* elements */
     gd_fill fill;
-    bool written; /* by any launch */
-    bool
-        written_first; /* its first use in the chain is GD_ACCESS_WRITE: it is poisoned before each
+    bool written;       /* by any launch */
+    bool written_first; /* its first use in the chain is GD_ACCESS_WRITE: it is poisoned before each
                         * run */
     gd_place place;
 } gd_plan_buffer;
@@ -60,6 +59,7 @@ typedef struct gd_plan_argument {
     bool is_buffer;
     uint32_t buffer;
     uint64_t offset; /* elements */
+    uint64_t count;  /* elements from there; 0: to the buffer's end */
     gd_access access;
     bool access_given;
     bool viewed; /* the kernel takes the buffer's bytes for elements of `type` */
@@ -76,13 +76,17 @@ enum { GD_GRID_ANY = 0, GD_GRID_MULTIPROCESSORS = -1 };
 /* What stands in gd_plan_launch.carveouts beside percents and GRIDDEP_CARVEOUT_DEFAULT. */
 enum { GD_CARVEOUT_ANY = -2 };
 
+/* A launch of a kernel, a copy or a fill. A copy's arguments are its target and its source, a
+ * fill's its target. */
 typedef struct gd_plan_launch {
-    char *kernel;
+    int32_t node;    /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY or _FILL */
+    uint8_t value;   /* of a fill */
+    char *kernel;    /* its name, or "copy", "fill" */
     char *name;      /* or NULL */
     uint32_t lane;   /* index in the plan's lanes */
     uint32_t *after; /* earlier launches that it waits for */
     uint32_t after_count;
-    uint32_t module;
+    uint32_t module;                        /* of a kernel */
     uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
     bool grid_is_multiprocessors;           /* grid[0] is the device's number of multiprocessors */
     uint32_t *grids; /* other first dimensions that give the same result, or GD_GRID_* */
@@ -136,6 +140,12 @@ gd_plan_module *gd_plan_add_module(gd_plan *plan);
 gd_plan_buffer *gd_plan_add_buffer(gd_plan *plan);
 gd_plan_launch *gd_plan_add_launch(gd_plan *plan);
 gd_plan_argument *gd_plan_add_argument(gd_plan_launch *launch);
+
+/* What GRIDDEP_PDL_* are called, from AUTO on: "auto", "off", "force". */
+extern const char *const gd_plan_pdl_names[3];
+
+/* What the chain file calls a launch, else its kernel. */
+const char *gd_plan_launch_name(const gd_plan *plan, uint32_t launch);
 gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan);
 
 /* The index of a lane, which is added when the plan lacks it; NULL: the lane of launches that name
@@ -158,6 +168,11 @@ int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count);
 uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument);
 
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
+
+/* Of the buffer that an argument points into, from there on. */
+uint64_t gd_plan_reach(const gd_plan *plan, const gd_plan_argument *argument);
+
+bool gd_plan_is_kernel(const gd_plan_launch *launch);
 
 /* Fills what follows from the rest: which buffers are written, and the bytes of a step where none
  * are given. */

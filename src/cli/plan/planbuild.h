@@ -15,20 +15,20 @@ typedef struct gd_build_shape {
     uint32_t blocks, threads, shared_bytes;
 } gd_build_shape;
 
-/* What matvec_bf16's head comment recommends for a size. */
+/* What the library suggests (griddep_shelf_suggest) for matvec_bf16, */
 gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows,
                                      uint64_t columns);
 
-/* What linear_bf16's recommends; `pair`: with a second matrix for silu(W x) * (U x). */
+/* for linear_bf16, `pair`: with a second matrix for silu(W x) * (U x), */
 gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows,
                                      uint64_t columns, bool pair);
 
-/* What linear_fp8 takes: as many threads as its PTX allows. */
+/* for linear_fp8, */
 gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows,
                                          uint64_t columns);
 
-/* How attention_decode_bf16 is launched; the blocks are those of a cluster, which share the context
- * of one head of keys and values. group: query heads that share it. */
+/* and for attention_decode_bf16; the blocks are those of a cluster, which share the context of one
+ * head of keys and values. group: query heads that share it. */
 gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim,
                                         uint32_t group, uint32_t context);
 

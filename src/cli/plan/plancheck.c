@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plural.h"
+
 #include "cli/io/heap.h"
 #include "cli/plan/planlaunch.h"
 #include "cli/io/suggest.h"
@@ -67,9 +69,10 @@ static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx,
                            uint32_t count)
 {
     if (launch->argument_count != count)
-        return gd_message_error_at(launch->place, "%s takes %u arguments, %u are given",
-                                   launch->kernel, (unsigned)count,
-                                   (unsigned)launch->argument_count);
+        return gd_message_error_at(launch->place, "%s takes %u %s, %u %s given", launch->kernel,
+                                   (unsigned)count, gd_plural(count, "argument", "arguments"),
+                                   (unsigned)launch->argument_count,
+                                   gd_plural(launch->argument_count, "is", "are"));
     for (uint32_t i = 0; i < count; i++) {
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
         if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
@@ -102,7 +105,8 @@ static int check_launches(const gd_plan *plan, const gd_modulefile_list *modules
 {
     int code = 0;
     for (uint32_t i = 0; i < plan->launch_count && code == 0; i++)
-        code = check_entry(plan, &plan->launches[i], modules->items[plan->launches[i].module].ptx);
+        code = check_entry(plan, &plan->launches[i],
+                           gd_modulefile_of(modules, &plan->launches[i])->ptx);
     return code;
 }
 
@@ -114,7 +118,7 @@ static int check_references(const gd_plan *plan)
         if (plan->expectations[i].from == GD_EXPECTED_REFERENCE)
             asked = &plan->expectations[i];
     for (uint32_t i = 0; i < plan->launch_count && asked != NULL; i++)
-        if (plan->launches[i].reference == NULL)
+        if (gd_plan_is_kernel(&plan->launches[i]) && plan->launches[i].reference == NULL)
             return gd_message_error_at(
                 asked->place,
                 "'from: reference' needs a CPU reference for every launch; launch %u, %s, has none",

@@ -214,12 +214,6 @@ static int read_shelf_module(const gd_yaml_node *node, const char *shelf)
     return code;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static int read_module_file(const gd_chainfile_module *source, gd_plan_module *module)
 {
     module->path = gd_hostfile_join(source->node->place.file, source->file);
@@ -228,7 +222,7 @@ static int read_module_file(const gd_chainfile_module *source, gd_plan_module *m
     if (reason != NULL)
         return gd_message_error_at(gd_yaml_place(source->node, "file"), "file %s: %s", module->path,
                                    reason);
-    if (source->options_count > 0 && !ends_with(module->path, ".cu"))
+    if (source->options_count > 0 && !gd_hostfile_has_ending(module->path, ".cu"))
         return gd_message_error_at(gd_yaml_place(source->node, "options"),
                                    "options are for CUDA C++ (.cu) only");
     module->options = gd_heap_take(source->options_count, sizeof(*module->options));
@@ -833,13 +827,132 @@ static int read_carveouts(const gd_chainfile_launch *source, gd_plan_launch *lau
     return 0;
 }
 
+/* ---- copies and fills */
+
+static const char *const move_fields = "a copy or a fill has a name, a lane and 'after', no other";
+
+/* A stretch of a buffer. */
+static int read_stretch(const gd_yaml_node *node, const gd_plan *plan, const char *field,
+                        const char *name, const char *offset_field, const char *offset,
+                        gd_plan_argument *argument)
+{
+    argument->is_buffer = true;
+    argument->place = gd_yaml_place(node, field);
+    int code = find_buffer(node, plan, name, &argument->buffer);
+    if (code == 0 && offset != NULL)
+        code = read_whole(node, offset_field, offset, 0, plan->buffers[argument->buffer].count - 1,
+                          &argument->offset);
+    return code;
+}
+
+static uint64_t elements_left(const gd_plan *plan, const gd_plan_argument *argument)
+{
+    return plan->buffers[argument->buffer].count - argument->offset;
+}
+
+static int read_copy(const gd_chainfile_copy *source, const gd_plan *plan, gd_plan_launch *launch)
+{
+    gd_plan_argument *target = gd_plan_add_argument(launch), *from = NULL;
+    int code =
+        read_stretch(source->node, plan, "to", source->to, "to_offset", source->to_offset, target);
+    if (code != 0)
+        return code;
+    from = gd_plan_add_argument(launch);
+    target = &launch->arguments[0];
+    code = read_stretch(source->node, plan, "from", source->from, "from_offset",
+                        source->from_offset, from);
+    if (code != 0)
+        return code;
+    const gd_plan_buffer *a = &plan->buffers[from->buffer], *b = &plan->buffers[target->buffer];
+    if (a->type != b->type)
+        return gd_message_error_at(source->node->place,
+                                   "'%s' has elements of type %s, '%s' of type %s", a->name,
+                                   gd_type_name(a->type), b->name, gd_type_name(b->type));
+    uint64_t left = elements_left(plan, from), room = elements_left(plan, target);
+    uint64_t most = left < room ? left : room, count = left;
+    if (source->count != NULL)
+        code = read_whole(source->node, "count", source->count, 1, most, &count);
+    else if (left > room)
+        code = gd_message_error_at(
+            source->node->place, "%llu elements of '%s' do not fit into the %llu of '%s'",
+            (unsigned long long)left, a->name, (unsigned long long)room, b->name);
+    if (code == 0 && target->buffer == from->buffer && target->offset < from->offset + count &&
+        from->offset < target->offset + count)
+        code = gd_message_error_at(source->node->place, "source and target of the copy overlap");
+    target->count = from->count = count;
+    target->access = GD_ACCESS_WRITE;
+    from->access = GD_ACCESS_READ;
+    target->access_given = from->access_given = true;
+    return code;
+}
+
+static int read_fill_entry(const gd_chainfile_fill *source, const gd_plan *plan,
+                           gd_plan_launch *launch)
+{
+    gd_plan_argument *target = gd_plan_add_argument(launch);
+    uint64_t value = 0;
+    int code = read_stretch(source->node, plan, "buffer", source->buffer, "offset", source->offset,
+                            target);
+    if (code != 0)
+        return code;
+    target->count = elements_left(plan, target);
+    target->access = GD_ACCESS_WRITE;
+    target->access_given = true;
+    if (source->count != NULL)
+        code = read_whole(source->node, "count", source->count, 1, target->count, &target->count);
+    if (code == 0)
+        code = read_whole(source->node, "value", source->value, 0, UINT8_MAX, &value);
+    launch->value = (uint8_t)value;
+    return code;
+}
+
+static int read_move(const gd_chainfile_launch *source, gd_plan *plan)
+{
+    gd_plan_launch *launch = gd_plan_add_launch(plan);
+    launch->node = source->copy != NULL ? GRIDDEP_GRAPH_NODE_COPY : GRIDDEP_GRAPH_NODE_FILL;
+    launch->kernel = gd_heap_string(source->copy != NULL ? "copy" : "fill");
+    launch->place = source->node->place;
+    if (source->module != NULL || source->grid_count + source->block_count > 0 ||
+        source->cluster_count + source->grids_count + source->carveouts_count > 0 ||
+        source->arguments_count > 0 || source->cluster_scheduling != NULL ||
+        source->carveout != NULL || source->shared != NULL || source->pdl != NULL ||
+        source->reference != NULL)
+        return gd_message_error_at(launch->place, "%s", move_fields);
+    int code = read_names(source, plan);
+    if (code == 0)
+        code = read_after(source, plan);
+    if (code != 0)
+        return code;
+    return source->copy != NULL ? read_copy(source->copy, plan, launch)
+                                : read_fill_entry(source->fill, plan, launch);
+}
+
+/* ---- launches of kernels */
+
+/* One of kernel, copy and fill; a kernel needs a shape. */
+static int check_entry(const gd_chainfile_launch *source)
+{
+    int given = (source->kernel != NULL) + (source->copy != NULL) + (source->fill != NULL);
+    if (given == 0)
+        return gd_message_error_at(source->node->place, "launches needs the field 'kernel'");
+    if (given > 1)
+        return gd_message_error_at(source->node->place,
+                                   "an entry has one of 'kernel', 'copy' and 'fill'");
+    if (source->kernel != NULL && source->grid_count == 0)
+        return gd_message_error_at(source->node->place, "launches needs the field 'grid'");
+    if (source->kernel != NULL && source->block_count == 0)
+        return gd_message_error_at(source->node->place, "launches needs the field 'block'");
+    return 0;
+}
+
 static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
 {
-    static const char *const choices[] = {"auto", "off", "force"};
-    static const int32_t values[] = {GRIDDEP_PDL_AUTO, GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE};
     size_t choice = 0;
     uint32_t module = 0;
-    int code = find_module(plan, source, &module);
+    int code = check_entry(source);
+    if (code != 0 || source->kernel == NULL)
+        return code != 0 ? code : read_move(source, plan);
+    code = find_module(plan, source, &module);
     if (code != 0)
         return code;
     gd_plan_launch *launch = gd_plan_add_launch(plan);
@@ -856,8 +969,8 @@ static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
     if (code == 0)
         code = read_carveouts(source, launch);
     if (code == 0 && source->pdl != NULL) {
-        code = read_word(source->node, "pdl", source->pdl, choices, 3, &choice);
-        launch->pdl = values[choice];
+        code = read_word(source->node, "pdl", source->pdl, gd_plan_pdl_names, 3, &choice);
+        launch->pdl = GRIDDEP_PDL_AUTO + (int32_t)choice;
     }
     if (code == 0)
         code = read_reference(source, launch);
@@ -937,6 +1050,11 @@ static int read_expectation(const gd_chainfile_expectation *source, gd_plan *pla
         source->absolute == NULL)
         expectation->tolerance = usual_tolerance(buffer->type);
     return code;
+}
+
+bool gd_planfile_is(const char *path)
+{
+    return gd_hostfile_has_ending(path, ".yaml") || gd_hostfile_has_ending(path, ".yml");
 }
 
 int gd_planfile_read(const gd_chainfile *chainfile, gd_plan *plan)

@@ -63,20 +63,36 @@ static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
     if (!argument->is_buffer)
         return use;
     const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
-    uint64_t element = gd_type_bytes(buffer->type);
     use.buffer = argument->buffer + 1;
     use.access = access_of(argument);
-    use.offset = argument->offset * element;
-    use.bytes = (buffer->count - argument->offset) * element;
+    use.offset = argument->offset * gd_type_bytes(buffer->type);
+    use.bytes = gd_plan_reach(plan, argument);
     use.element = gd_type_name(argument->viewed ? argument->type : buffer->type);
     return use;
+}
+
+int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch,
+                               const uint64_t *addresses, griddep_chain *chain,
+                               griddep_error *error)
+{
+    const griddep_launch_config config = {.size = sizeof(config), .lane = launch->lane};
+    const uint64_t bytes = gd_plan_reach(plan, &launch->arguments[0]);
+    uint64_t at[2] = {made_up_start, made_up_start};
+    for (uint32_t i = 0; i < launch->argument_count && addresses != NULL; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        at[i] = addresses[argument->buffer] +
+                argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
+    }
+    return launch->node == GRIDDEP_GRAPH_NODE_COPY
+               ? griddep_chain_add_copy(chain, &config, at[0], at[1], bytes, error)
+               : griddep_chain_add_fill(chain, &config, at[0], launch->value, bytes, error);
 }
 
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
                                griddep_chain *chain, griddep_error *error)
 {
     const uint32_t index = griddep_chain_length(chain) - 1;
-    int32_t status = GRIDDEP_OK;
+    int32_t status = griddep_chain_set_name(chain, index, launch->name, error);
     for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
         status = griddep_chain_depend(chain, index, launch->after[i], error);
     for (uint32_t i = 0; i < launch->argument_count && status == GRIDDEP_OK; i++) {

@@ -14,8 +14,13 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
                                            uint32_t multiprocessors);
 
-/* Says of the last launch of a chain, which is this one, what it waits for and what stands behind its
- * arguments. */
+/* Appends a copy or a fill to a chain; addresses NULL: made-up ones. */
+int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch,
+                               const uint64_t *addresses, griddep_chain *chain,
+                               griddep_error *error);
+
+/* Says of the last launch of a chain, which is this one, what it waits for and what stands
+ * behind its arguments. */
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
                                griddep_chain *chain, griddep_error *error);
 

@@ -116,6 +116,30 @@ static void print_launches(FILE *stream, const gd_finding *finding)
     putc('\n', stream);
 }
 
+/* Other places to look at, and the line of the source that the code comes from. */
+static void print_related(FILE *stream, const gd_finding *finding, const char *file)
+{
+    griddep_related related = {.size = sizeof(related)};
+    for (uint32_t i = 0; i < finding->data.related_count; i++) {
+        if (griddep_findings_get_related(finding->from, finding->index, i, &related, NULL) !=
+            GRIDDEP_OK)
+            continue;
+        fputs("  see ", stream);
+        print_position(stream,
+                       (gd_place){.file = file != NULL ? file : related.file,
+                                  .line = (uint32_t)related.line,
+                                  .column = (uint32_t)related.column},
+                       false);
+        gd_output_put(stream, related.text);
+        putc('\n', stream);
+    }
+    if (finding->data.source_file == NULL)
+        return;
+    fputs("  from ", stream);
+    gd_output_put(stream, finding->data.source_file);
+    fprintf(stream, ":%d\n", (int)finding->data.source_line);
+}
+
 static void print_count(FILE *stream, uint32_t count, const char *noun, const char *behind)
 {
     fprintf(stream, "%u %s%s%s", (unsigned)count, noun, count == 1 ? "" : "s", behind);
@@ -131,6 +155,8 @@ gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan 
         if (griddep_findings_get(findings, i, &data, NULL) != GRIDDEP_OK)
             continue;
         gd_finding *finding = find_place(&list, &data);
+        finding->from = findings;
+        finding->index = i;
         finding->yaml = yaml;
         if (data.launch >= 0)
             add_launch(finding, (uint32_t)data.launch, plan);
@@ -179,23 +205,71 @@ void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file)
         gd_output_put(stream, data->hint);
         putc('\n', stream);
     }
+    print_related(stream, finding, file);
     print_launches(stream, finding);
     free(quote);
 }
 
-void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally)
+void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally, bool held_back)
 {
     print_count(stream, tally->errors, "error", ", ");
     print_count(stream, tally->warnings, "warning", ", ");
     print_count(stream, tally->notes, "note", "");
     if (tally->hidden > 0)
         fprintf(stream, " (%u not shown)", (unsigned)tally->hidden);
+    if (held_back)
+        fputs("; waits and triggers are checked when the text is valid PTX", stream);
     putc('\n', stream);
 }
 
 static json_t *integer_or_null(uint32_t value)
 {
     return value > 0 ? json_integer(value) : json_null();
+}
+
+json_t *gd_finding_range(int32_t line, int32_t column, int32_t end_line, int32_t end_column)
+{
+    return GD_OBJECT({"line", json_integer(line)}, {"column", json_integer(column)},
+                     {"end_line", json_integer(end_line)},
+                     {"end_column", json_integer(end_column)});
+}
+
+static json_t *edits_json(const gd_finding *finding)
+{
+    json_t *edits = json_array();
+    griddep_edit edit = {.size = sizeof(edit)};
+    for (uint32_t i = 0; i < finding->data.edit_count; i++) {
+        if (griddep_findings_get_edit(finding->from, finding->index, i, &edit, NULL) != GRIDDEP_OK)
+            continue;
+        json_t *object = gd_finding_range(edit.line, edit.column, edit.end_line, edit.end_column);
+        gd_output_append(edits, GD_SET(object, {"text", gd_output_string(edit.text)}));
+    }
+    return edits;
+}
+
+static json_t *related_json(const gd_finding *finding, const char *file)
+{
+    json_t *list = json_array();
+    griddep_related related = {.size = sizeof(related)};
+    for (uint32_t i = 0; i < finding->data.related_count; i++) {
+        if (griddep_findings_get_related(finding->from, finding->index, i, &related, NULL) !=
+            GRIDDEP_OK)
+            continue;
+        json_t *object =
+            gd_finding_range(related.line, related.column, related.end_line, related.end_column);
+        gd_output_append(
+            list, GD_SET(object, {"file", gd_output_string(file != NULL ? file : related.file)},
+                         {"text", gd_output_string(related.text)}));
+    }
+    return list;
+}
+
+static json_t *source_json(const griddep_finding *data)
+{
+    if (data->source_file == NULL)
+        return json_null();
+    return GD_OBJECT({"file", gd_output_string(data->source_file)},
+                     {"line", json_integer(data->source_line)});
 }
 
 json_t *gd_finding_json(const gd_finding *finding, const char *file)
@@ -211,9 +285,13 @@ json_t *gd_finding_json(const gd_finding *finding, const char *file)
            {"file", place.file != NULL && place.file[0] != '\0' ? gd_output_string(place.file)
                                                                 : json_null()},
            {"line", integer_or_null(place.line)}, {"column", integer_or_null(place.column)},
+           {"end_line", integer_or_null((uint32_t)data->end_line)},
+           {"end_column", integer_or_null((uint32_t)data->end_column)},
            {"entry", gd_output_string(data->entry)}, {"text", gd_output_string(data->text)},
            {"hint", data->hint[0] != '\0' ? gd_output_string(data->hint) : json_null()},
            {"quote", quote[0] != '\0' ? gd_output_string(quote) : json_null()},
+           {"edits", edits_json(finding)}, {"certain", json_boolean(data->is_certain)},
+           {"related", related_json(finding, file)}, {"source", source_json(data)},
            {"launches", launches});
     free(quote);
     return object;

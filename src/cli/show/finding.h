@@ -17,7 +17,9 @@
 /* A finding, once for all launches of a chain that it was made for. */
 typedef struct gd_finding {
     griddep_finding data; /* its strings belong to the library's findings */
-    uint32_t *launches;   /* empty outside chains */
+    const griddep_findings *from;
+    uint32_t index;     /* in them */
+    uint32_t *launches; /* empty outside chains */
     size_t launch_count;
     const gd_plan_launch *launch; /* the first of them, or NULL */
     const gd_yaml *yaml;          /* the chain file's text, or NULL */
@@ -51,8 +53,12 @@ void gd_finding_count(gd_finding_tally *tally, const gd_finding_list *list, int3
  * NULL) replaces the finding's. */
 void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file);
 
-/* "2 errors, 1 warning, 0 notes", and what was hidden. */
-void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally);
+/* "2 errors, 1 warning, 0 notes", what was hidden, and whether some text's use of dependent launch
+ * was not looked at yet. */
+void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally, bool held_back);
+
+/* A part of a text as JSON has it: line, column, end_line, end_column. */
+json_t *gd_finding_range(int32_t line, int32_t column, int32_t end_line, int32_t end_column);
 
 json_t *gd_finding_json(const gd_finding *finding, const char *file);
 

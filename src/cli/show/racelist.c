@@ -37,14 +37,21 @@ static uint32_t find_buffer(const gd_race_chain *chain, uint64_t address)
     return count;
 }
 
-/* Each run of the chain counts on from the one before it. */
+/* Each run of the chain counts its kernels on from the one before it. */
 static const gd_plan_launch *find_launch(const gd_race_chain *chain, uint64_t launch,
                                          uint32_t *index)
 {
     if (chain->plan == NULL || launch == 0)
         return NULL;
-    *index = (uint32_t)((launch - 1) % chain->plan->launch_count);
-    return &chain->plan->launches[*index];
+    const gd_plan *plan = chain->plan;
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        kernels += gd_plan_is_kernel(&plan->launches[i]);
+    uint64_t left = kernels > 0 ? (launch - 1) % kernels : 0;
+    for (*index = 0; *index < plan->launch_count; ++*index)
+        if (gd_plan_is_kernel(&plan->launches[*index]) && left-- == 0)
+            return &plan->launches[*index];
+    return NULL;
 }
 
 /* Replaces "allocation 0x..." by "buffer NAME" at *at. */
@@ -148,7 +155,7 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
     const gd_plan_launch *launch = number > 0
                                        ? find_launch(chain, number, &index)
                                        : find_kernel(chain, text_of(access, "kernel"), &index);
-    const gd_modulefile *module = launch != NULL ? &chain->modules->items[launch->module] : NULL;
+    const gd_modulefile *module = launch != NULL ? gd_modulefile_of(chain->modules, launch) : NULL;
     char *quote = quote_access(module, access);
     bool has_line = number_of(access, "line") > 0;
     gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #include "cli/io/heap.h"
 #include "cli/io/output.h"
 #include "cli/show/traceview.h"
@@ -126,8 +128,9 @@ void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii)
     for (uint32_t i = 0; i < view->count && i < MOST_ROWS; i++)
         print_row(&drawing, i);
     if (view->count > MOST_ROWS)
-        printf("%*s%u launches more; --svg and --perfetto show all\n", (int)label, "",
-               (unsigned)(view->count - MOST_ROWS));
+        printf("%*s%u %s more; --svg and --perfetto show all\n", (int)label, "",
+               (unsigned)(view->count - MOST_ROWS),
+               gd_plural(view->count - MOST_ROWS, "launch", "launches"));
     print_axis(&drawing);
     printf("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n\n", (int)label, "",
            glyphs->preamble, glyphs->wait, glyphs->work[0], glyphs->work[7]);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
@@ -134,8 +136,9 @@ static void put_title(const gd_svg *svg)
     const gd_traceview *view = svg->view;
     put_words(svg, LEFT, 24, "t", "start", "%s", view->chain);
     put_words(svg, LEFT, 43, "s", "start",
-              "mode %s, %u launches, %.2f us from first entry to last exit, %s%s",
-              griddep_mode_name(view->info.mode), (unsigned)view->count, view->info.span * 1e-3,
+              "mode %s, %u %s, %.2f us from first entry to last exit, %s%s",
+              griddep_mode_name(view->info.mode), (unsigned)view->count,
+              gd_plural(view->count, "launch", "launches"), view->info.span * 1e-3,
               view->device->device_name,
               view->info.emulated ? " (model time of the emulated driver)" : "");
     put_legend(svg, 66);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #include "cli/io/output.h"
 #include "cli/show/traceview.h"
 
@@ -183,8 +185,10 @@ static void print_kept(const gd_traceview *view)
                 (unsigned)figures->blocks_kept);
         if (figures->backward > 0)
             gd_output_print(
-                "launch %u (%s): the clock of %u blocks went backwards; no figure counts them\n",
-                (unsigned)i, figures->kernel, (unsigned)figures->backward);
+                "launch %u (%s): the clock of %u %s went backwards; no figure counts %s\n",
+                (unsigned)i, figures->kernel, (unsigned)figures->backward,
+                gd_plural(figures->backward, "block", "blocks"),
+                gd_plural(figures->backward, "it", "them"));
         print_registers(view, i);
     }
 }
@@ -192,9 +196,10 @@ static void print_kept(const gd_traceview *view)
 void gd_tracetext_print(const gd_traceview *view)
 {
     const griddep_timeline_info *info = &view->info;
-    gd_output_print("chain %s, mode %s: %u launches, %llu blocks; times in us%s\n", view->chain,
+    gd_output_print("chain %s, mode %s: %u %s, %llu %s; times in us%s\n", view->chain,
                     griddep_mode_name(info->mode), (unsigned)view->count,
-                    (unsigned long long)info->blocks,
+                    gd_plural(view->count, "launch", "launches"), (unsigned long long)info->blocks,
+                    gd_plural(info->blocks, "block", "blocks"),
                     info->emulated ? " of the emulated driver's model" : "");
     putchar('\n');
     print_launches(view);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/plural.h"
+
 #include "cli/io/device.h"
 #include "cli/io/output.h"
 
@@ -55,7 +57,7 @@ static void print_trials(const gd_tunereport *report)
     for (size_t i = 0; i < 8; i++)
         gd_columns_add(&columns, "%s", titles[i]);
     for (uint32_t i = 0; griddep_tune_get_trial(report->tune, i, &trial, NULL) == GRIDDEP_OK; i++)
-        if (trial.outcome != GRIDDEP_TUNE_SAME)
+        if (trial.outcome != GRIDDEP_TUNE_OUTCOME_SAME)
             add_trial(&columns, &trial);
     if (columns.cell_count > 8)
         gd_columns_print(&columns);
@@ -87,12 +89,13 @@ static void add_change(gd_columns *columns, const griddep_tune_reason *reason, i
 
 static void add_changes(gd_columns *columns, const griddep_tune_reason *reason)
 {
-    static const int times[] = {GRIDDEP_TUNE_GAP, GRIDDEP_TUNE_WORK, GRIDDEP_TUNE_LEAD,
-                                GRIDDEP_TUNE_HIDDEN, GRIDDEP_TUNE_WAIT};
+    static const int times[] = {GRIDDEP_TUNE_FIGURE_GAP, GRIDDEP_TUNE_FIGURE_WORK,
+                                GRIDDEP_TUNE_FIGURE_LEAD, GRIDDEP_TUNE_FIGURE_HIDDEN,
+                                GRIDDEP_TUNE_FIGURE_WAIT};
     gd_columns_add(columns, "%u", (unsigned)reason->hops);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
         add_change(columns, reason, times[i], 1e-3);
-    add_change(columns, reason, GRIDDEP_TUNE_OVERLAP, 100.0);
+    add_change(columns, reason, GRIDDEP_TUNE_FIGURE_OVERLAP, 100.0);
 }
 
 /* A table with a row for each trial that was traced, and one for the whole. */
@@ -138,8 +141,10 @@ static void print_cause(const gd_tunereport *report)
     griddep_tune_reason reason;
     if (!reason_of(report, GRIDDEP_TUNE_WHOLE, &reason))
         return;
-    double gap = (reason.after[GRIDDEP_TUNE_GAP] - reason.before[GRIDDEP_TUNE_GAP]) * 1e-3;
-    double work = (reason.after[GRIDDEP_TUNE_WORK] - reason.before[GRIDDEP_TUNE_WORK]) * 1e-3;
+    double gap =
+        (reason.after[GRIDDEP_TUNE_FIGURE_GAP] - reason.before[GRIDDEP_TUNE_FIGURE_GAP]) * 1e-3;
+    double work =
+        (reason.after[GRIDDEP_TUNE_FIGURE_WORK] - reason.before[GRIDDEP_TUNE_FIGURE_WORK]) * 1e-3;
     if (isnan(gap + work))
         return;
     printf("a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work behind the "
@@ -166,8 +171,8 @@ static void print_choices(const gd_tunereport *report)
     puts("chosen:");
     for (uint32_t i = 0; griddep_tune_get_choice(report->tune, i, &choice, NULL) == GRIDDEP_OK; i++)
         if (choice.text[0] != '\0')
-            gd_output_print("  launch %u, %s: %s\n", (unsigned)i, report->plan->launches[i].kernel,
-                            choice.text);
+            gd_output_print("  launch %u, %s: %s\n", (unsigned)i,
+                            gd_plan_launch_name(report->plan, i), choice.text);
 }
 
 static void print_verdict(const gd_tunereport *report, const griddep_tune_info *info)
@@ -186,8 +191,9 @@ static void print_verdict(const gd_tunereport *report, const griddep_tune_info *
                "is changed\n",
                -gain(info->last_ratio), info->last_needed * 100.0);
     } else if (info->changed == 0) {
-        printf("nothing better was found in %u variants that were run: nothing is changed\n",
-               (unsigned)info->ran_count);
+        printf("nothing better was found in %u %s run: nothing is changed\n",
+               (unsigned)info->ran_count,
+               gd_plural(info->ran_count, "variant that was", "variants that were"));
     } else {
         printf("%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to "
                "%.2f %%)\n",
@@ -203,8 +209,9 @@ void gd_tunereport_print(const gd_tunereport *report)
 {
     griddep_tune_info info = info_of(report);
     gd_device_print(report->device);
-    gd_output_print("%s: %u launches, mode %s, %.2f us%s\n", report->plan->name,
-                    (unsigned)info.launch_count, griddep_mode_name(info.mode), info.baseline_us,
+    gd_output_print("%s: %u %s, mode %s, %.2f us%s\n", report->plan->name,
+                    (unsigned)info.launch_count, gd_plural(info.launch_count, "launch", "launches"),
+                    griddep_mode_name(info.mode), info.baseline_us,
                     info.model != 0 ? " of model time" : "");
     printf("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than %.2f %% is "
            "measured anew\n\n",
@@ -216,7 +223,10 @@ void gd_tunereport_print(const gd_tunereport *report)
     if (info.model != 0 && info.changed != 0)
         puts("these are the emulated driver's model times: a GPU may choose otherwise");
     if (report->folder != NULL)
-        gd_output_print("written to %s\n", report->folder);
+        gd_output_print(info.changed != 0
+                            ? "written to %s: chain.yaml, and each module that is changed\n"
+                            : "nothing is written to %s: the chain stays as it was given\n",
+                        report->folder);
     if (info.remembered != 0)
         puts("remembered for this device and driver");
 }
@@ -225,13 +235,17 @@ void gd_tunereport_print(const gd_tunereport *report)
 
 static json_t *figures_json(const double *figures)
 {
-    static const char *const names[GRIDDEP_TUNE_FIGURES] = {
-        [GRIDDEP_TUNE_SPAN] = "span_ns",        [GRIDDEP_TUNE_IDLE] = "idle_share",
-        [GRIDDEP_TUNE_GAP] = "handoff_gap_ns",  [GRIDDEP_TUNE_WORK] = "work_ns",
-        [GRIDDEP_TUNE_LEAD] = "launch_lead_ns", [GRIDDEP_TUNE_HIDDEN] = "preamble_hidden_ns",
-        [GRIDDEP_TUNE_WAIT] = "wait_median_ns", [GRIDDEP_TUNE_OVERLAP] = "overlap_ratio"};
+    static const char *const names[GRIDDEP_TUNE_FIGURE_COUNT] = {
+        [GRIDDEP_TUNE_FIGURE_SPAN] = "span_ns",
+        [GRIDDEP_TUNE_FIGURE_IDLE] = "idle_share",
+        [GRIDDEP_TUNE_FIGURE_GAP] = "handoff_gap_ns",
+        [GRIDDEP_TUNE_FIGURE_WORK] = "work_ns",
+        [GRIDDEP_TUNE_FIGURE_LEAD] = "launch_lead_ns",
+        [GRIDDEP_TUNE_FIGURE_HIDDEN] = "preamble_hidden_ns",
+        [GRIDDEP_TUNE_FIGURE_WAIT] = "wait_median_ns",
+        [GRIDDEP_TUNE_FIGURE_OVERLAP] = "overlap_ratio"};
     json_t *object = json_object();
-    for (size_t i = 0; i < GRIDDEP_TUNE_FIGURES; i++)
+    for (size_t i = 0; i < GRIDDEP_TUNE_FIGURE_COUNT; i++)
         gd_output_set(object, names[i], gd_output_real(figures[i]));
     return object;
 }
@@ -265,13 +279,14 @@ static json_t *trial_json(const gd_tunereport *report, uint32_t index,
 static json_t *choice_json(const gd_tunereport *report, uint32_t index,
                            const griddep_tune_choice *choice)
 {
-    static const char *const pdl[] = {"default", "auto", "off", "force"};
     return GD_OBJECT(
         {"launch", json_integer(index)},
         {"kernel", gd_output_string(report->plan->launches[index].kernel)},
         {"changed", json_boolean(choice->text[0] != '\0')},
         {"choice", gd_output_string(choice->text)}, {"grid", json_integer(choice->grid[0])},
-        {"pdl", gd_output_string(pdl[choice->pdl])},
+        {"pdl",
+         gd_output_string(choice->pdl == GRIDDEP_PDL_DEFAULT ? "default"
+                                                             : gd_plan_pdl_names[choice->pdl - 1])},
         {"carveout", choice->carveout != GRIDDEP_CARVEOUT_DEFAULT ? json_integer(choice->carveout)
                                                                   : json_null()});
 }
@@ -312,6 +327,7 @@ void gd_tunereport_print_json(const gd_tunereport *report)
            {"chain", gd_output_string(report->plan->name)});
     add_figures(document, &info);
     GD_SET(document, {"why", reason_json(report, GRIDDEP_TUNE_WHOLE)}, {"trials", trials},
-           {"choices", choices}, {"folder", gd_output_string(report->folder)});
+           {"choices", choices},
+           {"folder", info.changed != 0 ? gd_output_string(report->folder) : json_null()});
     gd_output_write(document);
 }

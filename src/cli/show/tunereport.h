@@ -6,7 +6,7 @@
 
 #include "cli/plan/plan.h"
 
-/* folder: that the result was written to, or NULL. */
+/* folder: that a better chain is written to; NULL: nobody named one. */
 typedef struct gd_tunereport {
     const gd_plan *plan;
     const griddep_tune *tune;

@@ -92,7 +92,6 @@ static void set_text(char **field, char *value)
 
 static int write_launch(gd_writer *writer, uint32_t index)
 {
-    static const char *const words[] = {NULL, "auto", "off", "force"};
     const gd_plan_launch *planned = &writer->plan->launches[index];
     gd_chainfile_launch *launch = &writer->chainfile->launches[index];
     griddep_tune_choice choice = {.size = sizeof(choice)};
@@ -104,8 +103,8 @@ static int write_launch(gd_writer *writer, uint32_t index)
         code = add_module(writer, planned->module, choice.ptx);
     if (choice.ptx != NULL)
         set_text(&launch->module, gd_heap_string(writer->names[planned->module]));
-    if (choice.pdl != planned->pdl && words[choice.pdl] != NULL)
-        set_text(&launch->pdl, gd_heap_string(words[choice.pdl]));
+    if (choice.pdl != planned->pdl && choice.pdl != GRIDDEP_PDL_DEFAULT)
+        set_text(&launch->pdl, gd_heap_string(gd_plan_pdl_names[choice.pdl - 1]));
     if (strstr(choice.text, "grid ") != NULL)
         set_text(&launch->grid[0], gd_heap_format("%u", (unsigned)choice.grid[0]));
     if (strstr(choice.text, "carveout ") != NULL)

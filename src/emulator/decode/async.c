@@ -28,11 +28,10 @@ bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, 
     return *list != GD_PTX_NONE;
 }
 
-static bool barrier_space(gd_decoder *decoder, gd_ptx_space *space)
+static gd_ptx_space barrier_space(gd_decoder *decoder)
 {
-    *space = gd_space_at(decoder, 0);
-    return (*space == GD_SPACE_SHARED || *space == GD_SPACE_NONE) &&
-           gd_type_at(decoder, 0) == GD_TYPE_B64;
+    gd_type_at(decoder, 0);
+    return gd_space_at(decoder, 0);
 }
 
 static bool emit_mbarrier(gd_decoder *decoder, const gd_code *from, gd_mbarrier_op operation)
@@ -89,10 +88,6 @@ static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
     gd_code from = {.d = GD_AREA_SINK, .order = release_order(decoder)};
     gd_slot zero, one;
 
-    gd_has(decoder, GD_MODIFIER_NOCOMPLETE);
-    if (decoder->operand_count < first + 1 || decoder->operand_count > first + 2 ||
-        (expects && decoder->operand_count != first + 2))
-        return gd_decode_refuse_form(decoder);
     if (!gd_constant(decoder, 4, 0, &zero) || !gd_constant(decoder, 4, 1, &one))
         return false;
     from.a = one;
@@ -126,8 +121,7 @@ static bool pending(gd_decoder *decoder)
 {
     gd_slot d, a;
 
-    if (gd_type_at(decoder, 0) != GD_TYPE_B64)
-        return gd_decode_refuse_form(decoder);
+    gd_type_at(decoder, 0);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B64, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d))
         return false;
@@ -141,26 +135,17 @@ static bool pending(gd_decoder *decoder)
 
 bool gd_decode_mbarrier(gd_decoder *decoder)
 {
-    static const gd_modifier names[] = {GD_MODIFIER_INIT,        GD_MODIFIER_INVAL,
-                                        GD_MODIFIER_ARRIVE,      GD_MODIFIER_ARRIVE_DROP,
-                                        GD_MODIFIER_COMPLETE_TX, GD_MODIFIER_TEST_WAIT,
-                                        GD_MODIFIER_TRY_WAIT,    GD_MODIFIER_PENDING_COUNT};
-    gd_ptx_space space;
+    gd_ptx_space space = barrier_space(decoder);
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        gd_has(decoder, names[i]);
-    if (decoder->instruction->op == GD_OP_MBARRIER_PENDING_COUNT)
-        return pending(decoder);
     gd_ignore_order(decoder);
-    if (!barrier_space(decoder, &space))
-        return gd_decode_refuse_form(decoder);
     switch (decoder->instruction->op) {
     case GD_OP_MBARRIER_INIT:
         return simple(decoder, GD_MBARRIER_INIT, space);
     case GD_OP_MBARRIER_INVAL:
         return simple(decoder, GD_MBARRIER_INVAL, space);
+    case GD_OP_MBARRIER_PENDING_COUNT:
+        return pending(decoder);
     case GD_OP_MBARRIER_EXPECT_TX:
-        gd_has(decoder, GD_MODIFIER_EXPECT_TX);
         return simple(decoder, GD_MBARRIER_EXPECT, space);
     case GD_OP_MBARRIER_COMPLETE_TX:
         return simple(decoder, GD_MBARRIER_COMPLETE, space);
@@ -194,18 +179,14 @@ static bool read_limit(gd_decoder *decoder, uint32_t operand, gd_code *into)
 bool gd_decode_cp_async(gd_decoder *decoder)
 {
     gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
-    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT), all = gd_has(decoder, GD_MODIFIER_CA);
-    uint32_t operands = decoder->operand_count - (hint ? 1u : 0u), list;
     gd_code into = {0};
     uint64_t bytes;
+    uint32_t list;
 
-    gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_ignore_cache(decoder);
-    if (to != GD_SPACE_SHARED || from != GD_SPACE_GLOBAL || operands < 3 || operands > 4 ||
-        !gd_known(decoder, decoder->operands[2], &bytes) ||
-        (bytes != 16 && !(all && (bytes == 4 || bytes == 8))))
-        return gd_decode_refuse_form(decoder);
-    if (operands == 4 ? !read_limit(decoder, 3, &into) : !gd_constant(decoder, 4, bytes, &into.a))
+    if (!gd_known(decoder, decoder->operands[2], &bytes))
+        return false;
+    if (gd_own_operands(decoder) == 4 ? !read_limit(decoder, 3, &into)
+                                      : !gd_constant(decoder, 4, bytes, &into.a))
         return false;
     if (!gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
         !gd_memory_operand(decoder, decoder->operands[0], to, &into))
@@ -237,12 +218,9 @@ static bool emit_group(gd_decoder *decoder, gd_async_group what, uint64_t left)
 bool gd_decode_cp_async_group(gd_decoder *decoder)
 {
     bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP,
-         commit = gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
+         commit = decoder->instruction->op == GD_OP_CP_ASYNC_COMMIT_GROUP;
     uint64_t groups = 0;
 
-    gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
-    gd_has(decoder, GD_MODIFIER_WAIT_ALL);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;
     return emit_group(decoder,
@@ -257,14 +235,9 @@ bool gd_decode_cp_async_group(gd_decoder *decoder)
 bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
 {
     bool noinc = gd_has(decoder, GD_MODIFIER_NOINC);
-    gd_ptx_space space;
+    gd_ptx_space space = barrier_space(decoder);
     gd_code from = {.d = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
 
-    gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_has(decoder, GD_MODIFIER_MBARRIER);
-    gd_has(decoder, GD_MODIFIER_ARRIVE);
-    if (!barrier_space(decoder, &space))
-        return gd_decode_refuse_form(decoder);
     if (!gd_constant(decoder, 4, 1, &from.a) || !gd_constant(decoder, 4, 0, &from.b) ||
         !gd_memory_operand(decoder, decoder->operands[0], space, &from))
         return false;
@@ -278,37 +251,25 @@ bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
 
 /* ---- cp.async.bulk ---- */
 
-static bool prefetch(gd_decoder *decoder, uint32_t operands)
+static bool prefetch(gd_decoder *decoder)
 {
     gd_code from = {0};
     gd_slot bytes;
 
-    gd_has(decoder, GD_MODIFIER_PREFETCH);
-    gd_has(decoder, GD_MODIFIER_L2);
-    if (operands != 2 || gd_space_at(decoder, 0) != GD_SPACE_GLOBAL)
-        return gd_decode_refuse_form(decoder);
     return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_GLOBAL, &from) &&
            gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes) &&
            gd_emit(decoder, gd_run_nothing);
 }
 
 /* What cp.reduce.async.bulk does to its elements (PTX ISA 9.7.9.25). */
-static bool reduction(gd_decoder *decoder, bool to_shared, gd_code *into)
+static bool reduction(gd_decoder *decoder, gd_code *into)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    bool integer =
-        type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
-    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16,
-         noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
     gd_atomic operation = GD_ATOMIC_ADD;
 
-    gd_has(decoder, GD_MODIFIER_REDUCE);
-    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) ||
-        operation > GD_ATOMIC_XOR)
-        return gd_decode_refuse_form(decoder);
-    if ((half && operation == GD_ATOMIC_ADD) != noftz ||
-        (to_shared && !integer && operation < GD_ATOMIC_AND))
-        return gd_decode_refuse_form(decoder);
+    gd_has(decoder, GD_MODIFIER_NOFTZ);
+    if (!gd_find_atomic(decoder, &operation))
+        return false;
     into->count = (uint8_t)(operation + 1);
     into->bytes = (uint8_t)type;
     return true;
@@ -318,31 +279,22 @@ static bool reduction(gd_decoder *decoder, bool to_shared, gd_code *into)
 static bool receivers(gd_decoder *decoder, gd_code *into)
 {
     into->x = gd_has(decoder, GD_MODIFIER_MULTICAST_CLUSTER);
-    return !into->x || (decoder->operand_count > 4 &&
-                        gd_source(decoder, decoder->operands[4], GD_TYPE_B16, &into->b));
+    return !into->x || gd_source(decoder, decoder->operands[4], GD_TYPE_B16, &into->b);
 }
 
 bool gd_decode_bulk(gd_decoder *decoder)
 {
     gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
-    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT);
-    bool barrier = gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
-    bool group = gd_has(decoder, GD_MODIFIER_BULK_GROUP);
-    bool reduces = decoder->instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK;
-    uint32_t operands = decoder->operand_count - (hint ? 1u : 0u), list, second;
+    bool loads = gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
     gd_code into = {.b = GD_AREA_SINK};
+    uint32_t list, second;
 
-    gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_has(decoder, GD_MODIFIER_BULK);
+    gd_has(decoder, GD_MODIFIER_BULK_GROUP);
     if (decoder->instruction->op == GD_OP_CP_ASYNC_BULK_PREFETCH)
-        return prefetch(decoder, operands);
-    bool loads =
-        to == GD_SPACE_SHARED && (from == GD_SPACE_SHARED || (from == GD_SPACE_GLOBAL && !reduces));
-    bool stores = to == GD_SPACE_GLOBAL && from == GD_SPACE_SHARED;
-    if ((!loads && !stores) || barrier != loads || group != stores ||
-        (reduces && !reduction(decoder, loads, &into)) || (loads && !receivers(decoder, &into)) ||
-        operands != (loads ? 4u : 3u) + into.x)
-        return gd_decode_refuse_form(decoder);
+        return prefetch(decoder);
+    if ((decoder->instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK && !reduction(decoder, &into)) ||
+        (loads && !receivers(decoder, &into)))
+        return false;
     if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &into.a) ||
         !gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
         (loads && !gd_list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, 0, &second)) ||
@@ -368,10 +320,6 @@ bool gd_decode_bulk_group(gd_decoder *decoder)
     bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_BULK_WAIT_GROUP;
     uint64_t groups = 0;
 
-    gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_has(decoder, GD_MODIFIER_BULK);
-    gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
-    gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
     bool reads = gd_has(decoder, GD_MODIFIER_READ);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;

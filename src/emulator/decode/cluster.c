@@ -2,11 +2,6 @@
 #include "emulator/decode/decode.h"
 #include "emulator/execute/distributed.h"
 
-static bool is_address_type(gd_ptx_type type)
-{
-    return type == GD_TYPE_U32 || type == GD_TYPE_U64;
-}
-
 /* mapa{.shared::cluster} d, a, rank: of a shared address or a generic one, which differ in a part
  * that the rank is not in. */
 bool gd_decode_mapa(gd_decoder *decoder)
@@ -15,8 +10,6 @@ bool gd_decode_mapa(gd_decoder *decoder)
     gd_slot d, a, rank;
 
     gd_space_at(decoder, 0);
-    if (!is_address_type(type))
-        return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) ||
         !gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &rank) ||
         !gd_target(decoder, decoder->operands[0], type, &d))
@@ -37,8 +30,6 @@ bool gd_decode_getctarank(gd_decoder *decoder)
     gd_slot d, a;
 
     gd_space_at(decoder, 0);
-    if (!is_address_type(type))
-        return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d))
         return false;
@@ -55,10 +46,6 @@ bool gd_decode_cluster_barrier(gd_decoder *decoder)
 {
     bool wait = decoder->instruction->op == GD_OP_BARRIER_CLUSTER_WAIT;
 
-    gd_has(decoder, GD_MODIFIER_CLUSTER);
-    gd_has(decoder, GD_MODIFIER_ARRIVE);
-    gd_has(decoder, GD_MODIFIER_WAIT);
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
     bool relaxed =
         gd_has(decoder,
                GD_MODIFIER_RELAXED); /* release, acquire where nothing is said (PTX ISA 9.7.13.4) */

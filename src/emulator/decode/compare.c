@@ -2,12 +2,10 @@
 #include "emulator/decode/decode.h"
 #include "emulator/execute/move.h"
 
-#define NONE GD_TYPE_NONE
-
 /* A comparison with its operation by kind of type; one without an operation of its own swaps its
  * operands. */
 typedef struct comparison {
-    gd_modifier modifier;
+    gd_modifier_id modifier;
     bool swaps;
     uint16_t bits16, bits32, bits64, u16, u32, u64, s16, s32, s64, f32, f64;
 } comparison;
@@ -270,44 +268,39 @@ bool gd_decode_set(gd_decoder *decoder)
     return gd_emit_lanes(decoder, GD_LANES_SELP_32, 0, d, yes, no, p);
 }
 
-bool gd_decode_selp(gd_decoder *decoder)
-{
-    gd_ptx_type type = gd_type_at(decoder, 0);
-    bool negated, wide = gd_bytes_of(type) == 8;
-    gd_slot d, a, b, p;
-
-    if (gd_bytes_of(type) < 2 || gd_bytes_of(type) > 8)
-        return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
-        !gd_source(decoder, decoder->operands[2], type, &b) ||
-        !gd_predicate_source(decoder, decoder->operands[3], &p, &negated) ||
-        !gd_target(decoder, decoder->operands[0], type, &d))
-        return false;
-    gd_code *code =
-        gd_emit_lanes(decoder, wide ? GD_LANES_SELP_64 : GD_LANES_SELP_32, 0, d, a, b, p);
-    if (code)
-        code->y = negated;
-    return code;
-}
-
+/* slct.ftz, whose chooser is flushed first; others are regular. */
 bool gd_decode_slct(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0), chooser = gd_type_at(decoder, 1);
-    bool wide = gd_bytes_of(type) == 8;
+    gd_slot d, a, b, c;
 
-    if ((chooser != GD_TYPE_S32 && chooser != GD_TYPE_F32) || gd_bytes_of(type) < 2)
+    if (!gd_has(decoder, GD_MODIFIER_FTZ) || !gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_source(decoder, decoder->operands[2], type, &b) ||
+        !gd_source(decoder, decoder->operands[3], chooser, &c) ||
+        !gd_target(decoder, decoder->operands[0], type, &d) ||
+        !widen(decoder, GD_TYPE_F32, true, &c, 0))
         return gd_decode_refuse_form(decoder);
-    gd_lanes_op op = chooser == GD_TYPE_S32 ? (wide ? GD_LANES_SLCT_64_S32 : GD_LANES_SLCT_32_S32)
-                                            : (wide ? GD_LANES_SLCT_64_F32 : GD_LANES_SLCT_32_F32);
-    if (chooser == GD_TYPE_F32 && gd_has(decoder, GD_MODIFIER_FTZ)) {
-        gd_slot d, a, b, c;
-        if (!gd_source(decoder, decoder->operands[1], type, &a) ||
-            !gd_source(decoder, decoder->operands[2], type, &b) ||
-            !gd_source(decoder, decoder->operands[3], chooser, &c) ||
-            !gd_target(decoder, decoder->operands[0], type, &d) ||
-            !widen(decoder, GD_TYPE_F32, true, &c, 0))
-            return gd_decode_refuse_form(decoder);
-        return gd_emit_lanes(decoder, op, 0, d, a, b, c);
+    return gd_emit_lanes(decoder,
+                         gd_bytes_of(type) == 8 ? GD_LANES_SLCT_64_F32 : GD_LANES_SLCT_32_F32, 0, d,
+                         a, b, c);
+}
+
+bool gd_decode_testp(gd_decoder *decoder)
+{
+    static const gd_modifier_id properties[] = {GD_MODIFIER_FINITE, GD_MODIFIER_INFINITE,
+                                                GD_MODIFIER_NUMBER, GD_MODIFIER_NOTANUMBER,
+                                                GD_MODIFIER_NORMAL, GD_MODIFIER_SUBNORMAL};
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    uint32_t property = 0;
+    gd_slot p, a;
+
+    for (uint32_t i = 0; i < 6; i++) {
+        if (gd_has(decoder, properties[i]))
+            property = i;
     }
-    return gd_decode_lanes(decoder, op, 0, type, type, type, chooser, NONE);
+    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_predicate_target(decoder, decoder->operands[0], &p))
+        return false;
+    return gd_emit_lanes(decoder, type == GD_TYPE_F32 ? GD_LANES_TESTP_F32 : GD_LANES_TESTP_F64,
+                         property, p, a, a, GD_AREA_SINK);
 }

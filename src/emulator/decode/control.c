@@ -40,7 +40,6 @@ bool gd_decode_brx(gd_decoder *decoder)
     gd_slot index;
     uint32_t count = 0, first = decoder->image->list_count;
 
-    gd_has(decoder, GD_MODIFIER_IDX);
     gd_has(decoder, GD_MODIFIER_UNI);
     if (!(targets = gd_ptx_operand_directive(decoder->module, decoder->operands[1])) ||
         targets->kind != GD_DIRECTIVE_BRANCHTARGETS)
@@ -112,11 +111,8 @@ bool gd_decode_nothing(gd_decoder *decoder)
 {
     uint64_t value;
 
-    gd_has(decoder, GD_MODIFIER_SYNC);
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
     gd_has(decoder, GD_MODIFIER_INC);
     gd_has(decoder, GD_MODIFIER_DEC);
-    gd_has(decoder, GD_MODIFIER_MASK);
     gd_type_at(decoder, 0);
     return gd_known(decoder, decoder->operands[0], &value) && gd_emit(decoder, gd_run_nothing);
 }
@@ -226,6 +222,8 @@ typedef struct system_call {
 
 static const system_call system_calls[] = {
     {"vprintf", gd_run_printf, 4, {8, 8}},
+    {"malloc", gd_run_malloc, 8, {8}},
+    {"free", gd_run_free, 0, {8}},
     {"__assertfail", gd_run_assert, 0, {8, 8, 4, 8, 8}},
     {"cudaGraphSetConditional", gd_run_set_condition, 0, {8, 4}},
 };
@@ -386,31 +384,13 @@ bool gd_decode_call(gd_decoder *decoder)
 
 /* ---- barriers ---- */
 
-typedef struct barrier_form {
-    bool red, arrive;
-} barrier_form;
-
-static barrier_form form_of(gd_op op)
-{
-    return (barrier_form){
-        .red = op == GD_OP_BAR_RED || op == GD_OP_BAR_CTA_RED || op == GD_OP_BARRIER_RED ||
-               op == GD_OP_BARRIER_CTA_RED,
-        .arrive = op == GD_OP_BAR_ARRIVE || op == GD_OP_BAR_CTA_ARRIVE ||
-                  op == GD_OP_BARRIER_ARRIVE || op == GD_OP_BARRIER_CTA_ARRIVE,
-    };
-}
-
 static uint32_t red_flags(gd_decoder *decoder)
 {
-    gd_ptx_type type = gd_type_at(decoder, 0);
-
-    if (gd_has(decoder, GD_MODIFIER_POPC))
-        return type == GD_TYPE_U32 ? GD_BARRIER_POPC : 0;
-    if (type != GD_TYPE_PRED)
-        return 0;
-    return gd_has(decoder, GD_MODIFIER_AND)  ? GD_BARRIER_AND
-           : gd_has(decoder, GD_MODIFIER_OR) ? GD_BARRIER_OR
-                                             : 0;
+    gd_type_at(decoder, 0);
+    return gd_has(decoder, GD_MODIFIER_POPC)  ? GD_BARRIER_POPC
+           : gd_has(decoder, GD_MODIFIER_AND) ? GD_BARRIER_AND
+           : gd_has(decoder, GD_MODIFIER_OR)  ? GD_BARRIER_OR
+                                              : 0;
 }
 
 /* bar.red d, a, {b,} {!}c */
@@ -419,8 +399,6 @@ static bool red_operands(gd_decoder *decoder, gd_code *into, uint32_t *first, ui
     bool negated;
 
     into->flags |= (uint16_t)red_flags(decoder);
-    if (!(into->flags & GD_BARRIER_RED))
-        return gd_decode_refuse_form(decoder);
     *first = 1;
     *count = decoder->operand_count - 2;
     if (!gd_predicate_source(decoder, decoder->operands[decoder->operand_count - 1], &into->c,
@@ -434,18 +412,13 @@ static bool red_operands(gd_decoder *decoder, gd_code *into, uint32_t *first, ui
 
 bool gd_decode_barrier(gd_decoder *decoder)
 {
-    barrier_form form = form_of((gd_op)decoder->instruction->op);
+    const uint8_t sync = gd_ops[decoder->instruction->op].sync;
     gd_code from = {.d = GD_AREA_SINK, .c = GD_AREA_SINK};
     uint32_t first = 0, count = decoder->operand_count;
 
-    gd_has(decoder, GD_MODIFIER_CTA);
-    gd_has(decoder, GD_MODIFIER_SYNC);
-    gd_has(decoder, GD_MODIFIER_RED);
-    gd_has(decoder, GD_MODIFIER_ARRIVE);
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
-    if (form.red && !red_operands(decoder, &from, &first, &count))
+    if (sync == GD_OP_SYNC_CTA_RED && !red_operands(decoder, &from, &first, &count))
         return gd_decode_refuse_form(decoder);
-    from.flags |= form.arrive ? GD_BARRIER_ARRIVE : 0;
+    from.flags |= sync == GD_OP_SYNC_CTA_ARRIVE ? GD_BARRIER_ARRIVE : 0;
     from.flags |= count == 2 ? GD_BARRIER_COUNTED : 0;
     if (!gd_source(decoder, decoder->operands[first], GD_TYPE_U32, &from.a) ||
         (count == 2 ? !gd_source(decoder, decoder->operands[first + 1], GD_TYPE_U32, &from.b)
@@ -467,8 +440,6 @@ bool gd_decode_warp_sync(gd_decoder *decoder)
 {
     gd_slot masks;
 
-    gd_has(decoder, GD_MODIFIER_WARP);
-    gd_has(decoder, GD_MODIFIER_SYNC);
     if (!gd_source(decoder, decoder->operands[0], GD_TYPE_B32, &masks))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_warp_sync);
@@ -479,18 +450,16 @@ bool gd_decode_warp_sync(gd_decoder *decoder)
 
 bool gd_decode_griddep(gd_decoder *decoder)
 {
-    bool wait = gd_has(decoder, GD_MODIFIER_WAIT);
-
-    gd_has(decoder, GD_MODIFIER_LAUNCH_DEPENDENTS);
-    return gd_emit(decoder, wait ? gd_run_grid_wait : gd_run_grid_trigger);
+    return gd_emit(decoder, decoder->instruction->op == GD_OP_GRIDDEPCONTROL_WAIT
+                                ? gd_run_grid_wait
+                                : gd_run_grid_trigger);
 }
 
 bool gd_decode_nanosleep(gd_decoder *decoder)
 {
     gd_slot time;
 
-    if (gd_type_at(decoder, 0) != GD_TYPE_U32)
-        return gd_decode_refuse_form(decoder);
+    gd_type_at(decoder, 0);
     return gd_source(decoder, decoder->operands[0], GD_TYPE_U32, &time) &&
            gd_emit(decoder, gd_run_nanosleep);
 }

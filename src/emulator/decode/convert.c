@@ -93,34 +93,11 @@ static bool emit_convert(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, 
     return true;
 }
 
-static bool is_scalar(gd_ptx_type type)
-{
-    return type == GD_TYPE_U8 || type == GD_TYPE_U16 || type == GD_TYPE_U32 ||
-           type == GD_TYPE_U64 || gd_is_signed(type) || gd_is_float(type);
-}
-
-/* Which roundings a conversion must and must not have (PTX ISA 9.7.10.23). */
-static bool is_allowed(gd_ptx_type to, gd_ptx_type from, uint32_t flags)
-{
-    bool narrows = gd_is_float(to) && gd_is_float(from) && gd_bytes_of(to) < gd_bytes_of(from);
-
-    if (gd_is_float(from) && !gd_is_float(to))
-        return flags & GD_INTEGRAL;
-    if (flags & GD_INTEGRAL)
-        return gd_is_float(to) && gd_bytes_of(to) == gd_bytes_of(from);
-    if (flags & (GD_SATFINITE | GD_RELU))
-        return narrows && gd_bytes_of(to) == 2;
-    return (flags & GD_ROUND_MASK) != GD_ROUND_AWAY;
-}
-
 static bool scalar(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, uint32_t flags)
 {
     uint32_t d_bytes = 0, a_bytes = 0;
     gd_slot d, a;
 
-    if (decoder->operand_count != 2 || !is_scalar(to) || !is_scalar(from) ||
-        !is_allowed(to, from, flags))
-        return gd_decode_refuse_form(decoder);
     if (!gd_source_wide(decoder, decoder->operands[1], from, &a, &a_bytes) ||
         !gd_target_wide(decoder, decoder->operands[0], to, &d, &d_bytes))
         return false;
@@ -143,9 +120,6 @@ static bool pair(gd_decoder *decoder, gd_ptx_type to, uint32_t flags)
     gd_ptx_type half = bfloat ? GD_TYPE_BF16 : GD_TYPE_F16;
     gd_slot d, a, b, high = gd_scratch(decoder, 0), low = gd_scratch(decoder, 1);
 
-    if (decoder->operand_count != 3 || !is_allowed(half, GD_TYPE_F32, flags) ||
-        flags & (GD_FTZ | GD_SAT))
-        return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_F32, &a) ||
         !gd_source(decoder, decoder->operands[2], GD_TYPE_F32, &b) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
@@ -158,14 +132,11 @@ static bool pair(gd_decoder *decoder, gd_ptx_type to, uint32_t flags)
            gd_emit_lanes(decoder, GD_LANES_JOIN_HALVES, 0, d, low, high, GD_AREA_SINK);
 }
 
-static bool tf32(gd_decoder *decoder, gd_ptx_type from, uint32_t flags)
+static bool tf32(gd_decoder *decoder, uint32_t flags)
 {
     gd_slot d, a;
 
-    if (from != GD_TYPE_F32 || decoder->operand_count != 2 ||
-        flags & (GD_INTEGRAL | GD_FTZ | GD_SAT))
-        return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], from, &a) ||
+    if (!gd_source(decoder, decoder->operands[1], GD_TYPE_F32, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_tf32);
@@ -181,15 +152,9 @@ static bool tf32(gd_decoder *decoder, gd_ptx_type from, uint32_t flags)
 static bool fp8(gd_decoder *decoder, bool e5m2, uint32_t flags)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    bool from = decoder->operand_count == 2 &&
-                gd_operand_at(decoder, decoder->operands[1])->kind == GD_OPERAND_REGISTER &&
-                type == GD_TYPE_F16X2 && !(flags & GD_SATFINITE);
+    bool from = type == GD_TYPE_F16X2 && !(flags & GD_SATFINITE);
     gd_slot d, a, b = GD_AREA_SINK;
 
-    if (flags & ~(uint32_t)(GD_SATFINITE | GD_RELU) || (!from && !(flags & GD_SATFINITE)) ||
-        (type != GD_TYPE_F32 && type != GD_TYPE_F16X2) ||
-        decoder->operand_count != (type == GD_TYPE_F32 ? 3u : 2u))
-        return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], from ? GD_TYPE_B16 : GD_TYPE_B32, &a) ||
         (decoder->operand_count == 3 &&
          !gd_source(decoder, decoder->operands[2], GD_TYPE_F32, &b)) ||
@@ -216,15 +181,14 @@ bool gd_decode_cvt(gd_decoder *decoder)
     if (e4m3 || e5m2)
         return fp8(decoder, e5m2, flags);
     if (gd_has(decoder, GD_MODIFIER_TF32))
-        return tf32(decoder, to, flags);
+        return tf32(decoder, flags);
     gd_ptx_type from = gd_type_at(decoder, 1);
     if (to == GD_TYPE_F16X2 || to == GD_TYPE_BF16X2)
-        return from == GD_TYPE_F32 ? pair(decoder, to, flags) : gd_decode_refuse_form(decoder);
+        return pair(decoder, to, flags);
     return scalar(decoder, to, from, flags);
 }
 
-/* Bits of what cvt.pack makes, with its sign; the types of fewer than 8 are modifiers. 0: none of
- * them. */
+/* Bits of what cvt.pack makes, with its sign; the types of fewer than 8 are modifiers. */
 static uint32_t packed_bits(gd_decoder *decoder, bool *is_signed)
 {
     bool s4 = gd_has(decoder, GD_MODIFIER_S4), s2 = gd_has(decoder, GD_MODIFIER_S2);
@@ -234,9 +198,7 @@ static uint32_t packed_bits(gd_decoder *decoder, bool *is_signed)
     *is_signed = s4 || s2 || (!u4 && !u2 && gd_is_signed(to));
     if (s4 || u4 || s2 || u2)
         return s4 || u4 ? 4 : 2;
-    return to == GD_TYPE_U16 || to == GD_TYPE_S16 ? 16
-           : to == GD_TYPE_U8 || to == GD_TYPE_S8 ? 8
-                                                  : 0;
+    return gd_bytes_of(to) * 8;
 }
 
 /* cvt.pack.sat.s8.s32.b32 d, a, b, c */
@@ -244,14 +206,12 @@ bool gd_decode_cvt_pack(gd_decoder *decoder)
 {
     bool is_signed;
     uint32_t bits = packed_bits(decoder, &is_signed), next = bits >= 8;
-    gd_ptx_type from = gd_type_at(decoder, next), third = gd_type_at(decoder, next + 1);
-    bool shifts = third == GD_TYPE_B32 && bits <= 8;
+    gd_ptx_type from = gd_type_at(decoder, next);
+    bool shifts = decoder->operand_count == 4;
     gd_slot d, a, b, c = GD_AREA_SINK;
 
-    gd_has(decoder, GD_MODIFIER_PACK);
-    if (!bits || !gd_has(decoder, GD_MODIFIER_SAT) || from != GD_TYPE_S32 ||
-        decoder->operand_count != (shifts ? 4u : 3u))
-        return gd_decode_refuse_form(decoder);
+    gd_has(decoder, GD_MODIFIER_SAT);
+    gd_type_at(decoder, next + 1);
     if (!gd_source(decoder, decoder->operands[1], from, &a) ||
         !gd_source(decoder, decoder->operands[2], from, &b) ||
         (shifts && !gd_source(decoder, decoder->operands[3], GD_TYPE_B32, &c)) ||

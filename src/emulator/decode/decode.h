@@ -8,14 +8,17 @@
 #include "emulator/execute/lanes.h"
 #include "emulator/execute/math.h"
 #include "emulator/execute/program.h"
+#include "ptx/isa/spelling.h"
 #include "ptx/text/constant.h"
 
-typedef enum gd_modifier {
+typedef enum gd_modifier_id {
 #define GD_MODIFIER(identifier, text) GD_MODIFIER_##identifier,
+#define GD_IGNORED(text)
 #include "emulator/decode/modifier.def"
 #undef GD_MODIFIER
+#undef GD_IGNORED
     GD_MODIFIER_COUNT
-} gd_modifier;
+} gd_modifier_id;
 
 enum { GD_MOST_OPERANDS = 12, GD_MOST_TYPES = 4, GD_MOST_SPACES = 2, GD_MOST_PARTS = 32 };
 
@@ -25,6 +28,18 @@ enum {
     GD_SOURCE_SCRATCH = 8,
     GD_SCRATCH_BYTES = (4 * GD_SCRATCH + 2 * GD_SOURCE_SCRATCH) * GD_LANE_BYTES
 };
+
+typedef struct gd_regular gd_regular; /* a row of regular.def */
+
+/* What is known of an instruction's modifiers; each spelling of a module is read once. */
+typedef struct gd_reading {
+    uint64_t present[4];
+    uint8_t types[GD_MOST_TYPES], type_count;
+    uint8_t spaces[GD_MOST_SPACES], space_count; /* gd_ptx_space; GD_SPACE_SHARED for variants */
+    bool cluster_space[GD_MOST_SPACES];          /* .shared::cluster */
+    uint32_t unknown;          /* number of a modifier that no table has; 0: none */
+    const gd_regular *regular; /* NULL: it has a decoder of its own */
+} gd_reading;
 
 /* A register as it is laid out. */
 typedef struct gd_register {
@@ -51,14 +66,12 @@ typedef struct gd_decoder {
     const gd_ptx_function *function;
     const gd_ptx_instruction *instruction;
     uint32_t operands[GD_MOST_OPERANDS],
-        operand_count;            /* those of the instruction at its outermost level */
-    uint64_t present[4], used[4]; /* modifiers */
-    uint8_t types[GD_MOST_TYPES], type_count, types_used;
-    uint8_t spaces[GD_MOST_SPACES], space_count,
-        spaces_used;                    /* gd_ptx_space; GD_SPACE_SHARED for its variants */
-    bool cluster_space[GD_MOST_SPACES]; /* .shared::cluster */
-    uint32_t wide_n, wide_k;            /* of a shape .m64nNkK; 0 */
-    uint32_t unknown;                   /* token of a modifier that no table has; GD_PTX_NONE */
+        operand_count; /* those of the instruction at its outermost level */
+    gd_spellings *spellings;
+    const gd_reading *reading;
+    const gd_form_match *form; /* that it fits; NULL for call, which has none */
+    uint64_t used[4];          /* modifiers */
+    uint8_t types_used, spaces_used;
     gd_slot guard;
     uint32_t guard_not;
     gd_register *registers;
@@ -91,16 +104,17 @@ bool gd_decode_memory(gd_decoder *decoder);
 
 /* Reads the modifiers and the operands of an instruction. */
 bool gd_decode_read(gd_decoder *decoder, uint32_t instruction);
-bool gd_has(gd_decoder *decoder, gd_modifier modifier);
+bool gd_has(gd_decoder *decoder, gd_modifier_id modifier);
 /* The type modifier of that number, GD_TYPE_NONE when there are fewer. */
 gd_ptx_type gd_type_at(gd_decoder *decoder, uint32_t index);
 gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index);
 /* An operand in shared memory is in that of the cluster if the space modifier of that number says
  * so. */
 void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into);
-/* What is ignored: cache operators, eviction priorities, prefetch sizes, memory order, scope. */
-void gd_ignore_cache(gd_decoder *decoder);
+/* Memory order and scope are understood, and nothing depends on them. */
 void gd_ignore_order(gd_decoder *decoder);
+/* How many operands there are without the cache policy, which no result depends on. */
+uint32_t gd_own_operands(const gd_decoder *decoder);
 /* GD_ORDER_* as the modifiers say; 0: weak, unless `always` strong. `otherwise` is the scope where
  * none is named. */
 uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise);
@@ -163,10 +177,6 @@ uint32_t gd_list_add(gd_decoder *decoder, const uint32_t *values, uint32_t count
 bool gd_fixup_add(gd_decoder *decoder, uint32_t code, uint32_t list, uint32_t instruction);
 /* The routine that is decoded calls another. */
 bool gd_call_add(gd_decoder *decoder, uint32_t callee);
-/* The whole of an instruction: operand 0 of type td, those after it of the types ta, tb, tc, te up
- * to the first GD_TYPE_NONE. */
-bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td,
-                     gd_ptx_type ta, gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te);
 /* Behind a function's entry, and in front of its ret (decode/control.c). */
 bool gd_emit_register_parameters(gd_decoder *decoder, bool results);
 /* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no
@@ -187,39 +197,18 @@ bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space,
 
 /* ---- instructions ---- */
 
-gd_decode gd_decode_add, gd_decode_sub, gd_decode_mul, gd_decode_mad, gd_decode_mul24,
-    gd_decode_mad24, gd_decode_sad, gd_decode_div, gd_decode_rem, gd_decode_abs, gd_decode_neg,
-    gd_decode_min, gd_decode_max, gd_decode_carry, gd_decode_madc, gd_decode_logic, gd_decode_not,
-    gd_decode_cnot, gd_decode_shl, gd_decode_shr, gd_decode_shf, gd_decode_lop3, gd_decode_prmt,
-    gd_decode_popc, gd_decode_clz, gd_decode_brev, gd_decode_bfind, gd_decode_bfe, gd_decode_bfi,
-    gd_decode_fns, gd_decode_dp4a, gd_decode_dp2a, gd_decode_bmsk,
-    gd_decode_szext; /* decode/integer.c */
-gd_decode gd_decode_float_add, gd_decode_float_sub, gd_decode_float_mul, gd_decode_fma,
-    gd_decode_float_div, gd_decode_rcp, gd_decode_sqrt, gd_decode_rsqrt, gd_decode_unary_float,
-    gd_decode_float_abs, gd_decode_float_neg, gd_decode_float_min, gd_decode_float_max,
-    gd_decode_copysign, gd_decode_testp;                                 /* decode/float.c */
-gd_decode gd_decode_setp, gd_decode_set, gd_decode_selp, gd_decode_slct; /* decode/compare.c */
-gd_decode gd_decode_mov, gd_decode_cvta, gd_decode_isspacep;             /* decode/move.c */
-gd_decode gd_decode_cvt, gd_decode_cvt_pack;                             /* decode/convert.c */
-gd_decode gd_decode_ld, gd_decode_st, gd_decode_prefetch, gd_decode_discard, gd_decode_createpolicy,
-    gd_decode_atom, gd_decode_red, gd_decode_fence; /* decode/memory.c */
-gd_decode gd_decode_bra, gd_decode_brx, gd_decode_call, gd_decode_ret, gd_decode_exit,
-    gd_decode_trap, gd_decode_nothing, gd_decode_barrier, gd_decode_warp_sync, gd_decode_griddep,
-    gd_decode_nanosleep;                                                   /* decode/control.c */
-gd_decode gd_decode_mapa, gd_decode_getctarank, gd_decode_cluster_barrier; /* decode/cluster.c */
-gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_decode_activemask,
-    gd_decode_elect; /* decode/warp.c */
-gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group,
-    gd_decode_cp_async_mbarrier, gd_decode_bulk, gd_decode_bulk_group; /* decode/async.c */
-gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                 /* decode/tensor.c */
-gd_decode gd_decode_tex;                                               /* decode/texture.c */
-gd_decode gd_decode_video;                                             /* decode/video.c */
-gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                      /* decode/warpgroup.c */
-gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma,
-    gd_decode_movmatrix; /* decode/matrix.c */
+#define GD_DECODER(operation, function) gd_decode gd_decode_##function;
+#include "emulator/decode/decoders.def"
+#undef GD_DECODER
+
+bool gd_regular_has(gd_op op);
+/* The row that an instruction's modifiers fit; NULL: none. */
+const gd_regular *gd_regular_find(gd_op op, const gd_modifier *modifiers, uint32_t count);
+bool gd_decode_regular(gd_decoder *decoder, const gd_regular *row, const gd_form_match *form);
 
 /* Decodes an entry with all that it calls into an image. false: no memory; a refusal is in the
  * image. */
-bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function);
+bool gd_image_decode(gd_program *program, gd_spellings *spellings, gd_image *image,
+                     uint32_t function);
 
 #endif

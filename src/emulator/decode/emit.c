@@ -219,28 +219,3 @@ uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function)
     image->routines[image->routine_count] = (gd_routine){.function = function};
     return image->routine_count++;
 }
-
-bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td,
-                     gd_ptx_type ta, gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te)
-{
-    const gd_ptx_type types[] = {ta, tb, tc, te};
-    gd_slot slots[4] = {GD_AREA_SINK, GD_AREA_SINK, GD_AREA_SINK, GD_AREA_SINK}, d;
-    uint32_t count = 0;
-
-    if (op == GD_LANES_NONE)
-        return gd_decode_refuse_form(decoder);
-    while (count < 4 && types[count] != GD_TYPE_NONE)
-        count++;
-    if (decoder->operand_count != count + 1)
-        return gd_decode_refuse_form(decoder);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!gd_source(decoder, decoder->operands[i + 1], types[i], &slots[i]))
-            return false;
-    }
-    if (!gd_target(decoder, decoder->operands[0], td, &d))
-        return false;
-    gd_code *code = gd_emit_lanes(decoder, op, flags, d, slots[0], slots[1], slots[2]);
-    if (code)
-        code->e = slots[3];
-    return code;
-}

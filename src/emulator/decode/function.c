@@ -12,163 +12,11 @@
 
 enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19 };
 
-/* Instructions that are emulated, with how many operands they may have; what a form has more or
- * fewer is its decoder's to say. Others are refused by name. */
-static const struct {
-    gd_decode *decode;
-    uint8_t least, most;
-} decoders[GD_OP_COUNT] = {
-    [GD_OP_ABS] = {gd_decode_abs, 2, 2},
-    [GD_OP_ACTIVEMASK] = {gd_decode_activemask, 1, 1},
-    [GD_OP_ADD] = {gd_decode_add, 3, 3},
-    [GD_OP_ADDC] = {gd_decode_carry, 3, 3},
-    [GD_OP_AND] = {gd_decode_logic, 3, 3},
-    [GD_OP_APPLYPRIORITY] = {gd_decode_discard, 2, 2},
-    [GD_OP_ATOM] = {gd_decode_atom, 3, 5},
-    [GD_OP_BAR] = {gd_decode_barrier, 1, 2},
-    [GD_OP_BAR_ARRIVE] = {gd_decode_barrier, 2, 2},
-    [GD_OP_BAR_CTA_ARRIVE] = {gd_decode_barrier, 2, 2},
-    [GD_OP_BAR_CTA_RED] = {gd_decode_barrier, 3, 4},
-    [GD_OP_BAR_CTA_SYNC] = {gd_decode_barrier, 1, 2},
-    [GD_OP_BAR_RED] = {gd_decode_barrier, 3, 4},
-    [GD_OP_BAR_SYNC] = {gd_decode_barrier, 1, 2},
-    [GD_OP_BAR_WARP_SYNC] = {gd_decode_warp_sync, 1, 1},
-    [GD_OP_BARRIER] = {gd_decode_barrier, 1, 2},
-    [GD_OP_BARRIER_ARRIVE] = {gd_decode_barrier, 2, 2},
-    [GD_OP_BARRIER_CLUSTER_ARRIVE] = {gd_decode_cluster_barrier, 0, 0},
-    [GD_OP_BARRIER_CLUSTER_WAIT] = {gd_decode_cluster_barrier, 0, 0},
-    [GD_OP_BARRIER_CTA_ARRIVE] = {gd_decode_barrier, 2, 2},
-    [GD_OP_BARRIER_CTA_RED] = {gd_decode_barrier, 3, 4},
-    [GD_OP_BARRIER_CTA_SYNC] = {gd_decode_barrier, 1, 2},
-    [GD_OP_BARRIER_RED] = {gd_decode_barrier, 3, 4},
-    [GD_OP_BARRIER_SYNC] = {gd_decode_barrier, 1, 2},
-    [GD_OP_BFE] = {gd_decode_bfe, 4, 4},
-    [GD_OP_BFI] = {gd_decode_bfi, 5, 5},
-    [GD_OP_BFIND] = {gd_decode_bfind, 2, 2},
-    [GD_OP_BMSK] = {gd_decode_bmsk, 3, 3},
-    [GD_OP_BRA] = {gd_decode_bra, 1, 1},
-    [GD_OP_BREV] = {gd_decode_brev, 2, 2},
-    [GD_OP_BRKPT] = {gd_decode_trap, 0, 0},
-    [GD_OP_BRX_IDX] = {gd_decode_brx, 2, 2},
-    [GD_OP_CALL] = {gd_decode_call, 1, 4},
-    [GD_OP_CLZ] = {gd_decode_clz, 2, 2},
-    [GD_OP_CNOT] = {gd_decode_cnot, 2, 2},
-    [GD_OP_COPYSIGN] = {gd_decode_copysign, 3, 3},
-    [GD_OP_COS] = {gd_decode_unary_float, 2, 2},
-    [GD_OP_CP_ASYNC] = {gd_decode_cp_async, 3, 5},
-    [GD_OP_CP_ASYNC_BULK] = {gd_decode_bulk, 3, 6},
-    [GD_OP_CP_ASYNC_BULK_COMMIT_GROUP] = {gd_decode_bulk_group, 0, 0},
-    [GD_OP_CP_ASYNC_BULK_PREFETCH] = {gd_decode_bulk, 2, 3},
-    [GD_OP_CP_ASYNC_BULK_PREFETCH_TENSOR] = {gd_decode_tensor_prefetch, 1, 2},
-    [GD_OP_CP_ASYNC_BULK_TENSOR] = {gd_decode_tensor, 2, 5},
-    [GD_OP_CP_ASYNC_BULK_WAIT_GROUP] = {gd_decode_bulk_group, 1, 1},
-    [GD_OP_CP_ASYNC_COMMIT_GROUP] = {gd_decode_cp_async_group, 0, 0},
-    [GD_OP_CP_ASYNC_MBARRIER_ARRIVE] = {gd_decode_cp_async_mbarrier, 1, 1},
-    [GD_OP_CP_ASYNC_WAIT_ALL] = {gd_decode_cp_async_group, 0, 0},
-    [GD_OP_CP_ASYNC_WAIT_GROUP] = {gd_decode_cp_async_group, 1, 1},
-    [GD_OP_CP_REDUCE_ASYNC_BULK] = {gd_decode_bulk, 3, 5},
-    [GD_OP_CP_REDUCE_ASYNC_BULK_TENSOR] = {gd_decode_tensor, 2, 3},
-    [GD_OP_CREATEPOLICY] = {gd_decode_createpolicy, 1, 4},
-    [GD_OP_CVT] = {gd_decode_cvt, 2, 3},
-    [GD_OP_CVT_PACK] = {gd_decode_cvt_pack, 3, 4},
-    [GD_OP_CVTA] = {gd_decode_cvta, 2, 2},
-    [GD_OP_DISCARD] = {gd_decode_discard, 2, 2},
-    [GD_OP_DIV] = {gd_decode_div, 3, 3},
-    [GD_OP_DP2A] = {gd_decode_dp2a, 4, 4},
-    [GD_OP_DP4A] = {gd_decode_dp4a, 4, 4},
-    [GD_OP_ELECT] = {gd_decode_elect, 2, 2},
-    [GD_OP_EX2] = {gd_decode_unary_float, 2, 2},
-    [GD_OP_EXIT] = {gd_decode_exit, 0, 0},
-    [GD_OP_FENCE] = {gd_decode_fence, 0, 2},
-    [GD_OP_FENCE_MBARRIER_INIT] = {gd_decode_fence, 0, 0},
-    [GD_OP_FENCE_PROXY] = {gd_decode_fence, 0, 2},
-    [GD_OP_FMA] = {gd_decode_fma, 4, 4},
-    [GD_OP_FNS] = {gd_decode_fns, 4, 4},
-    [GD_OP_GETCTARANK] = {gd_decode_getctarank, 2, 2},
-    [GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS] = {gd_decode_griddep, 0, 0},
-    [GD_OP_GRIDDEPCONTROL_WAIT] = {gd_decode_griddep, 0, 0},
-    [GD_OP_ISSPACEP] = {gd_decode_isspacep, 2, 2},
-    [GD_OP_LD] = {gd_decode_ld, 2, 3},
-    [GD_OP_LDMATRIX] = {gd_decode_ldmatrix, 2, 2},
-    [GD_OP_LDU] = {gd_decode_ld, 2, 3},
-    [GD_OP_LG2] = {gd_decode_unary_float, 2, 2},
-    [GD_OP_LOP3] = {gd_decode_lop3, 5, 6},
-    [GD_OP_MAD] = {gd_decode_mad, 4, 4},
-    [GD_OP_MAD24] = {gd_decode_mad24, 4, 4},
-    [GD_OP_MADC] = {gd_decode_madc, 4, 4},
-    [GD_OP_MAPA] = {gd_decode_mapa, 3, 3},
-    [GD_OP_MATCH] = {gd_decode_match, 3, 3},
-    [GD_OP_MAX] = {gd_decode_max, 3, 3},
-    [GD_OP_MBARRIER_ARRIVE] = {gd_decode_mbarrier, 1, 3},
-    [GD_OP_MBARRIER_ARRIVE_DROP] = {gd_decode_mbarrier, 1, 3},
-    [GD_OP_MBARRIER_COMPLETE_TX] = {gd_decode_mbarrier, 2, 2},
-    [GD_OP_MBARRIER_EXPECT_TX] = {gd_decode_mbarrier, 2, 2},
-    [GD_OP_MBARRIER_INIT] = {gd_decode_mbarrier, 2, 2},
-    [GD_OP_MBARRIER_INVAL] = {gd_decode_mbarrier, 1, 1},
-    [GD_OP_MBARRIER_PENDING_COUNT] = {gd_decode_mbarrier, 2, 2},
-    [GD_OP_MBARRIER_TEST_WAIT] = {gd_decode_mbarrier, 3, 3},
-    [GD_OP_MBARRIER_TRY_WAIT] = {gd_decode_mbarrier, 3, 4},
-    [GD_OP_MEMBAR] = {gd_decode_fence, 0, 0},
-    [GD_OP_MEMBAR_PROXY] = {gd_decode_fence, 0, 2},
-    [GD_OP_MIN] = {gd_decode_min, 3, 3},
-    [GD_OP_MMA] = {gd_decode_mma, 4, 4},
-    [GD_OP_MOV] = {gd_decode_mov, 2, 2},
-    [GD_OP_MOVMATRIX] = {gd_decode_movmatrix, 2, 2},
-    [GD_OP_MUL] = {gd_decode_mul, 3, 3},
-    [GD_OP_MUL24] = {gd_decode_mul24, 3, 3},
-    [GD_OP_NANOSLEEP] = {gd_decode_nanosleep, 1, 1},
-    [GD_OP_NEG] = {gd_decode_neg, 2, 2},
-    [GD_OP_NOT] = {gd_decode_not, 2, 2},
-    [GD_OP_OR] = {gd_decode_logic, 3, 3},
-    [GD_OP_PMEVENT] = {gd_decode_nothing, 1, 1},
-    [GD_OP_POPC] = {gd_decode_popc, 2, 2},
-    [GD_OP_PREFETCH] = {gd_decode_prefetch, 1, 1},
-    [GD_OP_PREFETCHU] = {gd_decode_prefetch, 1, 1},
-    [GD_OP_PRMT] = {gd_decode_prmt, 4, 4},
-    [GD_OP_RCP] = {gd_decode_rcp, 2, 2},
-    [GD_OP_RED] = {gd_decode_red, 2, 3},
-    [GD_OP_RED_ASYNC] = {gd_decode_red, 3, 3},
-    [GD_OP_REDUX] = {gd_decode_redux, 3, 3},
-    [GD_OP_REM] = {gd_decode_rem, 3, 3},
-    [GD_OP_RET] = {gd_decode_ret, 0, 0},
-    [GD_OP_RSQRT] = {gd_decode_rsqrt, 2, 2},
-    [GD_OP_SAD] = {gd_decode_sad, 4, 4},
-    [GD_OP_SELP] = {gd_decode_selp, 4, 4},
-    [GD_OP_SET] = {gd_decode_set, 3, 4},
-    [GD_OP_SETMAXNREG] = {gd_decode_nothing, 1, 1},
-    [GD_OP_SETP] = {gd_decode_setp, 3, 4},
-    [GD_OP_SHF] = {gd_decode_shf, 4, 4},
-    [GD_OP_SHFL] = {gd_decode_shfl, 4, 5},
-    [GD_OP_SHL] = {gd_decode_shl, 3, 3},
-    [GD_OP_SHR] = {gd_decode_shr, 3, 3},
-    [GD_OP_SIN] = {gd_decode_unary_float, 2, 2},
-    [GD_OP_SLCT] = {gd_decode_slct, 4, 4},
-    [GD_OP_SQRT] = {gd_decode_sqrt, 2, 2},
-    [GD_OP_ST] = {gd_decode_st, 2, 3},
-    [GD_OP_ST_ASYNC] = {gd_decode_st, 3, 3},
-    [GD_OP_STMATRIX] = {gd_decode_stmatrix, 2, 2},
-    [GD_OP_SUB] = {gd_decode_sub, 3, 3},
-    [GD_OP_SUBC] = {gd_decode_carry, 3, 3},
-    [GD_OP_SZEXT] = {gd_decode_szext, 3, 3},
-    [GD_OP_TANH] = {gd_decode_unary_float, 2, 2},
-    [GD_OP_TESTP] = {gd_decode_testp, 2, 2},
-    [GD_OP_TEX] = {gd_decode_tex, 2, 2},
-    [GD_OP_TRAP] = {gd_decode_trap, 0, 0},
-    [GD_OP_VABSDIFF] = {gd_decode_video, 3, 4},
-    [GD_OP_VADD] = {gd_decode_video, 3, 4},
-    [GD_OP_VMAD] = {gd_decode_video, 4, 4},
-    [GD_OP_VMAX] = {gd_decode_video, 3, 4},
-    [GD_OP_VMIN] = {gd_decode_video, 3, 4},
-    [GD_OP_VOTE] = {gd_decode_vote, 2, 3},
-    [GD_OP_VSET] = {gd_decode_video, 3, 4},
-    [GD_OP_VSHL] = {gd_decode_video, 3, 4},
-    [GD_OP_VSHR] = {gd_decode_video, 3, 4},
-    [GD_OP_VSUB] = {gd_decode_video, 3, 4},
-    [GD_OP_WGMMA_COMMIT_GROUP] = {gd_decode_wgmma_group, 0, 0},
-    [GD_OP_WGMMA_FENCE] = {gd_decode_wgmma_group, 0, 0},
-    [GD_OP_WGMMA_MMA_ASYNC] = {gd_decode_wgmma, 4, 8},
-    [GD_OP_WGMMA_WAIT_GROUP] = {gd_decode_wgmma_group, 1, 1},
-    [GD_OP_XOR] = {gd_decode_logic, 3, 3},
+/* Instructions that are emulated, but for those of regular.def. Others are refused by name. */
+static gd_decode *const decoders[GD_OP_COUNT] = {
+#define GD_DECODER(operation, function) [GD_OP_##operation] = gd_decode_##function,
+#include "emulator/decode/decoders.def"
+#undef GD_DECODER
 };
 
 /* ---- failing ---- */
@@ -224,6 +72,12 @@ bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
     return false;
 }
 
+/* Whether some form of an instruction is. */
+static bool is_emulated(gd_op op)
+{
+    return decoders[op] || gd_regular_has(op);
+}
+
 bool gd_decode_refuse_form(gd_decoder *decoder)
 {
     gd_program_error *refusal = &decoder->image->refusal;
@@ -235,9 +89,9 @@ bool gd_decode_refuse_form(gd_decoder *decoder)
     name_instruction(decoder, name, sizeof name);
     note_place(decoder);
     snprintf(refusal->text, sizeof refusal->text, "%s%s", name,
-             decoder->instruction->op == GD_OP_UNKNOWN   ? ": unknown instruction"
-             : decoders[decoder->instruction->op].decode ? " in this form is not emulated"
-                                                         : " is not emulated");
+             decoder->instruction->op == GD_OP_UNKNOWN      ? ": unknown instruction"
+             : is_emulated((gd_op)decoder->instruction->op) ? " in this form is not emulated"
+                                                            : " is not emulated");
     return false;
 }
 
@@ -419,14 +273,16 @@ static bool layout_frame(gd_decoder *decoder, gd_routine *routine)
  * neither is taken for one that refuses. */
 static bool decode_instruction(gd_decoder *decoder, uint32_t index)
 {
-    const uint32_t op = decoder->module->instructions[index].op,
-                   before = decoder->image->code_count;
+    const gd_op op = (gd_op)decoder->module->instructions[index].op;
+    const uint32_t before = decoder->image->code_count;
 
     decoder->instruction = &decoder->module->instructions[index];
-    bool done = decoders[op].decode && gd_decode_read(decoder, index) &&
-                decoder->operand_count >= decoders[op].least &&
-                decoder->operand_count <= decoders[op].most && decoders[op].decode(decoder) &&
-                gd_decode_end(decoder) && decoder->image->code_count > before;
+    if (!is_emulated(op) || !gd_decode_read(decoder, index))
+        return gd_decode_refuse_form(decoder);
+    if (decoder->reading->regular)
+        return gd_decode_regular(decoder, decoder->reading->regular, decoder->form);
+    bool done = decoders[op] && decoders[op](decoder) && gd_decode_end(decoder) &&
+                decoder->image->code_count > before;
     return done || gd_decode_refuse_form(decoder);
 }
 
@@ -566,10 +422,12 @@ static bool align_constants(gd_image *image)
     return true;
 }
 
-bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function)
+bool gd_image_decode(gd_program *program, gd_spellings *spellings, gd_image *image,
+                     uint32_t function)
 {
     const gd_ptx_module *module = program->module;
-    gd_decoder decoder = {.module = module, .program = program, .image = image};
+    gd_decoder decoder = {
+        .module = module, .program = program, .image = image, .spellings = spellings};
 
     decoder.function = &module->functions[function];
     decoder.instruction = module->instructions;

@@ -20,21 +20,15 @@ static bool read_slots(gd_decoder *decoder, uint32_t operand, uint32_t count, gd
 
 static bool matrix_access(gd_decoder *decoder, bool store)
 {
-    uint32_t count = gd_has(decoder, GD_MODIFIER_X4)   ? 4
-                     : gd_has(decoder, GD_MODIFIER_X2) ? 2
-                     : gd_has(decoder, GD_MODIFIER_X1) ? 1
-                                                       : 0;
+    uint32_t count = gd_has(decoder, GD_MODIFIER_X4) ? 4 : gd_has(decoder, GD_MODIFIER_X2) ? 2 : 1;
     gd_ptx_space space = gd_space_at(decoder, 0);
-    bool transposed = gd_has(decoder, GD_MODIFIER_TRANS), sync = gd_has(decoder, GD_MODIFIER_SYNC);
+    bool transposed = gd_has(decoder, GD_MODIFIER_TRANS);
     gd_code from = {0};
     uint32_t slots[4];
     gd_slot all;
 
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
-    if (!count || !sync || !gd_has(decoder, GD_MODIFIER_M8N8) ||
-        gd_type_at(decoder, 0) != GD_TYPE_B16 ||
-        (space != GD_SPACE_SHARED && space != GD_SPACE_NONE))
-        return gd_decode_refuse_form(decoder);
+    gd_has(decoder, GD_MODIFIER_X1);
+    gd_type_at(decoder, 0);
     if (!read_slots(decoder, decoder->operands[store ? 1 : 0], count, GD_TYPE_B32, !store, slots) ||
         !gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &from) ||
         !gd_constant(decoder, 4, UINT32_MAX, &all))
@@ -70,10 +64,8 @@ bool gd_decode_movmatrix(gd_decoder *decoder)
 {
     gd_slot d, a, all;
 
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
-    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_M8N8) ||
-        !gd_has(decoder, GD_MODIFIER_TRANS) || gd_type_at(decoder, 0) != GD_TYPE_B16)
-        return gd_decode_refuse_form(decoder);
+    gd_has(decoder, GD_MODIFIER_TRANS);
+    gd_type_at(decoder, 0);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B32, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) ||
         !gd_constant(decoder, 4, UINT32_MAX, &all))
@@ -101,33 +93,23 @@ static const char *const type_names[MMA_TYPES] = {
     [MMA_S32] = ".s32",
 };
 
-/* Shapes with what a and b may be made of: bits of gd_matrix_element. */
-#define OF(element) (1u << GD_MATRIX_##element)
-#define BYTES_OF (OF(S8) | OF(U8))
-#define NIBBLES_OF (OF(S4) | OF(U4))
-#define EIGHTHS_OF (OF(E4M3) | OF(E5M2))
+/* Shapes: n is 8. */
 
 static const struct {
-    gd_modifier modifier;
+    gd_modifier_id modifier;
     uint8_t m;
     uint16_t k;
-    uint32_t elements;
 } shapes[] = {
-    {GD_MODIFIER_M8N8K4, 8, 4, OF(F64)},
-    {GD_MODIFIER_M8N8K16, 8, 16, BYTES_OF},
-    {GD_MODIFIER_M8N8K32, 8, 32, NIBBLES_OF},
-    {GD_MODIFIER_M8N8K128, 8, 128, OF(B1)},
-    {GD_MODIFIER_M16N8K4, 16, 4, OF(TF32) | OF(F64)},
-    {GD_MODIFIER_M16N8K8, 16, 8, OF(F16) | OF(BF16) | OF(TF32) | OF(F64)},
-    {GD_MODIFIER_M16N8K16, 16, 16, OF(F16) | OF(BF16) | OF(F64) | BYTES_OF | EIGHTHS_OF},
-    {GD_MODIFIER_M16N8K32, 16, 32, BYTES_OF | NIBBLES_OF | EIGHTHS_OF},
-    {GD_MODIFIER_M16N8K64, 16, 64, NIBBLES_OF},
-    {GD_MODIFIER_M16N8K128, 16, 128, OF(B1)},
-    {GD_MODIFIER_M16N8K256, 16, 256, OF(B1)},
+    {GD_MODIFIER_M8N8K4, 8, 4},       {GD_MODIFIER_M8N8K16, 8, 16},
+    {GD_MODIFIER_M8N8K32, 8, 32},     {GD_MODIFIER_M8N8K128, 8, 128},
+    {GD_MODIFIER_M16N8K4, 16, 4},     {GD_MODIFIER_M16N8K8, 16, 8},
+    {GD_MODIFIER_M16N8K16, 16, 16},   {GD_MODIFIER_M16N8K32, 16, 32},
+    {GD_MODIFIER_M16N8K64, 16, 64},   {GD_MODIFIER_M16N8K128, 16, 128},
+    {GD_MODIFIER_M16N8K256, 16, 256},
 };
 
 typedef struct form {
-    uint32_t m, k, elements;
+    uint32_t m, k;
     uint32_t types[4];
     uint32_t flags;
 } form;
@@ -143,13 +125,13 @@ static uint32_t find_type(const char *text, uint32_t length)
 
 static bool read_types(gd_decoder *decoder, form *into)
 {
-    static const gd_modifier names[] = {GD_MODIFIER_TF32, GD_MODIFIER_E4M3, GD_MODIFIER_E5M2,
-                                        GD_MODIFIER_S4,   GD_MODIFIER_U4,   GD_MODIFIER_B1};
+    static const gd_modifier_id names[] = {GD_MODIFIER_TF32, GD_MODIFIER_E4M3, GD_MODIFIER_E5M2,
+                                           GD_MODIFIER_S4,   GD_MODIFIER_U4,   GD_MODIFIER_B1};
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
         gd_has(decoder, names[i]);
-    for (uint32_t i = 0; i < decoder->type_count; i++)
+    for (uint32_t i = 0; i < decoder->reading->type_count; i++)
         gd_type_at(decoder, i);
     for (uint32_t i = 1; i <= decoder->instruction->modifiers; i++) {
         uint32_t length, type;
@@ -164,48 +146,21 @@ static bool read_types(gd_decoder *decoder, form *into)
     return count == 4 || gd_decode_refuse_form(decoder);
 }
 
-/* Whether sums of type d and c go with factors of type a. */
-static bool sums_fit(uint32_t a, uint32_t sum)
-{
-    if (a >= GD_MATRIX_S8)
-        return sum == MMA_S32;
-    if (a == GD_MATRIX_F64)
-        return sum == GD_MATRIX_F64;
-    bool half = a == GD_MATRIX_F16 || a == GD_MATRIX_E4M3 || a == GD_MATRIX_E5M2;
-    return sum == MMA_F32 || (half && sum == GD_MATRIX_F16);
-}
-
-/* b is like a, but for the sign of integers and the format of bytes. */
-static bool factors_fit(const form *item)
-{
-    uint32_t a = item->types[1], b = item->types[2];
-
-    if (a > GD_MATRIX_B1 || b > GD_MATRIX_B1 || !(item->elements >> a & 1) ||
-        !(item->elements >> b & 1))
-        return false;
-    bool mixes =
-        (a == GD_MATRIX_E4M3 || a == GD_MATRIX_E5M2 || (a >= GD_MATRIX_S8 && a != GD_MATRIX_B1)) &&
-        gd_matrix_packed((gd_matrix_element)a) == gd_matrix_packed((gd_matrix_element)b) &&
-        (a >= GD_MATRIX_S8) == (b >= GD_MATRIX_S8);
-    return a == b || mixes;
-}
-
-static bool read_flags(gd_decoder *decoder, form *into)
+static void read_flags(gd_decoder *decoder, form *into)
 {
     uint32_t a = into->types[1];
 
     into->flags = (into->types[3] == GD_MATRIX_F16 ? GD_MATRIX_HALF_C : 0) |
                   (into->types[0] == GD_MATRIX_F16 ? GD_MATRIX_HALF_D : 0);
     if (a == GD_MATRIX_B1) {
-        bool exclusive = gd_has(decoder, GD_MODIFIER_XOR), both = gd_has(decoder, GD_MODIFIER_AND);
-        into->flags |= exclusive ? GD_MATRIX_XOR : 0;
-        return gd_has(decoder, GD_MODIFIER_POPC) && exclusive != both;
+        into->flags |= gd_has(decoder, GD_MODIFIER_XOR) ? GD_MATRIX_XOR : 0;
+        gd_has(decoder, GD_MODIFIER_AND);
+        gd_has(decoder, GD_MODIFIER_POPC);
     }
     if (a >= GD_MATRIX_S8 && gd_has(decoder, GD_MODIFIER_SATFINITE))
         into->flags |= GD_MATRIX_SATURATE;
     if (a == GD_MATRIX_F64)
         into->flags |= (gd_float_flags(decoder) & GD_ROUND_MASK) << GD_MATRIX_ROUND_SHIFT;
-    return true;
 }
 
 static bool read_form(gd_decoder *decoder, form *into)
@@ -213,12 +168,11 @@ static bool read_form(gd_decoder *decoder, form *into)
     *into = (form){0};
     for (uint32_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         if (gd_has(decoder, shapes[i].modifier))
-            *into = (form){.m = shapes[i].m, .k = shapes[i].k, .elements = shapes[i].elements};
+            *into = (form){.m = shapes[i].m, .k = shapes[i].k};
     }
-    if (!into->m || !read_types(decoder, into) || !factors_fit(into) ||
-        !sums_fit(into->types[1], into->types[0]) || !sums_fit(into->types[1], into->types[3]) ||
-        !read_flags(decoder, into))
-        return gd_decode_refuse_form(decoder);
+    if (!into->m || !read_types(decoder, into) || (into->m == 8 && into->types[1] < GD_MATRIX_F64))
+        return gd_decode_refuse_form(decoder); /* m8n8k4 of halves among them */
+    read_flags(decoder, into);
     return true;
 }
 
@@ -228,10 +182,8 @@ bool gd_decode_mma(gd_decoder *decoder)
     uint32_t slots[24], used = 0;
     gd_slot all;
 
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
-    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ROW) ||
-        !gd_has(decoder, GD_MODIFIER_COL) || !read_form(decoder, &item))
-        return gd_decode_refuse_form(decoder);
+    if (!read_form(decoder, &item))
+        return false;
     gd_ptx_type type = item.types[1] == GD_MATRIX_F64 ? GD_TYPE_B64 : GD_TYPE_B32;
     uint32_t columns = item.k / gd_matrix_packed((gd_matrix_element)item.types[1]) / 4,
              sums = item.m / 4;

@@ -13,18 +13,6 @@ static uint32_t vector_count(gd_decoder *decoder)
                                              : 1;
 }
 
-/* A cache policy behind the operands says where lines stay, which no result depends on. */
-static bool check_policy(gd_decoder *decoder, uint32_t operands)
-{
-    gd_slot policy;
-    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT);
-
-    gd_ignore_cache(decoder);
-    if (decoder->operand_count != operands + (hint ? 1u : 0u))
-        return gd_decode_refuse_form(decoder);
-    return !hint || gd_source(decoder, decoder->operands[operands], GD_TYPE_B64, &policy);
-}
-
 /* An access of a wider or a narrower register: at least the type's size; lanes of every element are
  * alike. */
 static bool access_slot(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, bool store,
@@ -85,11 +73,8 @@ static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
  * is done at once, as copies are. */
 static bool is_async(gd_decoder *decoder, gd_op op)
 {
-    if (decoder->instruction->op != op)
-        return false;
-    gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
-    return true;
+    return decoder->instruction->op == op &&
+           gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
 }
 
 /* Both need a launch with a cluster. */
@@ -115,9 +100,6 @@ static bool access(gd_decoder *decoder, bool store)
     code.flags = (code.order ? GD_ACCESS_STRONG : 0) | (gd_is_signed(type) ? GD_ACCESS_SIGNED : 0);
     code.count = (uint8_t)count;
     code.bytes = (uint8_t)bytes;
-    if (!check_policy(decoder, async ? 3 : 2) || !bytes || bytes * count > 32 ||
-        (async && bytes < 4))
-        return gd_decode_refuse_form(decoder);
     if (!gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) ||
         !access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code))
         return false;
@@ -141,13 +123,8 @@ bool gd_decode_st(gd_decoder *decoder)
 /* prefetch asks for nothing that a result could show; its operand must make sense all the same. */
 bool gd_decode_prefetch(gd_decoder *decoder)
 {
-    static const gd_modifier levels[] = {GD_MODIFIER_L1, GD_MODIFIER_L2, GD_MODIFIER_L2_EVICT_LAST,
-                                         GD_MODIFIER_L2_EVICT_NORMAL};
     gd_code code = {0};
 
-    gd_has(decoder, GD_MODIFIER_TENSORMAP);
-    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
-        gd_has(decoder, levels[i]);
     return gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code) &&
            gd_emit(decoder, gd_run_nothing);
 }
@@ -156,12 +133,7 @@ bool gd_decode_prefetch(gd_decoder *decoder)
 bool gd_decode_discard(gd_decoder *decoder)
 {
     gd_code code = {0};
-    uint64_t bytes;
 
-    gd_has(decoder, GD_MODIFIER_L2);
-    gd_has(decoder, GD_MODIFIER_L2_EVICT_NORMAL);
-    if (!gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
-        return gd_decode_refuse_form(decoder);
     if (!gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code))
         return false;
     code.bytes = 128;
@@ -173,15 +145,8 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
 {
     gd_slot d, zero;
 
-    gd_has(decoder, GD_MODIFIER_FRACTIONAL);
-    gd_has(decoder, GD_MODIFIER_CVT);
-    gd_has(decoder, GD_MODIFIER_L2);
-    gd_has(decoder, GD_MODIFIER_RANGE);
-    gd_has(decoder, GD_MODIFIER_L2_EVICT_UNCHANGED);
     gd_space_at(decoder, 0);
-    gd_ignore_cache(decoder);
-    if (gd_type_at(decoder, 0) != GD_TYPE_B64)
-        return gd_decode_refuse_form(decoder);
+    gd_type_at(decoder, 0);
     return gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &d) &&
            gd_constant(decoder, 8, 0, &zero) &&
            gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
@@ -191,11 +156,7 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
 static bool acquires_map(gd_decoder *decoder)
 {
     gd_code code = {0};
-    uint64_t bytes;
 
-    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) ||
-        bytes != 128)
-        return gd_decode_refuse_form(decoder);
     return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code) &&
            gd_emit(decoder, gd_run_nothing);
 }
@@ -205,25 +166,24 @@ static bool acquires_map(gd_decoder *decoder)
  * are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
 bool gd_decode_fence(gd_decoder *decoder)
 {
-    bool proxy = gd_has(decoder, GD_MODIFIER_PROXY), gl = gd_has(decoder, GD_MODIFIER_GL);
+    const gd_op op = (gd_op)decoder->instruction->op;
+    bool gl = gd_has(decoder, GD_MODIFIER_GL);
     bool map =
         gd_has(decoder, GD_MODIFIER_TENSORMAP_GENERIC) && gd_has(decoder, GD_MODIFIER_ACQUIRE);
 
-    gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_ALIAS);
-    gd_has(decoder, GD_MODIFIER_MBARRIER_INIT);
     gd_has(decoder, GD_MODIFIER_ASYNC_GENERIC);
     gd_has(decoder, GD_MODIFIER_ACQUIRE_CLUSTER);
     gd_has(decoder, GD_MODIFIER_RELEASE_CTA);
     gd_space_at(decoder, 0);
     gd_space_at(decoder, 1);
-    bool sc = gd_has(decoder, GD_MODIFIER_SC) || decoder->instruction->op == GD_OP_MEMBAR;
+    bool sc = gd_has(decoder, GD_MODIFIER_SC) || op == GD_OP_MEMBAR;
     uint8_t order = gd_order(decoder, true, gl ? GD_SCOPE_GPU : GD_SCOPE_SYS);
     if (map)
         return acquires_map(decoder);
-    if (decoder->operand_count != 0)
-        return gd_decode_refuse_form(decoder);
-    gd_code *code = gd_emit(decoder, proxy ? gd_run_nothing : gd_run_fence);
+    gd_code *code =
+        gd_emit(decoder, op == GD_OP_FENCE_PROXY || op == GD_OP_MEMBAR_PROXY ? gd_run_nothing
+                                                                             : gd_run_fence);
     if (!code)
         return false;
     code->order = sc ? order | GD_ORDER_SC : order;
@@ -234,7 +194,7 @@ bool gd_decode_fence(gd_decoder *decoder)
 
 bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
 {
-    static const gd_modifier modifiers[] = {
+    static const gd_modifier_id modifiers[] = {
         GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,  GD_MODIFIER_MAX,
         GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR, GD_MODIFIER_EXCH, GD_MODIFIER_CAS};
 
@@ -245,14 +205,6 @@ bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
         return true;
     }
     return gd_decode_refuse_form(decoder);
-}
-
-/* Types of red.async (PTX ISA 9.7.13.8). */
-static bool is_async_type(gd_atomic operation, gd_ptx_type type)
-{
-    return (gd_bytes_of(type) == 4 && type != GD_TYPE_F32 && type != GD_TYPE_F16X2 &&
-            type != GD_TYPE_BF16X2) ||
-           (operation == GD_ATOMIC_ADD && type == GD_TYPE_U64);
 }
 
 /* d and a of each element. */
@@ -280,24 +232,17 @@ static bool atomic(gd_decoder *decoder, bool red)
 {
     gd_ptx_space space = gd_space_at(decoder, 0);
     gd_ptx_type type = gd_type_at(decoder, 0);
-    uint32_t count = vector_count(decoder), operands = red ? 2 : 3;
+    uint32_t count = vector_count(decoder);
     bool async = is_async(decoder, GD_OP_RED_ASYNC);
     gd_slot b = GD_AREA_SINK;
     gd_atomic operation = GD_ATOMIC_ADD;
     gd_code from = {.count = (uint8_t)count, .bytes = (uint8_t)gd_bytes_of(type)};
 
-    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) ||
-        (space != GD_SPACE_NONE && space != GD_SPACE_GLOBAL && space != GD_SPACE_SHARED))
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type))
         return gd_decode_refuse_form(decoder);
-    bool cas = operation == GD_ATOMIC_CAS, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
-    bool half = gd_is_float(type) ? gd_bytes_of(type) == 2
-                                  : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+    gd_has(decoder, GD_MODIFIER_NOFTZ);
     from.order = gd_order(decoder, true, GD_SCOPE_GPU);
-    operands += cas + async;
-    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red) ||
-        (async && !is_async_type(operation, type)))
-        return gd_decode_refuse_form(decoder);
-    if (cas && !gd_source(decoder, decoder->operands[3], type, &b))
+    if (operation == GD_ATOMIC_CAS && !gd_source(decoder, decoder->operands[3], type, &b))
         return false;
     if (!gd_memory_operand(decoder, decoder->operands[red ? 0 : 1], space, &from) ||
         !atomic_slots(decoder, red, type, count, &from))

@@ -9,8 +9,18 @@ typedef struct word {
 
 static const word words[GD_MODIFIER_COUNT] = {
 #define GD_MODIFIER(identifier, name) {name},
+#define GD_IGNORED(name)
 #include "emulator/decode/modifier.def"
 #undef GD_MODIFIER
+#undef GD_IGNORED
+};
+
+static const word ignored[] = {
+#define GD_MODIFIER(identifier, name)
+#define GD_IGNORED(name) {name},
+#include "emulator/decode/modifier.def"
+#undef GD_MODIFIER
+#undef GD_IGNORED
 };
 
 static const struct {
@@ -30,74 +40,78 @@ static bool is_text(const char *token, uint32_t length, const char *text)
     return strlen(text) == length && memcmp(token, text, length) == 0;
 }
 
-static bool read_type(gd_decoder *decoder, const char *token, uint32_t length)
+static bool read_type(gd_reading *reading, const char *token, uint32_t length)
 {
     for (uint32_t type = 1; type < GD_TYPE_COUNT; type++) {
         if (!is_text(token + 1, length - 1, gd_ptx_types[type].name))
             continue;
-        if (decoder->type_count == GD_MOST_TYPES)
+        if (reading->type_count == GD_MOST_TYPES)
             return false;
-        decoder->types[decoder->type_count++] = (uint8_t)type;
+        reading->types[reading->type_count++] = (uint8_t)type;
         return true;
     }
     return false;
 }
 
-static bool read_space(gd_decoder *decoder, const char *token, uint32_t length)
+static bool read_space(gd_reading *reading, const char *token, uint32_t length)
 {
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
         if (!is_text(token, length, spaces[i].text))
             continue;
-        if (decoder->space_count == GD_MOST_SPACES)
+        if (reading->space_count == GD_MOST_SPACES)
             return false;
-        decoder->cluster_space[decoder->space_count] = spaces[i].cluster;
-        decoder->spaces[decoder->space_count++] = spaces[i].space;
+        reading->cluster_space[reading->space_count] = spaces[i].cluster;
+        reading->spaces[reading->space_count++] = spaces[i].space;
         return true;
     }
     return false;
 }
 
-static const char *read_number(const char *text, const char *end, uint32_t *number)
-{
-    *number = 0;
-    while (text < end && *text >= '0' && *text <= '9' && *number < 1000)
-        *number = *number * 10 + (uint32_t)(*text++ - '0');
-    return text;
-}
-
 /* The shapes of wgmma are too many to be words: .m64n8k16 to .m64n256k256. */
-static bool read_shape(gd_decoder *decoder, const char *token, uint32_t length)
+static bool read_shape(gd_reading *reading, const char *token, uint32_t length)
 {
-    const char *end = token + length;
-    uint32_t n, k;
-
     if (length < 8 || memcmp(token, ".m64n", 5) != 0)
         return false;
-    const char *at = read_number(token + 5, end, &n);
-    if (at == end || *at != 'k' || read_number(at + 1, end, &k) != end || !n || !k)
-        return false;
-    decoder->wide_n = n;
-    decoder->wide_k = k;
-    decoder->present[GD_MODIFIER_M64 / 64] |= UINT64_C(1) << (GD_MODIFIER_M64 % 64);
+    reading->present[GD_MODIFIER_M64 / 64] |= UINT64_C(1) << (GD_MODIFIER_M64 % 64);
     return true;
 }
 
-static void read_modifier(gd_decoder *decoder, uint32_t token)
+static bool read_word(gd_reading *reading, const char *text, uint32_t length)
 {
-    uint32_t length;
-    const char *text = gd_ptx_token_text(decoder->module, token, &length);
-
-    if (read_type(decoder, text, length) || read_space(decoder, text, length) ||
-        read_shape(decoder, text, length))
-        return;
     for (uint32_t i = 0; i < GD_MODIFIER_COUNT; i++) {
         if (is_text(text, length, words[i].text)) {
-            decoder->present[i / 64] |= UINT64_C(1) << (i % 64);
-            return;
+            reading->present[i / 64] |= UINT64_C(1) << (i % 64);
+            return true;
         }
     }
-    if (decoder->unknown == GD_PTX_NONE)
-        decoder->unknown = token;
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
+        if (is_text(text, length, ignored[i].text))
+            return true;
+    }
+    return false;
+}
+
+/* The modifiers of an instruction whose spelling is new. */
+static gd_reading *read_modifiers(gd_decoder *decoder, gd_spelling *spelling)
+{
+    const gd_ptx_instruction *item = decoder->instruction;
+    gd_reading *reading = gd_arena_take(&decoder->spellings->arena, sizeof *reading);
+    gd_modifier list[GD_SPELLING_MODIFIERS];
+    uint32_t first, count = gd_spelling_list(decoder->module, item, list, &first), length;
+
+    if (!reading)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *text = list[i].text - 1; /* with its dot */
+        length = list[i].length + 1;
+        if (!read_type(reading, text, length) && !read_space(reading, text, length) &&
+            !read_shape(reading, text, length) && !read_word(reading, text, length) &&
+            !reading->unknown)
+            reading->unknown = first + i - item->opcode;
+    }
+    reading->regular = gd_regular_find((gd_op)item->op, list, count);
+    spelling->reading = reading;
+    return reading;
 }
 
 /* The guard, as a predicate that is always there. */
@@ -115,22 +129,37 @@ static bool read_guard(gd_decoder *decoder)
     return true;
 }
 
+/* The form that has so many operands, of those for the emulated device. */
+static const gd_form_match *find_form(const gd_decoder *decoder, const gd_spelling *spelling)
+{
+    for (uint32_t i = 0; i < spelling->count; i++) {
+        const gd_form_match *form = &spelling->fits[i];
+        uint32_t least = form->role_count ? form->roles[0].needed + !form->roles[0].optional : 0;
+        if (form->need.target / 10 <= GD_MACHINE_CAPABILITY && decoder->operand_count >= least &&
+            decoder->operand_count <= form->role_count)
+            return form;
+    }
+    return NULL;
+}
+
 bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
 {
     const gd_ptx_instruction *item = &decoder->module->instructions[instruction];
+    gd_spelling *spelling = gd_spelling_find(decoder->spellings, decoder->module, item);
 
     decoder->instruction = item;
-    memset(decoder->present, 0, sizeof decoder->present);
     memset(decoder->used, 0, sizeof decoder->used);
-    decoder->type_count = decoder->types_used = decoder->space_count = decoder->spaces_used = 0;
-    decoder->operand_count = decoder->sources = decoder->part_count = decoder->wide_n =
-        decoder->wide_k = 0;
-    decoder->unknown = GD_PTX_NONE;
-    for (uint32_t i = 1; i <= item->modifiers; i++)
-        read_modifier(decoder, item->opcode + i);
-    if (decoder->unknown != GD_PTX_NONE) {
+    decoder->types_used = decoder->spaces_used = 0;
+    decoder->operand_count = decoder->sources = decoder->part_count = 0;
+    decoder->reading = !spelling           ? NULL
+                       : spelling->reading ? spelling->reading
+                                           : read_modifiers(decoder, spelling);
+    if (!decoder->reading)
+        return gd_decode_memory(decoder);
+    if (decoder->reading->unknown && !decoder->reading->regular) {
         uint32_t length;
-        const char *text = gd_ptx_token_text(decoder->module, decoder->unknown, &length);
+        const char *text =
+            gd_ptx_token_text(decoder->module, item->opcode + decoder->reading->unknown, &length);
         return gd_decode_refuse(decoder, "modifier %.*s", (int)length, text);
     }
     for (uint32_t operand = item->operand; operand < item->operand_end;
@@ -139,85 +168,64 @@ bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
             return gd_decode_refuse_form(decoder);
         decoder->operands[decoder->operand_count++] = operand;
     }
+    decoder->form = find_form(decoder, spelling);
+    if (spelling->described && !decoder->form)
+        return gd_decode_refuse_form(decoder);
     return read_guard(decoder);
 }
 
-bool gd_has(gd_decoder *decoder, gd_modifier modifier)
+bool gd_has(gd_decoder *decoder, gd_modifier_id modifier)
 {
     uint64_t bit = UINT64_C(1) << (modifier % 64);
 
     decoder->used[modifier / 64] |= bit;
-    return decoder->present[modifier / 64] & bit;
+    return decoder->reading->present[modifier / 64] & bit;
 }
 
 gd_ptx_type gd_type_at(gd_decoder *decoder, uint32_t index)
 {
-    if (index >= decoder->type_count)
+    if (index >= decoder->reading->type_count)
         return GD_TYPE_NONE;
     if (decoder->types_used <= index)
         decoder->types_used = (uint8_t)(index + 1);
-    return (gd_ptx_type)decoder->types[index];
+    return (gd_ptx_type)decoder->reading->types[index];
 }
 
 gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index)
 {
-    if (index >= decoder->space_count)
+    if (index >= decoder->reading->space_count)
         return GD_SPACE_NONE;
     if (decoder->spaces_used <= index)
         decoder->spaces_used = (uint8_t)(index + 1);
-    return (gd_ptx_space)decoder->spaces[index];
+    return (gd_ptx_space)decoder->reading->spaces[index];
 }
 
 void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into)
 {
-    if (index < decoder->space_count && decoder->cluster_space[index] &&
+    if (index < decoder->reading->space_count && decoder->reading->cluster_space[index] &&
         into->space == GD_AT_SHARED)
         into->space = GD_AT_CLUSTER;
 }
 
-static void ignore(gd_decoder *decoder, const gd_modifier *list, size_t count)
+uint32_t gd_own_operands(const gd_decoder *decoder)
 {
-    for (size_t i = 0; i < count; i++)
-        gd_has(decoder, list[i]);
-}
+    uint32_t count = decoder->operand_count;
 
-void gd_ignore_cache(gd_decoder *decoder)
-{
-    static const gd_modifier list[] = {
-        GD_MODIFIER_NC,
-        GD_MODIFIER_CA,
-        GD_MODIFIER_CG,
-        GD_MODIFIER_CS,
-        GD_MODIFIER_LU,
-        GD_MODIFIER_CV,
-        GD_MODIFIER_WB,
-        GD_MODIFIER_WT,
-        GD_MODIFIER_L1_EVICT_NORMAL,
-        GD_MODIFIER_L1_EVICT_UNCHANGED,
-        GD_MODIFIER_L1_EVICT_FIRST,
-        GD_MODIFIER_L1_EVICT_LAST,
-        GD_MODIFIER_L1_NO_ALLOCATE,
-        GD_MODIFIER_L2_EVICT_FIRST,
-        GD_MODIFIER_L2_EVICT_LAST,
-        GD_MODIFIER_L2_EVICT_NORMAL,
-        GD_MODIFIER_L2_CACHE_HINT,
-        GD_MODIFIER_L2_64B,
-        GD_MODIFIER_L2_128B,
-        GD_MODIFIER_L2_256B,
-    };
-
-    ignore(decoder, list, sizeof list / sizeof list[0]);
+    for (uint32_t i = 0; i < decoder->form->role_count; i++)
+        count -= decoder->form->roles[i].kind == 'h';
+    return count;
 }
 
 void gd_ignore_order(gd_decoder *decoder)
 {
-    static const gd_modifier list[] = {
+    static const gd_modifier_id list[] = {
         GD_MODIFIER_VOLATILE, GD_MODIFIER_WEAK,    GD_MODIFIER_RELAXED, GD_MODIFIER_ACQUIRE,
         GD_MODIFIER_RELEASE,  GD_MODIFIER_ACQ_REL, GD_MODIFIER_SC,      GD_MODIFIER_MMIO,
         GD_MODIFIER_CTA,      GD_MODIFIER_CLUSTER, GD_MODIFIER_GPU,     GD_MODIFIER_SYS,
     };
 
-    ignore(decoder, list, sizeof list / sizeof list[0]);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        gd_has(decoder, list[i]);
 }
 
 uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise)
@@ -242,11 +250,11 @@ uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise)
 
 bool gd_decode_end(gd_decoder *decoder)
 {
-    bool all =
-        decoder->types_used == decoder->type_count && decoder->spaces_used == decoder->space_count;
+    bool all = decoder->types_used == decoder->reading->type_count &&
+               decoder->spaces_used == decoder->reading->space_count;
 
     for (uint32_t i = 0; i < 4; i++)
-        all &= !(decoder->present[i] & ~decoder->used[i]);
+        all &= !(decoder->reading->present[i] & ~decoder->used[i]);
     return all || gd_decode_refuse_form(decoder);
 }
 

@@ -368,13 +368,15 @@ static void describe_entry(gd_program *program, gd_image *image, uint32_t functi
 static bool decode_entries(gd_program *program, gd_program_error *error)
 {
     const gd_ptx_module *module = program->module;
+    gd_spellings spellings = {0};
+    bool done = true;
 
-    for (uint32_t i = 0; i < module->entry_count; i++) {
+    for (uint32_t i = 0; i < module->entry_count && done; i++) {
         describe_entry(program, &program->images[i], module->entries[i]);
-        if (!gd_image_decode(program, &program->images[i], module->entries[i]))
-            return fail_memory(error);
+        done = gd_image_decode(program, &spellings, &program->images[i], module->entries[i]);
     }
-    return true;
+    gd_spellings_free(&spellings);
+    return done || fail_memory(error);
 }
 
 /* ---- the contract of machine.h ---- */

@@ -27,17 +27,14 @@ static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimension
 
 bool gd_decode_tex(gd_decoder *decoder)
 {
-    const uint32_t dimensions = gd_has(decoder, GD_MODIFIER_D1)   ? 1
-                                : gd_has(decoder, GD_MODIFIER_D2) ? 2
-                                                                  : 0;
+    const uint32_t dimensions = decoder->form->dimensions;
     const bool whole = gd_has(decoder, GD_MODIFIER_V4);
     const gd_ptx_type result = gd_type_at(decoder, 0), coordinate = gd_type_at(decoder, 1);
     uint32_t elements[4], slots[4];
     gd_slot handle;
 
-    if (!dimensions || !whole ||
+    if (dimensions > 2 || !whole || decoder->operand_count != 2 || /* nor an offset or a depth */
         (result != GD_TYPE_U32 && result != GD_TYPE_S32 && result != GD_TYPE_F32) ||
-        (coordinate != GD_TYPE_S32 && coordinate != GD_TYPE_F32) ||
         gd_elements(decoder, decoder->operands[0], elements, 4) != 4)
         return gd_decode_refuse_form(decoder);
     for (uint32_t i = 0; i < 4; i++) {

@@ -27,7 +27,7 @@ static uint8_t find_op(gd_op op)
 }
 
 /* Which one of a row of modifiers is there, from 1; 0: none. */
-static uint8_t find_word(gd_decoder *decoder, const gd_modifier *words, uint32_t count)
+static uint8_t find_word(gd_decoder *decoder, const gd_modifier_id *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (gd_has(decoder, words[i]))
@@ -53,9 +53,9 @@ static bool read_types(gd_decoder *decoder, gd_video_form *form)
 
 static bool read_words(gd_decoder *decoder, gd_video_form *form)
 {
-    static const gd_modifier seconds[] = {GD_MODIFIER_ADD, GD_MODIFIER_MIN, GD_MODIFIER_MAX};
-    static const gd_modifier compares[] = {GD_MODIFIER_EQ, GD_MODIFIER_NE, GD_MODIFIER_LT,
-                                           GD_MODIFIER_LE, GD_MODIFIER_GT, GD_MODIFIER_GE};
+    static const gd_modifier_id seconds[] = {GD_MODIFIER_ADD, GD_MODIFIER_MIN, GD_MODIFIER_MAX};
+    static const gd_modifier_id compares[] = {GD_MODIFIER_EQ, GD_MODIFIER_NE, GD_MODIFIER_LT,
+                                              GD_MODIFIER_LE, GD_MODIFIER_GT, GD_MODIFIER_GE};
     uint8_t op = form->is.op, compare;
     bool shifts = op == GD_VIDEO_SHL || op == GD_VIDEO_SHR;
 

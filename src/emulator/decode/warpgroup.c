@@ -32,7 +32,7 @@ static bool read_types(gd_decoder *decoder, uint32_t types[3])
     gd_has(decoder, GD_MODIFIER_TF32);
     gd_has(decoder, GD_MODIFIER_E4M3);
     gd_has(decoder, GD_MODIFIER_E5M2);
-    for (uint32_t i = 0; i < decoder->type_count; i++)
+    for (uint32_t i = 0; i < decoder->reading->type_count; i++)
         gd_type_at(decoder, i);
     for (uint32_t i = 1; i <= decoder->instruction->modifiers; i++) {
         uint32_t length, type = 0;
@@ -50,51 +50,21 @@ static bool read_types(gd_decoder *decoder, uint32_t types[3])
     return count == 3;
 }
 
-static bool is_byte(uint32_t type)
-{
-    return type == GD_MATRIX_E4M3 || type == GD_MATRIX_E5M2;
-}
-
 static bool is_integer(uint32_t type)
 {
     return type == GD_MATRIX_S8 || type == GD_MATRIX_U8;
 }
 
-static bool types_fit(const uint32_t types[3])
-{
-    const uint32_t d = types[0], a = types[1], b = types[2];
-
-    if (is_integer(a))
-        return is_integer(b) && d == SUM_S32;
-    if (is_byte(a))
-        return is_byte(b) && (d == SUM_F32 || d == GD_MATRIX_F16);
-    if (a == GD_MATRIX_F16)
-        return b == a && (d == SUM_F32 || d == GD_MATRIX_F16);
-    return (a == GD_MATRIX_BF16 || a == GD_MATRIX_TF32) && b == a && d == SUM_F32;
-}
-
-/* n of integers is 8, or 24, or a multiple of 16 (PTX ISA, wgmma.mma_async). */
-static bool shape_fits(const gd_decoder *decoder, gd_matrix_element a)
-{
-    const uint32_t n = decoder->wide_n, depth = GD_WARPGROUP_BYTES / 4 * gd_matrix_packed(a);
-
-    if (n % 8 || n > GD_WARPGROUP_N || decoder->wide_k != depth)
-        return false;
-    return !is_integer(a) || n == 8 || n == 24 || n % 16 == 0;
-}
-
 static bool read_form(gd_decoder *decoder, form *into)
 {
     uint32_t types[3];
-    bool shape = gd_has(decoder, GD_MODIFIER_M64);
 
-    gd_has(decoder, GD_MODIFIER_MMA_ASYNC);
-    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ALIGNED) || !shape ||
-        !read_types(decoder, types) || !types_fit(types) ||
-        !shape_fits(decoder, (gd_matrix_element)types[1]))
+    gd_has(decoder, GD_MODIFIER_M64);
+    if (!read_types(decoder, types))
         return gd_decode_refuse_form(decoder);
-    *into = (form){
-        .n = decoder->wide_n, .a = (gd_matrix_element)types[1], .b = (gd_matrix_element)types[2]};
+    *into = (form){.n = decoder->form->columns,
+                   .a = (gd_matrix_element)types[1],
+                   .b = (gd_matrix_element)types[2]};
     into->transposes = into->a == GD_MATRIX_F16 || into->a == GD_MATRIX_BF16;
     if (types[0] == GD_MATRIX_F16)
         into->flags |= GD_MATRIX_HALF_C | GD_MATRIX_HALF_D;
@@ -113,16 +83,13 @@ static bool read_immediates(gd_decoder *decoder, form *into)
 
     for (uint32_t i = 0; !is_integer(into->a) && i < 2; i++) {
         uint64_t value;
-        if (next >= decoder->operand_count ||
-            !gd_known(decoder, decoder->operands[next++], &value) ||
-            (value != 1 && value != UINT64_MAX))
+        if (next >= decoder->operand_count || !gd_known(decoder, decoder->operands[next++], &value))
             return gd_decode_refuse_form(decoder);
         into->flags |= value == 1 ? 0 : scales[i];
     }
     for (uint32_t i = fragments; into->transposes && i < 2; i++) {
         uint64_t value;
-        if (next >= decoder->operand_count ||
-            !gd_known(decoder, decoder->operands[next++], &value) || value > 1)
+        if (next >= decoder->operand_count || !gd_known(decoder, decoder->operands[next++], &value))
             return gd_decode_refuse_form(decoder);
         into->flags |= value ? transposes[i] : 0;
     }
@@ -193,11 +160,6 @@ bool gd_decode_wgmma_group(gd_decoder *decoder)
     uint64_t left = 0;
     gd_slot all;
 
-    gd_has(decoder, GD_MODIFIER_FENCE);
-    gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
-    gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
-    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ALIGNED))
-        return gd_decode_refuse_form(decoder);
     if ((wait && !gd_known(decoder, decoder->operands[0], &left)) ||
         !gd_constant(decoder, 4, UINT32_MAX, &all))
         return false;

@@ -5,6 +5,7 @@
 
 #include "emulator/api.h"
 #include "emulator/driver/module.h"
+#include "emulator/execute/report.h"
 #include "emulator/schedule/ownership.h"
 #include "emulator/driver/stream.h"
 
@@ -72,6 +73,7 @@ void gd_context_destroy(gd_context *context)
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         end_objects(context, order[i]);
     gd_ownership_end(context);
+    gd_heap_end(&context->heap, context->fault ? NULL : gd_report_leak);
     gd_object_remove(&context->object);
     free(context);
 }
@@ -92,6 +94,8 @@ static gd_context *create_context(unsigned flags, bool primary)
     context->limits[GD_CU_LIMIT_STACK_SIZE] = 1024;
     context->limits[GD_CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
     context->limits[GD_CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+    context->heap = (gd_heap){.memory = gd_the_device.memory,
+                              .limit = context->limits[GD_CU_LIMIT_MALLOC_HEAP_SIZE]};
     return context;
 }
 
@@ -311,7 +315,11 @@ static gd_CUresult set_limit(gd_context *context, int32_t limit, size_t value)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (limit > GD_CU_LIMIT_MALLOC_HEAP_SIZE)
         return GD_CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (limit == GD_CU_LIMIT_MALLOC_HEAP_SIZE && context->heap.began)
+        return GD_CUDA_ERROR_INVALID_VALUE;
     context->limits[limit] = value;
+    if (limit == GD_CU_LIMIT_MALLOC_HEAP_SIZE)
+        context->heap.limit = value;
     return GD_CUDA_SUCCESS;
 }
 

@@ -15,15 +15,14 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "emulator/api.h"
-#include "emulator/schedule/device.h"
+#include "emulator/driver/host.h"
+#include "emulator/schedule/schedule.h"
 #include "emulator/execute/report.h"
 
 enum { MOST_MULTIPROCESSORS = 1024, WORDS_BYTES = 64 };
 
 gd_device gd_the_device;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread bool in_callback;
 static bool has_ended;
 static bool
     is_child; /* of a process that had called cuInit, by fork: its driver is not usable here */
@@ -42,9 +41,12 @@ gd_CUresult gd_call_begin(gd_need need, gd_context **context)
     bool destroyed = false;
 
     *context = NULL;
-    if (in_callback)
+    if (gd_call_is_inside())
         return GD_CUDA_ERROR_NOT_PERMITTED;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&gd_call_mutex);
+    gd_call_count();
+    if (need == GD_NEED_LIVE && gd_the_device.initialized && !has_ended && !is_child)
+        gd_schedule_relieve();
     refusal.fresh = false;
     gd_CUresult result = GD_CUDA_SUCCESS;
     if (has_ended)
@@ -58,13 +60,13 @@ gd_CUresult gd_call_begin(gd_need need, gd_context **context)
     if (result == GD_CUDA_SUCCESS && need == GD_NEED_LIVE)
         result = (*context)->fault;
     if (result != GD_CUDA_SUCCESS)
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&gd_call_mutex);
     return result;
 }
 
 void gd_call_end(void)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&gd_call_mutex);
 }
 
 /* A call that only looks something up takes less than a second. */
@@ -72,12 +74,16 @@ gd_end gd_call_end_all(void)
 {
     struct timespec limit;
 
-    if (in_callback)
+    if (gd_call_is_inside())
         return GD_END_INSIDE;
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec++;
-    if (pthread_mutex_timedlock(&lock, &limit) != 0)
+    if (pthread_mutex_timedlock(&gd_call_mutex, &limit) != 0)
         return GD_END_BUSY;
+    if (gd_call_runs_host()) {
+        pthread_mutex_unlock(&gd_call_mutex);
+        return GD_END_BUSY;
+    }
     has_ended = true;
     return GD_END_DONE;
 }
@@ -86,16 +92,6 @@ gd_end gd_call_end_all(void)
 __attribute__((destructor)) static void end(void)
 {
     gd_device_end();
-}
-
-void gd_call_enter_callback(void)
-{
-    in_callback = true;
-}
-
-void gd_call_leave_callback(void)
-{
-    in_callback = false;
 }
 
 /* ---- messages ---- */
@@ -411,8 +407,8 @@ static bool make_race(gd_device *device)
  * used that it guards. */
 static void enter_child(void)
 {
-    pthread_mutex_init(&lock, NULL);
-    in_callback = false;
+    pthread_mutex_init(&gd_call_mutex, NULL);
+    gd_call_forget_hosts();
     is_child = gd_the_device.initialized;
 }
 

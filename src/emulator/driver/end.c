@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "emulator/driver/host.h"
 #include "emulator/schedule/grid.h"
 #include "emulator/schedule/graph.h"
 #include "emulator/driver/module.h"
@@ -78,6 +79,7 @@ void gd_device_end(void)
         gd_report_end();
         return;
     default:
+        gd_call_stop_hosts();
         gd_report_end();
         end_device(device);
         gd_call_end();

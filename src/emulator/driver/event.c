@@ -112,8 +112,9 @@ static gd_CUresult synchronize(gd_CUevent handle)
     gd_CUresult result = check_captured(event);
     if (result != GD_CUDA_SUCCESS)
         return result;
+    const gd_context *context = event->object.context;
     gd_schedule_wait(event->task, event->port);
-    return event->object.context->fault;
+    return context->fault;
 }
 
 static gd_CUresult query(gd_CUevent handle)
@@ -125,14 +126,7 @@ static gd_CUresult query(gd_CUevent handle)
     gd_CUresult result = check_captured(event);
     if (result != GD_CUDA_SUCCESS || !event->task)
         return result;
-    if (!gd_task_reached(event->task, event->port))
-        gd_schedule_advance();
-    if (event->object.context->fault)
-        return event->object.context->fault;
-    if (!gd_task_reached(event->task, event->port))
-        return GD_CUDA_ERROR_NOT_READY;
-    gd_schedule_observe(event->task, event->port);
-    return GD_CUDA_SUCCESS;
+    return gd_schedule_query(event->task, event->port, event->object.context);
 }
 
 static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle)

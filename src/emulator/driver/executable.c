@@ -498,7 +498,6 @@ typedef struct launching {
     gd_context *context;
     uint64_t stream;
     gd_condition_set *conditions; /* of the whole graph */
-    bool within;                  /* a branch, by the scheduler */
     gd_task **tasks;
     gd_work *works;
     gd_dependency *list; /* room for the dependencies of one node */
@@ -551,8 +550,6 @@ static gd_CUresult launch_nodes(launching *launch)
         launch->tasks[i]->conditions = gd_condition_set_hold(launch->conditions);
         if (conditional)
             launch->tasks[i]->join = gd_task_hold(launch->tasks[i - 1]);
-        if (!launch->within)
-            gd_schedule_relieve();
     }
     return GD_CUDA_SUCCESS;
 }
@@ -606,8 +603,7 @@ static gd_CUresult launch_branch(const gd_executable *branch, gd_task *task, gd_
     launching launch = {.executable = branch,
                         .context = task->context,
                         .stream = task->stream,
-                        .conditions = task->conditions,
-                        .within = true};
+                        .conditions = task->conditions};
     const gd_dependency chosen = {.task = task, .port = GD_PORT_COMPLETE};
     gd_CUresult result = begin_launch(&launch);
 

@@ -23,7 +23,15 @@ typedef struct owned {
     gd_memory_kind kind;
     bool registered; /* the program's own host memory */
     unsigned flags;
+    gd_CUmemoryPool pool; /* that it came from; NULL: none with a maximum */
+    uint64_t bytes;       /* of it */
 } owned;
+
+/* cuMemPoolCreate's. */
+typedef struct gd_pool {
+    gd_object object;
+    uint64_t maximum, used; /* bytes; maximum 0: as much as the device has */
+} gd_pool;
 
 static struct {
     owned *list; /* by start */
@@ -188,6 +196,15 @@ static gd_CUresult register_host(gd_context *context, void *host, size_t bytes, 
     return take(context, bytes, GD_MEMORY_HOST, host, flags, &address);
 }
 
+/* What a pool handed out is its own again; it may be gone by now. */
+static void give_to_pool(const owned *item)
+{
+    gd_pool *from = item->pool ? gd_object_find(item->pool, GD_OBJECT_POOL) : NULL;
+
+    if (from)
+        from->used -= item->bytes;
+}
+
 /* What runs may use the memory: it is waited for. */
 static gd_CUresult release(owned *item)
 {
@@ -195,7 +212,11 @@ static gd_CUresult release(owned *item)
     gd_context *context = item->context;
 
     gd_schedule_drain(NULL);
-    remove_owned(find_owned(start));
+    item = find_owned(start);
+    if (!item) /* another thread has freed it meanwhile */
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    give_to_pool(item);
+    remove_owned(item);
     gd_memory_give(gd_the_device.memory, start);
     return context->fault;
 }
@@ -270,6 +291,27 @@ static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, 
                             : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
+static gd_CUresult allocate_from_pool(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
+                                      gd_CUmemoryPool handle, gd_CUstream stream)
+{
+    gd_pool *from = gd_object_find(handle, GD_OBJECT_POOL);
+
+    if (!from)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (from->object.handle == gd_the_device.default_pool.handle)
+        return allocate_async(context, address, bytes, stream);
+    if (from->maximum && bytes > from->maximum - from->used)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result = allocate_async(context, address, bytes, stream);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    owned *item = find_owned(*address);
+    item->pool = handle;
+    item->bytes = bytes;
+    from->used += bytes;
+    return GD_CUDA_SUCCESS;
+}
+
 static gd_CUresult free_async(gd_context *context, gd_CUdeviceptr address, gd_CUstream handle)
 {
     gd_stream *stream;
@@ -281,6 +323,7 @@ static gd_CUresult free_async(gd_context *context, gd_CUdeviceptr address, gd_CU
         return result;
     if (!is_freed_by_address(item))
         return GD_CUDA_ERROR_INVALID_VALUE;
+    give_to_pool(item);
     remove_owned(item);
     return gd_stream_submit(stream, &work, NULL);
 }
@@ -290,17 +333,18 @@ static gd_CUresult check_pool(gd_CUmemoryPool pool)
     return gd_object_find(pool, GD_OBJECT_POOL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *pool,
+static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *handle,
                                const gd_CUmemPoolProps *properties)
 {
-    if (!pool || !properties || properties->location.id != 0)
+    if (!handle || !properties || properties->location.id != 0)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_object *made = calloc(1, sizeof *made);
-    if (!made || !gd_object_add(made, GD_OBJECT_POOL, context)) {
+    gd_pool *made = calloc(1, sizeof *made);
+    if (!made || !gd_object_add(&made->object, GD_OBJECT_POOL, context)) {
         free(made);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *pool = made->handle;
+    made->maximum = properties->maxSize;
+    *handle = made->object.handle;
     return GD_CUDA_SUCCESS;
 }
 
@@ -562,7 +606,7 @@ static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdevicept
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
 
-    if (!allocation || allocation->freed || gd_memory_is_hidden(allocation) ||
+    if (!allocation || !gd_memory_is_told(allocation) ||
         address >= allocation->start + allocation->bytes)
         return GD_CUDA_ERROR_NOT_FOUND;
     if (start)
@@ -595,7 +639,7 @@ static const gd_allocation *find_told(uint64_t address)
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
 
-    return allocation && !allocation->freed && !gd_memory_is_hidden(allocation) ? allocation : NULL;
+    return allocation && gd_memory_is_told(allocation) ? allocation : NULL;
 }
 
 static bool put(void *data, const void *value, size_t bytes)
@@ -764,8 +808,7 @@ gd_CUresult cuMemAllocAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUstream s
 gd_CUresult cuMemAllocFromPoolAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUmemoryPool pool,
                                     gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE,
-            check_pool(pool) ? check_pool(pool) : allocate_async(context, address, bytes, stream));
+    GD_CALL(GD_NEED_LIVE, allocate_from_pool(context, address, bytes, pool, stream));
 }
 
 gd_CUresult cuMemFreeAsync(gd_CUdeviceptr address, gd_CUstream stream)
@@ -855,6 +898,32 @@ gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, s
                                  gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, false));
+}
+
+/* Between contexts of one device: a copy within it. */
+static gd_CUresult copy_peer(gd_context *context, uint64_t target, gd_CUcontext target_context,
+                             uint64_t source, gd_CUcontext source_context, size_t bytes,
+                             gd_CUstream stream, bool wait)
+{
+    if (!gd_object_find(target_context, GD_OBJECT_CONTEXT) ||
+        !gd_object_find(source_context, GD_OBJECT_CONTEXT))
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    return copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, wait);
+}
+
+gd_CUresult cuMemcpyPeer(gd_CUdeviceptr target, gd_CUcontext target_context, gd_CUdeviceptr source,
+                         gd_CUcontext source_context, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE,
+            copy_peer(context, target, target_context, source, source_context, bytes, NULL, true));
+}
+
+gd_CUresult cuMemcpyPeerAsync(gd_CUdeviceptr target, gd_CUcontext target_context,
+                              gd_CUdeviceptr source, gd_CUcontext source_context, size_t bytes,
+                              gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_peer(context, target, target_context, source, source_context, bytes,
+                                    stream, false));
 }
 
 /* An array's side has the offset in bytes, for arrays of one dimension (cuMemcpyHtoA and its kin).

@@ -152,7 +152,7 @@ gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task)
     if (result == GD_CUDA_SUCCESS && !list_dependencies(&list, stream, work))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS) {
-        made = gd_schedule_submit(stream->object.context, work, list.list, list.count, stream->id,
+        made = gd_schedule_append(stream->object.context, work, list.list, list.count, stream->id,
                                   false);
         result = made ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     } else {
@@ -173,6 +173,7 @@ gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task)
  * for. */
 static gd_CUresult wait_for(gd_stream *stream, bool legacy_order)
 {
+    const gd_context *context = stream->object.context;
     gd_work nothing = {.kind = GD_WORK_EMPTY};
     gd_task *task = NULL;
 
@@ -184,7 +185,7 @@ static gd_CUresult wait_for(gd_stream *stream, bool legacy_order)
     gd_task *last = gd_task_hold(stream->last);
     gd_schedule_wait(last, GD_PORT_COMPLETE);
     gd_task_release(last);
-    return stream->object.context->fault;
+    return context->fault;
 }
 
 gd_CUresult gd_stream_wait(gd_stream *stream)
@@ -241,13 +242,8 @@ static gd_CUresult query(gd_context *context, gd_CUstream handle)
         result = gd_capture_check_waiting(stream);
     if (result != GD_CUDA_SUCCESS || !stream->last)
         return result;
-    gd_schedule_advance();
-    if (stream->object.context->fault)
-        return stream->object.context->fault;
-    if (!gd_task_reached(stream->last, GD_PORT_COMPLETE))
-        return GD_CUDA_ERROR_NOT_READY;
-    gd_schedule_observe(stream->last, GD_PORT_COMPLETE);
-    return GD_CUDA_SUCCESS;
+    context = stream->object.context;
+    return gd_schedule_query(stream->last, GD_PORT_COMPLETE, context);
 }
 
 typedef enum stream_fact {
@@ -326,6 +322,8 @@ static gd_CUresult launch_host(gd_context *context, gd_CUstream handle, gd_host_
         result = GD_CUDA_ERROR_INVALID_VALUE;
     if (result == GD_CUDA_SUCCESS && host.callback && stream->capture)
         result = GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (result == GD_CUDA_SUCCESS && !gd_call_expect_host())
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     return result == GD_CUDA_SUCCESS ? gd_stream_submit(stream, &work, NULL) : result;
 }
 

@@ -16,9 +16,11 @@
 gd_shadow *gd_check_shadow(gd_race *race, gd_allocation *item)
 {
     if (!item->shadow)
-        item->shadow = gd_shadow_create(
-            race, item->start, item->bytes, item->name,
-            (item->kind != GD_MEMORY_DEVICE && item->kind != GD_MEMORY_ARRAY) || item->name);
+        item->shadow =
+            gd_shadow_create(race, item->start, item->bytes, item->name,
+                             (item->kind != GD_MEMORY_DEVICE && item->kind != GD_MEMORY_HEAP &&
+                              item->kind != GD_MEMORY_ARRAY) ||
+                                 item->name);
     return item->shadow;
 }
 

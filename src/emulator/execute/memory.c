@@ -44,10 +44,9 @@ gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t add
     return *recent;
 }
 
-/* A .const variable is memory like any other for who has its address; only .const stores have no
- * such address. */
+/* A .const variable is memory like any other for who has its address; PTX has no .const stores. */
 static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane,
-                                   gd_space space, uint64_t address, uint32_t bytes, bool write)
+                                   uint64_t address, uint32_t bytes, bool write)
 {
     gd_allocation *item = gd_allocation_find(warp->cta, code, address);
 
@@ -58,11 +57,6 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
                     over ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
                          : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
                     verb(write), bytes, address);
-        return NULL;
-    }
-    if (write && space == GD_AT_CONSTANT) {
-        gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write,
-                    "write to constant memory at 0x%" PRIx64, address);
         return NULL;
     }
     return item->host + (address - item->start);
@@ -152,7 +146,7 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
     case GD_AT_PARAMETER:
         return parameter_place(warp, code, lane, address, bytes, write);
     default:
-        return global_place(warp, code, lane, space, address, bytes, write);
+        return global_place(warp, code, lane, address, bytes, write);
     }
 }
 
@@ -180,8 +174,7 @@ static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places
     if (code->space == GD_AT_LOCAL)
         return false;
     const gd_allocation *item = gd_allocation_find(cta, code, places->low);
-    if (!item || item->freed || gd_memory_is_hidden(item) ||
-        (write && code->space == GD_AT_CONSTANT))
+    if (!item || item->freed || gd_memory_is_hidden(item))
         return false;
     *into = (piece){item->host, item->start, item->bytes};
     return true;

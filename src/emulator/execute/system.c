@@ -1,4 +1,4 @@
-/* Functions of the system that kernels call by name: vprintf, __assertfail and
+/* Functions of the system that kernels call by name: vprintf, malloc, free, __assertfail and
  * cudaGraphSetConditional. What a kernel prints appears while it runs, which is when the program
  * waits for it: where CUDA would show it at the latest. */
 #include <inttypes.h>
@@ -39,10 +39,9 @@ static uint64_t argument(const gd_warp *warp, const gd_code *code, uint32_t lane
     return value;
 }
 
-static void give_result(const gd_warp *warp, const gd_code *code, uint32_t lane, int32_t result)
+static void give_result(const gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t value)
 {
     const uint32_t *copy = warp->cta->image->list + code->target;
-    uint64_t value = (uint32_t)result;
 
     if (code->x)
         memcpy(argument_place(warp, copy, lane), &value, copy[3] ? copy[3] >> 8 : copy[2]);
@@ -235,9 +234,39 @@ void gd_run_printf(gd_warp *warp, const gd_code *code, uint32_t mask)
         gd_text_free(&in.text);
         if (in.failed)
             return;
-        give_result(warp, code, lane, (int32_t)in.count);
+        give_result(warp, code, lane, in.count);
     }
     fflush(stdout);
+}
+
+/* ---- the heap ---- */
+
+/* What there is not, 0 bytes included, is NULL (CUDA C++ Programming Guide, Dynamic Global Memory
+ * Allocation). */
+void gd_run_malloc(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    GD_EACH_LANE(lane, mask)
+    {
+        const uint64_t bytes = argument(warp, code, lane, 0);
+        give_result(warp, code, lane, bytes ? gd_heap_take(warp->cta->view->heap, bytes) : 0);
+    }
+}
+
+void gd_run_free(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    GD_EACH_LANE(lane, mask)
+    {
+        const uint64_t address = argument(warp, code, lane, 0);
+        if (!address || gd_heap_give(warp->cta->view->heap, address))
+            continue;
+        const gd_allocation *item = gd_memory_find(warp->cta->view->memory, address);
+        gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, 1, true,
+                    item && item->heap && item->freed && item->start == address
+                        ? "free of 0x%" PRIx64 ", which was freed before"
+                        : "free of 0x%" PRIx64 ", which no malloc of its context returned",
+                    address);
+        return;
+    }
 }
 
 /* ---- assertions ---- */

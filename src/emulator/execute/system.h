@@ -7,6 +7,8 @@
 
 /* list: copies of `count` arguments as of a call; target: of `x` results. */
 gd_run gd_run_printf;
+gd_run gd_run_malloc;
+gd_run gd_run_free;
 gd_run gd_run_assert;
 gd_run gd_run_set_condition;
 

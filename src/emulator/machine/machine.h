@@ -15,6 +15,8 @@
 #include "emulator/race/race.h"
 #include "ptx/text/module.h"
 
+enum { GD_MACHINE_CAPABILITY = 90 }; /* the compute capability that is emulated */
+
 /* ---- program: a module decoded for execution ---- */
 
 typedef struct gd_program gd_program;
@@ -23,8 +25,7 @@ typedef struct gd_program_error {
     int32_t line, column; /* in the PTX; 0 */
     uint32_t instruction; /* of the module, where there is a line */
     bool out_of_memory;   /* nothing is wrong with the PTX */
-    char text
-        [512]; /* "wgmma.mma_async is not emulated", "sm_100 is newer than the emulated sm_90",
+    char text[512]; /* "wgmma.mma_async is not emulated", "sm_100 is newer than the emulated sm_90",
                 * ... */
 } gd_program_error;
 
@@ -88,6 +89,7 @@ typedef struct gd_grid_view {
     const unsigned char *parameters; /* entry->parameter_bytes of them */
     uint64_t grid_number;            /* %gridid */
     gd_memory *memory;
+    gd_heap *heap; /* of malloc and free */
     uint64_t
         workspace; /* of a cooperative launch, for barriers of the grid: %envreg1 and %envreg2; 0 */
     const uint64_t *conditions; /* words that cudaGraphSetConditional sets, by handle - 1 */
@@ -105,15 +107,15 @@ typedef enum gd_cta_state {
                      * that only loads): let others run */
     GD_CTA_BLOCKED, /* waits for other CTAs of its cluster, which can go on: not before
                      * gd_cta_can_go_on */
-    GD_CTA_DONE, /* all threads have exited */
-    GD_CTA_FAULT /* gd_cta_get_fault tells; the CTA is over */
+    GD_CTA_DONE,    /* all threads have exited */
+    GD_CTA_FAULT    /* gd_cta_get_fault tells; the CTA is over */
 } gd_cta_state;
 
 typedef enum gd_fault_kind {
     GD_FAULT_NONE,
     GD_FAULT_ADDRESS, /* outside every allocation, or inside a freed one */
     GD_FAULT_ALIGNMENT,
-    GD_FAULT_READ_ONLY, /* write to .const */
+    GD_FAULT_READ_ONLY, /* write to a parameter */
     GD_FAULT_TRAP,
     GD_FAULT_ASSERT,      /* __assertfail */
     GD_FAULT_DEADLOCK,    /* no thread can go on and none waits for anything outside the CTA */

@@ -8,7 +8,7 @@
 
 #define ADDRESS_END UINT64_C(0x7e0000000000) /* the host's own addresses lie beyond */
 
-enum { ALIGNMENT = 512, MOST_FREED = 4096 };
+enum { ALIGNMENT = 512, MOST_FREED = 4096, HEAP_ALIGNMENT = 16 };
 
 typedef struct record {
     gd_allocation allocation; /* first: it is handed out as a pointer to it */
@@ -74,7 +74,9 @@ static size_t count_below(const gd_memory *memory, uint64_t address)
 
 static void remove_at(gd_memory *memory, size_t index)
 {
-    memory->freed -= memory->list[index]->allocation.freed;
+    const gd_allocation *item = &memory->list[index]->allocation;
+
+    memory->freed -= item->freed && !item->heap;
     free(memory->list[index]);
     memory->count--;
     memmove(memory->list + index, memory->list + index + 1,
@@ -100,13 +102,15 @@ static bool clear_range(gd_memory *memory, uint64_t start, uint64_t end)
     return true;
 }
 
-/* Forgets the older half of what was freed. */
+/* Forgets the older half of what was freed, but for what kernels gave back: one that runs may have
+ * it at hand. */
 static void forget(gd_memory *memory)
 {
     size_t kept = 0, dropped = 0;
 
     for (size_t i = 0; i < memory->count; i++) {
-        if (memory->list[i]->allocation.freed && dropped < MOST_FREED / 2) {
+        const gd_allocation *item = &memory->list[i]->allocation;
+        if (item->freed && !item->heap && dropped < MOST_FREED / 2) {
             free(memory->list[i]);
             dropped++;
         } else {
@@ -195,7 +199,7 @@ gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind 
 {
     if (bytes > memory->limit - memory->used || bytes > SIZE_MAX / 2)
         return NULL;
-    if (memory->freed > MOST_FREED)
+    if (memory->freed > MOST_FREED && kind != GD_MEMORY_HEAP)
         forget(memory);
     record *item = calloc(1, sizeof *item);
     if (!item)
@@ -221,7 +225,7 @@ bool gd_memory_give(gd_memory *memory, uint64_t start)
     item->allocation.freed = true;
     item->allocation.name = NULL; /* it may belong to a module that goes as well */
     memory->used -= item->allocation.bytes;
-    memory->freed++;
+    memory->freed += !item->allocation.heap;
     return true;
 }
 
@@ -233,6 +237,57 @@ gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address)
         return NULL;
     gd_allocation *item = &memory->list[index - 1]->allocation;
     return address - item->start < item->bytes ? item : NULL;
+}
+
+static uint64_t heap_bytes(uint64_t bytes)
+{
+    return (bytes + HEAP_ALIGNMENT - 1) & ~(uint64_t)(HEAP_ALIGNMENT - 1);
+}
+
+uint64_t gd_heap_take(gd_heap *heap, uint64_t bytes)
+{
+    heap->began = true;
+    if (bytes > heap->limit || heap_bytes(bytes) > heap->limit - heap->used)
+        return 0;
+    gd_allocation *made = gd_memory_take(heap->memory, bytes, GD_MEMORY_HEAP, NULL, NULL);
+    if (!made)
+        return 0;
+    made->heap = heap;
+    heap->used += heap_bytes(bytes);
+    return made->start;
+}
+
+bool gd_heap_give(gd_heap *heap, uint64_t start)
+{
+    const gd_allocation *item = gd_memory_find(heap->memory, start);
+
+    if (!item || item->heap != heap || !gd_memory_give(heap->memory, start))
+        return false;
+    heap->used -= heap_bytes(item->bytes);
+    return true;
+}
+
+void gd_heap_end(gd_heap *heap, void (*left)(uint64_t start, uint64_t bytes))
+{
+    gd_memory *memory = heap->memory;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < memory->count; i++) {
+        record *item = memory->list[i];
+        if (item->allocation.heap != heap) {
+            memory->list[kept++] = item;
+            continue;
+        }
+        if (!item->allocation.freed) {
+            if (left)
+                left(item->allocation.start, item->allocation.bytes);
+            drop_bytes(memory, item);
+            memory->used -= item->allocation.bytes;
+        }
+        free(item);
+    }
+    memory->count = kept;
+    heap->used = 0;
 }
 
 void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context)

@@ -25,6 +25,7 @@ typedef enum gd_memory_kind {
     GD_MEMORY_HOST,     /* cuMemHostAlloc: the device address is the host address */
     GD_MEMORY_MANAGED,  /* likewise */
     GD_MEMORY_CONSTANT, /* .const variables: read only for kernels */
+    GD_MEMORY_HEAP,     /* malloc of a kernel: no call of the driver reaches it */
     GD_MEMORY_ARRAY,    /* reached by copies and textures alone (machine/texture.h) */
     GD_MEMORY_TEXTURE,  /* a texture object */
     GD_MEMORY_CONDITION /* of a conditional node: kernels set it by cudaGraphSetConditional alone */
@@ -37,6 +38,7 @@ typedef struct gd_allocation {
     gd_memory_kind kind;
     bool freed;               /* kept for a while, to name a use after free */
     const char *name;         /* of a module variable; NULL */
+    struct gd_heap *heap;     /* that it was taken from; NULL */
     struct gd_shadow *shadow; /* of the race detector; NULL */
 } gd_allocation;
 
@@ -45,6 +47,13 @@ static inline bool gd_memory_is_hidden(const gd_allocation *allocation)
 {
     return allocation->kind == GD_MEMORY_ARRAY || allocation->kind == GD_MEMORY_TEXTURE ||
            allocation->kind == GD_MEMORY_CONDITION;
+}
+
+/* Whether calls of the driver tell of it and reach it by an address. */
+static inline bool gd_memory_is_told(const gd_allocation *allocation)
+{
+    return !allocation->freed && !gd_memory_is_hidden(allocation) &&
+           allocation->kind != GD_MEMORY_HEAP;
 }
 
 /* Called for each allocation with a shadow whose memory goes. */
@@ -67,6 +76,23 @@ bool gd_memory_give(gd_memory *memory, uint64_t start);
 /* The allocation, freed ones included, that holds an address; NULL. Logarithmic; callers keep the
  * last answer at hand. */
 gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address);
+
+/* A context's heap: what malloc and free of its kernels take from and give to. */
+typedef struct gd_heap {
+    gd_memory *memory;
+    uint64_t limit, used;
+    bool began; /* a kernel has taken from it: its limit is fixed */
+} gd_heap;
+
+/* Memory of so many bytes, more than 0; its address, 0: the heap has not so many left. */
+uint64_t gd_heap_take(gd_heap *heap, uint64_t bytes);
+
+/* Ends what was taken and starts at this address; false when nothing does. */
+bool gd_heap_give(gd_heap *heap, uint64_t start);
+
+/* Ends all that was taken, and forgets what was given back: no kernel may run. `left` (may be NULL)
+ * is told of each that was not given back. */
+void gd_heap_end(gd_heap *heap, void (*left)(uint64_t start, uint64_t bytes));
 
 void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context);
 

@@ -111,7 +111,8 @@ struct gd_race_task {
     bool settled;
     uint32_t entries[2],
         collection; /* of what it does by itself, reads and writes, as of a collection */
-    gd_outside *start, *wait, *completion, *all, *trigger; /* all: known once it has settled */
+    gd_outside *before, *start, *wait, *completion, *all,
+        *trigger; /* all: known once it has settled */
 };
 
 /* ---- shadows ---- */
@@ -195,8 +196,7 @@ typedef struct gd_warp_record {
     uint32_t stamp, synced, live, waited;
     gd_commit *commits;
     uint32_t commit_count, commit_capacity;
-    uint32_t *
-        groups; /* stamps at which groups of wgmma were committed; those before them have been
+    uint32_t *groups; /* stamps at which groups of wgmma were committed; those before them have been
                  * forgotten */
     uint64_t groups_forgotten;
     uint32_t group_count, group_capacity;

@@ -198,6 +198,7 @@ void gd_task_drop(gd_race_task *task)
         return;
     gd_race *race = task->race;
     race->pending -= !task->settled;
+    gd_outside_drop(race, task->before);
     gd_outside_drop(race, task->start);
     gd_outside_drop(race, task->wait);
     gd_outside_drop(race, task->completion);
@@ -236,6 +237,17 @@ static void describe(gd_race *race, gd_desc *desc, const gd_race_dependency *lis
     desc->dependency_count = count;
 }
 
+/* What had completed when a task was begun: of a task that starts early too, since the one before
+ * it had begun. Nothing else is ordered by a start that is early. */
+static gd_outside *completed_before(const gd_race_dependency *dependency)
+{
+    const gd_race_task *task = dependency->task;
+
+    if (!task)
+        return NULL;
+    return dependency->port == GD_RACE_COMPLETE ? task->all : task->before;
+}
+
 /* What the port of a dependency orders before who starts behind it. */
 static gd_outside *port_of(const gd_race_dependency *dependency)
 {
@@ -254,8 +266,11 @@ void gd_race_task_begin(gd_race *race, gd_race_task *task, const gd_race_depende
     if (!task || race->stopped)
         return;
     describe(race, task->desc, list, count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        gd_outside_add(race, &task->before, completed_before(&list[i]));
         gd_outside_add(race, &task->start, port_of(&list[i]));
+    }
+    gd_outside_add(race, &task->start, task->before);
 }
 
 void gd_race_task_wait(gd_race *race, gd_race_task *task, const gd_race_dependency *list,

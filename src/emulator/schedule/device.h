@@ -11,7 +11,7 @@
 #include "base/chip.h"
 #include "base/log.h"
 #include "cuda/abi.h"
-#include "emulator/machine/memory.h"
+#include "emulator/machine/machine.h"
 #include "emulator/schedule/object.h"
 #include "emulator/race/race.h"
 
@@ -45,7 +45,7 @@ enum {
 /* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per
  * Compute Capability). */
 enum {
-    GD_DEVICE_CAPABILITY = 90,
+    GD_DEVICE_CAPABILITY = GD_MACHINE_CAPABILITY,
     GD_DEVICE_DRIVER_VERSION = 13000,
     GD_DEVICE_PTX_VERSION = 90,          /* newest .version */
     GD_DEVICE_THREADS = GD_CHIP_THREADS, /* of a CTA */
@@ -83,6 +83,7 @@ struct gd_context {
     gd_stream *legacy, *per_thread;
     uint64_t limits[10]; /* by CU_LIMIT_* */
     int32_t cache;       /* CUfunc_cache */
+    gd_heap heap;        /* of kernels; its limit is CU_LIMIT_MALLOC_HEAP_SIZE */
 };
 
 typedef struct gd_device {
@@ -100,8 +101,7 @@ typedef struct gd_device {
     uint32_t modules; /* that have been loaded: their numbers in reports */
     gd_CUresult last_fault;
     char fault_text[768]; /* of last_fault */
-    char refused
-        [1024]; /* the first refusal of the process, for the report: the entry point and the
+    char refused[1024]; /* the first refusal of the process, for the report: the entry point and the
                  * reason */
     gd_object default_pool;
 } gd_device;
@@ -145,6 +145,23 @@ void gd_call_tell(const char *function, gd_CUresult result);
 void gd_call_enter_callback(void);
 void gd_call_leave_callback(void);
 
+/* driver/host.c. Calls a host function, with the lock given back meanwhile: what was read of the
+ * driver's state before is to be read anew. */
+struct gd_host_work;
+void gd_call_host(const struct gd_host_work *host, gd_CUresult status);
+
+/* Whether some thread is in such a call, and waiting until one returns, likewise without the
+ * lock. */
+bool gd_call_runs_host(void);
+void gd_call_wait_host(void);
+
+/* A host function is due, or is to be told of a fault; false when there can be no thread for
+ * that. */
+bool gd_call_expect_host(void);
+
+/* The program asks whether a host function that is due is over: it waits by asking. */
+void gd_call_hurry_host(void);
+
 /* Writes to the log as GRIDDEP_LOG says. */
 void gd_device_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -181,8 +198,8 @@ void gd_device_end(void);
 /* No entry point does anything any more (CUDA_ERROR_DEINITIALIZED). */
 typedef enum gd_end {
     GD_END_DONE,   /* the lock is held */
-    GD_END_INSIDE, /* this thread is in a host function: it has the lock already */
-    GD_END_BUSY    /* another thread has the lock and keeps it */
+    GD_END_INSIDE, /* this thread is in a function that the driver calls */
+    GD_END_BUSY    /* another thread is, or has the lock and keeps it */
 } gd_end;
 gd_end gd_call_end_all(void);
 

@@ -565,6 +565,7 @@ static void make_view(gd_grid_view *view, const gd_task *task)
                            .explicit_cluster = kernel->explicit_cluster,
                            .multiprocessors = gd_the_device.settings.multiprocessors,
                            .memory = gd_the_device.memory,
+                           .heap = &task->context->heap,
                            .step_limit = gd_the_device.settings.steps,
                            .race = task->race ? gd_the_device.race : NULL,
                            .race_task = task->race};

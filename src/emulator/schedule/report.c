@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "emulator/execute/report.h"
 #include "emulator/schedule/schedule.h"
@@ -373,9 +374,10 @@ static void write_end_text(void)
             gd_text_format(&text, "griddep: finding %u (%s) came %" PRIu64 " times\n", i + 1,
                            findings.list[i].kind, findings.list[i].times);
     }
-    gd_text_format(&text, "griddep: %u finding%s in %" PRIu64 " launches\n", findings.count,
-                   findings.count == 1 ? "" : "s",
-                   gd_schedule_launches() - gd_schedule_launches_left());
+    const uint64_t launches = gd_schedule_launches() - gd_schedule_launches_left();
+    gd_text_format(&text, "griddep: %u %s in %" PRIu64 " %s\n", findings.count,
+                   gd_plural(findings.count, "finding", "findings"), launches,
+                   gd_plural(launches, "launch", "launches"));
     write_out(&text);
 }
 

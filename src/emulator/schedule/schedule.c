@@ -26,6 +26,10 @@ enum { SLICE_TURNS = 64 };
 static struct {
     gd_task *first, *last;
     uint32_t count;
+    uint32_t hosts;   /* host functions in the queue */
+    bool asks;        /* a query runs a slice, and no host function, which may be long; */
+    bool puts_off;    /* there was one that could have run */
+    gd_task *dropped; /* not in the queue: host functions that are to be told of a fault */
     uint64_t next_number, launches, begun;
 } queue;
 
@@ -161,6 +165,7 @@ static void unlink_task(gd_task *task)
         queue.last = task->previous;
     task->next = task->previous = NULL;
     queue.count--;
+    queue.hosts -= task->work.kind == GD_WORK_HOST;
     gd_task_release(task);
 }
 
@@ -267,7 +272,24 @@ static void fail(gd_task *task, gd_CUresult result, const char *text)
     gd_schedule_cancel(context);
 }
 
-/* False when that ended the context, and the queue is another. */
+/* A function of the program's, without the lock: it may wait for another thread that is about to
+ * call the driver, and the queue may be another one behind it. That it runs tells the program that
+ * what is before it is over. */
+static void run_host(gd_task *task, uint64_t ready)
+{
+    const gd_host_work host = task->work.is.host;
+
+    for (uint32_t i = 0; i < task->dependency_count; i++)
+        gd_schedule_observe(task->dependencies[i].task, task->dependencies[i].port);
+    gd_task_hold(task);
+    task->state = GD_TASK_RUNNING;
+    gd_call_host(&host, GD_CUDA_SUCCESS);
+    if (task->state == GD_TASK_RUNNING)
+        complete(task, ready + gd_work_time(&task->work));
+    gd_task_release(task);
+}
+
+/* False when the queue is another: where that ended the context, and behind a host function. */
 static bool start(gd_task *task)
 {
     uint64_t ready = get_ready(task);
@@ -275,6 +297,10 @@ static bool start(gd_task *task)
 
     queue.begun += task->launch != 0;
     tell_race(task, gd_race_task_begin);
+    if (task->work.kind == GD_WORK_HOST) {
+        run_host(task, ready);
+        return false;
+    }
     if (task->work.kind == GD_WORK_KERNEL) {
         result = gd_grid_start(task, ready + get_start_time(task));
         if (result == GD_CUDA_SUCCESS && !is_programmatic(task))
@@ -341,6 +367,11 @@ static bool promote(gd_task *task, bool *changed)
         watch_dependencies(task);
         if (!can_start(task))
             return true;
+        if (queue.asks && task->work.kind == GD_WORK_HOST) {
+            queue.puts_off = true;
+            gd_call_hurry_host();
+            return true;
+        }
         *changed = true;
         if (!start(task))
             return false;
@@ -379,8 +410,9 @@ static void promote_all(void)
     }
 }
 
-/* One turn; false when nothing is left to run. */
-static bool advance(bool *stale)
+/* One turn; false when nothing is left to run, or only what waits for a host function that another
+ * thread runs; with `patient` that one is waited for. */
+static bool advance(bool *stale, bool patient)
 {
     if (*stale)
         promote_all();
@@ -391,6 +423,10 @@ static bool advance(bool *stale)
     if (turn == GD_TURN_FAULT) {
         const gd_grid_fault *fault = gd_grid_get_fault();
         fail(fault->task, fault->result, fault->text);
+    } else if (turn == GD_TURN_NONE && (queue.puts_off || gd_call_runs_host())) {
+        if (!patient)
+            return false;
+        gd_call_wait_host();
     } else if (turn == GD_TURN_NONE) {
         fail(queue.first, GD_CUDA_ERROR_LAUNCH_TIMEOUT,
              "nothing that has been handed in can go on");
@@ -403,7 +439,7 @@ static void run_until(const gd_task *task, gd_port port)
 {
     bool stale = true;
 
-    while (!gd_task_reached(task, port) && advance(&stale))
+    while (!gd_task_reached(task, port) && advance(&stale, true))
         ;
 }
 
@@ -417,18 +453,41 @@ void gd_schedule_wait(gd_task *task, gd_port port)
 {
     if (!task)
         return;
+    gd_task_hold(task);
     run_until(task, port);
     gd_the_device.now = later(gd_the_device.now, gd_task_time(task, port));
     gd_schedule_observe(task, port);
+    gd_task_release(task);
 }
 
-void gd_schedule_advance(void)
+bool gd_schedule_advance(void)
 {
     bool stale = true;
+    int turn = 0;
 
-    for (int turn = 0; turn < SLICE_TURNS && advance(&stale); turn++)
-        ;
+    while (turn < SLICE_TURNS && advance(&stale, false))
+        turn++;
     promote_all();
+    return turn > 0;
+}
+
+gd_CUresult gd_schedule_query(gd_task *task, gd_port port, const gd_context *context)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    gd_task_hold(task);
+    queue.asks = true;
+    if (!gd_task_reached(task, port))
+        gd_schedule_advance();
+    queue.asks = queue.puts_off = false;
+    if (context->fault)
+        result = context->fault;
+    else if (!gd_task_reached(task, port))
+        result = GD_CUDA_ERROR_NOT_READY;
+    else
+        gd_schedule_observe(task, port);
+    gd_task_release(task);
+    return result;
 }
 
 /* The last task of a context that has not settled; of any context for NULL. */
@@ -452,6 +511,34 @@ void gd_schedule_drain(const gd_context *context)
         gd_race_host_wait_all(gd_the_device.race);
 }
 
+/* The function of a task that is out of the queue is to be told of a fault. */
+static void drop(gd_task *task, gd_CUresult status)
+{
+    gd_task **end = &queue.dropped;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = task;
+    task->work.is.host.status = status;
+    gd_call_expect_host();
+}
+
+bool gd_schedule_has_dropped(void)
+{
+    return queue.dropped;
+}
+
+gd_task *gd_schedule_take_dropped(void)
+{
+    gd_task *task = queue.dropped;
+
+    if (task) {
+        queue.dropped = task->next;
+        task->next = NULL;
+    }
+    return task;
+}
+
 void gd_schedule_cancel(gd_context *context)
 {
     for (gd_task *task = queue.first, *next; task; task = next) {
@@ -460,9 +547,15 @@ void gd_schedule_cancel(gd_context *context)
             continue;
         if (task->grid)
             gd_grid_end(task->grid);
+        bool told = task->work.kind == GD_WORK_HOST && task->state == GD_TASK_PENDING &&
+                    task->work.is.host.callback && !gd_the_device.ends;
+        if (told)
+            gd_task_hold(task);
         if (task->state != GD_TASK_COMPLETE)
             complete(task, gd_the_device.now);
         settle(task);
+        if (told)
+            drop(task, context->fault);
     }
 }
 
@@ -556,28 +649,26 @@ gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_depende
     append(task);
     if (gd_the_device.race)
         make_race_task(task, stream);
+    if (task->work.kind == GD_WORK_HOST) {
+        queue.hosts++;
+        gd_call_expect_host();
+    }
     return task;
 }
 
 void gd_schedule_relieve(void)
 {
-    gd_task *middle = queue.first;
-
-    if (queue.count <= GD_QUEUE_LIMIT)
-        return;
-    for (uint32_t i = 0; i < GD_QUEUE_LIMIT / 2; i++)
-        middle = middle->next;
-    gd_task_hold(middle);
-    run_until(middle, GD_PORT_COMPLETE); /* the host does not wait */
-    gd_task_release(middle);
+    while (queue.count > GD_QUEUE_LIMIT) {
+        gd_task *middle = queue.first;
+        for (uint32_t i = 0; i < GD_QUEUE_LIMIT / 2; i++)
+            middle = middle->next;
+        gd_task_hold(middle);
+        run_until(middle, GD_PORT_COMPLETE); /* the host does not wait */
+        gd_task_release(middle);
+    }
 }
 
-gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies,
-                            uint32_t count, uint64_t stream, bool in_graph)
+uint32_t gd_schedule_hosts_left(void)
 {
-    gd_task *task = gd_schedule_append(context, work, dependencies, count, stream, in_graph);
-
-    if (task)
-        gd_schedule_relieve();
-    return task;
+    return queue.hosts;
 }

@@ -2,10 +2,11 @@
  * on, and runs on the thread that waits for it.
  *
  * When work runs. Nothing runs when it is handed in; it runs when the program waits for some of it
- * (synchronize, a synchronous copy, a free, an unload), a slice at a time when it asks (query), and
- * when more than GD_QUEUE_LIMIT tasks wait. Work that ran at once would be over before a dependent
- * grid is launched, and no two grids could overlap. A waiting program runs only what it waits for,
- * and what the schedule lets run beside it.
+ * (synchronize, a synchronous copy, a free, an unload), a slice at a time when it asks (query),
+ * when more than GD_QUEUE_LIMIT tasks wait, and on a thread of the emulator's while a host function
+ * is due and the program is quiet (driver/host.c). Work that ran at once would be over before a
+ * dependent grid is launched, and no two grids could overlap. A waiting program runs only what it
+ * waits for, and what the schedule lets run beside it.
  *
  * What may start when. A task starts when each dependency has reached its port: COMPLETE, the task
  * is over with everything that it depends on; PROGRAMMATIC, each CTA has triggered or exited;
@@ -14,21 +15,19 @@
  * says nothing about those before it unless it waited for them), in `observed` with everything that
  * they depend on, as was seen on an H200.
  *
- * Who runs first is the schedule:
- *   eager   a dependent grid starts as early as it may, and the CTAs of the youngest grid run
- *   before all others until
- * they wait, poll, or have used a long share: the schedule that is worst for a kernel that reads
- * before its wait. The default, because a correct program gives the same results in every schedule,
- * and a wrong one should fail on the first run and not on the hundredth. lazy    a dependent grid
- * starts after the end of what it depends on, and the oldest grid runs first: what a program sees
- * where there is no overlap. random  both are drawn, from a seed: the same seed, program and
- * settings give the same run.
+ * Who runs first is the schedule: eager   a dependent grid starts as early as it may, and the CTAs
+ * of the youngest grid run before all others until they wait, poll, or have used a long share: the
+ * schedule that is worst for a kernel that reads before its wait. The default, because a correct
+ * program gives the same results in every schedule, and a wrong one should fail on the first run
+ * and not on the hundredth. lazy    a dependent grid starts after the end of what it depends on,
+ * and the oldest grid runs first: what a program sees where there is no overlap. random  both are
+ * drawn, from a seed: the same seed, program and settings give the same run.
  *
- * Time. Each CTA has a clock of its own, which begins when it could have started on a machine where
- * all resident CTAs run side by side, and goes on by a nanosecond a cycle. What orders two CTAs
- * orders their clocks: the start of a grid, a wait, completion. So the order of execution is the
- * schedule's, but times are those of a parallel machine. They are a model, and deterministic; they
- * are not a forecast of a GPU's times. */
+ * Time. Each CTA has a clock of its own, which begins when it could have started on a machine
+ * where all resident CTAs run side by side, and goes on by a nanosecond a cycle. What orders two
+ * CTAs orders their clocks: the start of a grid, a wait, completion. So the order of execution
+ * is the schedule's, but times are those of a parallel machine. They are a model, and
+ * deterministic; they are not a forecast of a GPU's times. */
 #ifndef GD_EMULATOR_SCHEDULE_SCHEDULE_H
 #define GD_EMULATOR_SCHEDULE_SCHEDULE_H
 
@@ -85,14 +84,15 @@ struct gd_task {
 
 /* Appends work, which it takes over, to the queue. The result has a reference that the caller gives
  * back. NULL when memory runs out; the work is freed then. */
-gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies,
-                            uint32_t count, uint64_t stream, bool in_graph);
-
-/* Its two steps: appending alone, which a task that runs may do; and running some of what waits if
- * there is too much. */
 gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies,
                             uint32_t count, uint64_t stream, bool in_graph);
+
+/* Runs some of what waits if there is too much. Host functions run then, as they do in whatever
+ * runs tasks, and other threads call the driver meanwhile: no caller may have anything in hand. */
 void gd_schedule_relieve(void);
+
+/* Host functions that have been handed in and are not over. */
+uint32_t gd_schedule_hosts_left(void);
 
 /* A join waits for the end of this task, and for nothing else that is not known yet; false when
  * memory runs out. */
@@ -111,14 +111,22 @@ void gd_schedule_wait(gd_task *task, gd_port port);
 /* The program has seen, by waiting or by asking, that a port has been reached. */
 void gd_schedule_observe(gd_task *task, gd_port port);
 
-/* Runs a slice: for queries, which may be a program's way of waiting. */
-void gd_schedule_advance(void);
+/* Runs a slice; false when there was nothing that could go on. */
+bool gd_schedule_advance(void);
+
+/* Whether a port of a task of the context has been reached, after a slice where it has not: queries
+ * may be a program's way of waiting. NOT_READY, or the context's fault. */
+gd_CUresult gd_schedule_query(gd_task *task, gd_port port, const gd_context *context);
 
 /* Runs all work of a context, or of all contexts (NULL). */
 void gd_schedule_drain(const gd_context *context);
 
 /* Drops the work of a context, running or not. */
 void gd_schedule_cancel(gd_context *context);
+
+/* The next host function that is to be told of its context's fault; held. */
+bool gd_schedule_has_dropped(void);
+gd_task *gd_schedule_take_dropped(void);
 
 /* Kernels that have been launched. */
 uint64_t gd_schedule_launches(void);

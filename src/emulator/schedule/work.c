@@ -136,7 +136,7 @@ gd_CUgraphNodeType gd_work_node_type(gd_work_kind kind)
 /* Of what is behind a handle, the texels of arrays are what copies reach. */
 static bool is_reached(const gd_allocation *allocation, uint64_t address)
 {
-    return !gd_memory_is_hidden(allocation) ||
+    return gd_memory_is_told(allocation) ||
            (allocation->kind == GD_MEMORY_ARRAY && address - allocation->start >= GD_ARRAY_TEXELS);
 }
 
@@ -213,16 +213,6 @@ static gd_CUresult fill_bytes(const gd_fill_work *fill)
     return GD_CUDA_SUCCESS;
 }
 
-static void call_host(const gd_host_work *host)
-{
-    gd_call_enter_callback();
-    if (host->callback)
-        host->callback(host->stream, GD_CUDA_SUCCESS, host->user);
-    else
-        host->function(host->user);
-    gd_call_leave_callback();
-}
-
 /* ---- what the race detector is told ---- */
 
 static void note_rows(gd_race_task *race, uint64_t address, uint64_t width, uint64_t height,
@@ -296,9 +286,6 @@ gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race)
         return copy_bytes(&work->is.copy);
     case GD_WORK_FILL:
         return fill_bytes(&work->is.fill);
-    case GD_WORK_HOST:
-        call_host(&work->is.host);
-        return GD_CUDA_SUCCESS;
     case GD_WORK_ASSIGN:
         for (uint32_t i = 0; i < work->is.conditions->count; i++)
             gd_condition_assign(work->is.conditions->list[i], race);

@@ -20,10 +20,10 @@ typedef enum gd_work_kind {
     GD_WORK_EVENT_WAIT,   /* of a graph */
     GD_WORK_RELEASE,      /* cuMemFreeAsync */
     GD_WORK_GRAPH,        /* a node that is a graph */
-    GD_WORK_CONDITIONAL, /* a conditional node; in an executable and as a task: what looks at the
+    GD_WORK_CONDITIONAL,  /* a conditional node; in an executable and as a task: what looks at the
                           * condition */
-    GD_WORK_JOIN,  /* behind all that a conditional node has run */
-    GD_WORK_ASSIGN /* the begin of a launch: conditions get their initial values */
+    GD_WORK_JOIN,         /* behind all that a conditional node has run */
+    GD_WORK_ASSIGN        /* the begin of a launch: conditions get their initial values */
 } gd_work_kind;
 
 enum { GD_PARAMETER_ROOM = 16 }; /* for a wide load of the last parameter */
@@ -66,6 +66,7 @@ typedef struct gd_fill_work {
 } gd_fill_work;
 
 typedef struct gd_host_work {
+    gd_CUresult status; /* of the context that ended before it was called */
     gd_CUhostFn *function;
     gd_CUstreamCallback *callback; /* cuStreamAddCallback, in place of function */
     gd_CUstream stream;
@@ -104,7 +105,8 @@ struct gd_work {
 bool gd_work_copy(gd_work *target, const gd_work *source);
 void gd_work_free(gd_work *work);
 
-/* The work carried out at once: everything but kernels, graphs, conditional nodes and events.
+/* The work carried out at once: everything but kernels, host functions, graphs, conditional nodes
+ * and events.
  * `race`, which may be NULL, is told what it accesses. CUDA_ERROR_ILLEGAL_ADDRESS when memory that
  * it names is no longer there. */
 gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race);

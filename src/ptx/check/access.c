@@ -235,45 +235,30 @@ static gd_sync flag_read(const gd_ptx_module *module, const gd_ptx_instruction *
 
 gd_sync gd_sync_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
-    switch (instruction->op) {
-    case GD_OP_BAR_WARP_SYNC:
+    switch ((gd_op_sync)gd_ops[instruction->op].sync) {
+    case GD_OP_SYNC_WARP:
         return (gd_sync){.kind = GD_SYNC_WARP, .arrives = true, .waits = true, .id = GD_SYNC_ANY};
-    case GD_OP_BAR_SYNC:
-    case GD_OP_BAR_CTA_SYNC:
-    case GD_OP_BARRIER_SYNC:
-    case GD_OP_BARRIER_CTA_SYNC:
+    case GD_OP_SYNC_CTA:
         return cta_barrier(module, instruction, true, false);
-    case GD_OP_BAR_RED:
-    case GD_OP_BAR_CTA_RED:
-    case GD_OP_BARRIER_RED:
-    case GD_OP_BARRIER_CTA_RED:
+    case GD_OP_SYNC_CTA_RED:
         return cta_barrier(module, instruction, true, true);
-    case GD_OP_BAR_ARRIVE:
-    case GD_OP_BAR_CTA_ARRIVE:
-    case GD_OP_BARRIER_ARRIVE:
-    case GD_OP_BARRIER_CTA_ARRIVE:
+    case GD_OP_SYNC_CTA_ARRIVE:
         return cta_barrier(module, instruction, false, false);
-    case GD_OP_BARRIER_CLUSTER_ARRIVE:
+    case GD_OP_SYNC_CLUSTER_ARRIVE:
         return (gd_sync){.kind = GD_SYNC_CLUSTER, .arrives = true, .id = GD_SYNC_ANY};
-    case GD_OP_BARRIER_CLUSTER_WAIT:
+    case GD_OP_SYNC_CLUSTER_WAIT:
         return (gd_sync){.kind = GD_SYNC_CLUSTER, .waits = true, .id = GD_SYNC_ANY};
-    case GD_OP_MBARRIER_TEST_WAIT:
-    case GD_OP_MBARRIER_TRY_WAIT:
+    case GD_OP_SYNC_MBARRIER_WAIT:
         return mbarrier(mbarrier_id(module, instruction), true);
-    case GD_OP_MBARRIER_ARRIVE:
-    case GD_OP_MBARRIER_ARRIVE_DROP:
-    case GD_OP_MBARRIER_COMPLETE_TX:
+    case GD_OP_SYNC_MBARRIER_ARRIVE:
         return mbarrier(mbarrier_id(module, instruction), false);
-    case GD_OP_CP_ASYNC_MBARRIER_ARRIVE:
-    case GD_OP_TCGEN05_COMMIT:
+    case GD_OP_SYNC_COPY_ARRIVE:
         return mbarrier(GD_SYNC_ANY, false);
-    case GD_OP_CP_ASYNC_BULK:
-    case GD_OP_CP_ASYNC_BULK_TENSOR:
+    case GD_OP_SYNC_COPY:
         if (gd_instruction_has(module, instruction, ".mbarrier::complete_tx::bytes"))
             return mbarrier(GD_SYNC_ANY, false);
         return (gd_sync){.kind = GD_SYNC_NONE};
-    case GD_OP_LD:
-    case GD_OP_ATOM:
+    case GD_OP_SYNC_FLAG:
         return flag_read(module, instruction);
     default:
         return (gd_sync){.kind = GD_SYNC_NONE};

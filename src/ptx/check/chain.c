@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "ptx/check/chain.h"
 #include "ptx/check/check.h"
+#include "ptx/check/validity.h"
+#include "ptx/check/verdict.h"
 
 typedef struct builder {
     gd_chain chain;
@@ -344,7 +346,31 @@ static int32_t collect_uses(builder *build)
 
 /* ---- the whole ---- */
 
-static int32_t check_chain(builder *build, const gd_check_launch *launches)
+/* Mistakes come first: what a text does that is no valid PTX is not known. */
+static int32_t check_texts(builder *build, const gd_check_launch *launches, bool *wrong)
+{
+    gd_table seen = {0};
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < build->chain.count && !status; i++) {
+        const char *key = (const char *)&launches[i].ptx;
+        bool invalid = false;
+        if (!launches[i].ptx || gd_table_find(&seen, key, sizeof launches[i].ptx))
+            continue;
+        const gd_ptx_module *module = &launches[i].ptx->module;
+        status = gd_check_validity(build->chain.findings, module, &invalid, build->error);
+        if (!status && invalid)
+            status =
+                gd_verdict_add_invalid(build->chain.findings, module, module->name, build->error);
+        if (!status && !gd_table_set(&seen, key, sizeof launches[i].ptx, (void *)(uintptr_t)module))
+            status = gd_error_memory(build->error);
+        *wrong |= invalid;
+    }
+    gd_table_free(&seen);
+    return status;
+}
+
+static int32_t read_launches(builder *build, const gd_check_launch *launches)
 {
     gd_chain *chain = &build->chain;
 
@@ -356,6 +382,18 @@ static int32_t check_chain(builder *build, const gd_check_launch *launches)
     int32_t status = GRIDDEP_OK;
     for (uint32_t i = 0; i < chain->count && !status; i++)
         status = read_launch(build, i, &launches[i]);
+    return status;
+}
+
+static int32_t check_chain(builder *build, const gd_check_launch *launches)
+{
+    gd_chain *chain = &build->chain;
+    bool wrong = false;
+    int32_t status = check_texts(build, launches, &wrong);
+
+    if (status || wrong)
+        return status ? status : gd_findings_check(chain->findings, build->error);
+    status = read_launches(build, launches);
     if (!status)
         status = gd_chain_place(chain, &build->arena, build->error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
@@ -383,6 +421,30 @@ static void free_builder(builder *build)
     gd_table_free(&build->modules);
     gd_table_free(&build->kernels);
     gd_arena_free(&build->arena);
+}
+
+int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
+                        griddep_error *error)
+{
+    builder build = {.chain = {.count = count}, .error = error};
+
+    build.chain.findings = gd_findings_create(); /* nobody asks for them */
+    if (!build.chain.findings)
+        return gd_error_memory(error);
+    int32_t status = read_launches(&build, launches);
+
+    for (uint32_t i = 0; i < count && !status; i++) {
+        const gd_check_launch *given = &build.chain.launches[i].given;
+        for (uint32_t k = 0; k < given->use_count; k++) {
+            const int32_t access = given->uses[k].access;
+            *writes++ = access == GRIDDEP_ACCESS_UNKNOWN
+                            ? make_use(&build.chain.launches[i], i, k).writes
+                            : access == GRIDDEP_ACCESS_WRITE || access == GRIDDEP_ACCESS_UPDATE;
+        }
+    }
+    free_builder(&build);
+    griddep_findings_destroy(build.chain.findings);
+    return status;
 }
 
 int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,

@@ -18,11 +18,14 @@ bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b)
     return a->start < b->end && b->start < a->end;
 }
 
-/* The name of the parameter behind an argument, or "argument N" without a text. */
+/* The name of the parameter behind an argument, or "an argument" without a text. A copy has a
+ * target and a source, a fill a target. */
 const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument)
 {
     const gd_ptx_function *function = launch->kernel ? launch->kernel->function : NULL;
 
+    if (launch->given.node != GD_CHECK_KERNEL)
+        return argument ? "its source" : "its target";
     return function && argument < function->parameter_end - function->parameter
                ? function->parameter_names[argument]
                : "an argument";

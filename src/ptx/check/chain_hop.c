@@ -51,16 +51,18 @@ static void check_node(gd_chain *chain, uint32_t index)
                  next, chain->launches[next].name);
 }
 
-/* Why a forced launch cannot be dependent; NULL when it can. */
+/* Why a forced launch cannot be dependent, or is no more so than at auto; NULL when it can. */
 static const char *lack(const gd_chain *chain, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
 
-    if (launch->previous == GD_PTX_NONE)
-        return chain->lane_count > 1
-                   ? "it is the first of its lane, and what stands before it is not known"
-                   : "it is the first of the chain, and what stands before it is not known";
-    return is_kernel(chain, launch->previous) ? NULL : "it does not follow a kernel";
+    if (launch->previous != GD_PTX_NONE)
+        return is_kernel(chain, launch->previous) ? NULL : "it does not follow a kernel";
+    if (launch->given.after_count)
+        return "it is the first of its lane: behind launches of other lanes it starts early as at "
+               "auto";
+    return index ? "it is the first of its lane, and what stands before it is not known"
+                 : "it is the first of the chain, and what stands before it is not known";
 }
 
 static void check_launch(gd_chain *chain, uint32_t index)

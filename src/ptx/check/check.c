@@ -1,4 +1,5 @@
 /* Checking one PTX text: its errors, then each entry by its report. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -7,13 +8,14 @@
 #include "ptx/require/lost_field.h"
 #include "ptx/check/rules.h"
 #include "ptx/check/validity.h"
+#include "ptx/check/verdict.h"
 
 enum { OPTIONS_MINIMUM = sizeof(griddep_check_options) };
 
 /* ---- errors of the text ---- */
 
-/* Whether a diagnostic is about a token that is none. */
-static bool is_lexical(const gd_ptx_module *module, uint32_t offset)
+/* The first token at or behind an offset. */
+static uint32_t token_from(const gd_ptx_module *module, uint32_t offset)
 {
     const gd_token *list = module->tokens.list;
     uint32_t low = 0, high = module->tokens.count;
@@ -25,10 +27,37 @@ static bool is_lexical(const gd_ptx_module *module, uint32_t offset)
         else
             high = middle;
     }
+    return low;
+}
+
+/* Whether a diagnostic is about a token that is none. */
+static bool is_lexical(const gd_ptx_module *module, uint32_t offset)
+{
+    const gd_token *list = module->tokens.list;
+    uint32_t low = token_from(module, offset);
+
     if (low < module->tokens.count && list[low].offset == offset)
         return gd_token_kind(list[low]) == GD_TOKEN_BAD;
     return low > 0 && gd_token_kind(list[low - 1]) == GD_TOKEN_BAD &&
            offset < list[low - 1].offset + gd_token_length(list[low - 1]);
+}
+
+/* Whether a statement lacks its ';', as the line's end shows; the edit puts it there. */
+static bool misses_end(const gd_ptx_module *module, const gd_ptx_diagnostic *diagnostic,
+                       gd_finding_edit *edit)
+{
+    static const char wanted[] = "';'";
+    const gd_token *list = module->tokens.list;
+    uint32_t token = token_from(module, diagnostic->offset);
+    size_t bytes = strlen(diagnostic->text), tail = sizeof wanted - 1;
+
+    if (token == 0 || list[token].offset != diagnostic->offset || bytes < tail ||
+        memcmp(diagnostic->text + bytes - tail, wanted, tail) != 0 ||
+        !gd_token_starts_line(list[token]) || gd_token_kind(list[token - 1]) == ',')
+        return false;
+    *edit = (gd_finding_edit){.offset = list[token - 1].offset + gd_token_length(list[token - 1]),
+                              .text = ";"};
+    return true;
 }
 
 void gd_check_diagnostics(griddep_findings *findings, const griddep_ptx *ptx, int32_t launch)
@@ -39,11 +68,18 @@ void gd_check_diagnostics(griddep_findings *findings, const griddep_ptx *ptx, in
         const gd_ptx_diagnostic *diagnostic = &module->diagnostics->list[i];
         gd_finding_draft draft = {
             .code = GD_CODE_GD002, .launch = launch, .module = module, .token = GD_PTX_NONE};
+        gd_finding_edit end;
         gd_ptx_tokens_position(&module->tokens, diagnostic->offset, &draft.line, &draft.column);
         if (strstr(diagnostic->text, "GD_PTX_LIMIT_"))
             draft.code = GD_CODE_GD003;
         else if (is_lexical(module, diagnostic->offset))
             draft.code = GD_CODE_GD001;
+        else if (misses_end(module, diagnostic, &end)) {
+            draft.edits = &end;
+            draft.edit_count = 1;
+            draft.certain = true;
+            draft.hint = "the statement before this has no ';' at its end";
+        }
         gd_findings_add(findings, &draft, "%s", diagnostic->text);
     }
 }
@@ -101,10 +137,12 @@ static int32_t check_entry(gd_rules *rules, uint32_t function, gd_constants *con
     if (!gd_constants_of(constants, entry, &constant))
         return gd_error_memory(rules->error);
     if (!takes_part(entry))
-        return GRIDDEP_OK;
+        return gd_verdict_add(rules, function, NULL);
     int32_t status = gd_entry_report_create(&report, rules->functions, function, rules->error);
     if (!status)
         status = check_report(rules, &report, &constant);
+    if (!status)
+        status = gd_verdict_add(rules, function, &report);
     gd_entry_report_free(&report);
     return status;
 }
@@ -160,7 +198,6 @@ static int32_t check_module(gd_rules *rules, gd_constants *constants)
 {
     int32_t status = GRIDDEP_OK;
 
-    gd_rules_check_target(rules);
     for (uint32_t i = 0; i < rules->module->entry_count && !status; i++)
         status = check_entry(rules, rules->module->entries[i], constants);
     if (status)
@@ -216,9 +253,14 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
     if (!wrong)
         status = gd_check_validity(findings, module, &wrong, error);
     if (!status && !wrong)
+        wrong = gd_rules_check_target(&rules);
+    if (!status && !wrong)
         status = gd_check_functions_create(&functions, module, error);
     if (!status && functions.module)
         status = check_module(&rules, &constants);
+    if (!status && wrong)
+        status = gd_verdict_add_invalid(findings, module, module->name, error);
+    free(rules.exposed);
     gd_check_functions_free(&functions);
     gd_constants_free(&constants);
     return status ? status : gd_findings_check(findings, error);
@@ -237,7 +279,8 @@ static int32_t parse(const char *text, uint64_t bytes, const char *name, griddep
     if (status != GRIDDEP_ERROR_SYNTAX)
         return status ? gd_error_set(error, status, "%s", local.text) : GRIDDEP_OK;
     gd_findings_add(findings, &draft, "%s", local.text);
-    return gd_findings_check(findings, error);
+    status = gd_verdict_add_invalid(findings, NULL, draft.file, error);
+    return status ? status : gd_findings_check(findings, error);
 }
 
 static int32_t read_options(const griddep_check_options *options, griddep_check_options *known,

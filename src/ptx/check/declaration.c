@@ -14,6 +14,7 @@ enum {
     PARAMETER_BYTES_LARGE = 32764, /* since then */
     CONSTANT_BYTES = 65536,
     ALIGNMENT_PARAMETER = 128, /* the largest of a .func's parameter */
+    ADDRESS_BYTES = 4,         /* that a variable needs to be given an address */
     DIMENSIONS = 8
 };
 
@@ -67,6 +68,7 @@ static void tell_word(gd_validity *check, gd_code code, uint32_t token, bool dir
     }
     if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean .%s?", meant.name);
+    gd_validity_mend_name(check, token, ".", &meant);
     gd_validity_add(check, code, token, hint, "PTX has no %s %.*s",
                     directive ? "directive" : "type or state space", text_bytes(length), text);
 }
@@ -74,18 +76,19 @@ static void tell_word(gd_validity *check, gd_code code, uint32_t token, bool dir
 /* Whether the text's version and target have a word. */
 static void check_need(gd_validity *check, uint32_t token, const char *text, uint32_t length)
 {
-    const gd_ptx_module *module = check->module;
     const gd_need *need = gd_need_of_word(text, length);
+    char what[GD_NEED_TEXT];
 
-    if (need && need->version > module->version)
-        gd_validity_add(check, GD_CODE_GD014, token, NULL,
-                        ".%s needs .version %d.%d; the text says %d.%d", need->word,
-                        need->version / 10, need->version % 10, (int)(module->version / 10),
-                        (int)(module->version % 10));
-    else if (need && module->capability && need->chip > module->capability)
-        gd_validity_add(check, GD_CODE_GD014, token, NULL,
-                        ".%s needs .target sm_%d; the text says %s", need->word, need->chip,
-                        module->target);
+    if (!need || gd_need_is_met(*need, check->module))
+        return;
+    gd_need_describe(*need, check->module, what);
+    gd_validity_mend_need(check, need->version, need->target);
+    gd_validity_collect(check, GD_CODE_GD014, token,
+                        (gd_mistake_key){.kind = need->version > check->module->version
+                                                     ? GD_MISTAKE_VERSION
+                                                     : GD_MISTAKE_TARGET,
+                                         .id = 1},
+                        NULL, ".%.*s %s", text_bytes(length), text, what);
 }
 
 /* ---- one declaration ---- */
@@ -115,10 +118,11 @@ static bool take_space(gd_validity *check, uint32_t token, place where, gd_ptx_s
     if (found->space != GD_PTX_NONE)
         return refuse(check, token, "is a second state space");
     found->space = token;
-    if (space == GD_SPACE_SREG || space == GD_SPACE_TEX)
+    if (space == GD_SPACE_SREG || (space == GD_SPACE_TEX && check->module->version >= 15))
         return refuse(check, token, "declares nothing in this version of PTX");
     if (where == PLACE_MODULE &&
-        (space == GD_SPACE_REG || space == GD_SPACE_LOCAL || space == GD_SPACE_PARAM))
+        (((space == GD_SPACE_REG || space == GD_SPACE_LOCAL) && check->module->version >= 30) ||
+         space == GD_SPACE_PARAM))
         return refuse(check, token, "stands in functions only");
     if (where == PLACE_ENTRY && space != GD_SPACE_PARAM)
         return refuse(check, token, "is not .param, in which an entry's parameters are");
@@ -246,6 +250,11 @@ static bool check_memory(gd_validity *check, const gd_ptx_symbol *symbol, place 
         return complain(check, symbol, "is a predicate outside of .reg");
     if (symbol->flags & GD_SYMBOL_RANGE && where != PLACE_BODY && where != PLACE_MODULE)
         return complain(check, symbol, "is a parameter with a range, which registers alone have");
+    if (symbol->space == GD_SPACE_PARAM && symbol->type == GD_TYPE_F16X2)
+        return complain(check, symbol, "is .f16x2 in .param; use .b32");
+    if (symbol->space == GD_SPACE_PARAM && where != PLACE_ENTRY &&
+        symbol->alignment > ALIGNMENT_PARAMETER)
+        return complain(check, symbol, "is a parameter aligned to more than 128 bytes");
     if (symbol->space == GD_SPACE_PARAM && symbol->vector > 1 && !(symbol->flags & GD_SYMBOL_ARRAY))
         return complain(check, symbol, "is a vector in .param; an array of bytes can be one");
     if (managed && symbol->space != GD_SPACE_GLOBAL)
@@ -295,12 +304,44 @@ static bool is_declared(gd_validity *check, uint32_t token)
     uint32_t name = gd_ptx_name_find(&module->names, module->text, text, length);
     uint32_t symbol = name == GD_PTX_NONE ? name : module->names.list[name].symbol;
 
+    if (symbol != GD_PTX_NONE && module->symbols[symbol].space == GD_SPACE_SHARED)
+        return refuse(check, token, "does not lie in .global or .const");
     if (symbol != GD_PTX_NONE && (module->symbols[symbol].kind == GD_SYMBOL_FUNCTION ||
-                                  module->symbols[symbol].token < token))
+                                  module->symbols[symbol].token <= token))
         return true;
     gd_validity_add(check, GD_CODE_GD013, token, NULL, "%.*s is not declared in front of this",
                     text_bytes(length), text);
     return false;
+}
+
+/* 1e400; 0f7F800000 means infinity. */
+static bool is_beyond_doubles(const gd_validity *check, uint32_t token)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, token, &length);
+    bool single;
+
+    return (length < 2 || !strchr("fFdD", text[1])) &&
+           gd_ptx_float_read(text, length, &single) == UINT64_C(0x7ff0000000000000);
+}
+
+/* Expressions of several tokens: of integers or of fractions, or an address and an integer. */
+static bool check_expression(gd_validity *check, uint32_t token, uint32_t end)
+{
+    bool integer = false, fraction = false, name = false;
+
+    for (uint32_t at = token; at < end; at++) {
+        uint32_t kind = kind_of(check, at);
+        integer |= kind == GD_TOKEN_INTEGER;
+        fraction |= kind == GD_TOKEN_FLOAT;
+        name |= kind == GD_TOKEN_NAME;
+        if (kind == '-' && at + 1 < end && at > token && kind_of(check, at - 1) == GD_TOKEN_NAME)
+            return refuse(check, at, "stands behind an address, to which only + adds");
+        if (kind == '-' && at + 1 < end && kind_of(check, at + 1) == GD_TOKEN_NAME)
+            return refuse(check, at, "stands in front of an address");
+    }
+    return !fraction || (!integer && !name) ||
+           refuse(check, token, "begins an expression that mixes integers and fractions");
 }
 
 /* One value: literals of the type's kind, and of names those that lie in memory. */
@@ -314,6 +355,11 @@ static bool check_value(gd_validity *check, const gd_ptx_symbol *symbol, uint32_
         return false;
     if (kind == GD_TOKEN_NAME && fraction)
         return refuse(check, token, "is an address, and the variable is one of numbers");
+    if (kind == GD_TOKEN_NAME && gd_ptx_types[symbol->type].bytes < ADDRESS_BYTES &&
+        !gd_ptx_token_is(check->module, token, "WARP_SZ"))
+        return refuse(check, token, "is an address, which this type does not hold");
+    if (kind == GD_TOKEN_FLOAT && is_beyond_doubles(check, token))
+        return refuse(check, token, "is beyond the range of .f64");
     if (kind == GD_TOKEN_INTEGER && fraction)
         return refuse(check, token, "is an integer, and the variable is none; write 1.0");
     if (kind == GD_TOKEN_FLOAT && !fraction && !bits)
@@ -342,7 +388,8 @@ static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32
             inside += kind == '(';
             inside -= kind == ')';
         }
-        return *token != first + 1 || check_value(check, symbol, first);
+        return *token != first + 1 ? check_expression(check, first, *token)
+                                   : check_value(check, symbol, first);
     }
     do {
         ++*token;
@@ -408,9 +455,28 @@ static void check_again(gd_validity *check, const gd_ptx_symbol *symbol)
     uint32_t length;
     const char *text = gd_ptx_token_text(check->module, symbol->token, &length);
 
-    if (symbol->flags & GD_SYMBOL_AGAIN && !may_repeat(check->module, symbol))
-        gd_validity_add(check, GD_CODE_GD015, symbol->token, NULL, "%.*s is declared here already",
-                        text_bytes(length), text);
+    if (!(symbol->flags & GD_SYMBOL_AGAIN) || may_repeat(check->module, symbol))
+        return;
+    gd_validity_relate_first(check, symbol);
+    gd_validity_add(check, GD_CODE_GD015, symbol->token, NULL, "%.*s is declared here already",
+                    text_bytes(length), text);
+}
+
+/* Whether samplers are declared apart from textures (PTX ISA 11.1.2). */
+static bool is_independent(const gd_validity *check)
+{
+    const gd_ptx_module *module = check->module;
+
+    for (uint32_t i = 1; i < module->directive_count; i++) {
+        const gd_ptx_directive *directive = &module->directives[i];
+        if (directive->kind != GD_DIRECTIVE_TARGET)
+            break;
+        for (uint32_t token = directive->token; token < directive->token_end; token++) {
+            if (gd_ptx_token_is(module, token, "texmode_independent"))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* A symbol whose words are right. */
@@ -421,13 +487,17 @@ static void check_symbol(gd_validity *check, const gd_ptx_symbol *symbol, place 
         complain(check, symbol, "is a vector of more than 128 bits");
         return;
     }
+    if (symbol->type == GD_TYPE_PRED && symbol->vector > 1) {
+        complain(check, symbol, "is a vector of predicates, which there is not");
+        return;
+    }
     if (is_reference(symbol) && where != PLACE_ENTRY &&
         (where != PLACE_MODULE || symbol->space != GD_SPACE_GLOBAL)) {
         complain(check, symbol, "is a texture, sampler or surface outside of a module's .global");
         return;
     }
-    if (where == PLACE_FUNC && symbol->alignment > ALIGNMENT_PARAMETER) {
-        complain(check, symbol, "is a parameter aligned to more than 128 bytes");
+    if (symbol->type == GD_TYPE_SAMPLERREF && !is_independent(check)) {
+        complain(check, symbol, "is a .samplerref, which .target texmode_independent alone has");
         return;
     }
     if (symbol->space == GD_SPACE_REG ? !check_register(check, symbol)
@@ -445,10 +515,14 @@ static void check_variables(gd_validity *check, const gd_ptx_directive *directiv
 
     if (directive->symbol == directive->symbol_end)
         return;
+    uint32_t told = check->told;
     bool right =
         check_words(check, directive->token, symbols[directive->symbol].token, where, &found);
-    for (uint32_t i = directive->symbol; i < directive->symbol_end && right; i++)
+    for (uint32_t i = directive->symbol; i < directive->symbol_end && right && told == check->told;
+         i++)
         check_symbol(check, &symbols[i], where, true, found.managed);
+    if (!right || told != check->told)
+        gd_validity_spoil(check, directive->token, directive->token_end);
 }
 
 /* ---- functions ---- */
@@ -524,6 +598,8 @@ static void check_prototype(gd_validity *check, uint32_t index)
         differs = "an .entry for a .func, or the reverse";
     else if ((later->flags ^ earlier->flags) & GD_FUNCTION_NORETURN)
         differs = "another .noreturn";
+    if (earlier->flags & GD_FUNCTION_BODY || differs)
+        gd_validity_relate(check, earlier->token_name, "it is declared first here");
     if (earlier->flags & GD_FUNCTION_BODY)
         gd_validity_add(check, GD_CODE_GD015, later->token_name, NULL, "%s is defined already",
                         later->name);
@@ -559,9 +635,11 @@ static void check_performance(gd_validity *check, const gd_ptx_directive *direct
                         word->class != GD_WORD_PERFORMANCE && word->class != GD_WORD_FLAG ? ""
                         : entry ? "; it is for .func"
                                 : "; it is for .entry");
-    else if (word->class == GD_WORD_PERFORMANCE && word->value == GD_PERFORMANCE_MAXNCTAPERSM)
+    else if (word->class == GD_WORD_PERFORMANCE && word->value == GD_PERFORMANCE_MAXNCTAPERSM) {
+        gd_validity_mend(check, directive->token, directive->token + 1, true, ".minnctapersm");
         gd_validity_add(check, GD_CODE_GD017, directive->token, "write .minnctapersm",
                         ".maxnctapersm is gone since PTX ISA 2.1");
+    }
 }
 
 /* Numbers and combinations of what tells a function's limits. */
@@ -659,13 +737,15 @@ static void check_chip(gd_validity *check, uint32_t token)
             gd_guess_look(&meant, gd_need_chip_at(i), strlen(gd_need_chip_at(i)));
         if (meant.name[0])
             snprintf(hint, sizeof hint, "did you mean %s?", meant.name);
+        gd_validity_mend_name(check, token, "", &meant);
         gd_validity_add(check, GD_CODE_GD017, token, hint, "there is no target %.*s",
                         text_bytes(length), name);
     } else if (least > version) {
-        gd_validity_add(check, GD_CODE_GD014, token, NULL,
-                        ".target %.*s needs .version %d.%d; the text says %d.%d",
-                        text_bytes(length), name, (int)(least / 10), (int)(least % 10),
-                        (int)(version / 10), (int)(version % 10));
+        gd_validity_mend_version(check, least);
+        gd_validity_collect(
+            check, GD_CODE_GD014, token, (gd_mistake_key){.kind = GD_MISTAKE_VERSION, .id = 1},
+            NULL, ".target %.*s needs .version %d.%d; the text says %d.%d", text_bytes(length),
+            name, (int)(least / 10), (int)(least % 10), (int)(version / 10), (int)(version % 10));
     }
 }
 
@@ -696,6 +776,32 @@ static void check_address_size(gd_validity *check, uint32_t index)
     else if (check->module->address_bits == 32 && check->module->capability >= 90)
         gd_validity_add(check, GD_CODE_GD017, directives[index].token, "write .address_size 64",
                         "%s has no addresses of 32 bits", check->module->target);
+}
+
+/* .file numbers a name, once. */
+static void check_file(gd_validity *check, const gd_ptx_directive *directive)
+{
+    const gd_ptx_module *module = check->module;
+    uint64_t number = 0;
+    uint32_t length;
+    const char *text = gd_ptx_token_text(module, directive->token + 1, &length);
+
+    if (directive->scope) {
+        gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                        "this directive stands outside of functions only");
+        return;
+    }
+    gd_ptx_integer_read(text, length, &number);
+    uint64_t *key = gd_arena_take(&check->arena, sizeof *key);
+    check->failed |= !key;
+    if (!key)
+        return;
+    *key = number;
+    if (gd_table_find(&check->files, (const char *)key, sizeof *key))
+        gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                        "file %" PRIu64 " is declared already", number);
+    else
+        check->failed |= !gd_table_set(&check->files, (const char *)key, sizeof *key, key);
 }
 
 static bool is_named(const gd_validity *check, uint32_t directive)
@@ -739,7 +845,11 @@ static void check_directive(gd_validity *check, uint32_t index)
             check_version(check, directive);
         break;
     case GD_DIRECTIVE_TARGET:
-        check_target(check, directive);
+        if (index == 0 || check->module->directives[index - 1].kind > GD_DIRECTIVE_TARGET)
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                            ".target stands behind .version");
+        else
+            check_target(check, directive);
         break;
     case GD_DIRECTIVE_ADDRESS_SIZE:
         check_address_size(check, index);
@@ -750,6 +860,8 @@ static void check_directive(gd_validity *check, uint32_t index)
         check_listed(check, directive);
         break;
     case GD_DIRECTIVE_FILE:
+        check_file(check, directive);
+        break;
     case GD_DIRECTIVE_SECTION:
         if (directive->scope)
             gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
@@ -775,6 +887,7 @@ static void check_directive(gd_validity *check, uint32_t index)
         else
             gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
                             "this directive does not stand here");
+        gd_validity_spoil(check, directive->token, directive->token_end);
         break;
     default:
         break;

@@ -29,7 +29,7 @@ int32_t gd_check_functions_create(gd_check_functions *functions, const gd_ptx_mo
         return gd_error_memory(error);
     }
     for (uint32_t i = 0; i < module->instruction_count && !made.warp_barriers; i++)
-        made.warp_barriers = module->instructions[i].op == GD_OP_BAR_WARP_SYNC;
+        made.warp_barriers = gd_ops[module->instructions[i].op].sync == GD_OP_SYNC_WARP;
     made.cluster_ranks = uses_name(module, "%cluster_ctarank") ||
                          uses_name(module, "%cluster_ctaid") ||
                          uses_name(module, "%cluster_ctaid.x");

@@ -1,29 +1,19 @@
-/* Each instruction against the forms of its name (isa/forms.def). An instruction's name and
- * modifiers, as they are written, are looked up once: modules have few different ones. */
+/* Each instruction against the forms of its name (isa/forms.def). */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/table.h"
 #include "ptx/check/validity.h"
-#include "ptx/isa/form.h"
+#include "ptx/isa/need.h"
 #include "ptx/isa/operand.h"
-
-enum { MODIFIERS = 24 };
-
-/* The forms that an instruction's modifiers fit. */
-typedef struct spelling {
-    gd_form_match *fits;
-    uint32_t count;
-    bool described; /* the instruction has forms */
-} spelling;
+#include "ptx/isa/spelling.h"
 
 typedef struct instruction_check {
     gd_validity *text;
     const gd_ptx_module *module;
-    gd_table spellings;
+    gd_spellings spellings;
     gd_arena arena;
+    uint32_t *declared; /* by symbol: first_declaration's */
 } instruction_check;
 
 #define add(check, ...) gd_validity_add((check)->text, __VA_ARGS__)
@@ -41,30 +31,12 @@ static void check_name(instruction_check *check, const gd_ptx_instruction *instr
         gd_guess_look(&meant, gd_ops[op].name, strcspn(gd_ops[op].name, "."));
     if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean %s?", meant.name);
+    gd_validity_mend_name(check->text, instruction->opcode, "", &meant);
     add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %.*s",
         (int)(length < 60 ? length : 60), name);
 }
 
 /* ---- modifiers ---- */
-
-/* Those that the instruction's name in ops.def does not hold already. */
-static uint32_t list_modifiers(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
-                               gd_modifier *list, uint32_t *first)
-{
-    uint32_t in_name = 0, count = 0;
-
-    for (const char *dot = strchr(gd_ops[instruction->op].name, '.'); dot;
-         dot = strchr(dot + 1, '.'))
-        in_name++;
-    *first = instruction->opcode + 1 + in_name;
-    for (uint32_t i = in_name; i < instruction->modifiers && count < MODIFIERS; i++, count++) {
-        list[count].text =
-            gd_ptx_token_text(module, instruction->opcode + 1 + i, &list[count].length);
-        list[count].text++;
-        list[count].length--;
-    }
-    return count;
-}
 
 static void guess_modifier(const gd_form *form, gd_guess *meant)
 {
@@ -124,6 +96,7 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
             continue;
         if (meant.name[0])
             snprintf(text, sizeof text, "did you mean .%s?", meant.name);
+        gd_validity_mend_name(check->text, first + i, ".", &meant);
         add(check, GD_CODE_GD011, first + i, text, "%s has no modifier .%.*s", name,
             (int)(modifiers[i].length < 60 ? modifiers[i].length : 60), modifiers[i].text);
         return;
@@ -143,73 +116,70 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
 
 /* ---- an instruction ---- */
 
-static spelling *look_up(instruction_check *check, const gd_ptx_instruction *instruction,
-                         const gd_modifier *modifiers, uint32_t modifier_count)
-{
-    const gd_ptx_tokens *tokens = &check->module->tokens;
-    const gd_token begin = tokens->list[instruction->opcode];
-    const gd_token end = tokens->list[instruction->opcode + instruction->modifiers];
-    const char *key = check->module->text + begin.offset;
-    size_t bytes = end.offset + gd_token_length(end) - begin.offset;
-    spelling *known = gd_table_find(&check->spellings, key, bytes);
-    uint32_t count;
-    const gd_form *forms = gd_forms_of(instruction->op, &count);
-
-    if (known)
-        return known;
-    spelling *made = gd_arena_take(&check->arena, sizeof *made);
-    if (!made || !(made->fits = gd_arena_array(&check->arena, count, sizeof *made->fits)))
-        return NULL;
-    made->described = count > 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (gd_form_fit(&forms[i], modifiers, modifier_count, &made->fits[made->count]))
-            gd_operands_read(&made->fits[made->count++]);
-    }
-    return gd_table_set(&check->spellings, key, bytes, made) ? made : NULL;
-}
-
 /* The form that the text's version and target lack. */
 static void tell_requirement(instruction_check *check, const gd_ptx_instruction *instruction,
-                             const gd_form *form)
+                             gd_need need)
 {
-    const gd_ptx_module *module = check->module;
-    const char *name = gd_ops[instruction->op].name;
+    char what[GD_NEED_TEXT];
 
     if (gd_ops[instruction->op].control == GD_CONTROL_GRIDDEP)
         return; /* GD101, GD102 */
-    if (form->version > module->version)
-        add(check, GD_CODE_GD014, instruction->opcode, NULL,
-            "this form of %s needs .version %d.%d; the text says %d.%d", name, form->version / 10,
-            form->version % 10, (int)(module->version / 10), (int)(module->version % 10));
-    else if (form->target % 10 >= 8)
-        add(check, GD_CODE_GD014, instruction->opcode, NULL,
-            "this form of %s is gone since .version 6.%d%s", name, form->target % 10 == 8 ? 5 : 4,
-            form->target % 10 == 8 ? "" : " on sm_70 and later");
+    gd_need_describe(need, check->module, what);
+    gd_validity_mend_need(check->text, need.version, need.target);
+    gd_validity_collect(check->text, GD_CODE_GD014, instruction->opcode,
+                        (gd_mistake_key){.kind = need.version > check->module->version
+                                                     ? GD_MISTAKE_VERSION
+                                                     : GD_MISTAKE_TARGET},
+                        "this form of %s %s", gd_ops[instruction->op].name, what);
+}
+
+/* The register or variable that a fault is about; GD_PTX_NONE: another thing. */
+static uint32_t blamed_symbol(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                              uint32_t token)
+{
+    for (uint32_t i = instruction->operand; i < instruction->operand_end; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        if (operand->token == token && operand->symbol != GD_PTX_NONE &&
+            (operand->kind == GD_OPERAND_REGISTER || operand->kind == GD_OPERAND_SYMBOL))
+            return operand->symbol;
+    }
+    return GD_PTX_NONE;
+}
+
+static void tell_operand(instruction_check *check, const gd_ptx_instruction *instruction,
+                         const gd_operand_fault *fault)
+{
+    const char *name = gd_ops[instruction->op].name;
+    uint32_t symbol = blamed_symbol(check->module, instruction, fault->token);
+
+    if (symbol == GD_PTX_NONE)
+        add(check, GD_CODE_GD012, fault->token, NULL, "%s: %s", name, fault->text);
     else
-        add(check, GD_CODE_GD014, instruction->opcode, NULL,
-            "this form of %s needs .target sm_%d%s; the text says %s", name, form->target / 10,
-            form->target % 10 ? "a" : "", module->target);
+        gd_validity_collect(check->text, GD_CODE_GD012, fault->token,
+                            (gd_mistake_key){.kind = GD_MISTAKE_SYMBOL,
+                                             .id = gd_validity_declared(check->module, symbol)},
+                            NULL, "%s: %s", name, fault->text);
 }
 
 /* The operands against the forms that the modifiers fit. What is wrong is put into words only where
  * none fits. */
 static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction,
-                           const spelling *found)
+                           const gd_spelling *found)
 {
     gd_operand_fault worst = {.position = 0}, fault;
-    const gd_form *lowest = NULL;
+    const gd_need *lowest = NULL;
 
     for (uint32_t i = 0; i < found->count; i++) {
-        const gd_form *form = found->fits[i].form;
+        const gd_need *need = &found->fits[i].need;
         if (!gd_operands_fit(check->module, instruction, &found->fits[i], NULL))
             continue;
-        if (gd_form_is_of(form, check->module))
+        if (gd_need_is_met(*need, check->module))
             return;
-        if (!lowest || form->version < lowest->version)
-            lowest = form;
+        if (!lowest || need->version < lowest->version)
+            lowest = need;
     }
     if (lowest) {
-        tell_requirement(check, instruction, lowest);
+        tell_requirement(check, instruction, *lowest);
         return;
     }
     for (uint32_t i = 0; i < found->count; i++) {
@@ -217,8 +187,8 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
         if (fault.position > worst.position)
             worst = fault;
     }
-    add(check, GD_CODE_GD012, worst.token, NULL, "%s: %s", gd_ops[instruction->op].name,
-        worst.text);
+    gd_validity_relate_register(check->text, instruction, worst.token);
+    tell_operand(check, instruction, &worst);
 }
 
 /* Whether the name alone is no instruction, and the rest of it is not one that the table has. */
@@ -248,13 +218,24 @@ static void tell_family(instruction_check *check, const gd_ptx_instruction *inst
                       strcspn(gd_ops[op].name + strlen(base) + 1, "."));
     if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean %s.%s?", base, meant.name);
+    if (length)
+        gd_validity_mend_name(check->text, instruction->opcode + 1, ".", &meant);
     add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %s%s%.*s", base,
         length ? "." : "", (int)(length < 60 ? length : 60), next);
 }
 
+static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operand)
+{
+    bool sign = operand->flags & GD_OPERAND_NOT;
+    uint32_t length;
+    const char *name = gd_ptx_token_text(module, operand->token + sign, &length);
+
+    return gd_is_special_register(name, length);
+}
+
 static bool check_instruction(instruction_check *check, const gd_ptx_instruction *instruction)
 {
-    gd_modifier modifiers[MODIFIERS];
+    gd_modifier modifiers[GD_SPELLING_MODIFIERS];
     uint32_t first;
 
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
@@ -262,11 +243,19 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
         if (guard->kind != GD_OPERAND_REGISTER && guard->symbol != GD_PTX_NONE)
             add(check, GD_CODE_GD012, guard->token, NULL,
                 "the guard is no register; a predicate is expected");
-        else if (guard->kind == GD_OPERAND_REGISTER &&
-                 check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
+        else if (guard->kind == GD_OPERAND_SPECIAL && is_special(check->module, guard))
             add(check, GD_CODE_GD012, guard->token, NULL,
-                "the guard is a .%s register; a predicate is expected",
+                "the guard is a special register; a predicate is expected");
+        else if (guard->kind == GD_OPERAND_REGISTER &&
+                 check->module->symbols[guard->symbol].type != GD_TYPE_PRED) {
+            gd_validity_relate_register(check->text, instruction, guard->token);
+            gd_validity_collect(
+                check->text, GD_CODE_GD012, guard->token,
+                (gd_mistake_key){.kind = GD_MISTAKE_SYMBOL,
+                                 .id = gd_validity_declared(check->module, guard->symbol)},
+                NULL, "the guard is a .%s register; a predicate is expected",
                 gd_ptx_types[check->module->symbols[guard->symbol].type].name);
+        }
     }
     if (instruction->op == GD_OP_UNKNOWN) {
         check_name(check, instruction);
@@ -276,33 +265,80 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
         tell_family(check, instruction);
         return true;
     }
-    uint32_t count = list_modifiers(check->module, instruction, modifiers, &first);
-    const spelling *found = look_up(check, instruction, modifiers, count);
+    const gd_spelling *found = gd_spelling_find(&check->spellings, check->module, instruction);
     if (!found)
         return false;
     if (!found->described)
         return true;
-    if (found->count == 0)
-        tell_modifiers(check, instruction, modifiers, count, first);
-    else
+    if (found->count > 0) {
         check_operands(check, instruction, found);
+        return true;
+    }
+    uint32_t count = gd_spelling_list(check->module, instruction, modifiers, &first);
+    tell_modifiers(check, instruction, modifiers, count, first);
     return true;
 }
 
 /* ---- names ---- */
 
-static void check_declared(instruction_check *check, const gd_ptx_operand *operand)
+static void check_declared(instruction_check *check, const gd_ptx_instruction *instruction,
+                           const gd_ptx_operand *operand, uint32_t function)
 {
-    uint32_t length;
-    const char *name = gd_ptx_token_text(check->module, operand->token, &length);
+    bool marked = operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS);
+    uint32_t length, token = operand->token + marked;
+    const char *name = gd_ptx_token_text(check->module, token, &length);
+    char hint[2 * GD_GUESS_BYTES];
 
-    if (operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS))
-        name = gd_ptx_token_text(check->module, operand->token + 1, &length);
     if (length == 7 && memcmp(name, "WARP_SZ", 7) == 0)
         return;
     if (operand->kind == GD_OPERAND_SPECIAL && gd_is_special_register(name, length))
         return;
-    add(check, GD_CODE_GD013, operand->token, NULL, "%.*s is not declared here",
+    /* %r1 and %r2 lack one declaration; labels lack one each. */
+    uint32_t prefix = check->module->names.list[operand->index].prefix;
+    bool ranged = *name == '%' && prefix != GD_PTX_NONE;
+    if (check->text->spoilt && (check->text->spoilt[operand->index] ||
+                                (prefix != GD_PTX_NONE && check->text->spoilt[prefix])))
+        return;
+    gd_validity_mean_name(check->text, token, instruction->scope, hint, sizeof hint);
+    gd_validity_collect(check->text, GD_CODE_GD013, operand->token,
+                        (gd_mistake_key){.kind = GD_MISTAKE_NAME,
+                                         .id = ranged ? prefix : operand->index,
+                                         .function = function},
+                        hint, "%.*s is not declared here", (int)(length < 60 ? length : 60), name);
+}
+
+/* The token at which a function is declared first. */
+static uint32_t first_declaration(instruction_check *check, uint32_t symbol)
+{
+    const gd_ptx_module *module = check->module;
+
+    if (!check->declared) {
+        check->declared =
+            gd_arena_array(&check->arena, module->symbol_count, sizeof *check->declared);
+        check->text->failed |= !check->declared;
+        for (uint32_t i = module->function_count; check->declared && i-- > 0;) {
+            if (module->functions[i].symbol < module->symbol_count)
+                check->declared[module->functions[i].symbol] = module->functions[i].token_name;
+        }
+    }
+    return check->declared ? check->declared[symbol] : 0;
+}
+
+/* Labels alone may be used in front of what they name. */
+static void check_order(instruction_check *check, const gd_ptx_operand *operand, uint32_t function)
+{
+    const gd_ptx_symbol *symbol = &check->module->symbols[operand->symbol];
+    uint32_t length;
+    const char *name = gd_ptx_token_text(check->module, operand->token, &length);
+
+    if (symbol->kind == GD_SYMBOL_LABEL || symbol->token < operand->token ||
+        (symbol->kind == GD_SYMBOL_FUNCTION &&
+         first_declaration(check, operand->symbol) < operand->token))
+        return;
+    gd_validity_collect(
+        check->text, GD_CODE_GD013, operand->token,
+        (gd_mistake_key){.kind = GD_MISTAKE_NAME, .id = operand->index, .function = function}, NULL,
+        "%.*s is declared behind this, and must be in front of it",
         (int)(length < 60 ? length : 60), name);
 }
 
@@ -314,11 +350,14 @@ static void check_names(instruction_check *check)
         const gd_ptx_instruction *instruction = &module->instructions[i];
         uint32_t from =
             instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
+        uint32_t function = module->scopes[instruction->scope].function;
         for (uint32_t k = from; k < instruction->operand_end; k++) {
             const gd_ptx_operand *operand = &module->operands[k];
             if (operand->kind == GD_OPERAND_SPECIAL ||
                 (operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE))
-                check_declared(check, operand);
+                check_declared(check, instruction, operand, function);
+            else if (operand->kind == GD_OPERAND_SYMBOL)
+                check_order(check, operand, function);
         }
     }
 }
@@ -333,7 +372,7 @@ int32_t gd_check_instructions(gd_validity *text, griddep_error *error)
         enough = check_instruction(&check, &module->instructions[i]);
     if (enough)
         check_names(&check);
-    gd_table_free(&check.spellings);
+    gd_spellings_free(&check.spellings);
     gd_arena_free(&check.arena);
     return enough ? GRIDDEP_OK : gd_error_memory(error);
 }

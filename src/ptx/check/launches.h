@@ -2,6 +2,7 @@
 #ifndef GD_PTX_CHECK_LAUNCHES_H
 #define GD_PTX_CHECK_LAUNCHES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "griddep.h"
@@ -28,6 +29,11 @@ typedef struct gd_check_launch {
     uint32_t after_count;
     const uint32_t *after; /* earlier launches that it waits for */
 } gd_check_launch;
+
+/* Sets, for each use of all launches in turn, whether the launch writes what stands behind it: what
+ * a caller says of it counts, else what the PTX shows. NOT_FOUND as below. */
+int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
+                        griddep_error *error);
 
 /* Checks launches in stream order. NOT_FOUND where PTX has no entry of a launch's name. */
 int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,

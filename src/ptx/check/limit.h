@@ -10,6 +10,7 @@ enum {
     GD_CHECK_LIMIT_VISITS_PER_INSTRUCTION =
         64, /* together with the next one bounds a module's check: instructions that */
     GD_CHECK_LIMIT_VISITS = 1 << 24, /* are looked at, counted with repetition */
+    GD_CHECK_LIMIT_MISTAKES = 1000,  /* that are told of one text that ptxas refuses */
     GD_CHECK_LIMIT_PARAMETERS = 512, /* of one entry that are told apart */
     GD_CHECK_LIMIT_ROUNDS = 16       /* of finding out which barriers order */
 };

@@ -4,7 +4,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ptx/text/array.h"
 #include "ptx/check/rules.h"
+#include "ptx/check/validity.h"
+#include "ptx/isa/need.h"
 
 /* ---- variables of the module ---- */
 
@@ -275,9 +278,29 @@ static void report_noncoherent(gd_rules *rules, const gd_entry_report *report,
                  words.text);
 }
 
+/* Constants that are read before the wait, or in a way that it does not order. */
+static void rely_on(gd_rules *rules, const gd_entry_access *access, gd_access_class class)
+{
+    for (size_t i = 0; i < sizeof rules->relied.words / sizeof rules->relied.words[0] &&
+                       class == GD_ACCESS_CLASS_PARAMETER;
+         i++)
+        rules->relied.words[i] |= access->parameters->words[i];
+}
+
+static bool expose(gd_rules *rules, uint32_t instruction)
+{
+    if (rules->exposed_count == rules->exposed_capacity &&
+        !gd_array_grow((void **)&rules->exposed, &rules->exposed_capacity, sizeof *rules->exposed))
+        return false;
+    rules->exposed[rules->exposed_count++] = instruction;
+    return true;
+}
+
 int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report,
                                 const gd_parameter_set *constants)
 {
+    rules->relied = (gd_parameter_set){{0}};
+    rules->exposed_count = 0;
     for (uint32_t i = 0; i < report->access_count; i++) {
         const gd_entry_access *access = &report->accesses[i];
         gd_access_class class;
@@ -286,8 +309,12 @@ int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report,
         int32_t status = gd_access_classify(rules, access, &class);
         if (status)
             return status;
-        if (is_exempt(access, class, constants))
+        if (is_exempt(access, class, constants)) {
+            rely_on(rules, access, class);
             continue;
+        }
+        if (!expose(rules, access->instruction))
+            return gd_error_memory(rules->error);
         if (access->state & GD_STATE_ALONE)
             report_alone(rules, report, access, class);
         else if (access->state & GD_STATE_UNSAFE)
@@ -455,20 +482,31 @@ int32_t gd_rules_check_waits(gd_rules *rules, const gd_entry_report *report)
     return status;
 }
 
-void gd_rules_check_target(gd_rules *rules)
+bool gd_rules_check_target(gd_rules *rules)
 {
     const gd_ptx_module *module = rules->module;
 
     if (!module->control_count)
-        return;
-    uint32_t at = module->controls[0].instruction;
-    if (module->capability && module->capability < 90)
-        gd_rules_add(rules, (const gd_entry_report *)NULL, 0, GD101, at, "raise .target to sm_90",
-                     "griddepcontrol needs sm_90; .target is %s", module->target);
-    if (module->version && module->version < 78)
-        gd_rules_add(rules, (const gd_entry_report *)NULL, 0, GD102, at, "raise .version to 7.8",
-                     "griddepcontrol needs PTX ISA 7.8; .version is %d.%d",
-                     (int)module->version / 10, (int)module->version % 10);
+        return false;
+    const gd_need need = gd_need_of(GD_OP_GRIDDEPCONTROL_WAIT, "");
+    const unsigned chip = need.target / 10u, major = need.version / 10u, minor = need.version % 10u;
+    const uint32_t token = module->instructions[module->controls[0].instruction].opcode;
+    gd_validity check = {.findings = rules->findings, .module = module, .launch = rules->launch};
+    char hint[40];
+    if (!gd_need_is_met((gd_need){.target = need.target}, module)) {
+        snprintf(hint, sizeof hint, "raise .target to sm_%u", chip);
+        gd_validity_mend_need(&check, 0, need.target);
+        gd_validity_add(&check, GD_CODE_GD101, token, hint,
+                        "griddepcontrol needs sm_%u; .target is %s", chip, module->target);
+    }
+    if (module->version && module->version < need.version) {
+        snprintf(hint, sizeof hint, "raise .version to %u.%u", major, minor);
+        gd_validity_mend_need(&check, need.version, need.target);
+        gd_validity_add(&check, GD_CODE_GD102, token, hint,
+                        "griddepcontrol needs PTX ISA %u.%u; .version is %d.%d", major, minor,
+                        (int)module->version / 10, (int)module->version % 10);
+    }
+    return check.wrong;
 }
 
 void gd_rules_check_limit(gd_rules *rules, const gd_entry_report *report)

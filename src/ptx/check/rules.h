@@ -26,6 +26,12 @@ typedef struct gd_rules {
         variables_written; /* 1: some function may write a variable of the module; 0: none does; -1:
                             * not looked at */
     griddep_error *error;
+
+    /* Of the entry that was looked at last, what its wait does not cover: parameters that are taken
+     * to be constant, and instructions of which there is a finding. */
+    gd_parameter_set relied;
+    uint32_t *exposed;
+    uint32_t exposed_count, exposed_capacity;
 } gd_rules;
 
 int32_t gd_access_classify(gd_rules *rules, const gd_entry_access *access, gd_access_class *class);
@@ -52,10 +58,12 @@ typedef struct gd_access_words {
 gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry_access *access,
                                    gd_access_class class);
 
-/* griddepcontrol where target or version lack it: GD101, GD102. */
-void gd_rules_check_target(gd_rules *rules);
+/* griddepcontrol where target or version lack it: GD101, GD102; true: they do, and the text is not
+ * valid. */
+bool gd_rules_check_target(gd_rules *rules);
 
-/* Accesses before the wait, non-coherent loads: GD110 to GD120, GD130. */
+/* Accesses before the wait, non-coherent loads: GD110 to GD120, GD130. Fills `relied` and
+ * `exposed`, which is to free. */
 int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report,
                                 const gd_parameter_set *constants);
 

@@ -1,30 +1,334 @@
 /* Findings about texts that ptxas refuses. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/format.h"
+#include "ptx/check/limit.h"
 #include "ptx/check/validity.h"
-#include "ptx/isa/form.h"
+#include "ptx/isa/need.h"
+
+enum { FAULTS_OF_DECLARATION = 8 }; /* of most of a symbol's uses: then the declaration is wrong */
+
+/* One finding of a group. */
+typedef struct mistake {
+    struct mistake *next;
+    gd_code code;
+    uint32_t token;
+    const char *text, *hint;
+    gd_finding_edit edit;         /* text NULL: none */
+    gd_finding_relation relation; /* likewise */
+    bool certain;
+} mistake;
+
+typedef struct gd_mistake_group {
+    struct gd_mistake_group *next;
+    gd_mistake_key key;
+    mistake *list; /* from the last to the first that was found */
+    const mistake *top;
+    uint32_t count;
+} group;
+
+/* Beyond the limit nothing is told. */
+static bool may_tell(gd_validity *check, uint32_t token)
+{
+    const gd_finding_draft draft = {
+        .code = GD_CODE_GD003, .launch = -1, .module = check->module, .token = token};
+
+    if (check->told++ < GD_CHECK_LIMIT_MISTAKES)
+        return true;
+    if (check->told == GD_CHECK_LIMIT_MISTAKES + 1)
+        gd_findings_add(check->findings, &draft,
+                        "the text has more mistakes than are told, GD_CHECK_LIMIT_MISTAKES (%d)",
+                        GD_CHECK_LIMIT_MISTAKES);
+    return false;
+}
+
+static void tell(gd_validity *check, const mistake *what)
+{
+    const gd_finding_draft draft = {.code = what->code,
+                                    .severity = check->newer ? GRIDDEP_SEVERITY_WARNING : 0,
+                                    .launch = check->launch,
+                                    .module = check->module,
+                                    .token = what->token,
+                                    .hint = what->hint && *what->hint ? what->hint : NULL,
+                                    .edits = &what->edit,
+                                    .edit_count = what->edit.text ? 1 : 0,
+                                    .certain = what->certain,
+                                    .relations = &what->relation,
+                                    .relation_count = what->relation.text ? 1 : 0};
+
+    check->wrong |= !check->newer;
+    if (may_tell(check, what->token))
+        gd_findings_add(check->findings, &draft, "%s", what->text);
+}
+
+/* A finding with what gd_validity_mend and gd_validity_relate have said of it. */
+static mistake make_mistake(gd_validity *check, gd_code code, uint32_t token, const char *hint,
+                            const char *text)
+{
+    const mistake made = {.code = code,
+                          .token = token,
+                          .text = text,
+                          .hint = hint,
+                          .edit = check->edit,
+                          .certain = check->certain,
+                          .relation = check->relation};
+
+    check->edit.text = NULL;
+    check->relation.text = NULL;
+    return made;
+}
 
 void gd_validity_add(gd_validity *check, gd_code code, uint32_t token, const char *hint,
                      const char *format, ...)
 {
-    const gd_finding_draft draft = {.code = code,
-                                    .severity = check->newer ? GRIDDEP_SEVERITY_WARNING : 0,
-                                    .launch = -1,
-                                    .module = check->module,
-                                    .token = token,
-                                    .hint = hint && *hint ? hint : NULL};
     char text[400];
     va_list arguments;
 
     va_start(arguments, format);
     gd_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
-    gd_findings_add(check->findings, &draft, "%s", text);
-    check->wrong |= !check->newer;
+    const mistake made = make_mistake(check, code, token, hint, text);
+    tell(check, &made);
 }
+
+/* ---- what a finding has beside its words ---- */
+
+void gd_validity_mend(gd_validity *check, uint32_t token, uint32_t token_end, bool certain,
+                      const char *text)
+{
+    const gd_token first = check->module->tokens.list[token],
+                   last = check->module->tokens.list[token_end - 1];
+
+    snprintf(check->edit_text, sizeof check->edit_text, "%s", text);
+    check->certain = certain;
+    check->edit = (gd_finding_edit){.offset = first.offset,
+                                    .removed = last.offset + gd_token_length(last) - first.offset,
+                                    .text = check->edit_text};
+}
+
+void gd_validity_mend_name(gd_validity *check, uint32_t token, const char *before,
+                           const gd_guess *meant)
+{
+    char text[2 * GD_GUESS_BYTES];
+
+    if (!meant->name[0])
+        return;
+    snprintf(text, sizeof text, "%s%s", before, meant->name);
+    gd_validity_mend(check, token, token + 1, meant->distance == 1 && !meant->tied, text);
+}
+
+/* The token behind the first directive of a kind; GD_PTX_NONE. */
+static uint32_t find_value(const gd_ptx_module *module, gd_ptx_directive_kind kind)
+{
+    enum { HEAD = 8 }; /* directives in which a text's head is */
+
+    for (uint32_t i = 0; i < module->directive_count && i < HEAD; i++) {
+        if (module->directives[i].kind == kind)
+            return module->directives[i].token + 1;
+    }
+    return GD_PTX_NONE;
+}
+
+void gd_validity_mend_version(gd_validity *check, int32_t version)
+{
+    uint32_t token = find_value(check->module, GD_DIRECTIVE_VERSION);
+    char text[16];
+
+    snprintf(text, sizeof text, "%d.%d", (int)(version / 10), (int)(version % 10));
+    if (token != GD_PTX_NONE)
+        gd_validity_mend(check, token, token + 1, true, text);
+}
+
+void gd_validity_mend_need(gd_validity *check, uint16_t version, uint16_t needed)
+{
+    const gd_need need = {.version = version, .target = needed};
+    uint32_t token = find_value(check->module, GD_DIRECTIVE_TARGET);
+    char target[GD_NEED_TEXT];
+
+    if (need.version > check->module->version)
+        gd_validity_mend_version(check, need.version);
+    else if (token != GD_PTX_NONE && gd_need_name_target(need, check->module, target))
+        gd_validity_mend(check, token, token + 1, false, target);
+}
+
+void gd_validity_relate(gd_validity *check, uint32_t token, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    gd_format_list(check->relation_text, sizeof check->relation_text, format, arguments);
+    va_end(arguments);
+    check->relation = (gd_finding_relation){.token = token, .text = check->relation_text};
+}
+
+/* Letters at its beginning that a name shares with the wrong one: of two as near, one slips later
+ * rather than earlier. */
+static size_t count_common(const gd_guess *best, const char *name)
+{
+    size_t count = 0;
+
+    while (count < best->nearest.bytes && name[count] == best->nearest.word[count])
+        count++;
+    return count;
+}
+
+void gd_validity_spoil(gd_validity *check, uint32_t token, uint32_t token_end)
+{
+    const gd_ptx_module *module = check->module;
+
+    if (!check->spoilt)
+        check->spoilt = gd_arena_array(&check->arena, module->names.count, sizeof *check->spoilt);
+    check->failed |= !check->spoilt;
+    for (; token < token_end && check->spoilt; token++) {
+        uint32_t length;
+        const char *text = gd_ptx_token_text(module, token, &length);
+        uint32_t name = gd_ptx_name_find(&module->names, module->text, text, length);
+        if (name != GD_PTX_NONE && gd_token_kind(module->tokens.list[token]) == GD_TOKEN_NAME)
+            check->spoilt[name] = true;
+    }
+}
+
+/* ---- mistakes that go together ---- */
+
+static group *find_group(gd_validity *check, gd_mistake_key key)
+{
+    group *found;
+
+    found = gd_table_find(&check->groups, (const char *)&key, sizeof key);
+    if (found)
+        return found;
+    found = gd_arena_take(&check->arena, sizeof *found);
+    if (!found)
+        return NULL;
+    *found = (group){.key = key};
+    if (!gd_table_set(&check->groups, (const char *)&found->key, sizeof found->key, found))
+        return NULL;
+    if (check->last)
+        check->last->next = found;
+    else
+        check->first = found;
+    check->last = found;
+    return found;
+}
+
+/* Copies into the arena. */
+static bool keep(gd_validity *check, const char **text)
+{
+    *text = gd_arena_string(&check->arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+void gd_validity_collect(gd_validity *check, gd_code code, uint32_t token, gd_mistake_key key,
+                         const char *hint, const char *format, ...)
+{
+    group *into = find_group(check, key);
+    char text[400];
+    va_list arguments;
+    mistake kept = make_mistake(check, code, token, hint, text);
+
+    check->wrong |= !check->newer;
+    if (into && into->count++ >= GD_CHECK_LIMIT_MISTAKES && into->top->token < token)
+        return;
+    mistake *made = into ? gd_arena_take(&check->arena, sizeof *made) : NULL;
+    va_start(arguments, format);
+    gd_format_list(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!made || !keep(check, &kept.text) || (hint && !keep(check, &kept.hint)) ||
+        (kept.edit.text && !keep(check, &kept.edit.text)) ||
+        (kept.relation.text && !keep(check, &kept.relation.text))) {
+        check->failed = true;
+        return;
+    }
+    kept.next = into->list;
+    *made = kept;
+    into->list = made;
+    if (!into->top || token < into->top->token)
+        into->top = made;
+}
+
+uint32_t gd_validity_declared(const gd_ptx_module *module, uint32_t symbol)
+{
+    uint32_t directive = module->symbols[symbol].directive;
+
+    return module->symbols[symbol].kind == GD_SYMBOL_VARIABLE && directive < module->directive_count
+               ? module->directives[directive].symbol
+               : symbol;
+}
+
+/* How many operands the symbols of each declaration are, by the first of them; NULL: no memory. */
+static uint32_t *count_uses(const gd_ptx_module *module)
+{
+    uint32_t *uses = calloc((size_t)module->symbol_count + 1, sizeof *uses);
+
+    for (uint32_t i = 0; uses && i < module->operand_count; i++) {
+        if (module->operands[i].symbol < module->symbol_count)
+            uses[gd_validity_declared(module, module->operands[i].symbol)]++;
+    }
+    return uses;
+}
+
+/* The operands of one symbol: each by itself, or its declaration. */
+static void tell_symbol(gd_validity *check, const group *found, const uint32_t *uses)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_symbol *symbol = &module->symbols[found->key.id];
+    char text[500];
+    int32_t line, column;
+
+    if (check->spoilt && check->spoilt[symbol->name])
+        return;
+    if (found->count < FAULTS_OF_DECLARATION || found->count * 2 <= uses[found->key.id]) {
+        for (const mistake *each = found->list; each; each = each->next)
+            tell(check, each);
+        return;
+    }
+    gd_ptx_token_position(module, symbol->token, &line, &column);
+    snprintf(text, sizeof text, "%s, and %u more of its %u uses are wrong", found->top->text,
+             (unsigned)(found->count - 1), (unsigned)uses[found->key.id]);
+    char hint[80];
+    snprintf(hint, sizeof hint, "look at its declaration in line %d", (int)line);
+    mistake all = *found->top;
+    all.text = text;
+    all.hint = hint;
+    tell(check, &all);
+}
+
+static void tell_group(gd_validity *check, const group *found)
+{
+    const mistake *top = found->top;
+    char more[80] = "";
+
+    if (found->count > 1)
+        snprintf(more, sizeof more,
+                 found->key.kind == GD_MISTAKE_NAME ? "; %u more like it follow"
+                                                    : "; %u more lines need more too",
+                 (unsigned)(found->count - 1));
+    char text[500];
+    snprintf(text, sizeof text, "%s%s", top->text, more);
+    mistake all = *top;
+    all.text = text;
+    tell(check, &all);
+}
+
+static void tell_groups(gd_validity *check)
+{
+    uint32_t *uses = check->first ? count_uses(check->module) : NULL;
+
+    check->failed |= check->first && !uses;
+    for (const group *each = check->first; each && uses; each = each->next) {
+        if (each->key.kind == GD_MISTAKE_SYMBOL)
+            tell_symbol(check, each, uses);
+        else
+            tell_group(check, each);
+    }
+    free(uses);
+}
+
+/* ---- suggestions ---- */
 
 void gd_guess_look(gd_guess *best, const char *name, size_t length)
 {
@@ -35,7 +339,12 @@ void gd_guess_look(gd_guess *best, const char *name, size_t length)
         return;
     snprintf(text, sizeof text, "%.*s", (int)length, name);
     gd_nearest_look(&nearest, text);
-    if (!nearest.name || (best->name[0] && nearest.distance >= best->distance))
+    if (!nearest.name || nearest.distance > 1 + best->nearest.bytes / 5 ||
+        (best->name[0] && nearest.distance > best->distance))
+        return;
+    best->tied = best->name[0] && nearest.distance == best->distance &&
+                 (best->tied || strcmp(best->name, text) != 0);
+    if (best->tied && count_common(best, text) <= count_common(best, best->name))
         return;
     best->distance = nearest.distance;
     memcpy(best->name, text, sizeof text);
@@ -44,11 +353,20 @@ void gd_guess_look(gd_guess *best, const char *name, size_t length)
 int32_t gd_check_validity(griddep_findings *findings, const gd_ptx_module *module, bool *wrong,
                           griddep_error *error)
 {
-    gd_validity check = {
-        .findings = findings, .module = module, .newer = module->version > GD_FORMS_VERSION};
+    gd_validity check = {.findings = findings,
+                         .module = module,
+                         .launch = -1,
+                         .newer = module->version > GD_FORMS_VERSION};
 
+    gd_validity_start_looking(&check);
     gd_check_declarations(&check);
     int32_t status = gd_check_instructions(&check, error);
+    gd_check_calls(&check);
+    gd_check_shared(&check);
+    tell_groups(&check);
     *wrong = check.wrong;
-    return status;
+    gd_table_free(&check.files);
+    gd_table_free(&check.groups);
+    gd_arena_free(&check.arena);
+    return !status && check.failed ? gd_error_memory(error) : status;
 }

@@ -22,9 +22,9 @@ typedef enum source_role {
     SOURCE_PLAIN,   /* the result depends on it */
     SOURCE_ADDRESS, /* a generic address that is read from: what lies in shared or unknown memory
                      * differs by thread */
-    SOURCE_VOTE, /* all threads of the CTA get the same result */
-    SOURCE_CELL, /* is stored to .local memory */
-    SOURCE_ESCAPE /* goes where others can write through it: if it points to .local memory, that
+    SOURCE_VOTE,    /* all threads of the CTA get the same result */
+    SOURCE_CELL,    /* is stored to .local memory */
+    SOURCE_ESCAPE   /* goes where others can write through it: if it points to .local memory, that
                    * becomes unknown */
 } source_role;
 
@@ -253,11 +253,9 @@ static const gd_ptx_instruction *instruction_at(const origin_search *search, uin
 
 static bool defines_nothing(const gd_ptx_instruction *instruction)
 {
+    if (gd_ops[instruction->op].sync == GD_OP_SYNC_CTA_RED)
+        return false;
     switch (instruction->op) {
-    case GD_OP_BAR_RED:
-    case GD_OP_BAR_CTA_RED:
-    case GD_OP_BARRIER_RED:
-    case GD_OP_BARRIER_CTA_RED:
     case GD_OP_CALL:
         return false;
     case GD_OP_NANOSLEEP:
@@ -463,6 +461,8 @@ static bool keeps_low_bits(const gd_ptx_module *module, const gd_ptx_instruction
 
 static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
+    if (gd_ops[instruction->op].sync == GD_OP_SYNC_CTA_RED)
+        return (rule){.role = SOURCE_VOTE};
     switch (instruction->op) {
     case GD_OP_AND:
         return (rule){.role = keeps_low_bits(module, instruction) ? SOURCE_PLAIN : SOURCE_POINTER};
@@ -506,11 +506,6 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_SAD:
     case GD_OP_VMAD:
         return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 3};
-    case GD_OP_BAR_RED:
-    case GD_OP_BAR_CTA_RED:
-    case GD_OP_BARRIER_RED:
-    case GD_OP_BARRIER_CTA_RED:
-        return (rule){.role = SOURCE_VOTE};
     case GD_OP_VOTE:
     case GD_OP_MATCH:
     case GD_OP_REDUX:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "ptx/handle/ptx.h"
 #include "ptx/handle/requirement.h"
@@ -102,9 +103,8 @@ int32_t gd_requirement_write(const gd_requires *terms, uint32_t index, const cha
     uint32_t count = terms ? terms->count : 0;
 
     if (index >= count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "kernel %s has %" PRIu32 " conditions; there is no number %" PRIu32,
-                            kernel, count, index);
+        return gd_error_no_number(error, "kernel ", kernel, count, "condition", "conditions",
+                                  index);
     const gd_requirement *found = &terms->list[index];
     const griddep_requirement_info known = {.size = sizeof known,
                                             .line = found->line,
@@ -157,9 +157,8 @@ static int32_t find_entry(const griddep_ptx *ptx, uint32_t entry, const gd_ptx_f
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "ptx is NULL");
     *function = gd_ptx_get_function(ptx, entry);
     if (!*function)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "%s has %" PRIu32 " entries; there is no entry %" PRIu32,
-                            ptx->module.name, ptx->module.entry_count, entry);
+        return gd_error_no_number(error, "", ptx->module.name, ptx->module.entry_count, "entry",
+                                  "entries", entry);
     *terms = ptx->terms ? &ptx->terms[entry] : NULL;
     return GRIDDEP_OK;
 }
@@ -212,10 +211,12 @@ static int32_t load(const griddep_ptx *ptx, const gd_ptx_function *function,
 
     if (status)
         return status;
-    if (count != wanted || (count && !arguments))
+    const uint32_t given = arguments ? count : 0;
+    if (given != wanted)
         return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
-                            "kernel %s takes %" PRIu32 " arguments, %" PRIu32 " are given",
-                            function->name, wanted, arguments ? count : 0);
+                            "kernel %s takes %" PRIu32 " %s, %" PRIu32 " %s given", function->name,
+                            wanted, gd_plural(wanted, "argument", "arguments"), given,
+                            gd_plural(given, "is", "are"));
     void **pointers = calloc((size_t)count + 1, sizeof *pointers);
     if (!pointers)
         return gd_error_memory(error);

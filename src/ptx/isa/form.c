@@ -2,15 +2,16 @@
  * among state spaces, and nowhere else. */
 #include <string.h>
 
-#include "ptx/isa/form.h"
+#include "ptx/isa/need.h"
 
 typedef struct set {
     const char *name;
+    size_t length; /* of the name */
     const char *alternatives;
 } set;
 
 static const set sets[] = {
-#define GD_SET(name, alternatives) {name, alternatives},
+#define GD_SET(name, alternatives) {name, sizeof(name) - 1, alternatives},
 #define GD_FORM(op, modifiers, operands, version, target)
 #include "ptx/isa/forms.def"
 #undef GD_SET
@@ -20,10 +21,24 @@ static const set sets[] = {
 static const gd_form forms[] = {
 #define GD_SET(name, alternatives)
 #define GD_FORM(op, modifiers, operands, version, target)                                          \
-    {modifiers, operands, GD_OP_##op, version, target},
+    {modifiers, operands, GD_OP_##op, {version, target}},
 #include "ptx/isa/forms.def"
 #undef GD_SET
 #undef GD_FORM
+};
+
+/* What modifiers need beyond their form. */
+static const struct {
+    uint16_t op; /* GD_OP_UNKNOWN: of each */
+    const char *modifiers;
+    gd_need need;
+} needs[] = {
+#define GD_OP_ANY GD_OP_UNKNOWN
+#define GD_NEED(word, version, target)
+#define GD_NEED_WITH(op, modifiers, version, target) {GD_OP_##op, modifiers, {version, target}},
+#include "ptx/isa/needs.def"
+#undef GD_NEED
+#undef GD_NEED_WITH
 };
 
 enum { SET_COUNT = sizeof sets / sizeof sets[0], FORM_COUNT = sizeof forms / sizeof forms[0] };
@@ -45,46 +60,21 @@ const gd_form *gd_forms_of(gd_op op, uint32_t *count)
     return &forms[low];
 }
 
-/* sm_100 to sm_119 are one family, sm_120 and sm_121 another. */
-static int32_t family_of(int32_t chip)
-{
-    return chip >= 100 && chip < 120 ? 100 : chip / 10 * 10;
-}
-
-bool gd_form_is_of(const gd_form *form, const gd_ptx_module *module)
-{
-    int32_t chip = form->target / 10;
-    char suffix =
-        module->target && *module->target ? module->target[strlen(module->target) - 1] : 0;
-    bool specific = suffix == 'a' || suffix == 'f';
-
-    if (form->version > module->version || chip > module->capability)
-        return module->capability == 0 && form->version <= module->version;
-    switch (form->target % 10) {
-    case 1:
-        return specific && family_of(chip) == family_of(module->capability);
-    case 2:
-        return specific;
-    case 8:
-        return module->version < 65;
-    case 9:
-        return module->capability < 70 || module->version < 64;
-    default:
-        return true;
-    }
-}
-
 /* ---- alternatives ---- */
 
 static size_t word_length(const char *text)
 {
-    return strcspn(text, "| ?");
+    size_t length = 0;
+
+    while (text[length] && text[length] != '|' && text[length] != ' ' && text[length] != '?')
+        length++;
+    return length;
 }
 
 static const char *find_set(const char *name, size_t length)
 {
     for (size_t i = 0; i < SET_COUNT; i++) {
-        if (strlen(sets[i].name) == length && memcmp(sets[i].name, name, length) == 0)
+        if (sets[i].length == length && memcmp(sets[i].name, name, length) == 0)
             return sets[i].alternatives;
     }
     return "";
@@ -120,9 +110,9 @@ bool gd_alternatives_next(gd_alternatives *from, gd_modifier *alternative)
 
 const char *gd_form_next_group(const char *group)
 {
-    const char *space = strchr(group, ' ');
-
-    return space ? space + 1 : NULL;
+    while (*group && *group != ' ')
+        group++;
+    return *group ? group + 1 : NULL;
 }
 
 static bool group_has(const char *group, const gd_modifier *modifier)
@@ -131,7 +121,7 @@ static bool group_has(const char *group, const gd_modifier *modifier)
     gd_modifier alternative;
 
     while (gd_alternatives_next(&from, &alternative)) {
-        if (alternative.length == modifier->length &&
+        if (alternative.length == modifier->length && alternative.text[0] == modifier->text[0] &&
             memcmp(alternative.text, modifier->text, modifier->length) == 0)
             return true;
     }
@@ -147,7 +137,8 @@ static bool group_is_optional(const char *group)
 
 static bool is(const gd_modifier *modifier, const char *text)
 {
-    return strlen(text) == modifier->length && memcmp(text, modifier->text, modifier->length) == 0;
+    return text[0] == modifier->text[0] && strlen(text) == modifier->length &&
+           memcmp(text, modifier->text, modifier->length) == 0;
 }
 
 static bool is_type(const gd_modifier *modifier)
@@ -211,20 +202,81 @@ static void note_shape(gd_form_match *match, const gd_modifier *modifier)
             (uint16_t)number_behind(modifier, (uint32_t)(n - text) + 1, (uint32_t)(k - text));
 }
 
+/* Vectors have no three elements, so geometries of three have four. */
+static void note_geometry(gd_form_match *match, const gd_modifier *modifier)
+{
+    static const struct {
+        const char *name;
+        uint8_t coordinates;
+    } geometries[] = {{"1d", 1},   {"2d", 2},    {"3d", 4},   {"a1d", 2},  {"a2d", 4},
+                      {"cube", 4}, {"acube", 4}, {"2dms", 4}, {"a2dms", 4}};
+
+    for (size_t i = 0; i < sizeof geometries / sizeof geometries[0]; i++) {
+        if (is(modifier, geometries[i].name)) {
+            match->coordinates = geometries[i].coordinates;
+            match->array = modifier->text[0] == 'a';
+        }
+    }
+}
+
 static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *types)
 {
     if (is_type(modifier) && *types < GD_FORM_TYPES)
         match->types[(*types)++] = *modifier;
     if (is_space(modifier))
         match->spaces[match->spaces[0].length > 0] = *modifier;
-    if (modifier->length == 2 && modifier->text[0] == 'v' && modifier->text[1] >= '2' &&
-        modifier->text[1] <= '8')
-        match->vector = (uint8_t)(modifier->text[1] - '0');
+    if (modifier->text[0] == 'v' && modifier->length <= 3 &&
+        number_behind(modifier, 1, modifier->length) > 1)
+        match->vector = (uint8_t)number_behind(modifier, 1, modifier->length);
     note_shape(match, modifier);
-    match->array |= is(modifier, "a1d") || is(modifier, "a2d") || is(modifier, "acube") ||
-                    is(modifier, "a2dms");
+    note_geometry(match, modifier);
+    match->cube |= is(modifier, "cube") || is(modifier, "acube");
     match->hint |= is(modifier, "L2::cache_hint");
     match->multicast |= is(modifier, "multicast::cluster");
+    match->tensormap |= is(modifier, "tensormap");
+}
+
+/* ---- what modifiers need ---- */
+
+static bool has_one(const char *group, const gd_modifier *modifiers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (group_has(group, &modifiers[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_each(const char *groups, const gd_modifier *modifiers, uint32_t count)
+{
+    for (const char *group = groups; group; group = gd_form_next_group(group)) {
+        if (!has_one(group, modifiers, count))
+            return false;
+    }
+    return true;
+}
+
+/* An instruction's own line stands for that of each instruction. */
+static bool has_own_need(uint16_t op, const char *modifiers)
+{
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        if (needs[i].op == op && strcmp(needs[i].modifiers, modifiers) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_needs(gd_form_match *match, const gd_modifier *modifiers, uint32_t count)
+{
+    const uint16_t op = match->form->op;
+
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        if ((needs[i].op != op && needs[i].op != GD_OP_UNKNOWN) ||
+            !has_each(needs[i].modifiers, modifiers, count) ||
+            (needs[i].op == GD_OP_UNKNOWN && has_own_need(op, needs[i].modifiers)))
+            continue;
+        match->need = gd_need_of_both(match->need, needs[i].need);
+    }
 }
 
 /* ---- fitting ---- */
@@ -265,12 +317,51 @@ static bool is_repeated(const gd_modifier *modifiers, uint32_t index)
     return false;
 }
 
-bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
-                 gd_form_match *match)
+/* ptxas overlooks .pred in instructions that may saturate or flush. */
+static bool is_overlooked(const gd_form *form, const gd_modifier *modifier)
+{
+    if (!is(modifier, "pred"))
+        return false;
+    switch (form->op) {
+    case GD_OP_ABS:
+    case GD_OP_ADD:
+    case GD_OP_ATOM:
+    case GD_OP_COS:
+    case GD_OP_CP_REDUCE_ASYNC_BULK:
+    case GD_OP_CVT:
+    case GD_OP_CVT_PACK:
+    case GD_OP_EX2:
+    case GD_OP_FMA:
+    case GD_OP_LG2:
+    case GD_OP_MAX:
+    case GD_OP_MIN:
+    case GD_OP_NEG:
+    case GD_OP_RCP:
+    case GD_OP_RED:
+    case GD_OP_RSQRT:
+    case GD_OP_SET:
+    case GD_OP_SETP:
+    case GD_OP_SIN:
+    case GD_OP_SQRT:
+    case GD_OP_SUB:
+    case GD_OP_TANH:
+    case GD_OP_WMMA_MMA:
+        return true;
+    case GD_OP_MUL:
+        return memcmp(form->modifiers, "lo", 2) != 0 && memcmp(form->modifiers, "wide", 4) != 0;
+    default:
+        return false;
+    }
+}
+
+/* With `all`, the match tells how far the form fits where it does not. */
+static bool fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count, bool all,
+                gd_form_match *match)
 {
     uint32_t filled = 0, types = 0, next_type = 0, next_space = 0, index = 0;
 
-    *match = (gd_form_match){.form = form, .unmatched = UINT32_MAX, .vector = 1};
+    *match =
+        (gd_form_match){.form = form, .need = form->need, .unmatched = UINT32_MAX, .vector = 1};
     for (uint32_t i = 0; i < count; i++) {
         bool type = is_type(&modifiers[i]), space = is_space(&modifiers[i]);
         uint32_t group = find_group(form, filled,
@@ -279,8 +370,11 @@ bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t cou
                                             : 0,
                                     &modifiers[i]);
         if (group == UINT32_MAX) {
-            if (!is_repeated(modifiers, i) && match->unmatched == UINT32_MAX)
+            if (!is_repeated(modifiers, i) && !is_overlooked(form, &modifiers[i]) &&
+                match->unmatched == UINT32_MAX)
                 match->unmatched = i;
+            if (!all && match->unmatched != UINT32_MAX)
+                return false;
             continue;
         }
         filled |= 1u << group;
@@ -296,5 +390,20 @@ bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t cou
         if (!(filled >> index & 1) && !group_is_optional(group))
             match->missing = group;
     }
-    return match->unmatched == UINT32_MAX && !match->missing;
+    if (match->unmatched != UINT32_MAX || match->missing)
+        return false;
+    add_needs(match, modifiers, count);
+    return true;
+}
+
+bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
+                 gd_form_match *match)
+{
+    return fit(form, modifiers, count, true, match);
+}
+
+bool gd_form_takes(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
+                   gd_form_match *match)
+{
+    return fit(form, modifiers, count, false, match);
 }

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "ptx/isa/operand.h"
+#include "ptx/text/constant.h"
 
 typedef enum value_class {
     CLASS_INTEGER,
@@ -47,16 +48,19 @@ static gd_value_type read_packed(const char *name, size_t length)
 {
     static const struct {
         const char *name;
-        uint8_t bytes;
-    } packed[] = {{"tf32", 4},    {"u16x2", 4},  {"s16x2", 4},  {"e4m3x2", 2},
-                  {"e5m2x2", 2},  {"e2m3x2", 2}, {"e3m2x2", 2}, {"e2m1x2", 1},
-                  {"ue8m0x2", 2}, {"e4m3x4", 4}, {"e5m2x4", 4}};
+        uint8_t bytes, type;
+    } packed[] = {
+        {"tf32", 4, GD_TYPE_NONE},   {"u16x2", 4, GD_TYPE_F16X2}, {"s16x2", 4, GD_TYPE_F16X2},
+        {"e4m3x2", 2, GD_TYPE_NONE}, {"e5m2x2", 2, GD_TYPE_NONE}, {"e2m3x2", 2, GD_TYPE_NONE},
+        {"e3m2x2", 2, GD_TYPE_NONE}, {"e2m1x2", 1, GD_TYPE_NONE}, {"ue8m0x2", 2, GD_TYPE_NONE},
+        {"e4m3x4", 4, GD_TYPE_NONE}, {"e5m2x4", 4, GD_TYPE_NONE}};
 
     for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
         if (strlen(packed[i].name) == length && memcmp(packed[i].name, name, length) == 0)
             return (gd_value_type){.name = packed[i].name,
                                    .class = CLASS_FLOAT,
                                    .bytes = packed[i].bytes,
+                                   .type = packed[i].type,
                                    .never_wider = true};
     }
     return (gd_value_type){.name = "", .class = CLASS_OPAQUE};
@@ -65,7 +69,7 @@ static gd_value_type read_packed(const char *name, size_t length)
 static gd_value_type read_type(const char *name, size_t length)
 {
     for (uint8_t i = 1; i < GD_TYPE_COUNT; i++) {
-        if (strlen(gd_ptx_types[i].name) == length &&
+        if (gd_ptx_types[i].name[0] == name[0] && strlen(gd_ptx_types[i].name) == length &&
             memcmp(gd_ptx_types[i].name, name, length) == 0)
             return (gd_value_type){.name = gd_ptx_types[i].name,
                                    .class = classes[i],
@@ -102,12 +106,53 @@ static bool holds(uint8_t declared, const gd_value_type *wanted, bool wider)
 }
 
 /* 0f3F800000: has no sign in front. */
-static bool is_hexadecimal(const gd_ptx_module *module, const gd_ptx_operand *operand)
+static bool is_hexadecimal(const gd_ptx_module *module, uint32_t token)
 {
     uint32_t length;
-    const char *text = gd_ptx_token_text(module, operand->token + 1, &length);
+    const char *text = gd_ptx_token_text(module, token, &length);
 
     return length > 2 && text[0] == '0' && strchr("fFdD", text[1]);
+}
+
+/* Whether a literal is a fraction, and whether it is one of the 0f form, with which ptxas counts
+ * nothing. */
+static bool is_fraction(const gd_ptx_module *module, uint32_t token, bool *single)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(module, token, &length);
+
+    *single = length > 2 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F');
+    return gd_token_kind(module->tokens.list[token]) == GD_TOKEN_FLOAT;
+}
+
+/* An expression is one of integers or one of fractions, which are not compared with a value of
+ * their own as the outcome, nor chosen from. */
+static bool is_expression_of(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                             bool *fraction)
+{
+    uint32_t numbers = 0, fractions = 0, compared = 0;
+    bool single, chosen = false, singles = false;
+
+    for (uint32_t i = operand->token; i < operand->token_end; i++) {
+        uint32_t kind = gd_token_kind(module->tokens.list[i]);
+        numbers += kind == GD_TOKEN_INTEGER || kind == GD_TOKEN_FLOAT || kind == GD_TOKEN_NAME;
+        compared += kind == '<' || kind == '>' || kind == '=' || kind == '!';
+        chosen |= kind == '?';
+        if (kind != GD_TOKEN_FLOAT)
+            continue;
+        fractions += is_fraction(module, i, &single);
+        singles |= single;
+    }
+    *fraction = fractions && !compared;
+    return !fractions || (fractions == numbers && !chosen && !(singles && numbers > 1));
+}
+
+/* 1e400 is no value of any type. */
+static bool is_beyond_doubles(const gd_ptx_module *module, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_DOUBLE &&
+           (operand->value & INT64_MAX) == UINT64_C(0x7ff0000000000000) &&
+           !is_hexadecimal(module, operand->token) && !is_hexadecimal(module, operand->token + 1);
 }
 
 /* Whether a constant is a value of a type. An expression of fractions is one of either size. */
@@ -117,11 +162,12 @@ static bool is_constant_of(const gd_ptx_module *module, const gd_ptx_operand *op
     bool fraction = operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
 
     uint32_t first = gd_token_kind(module->tokens.list[operand->token]);
-    for (uint32_t i = operand->token;
-         operand->kind == GD_OPERAND_EXPRESSION && i < operand->token_end; i++)
-        fraction |= gd_token_kind(module->tokens.list[i]) == GD_TOKEN_FLOAT;
-    if (fraction &&
-        (first == '!' || first == '~' || (first == '-' && is_hexadecimal(module, operand))))
+    if (operand->kind == GD_OPERAND_EXPRESSION && !is_expression_of(module, operand, &fraction))
+        return false;
+    if (is_beyond_doubles(module, operand))
+        return false;
+    if (fraction && (first == '!' || first == '~' ||
+                     (first == '-' && is_hexadecimal(module, operand->token + 1))))
         return false;
     if (wanted->class == CLASS_FLOAT)
         return fraction && (wanted->type == GD_TYPE_F32 || wanted->type == GD_TYPE_F64);
@@ -174,22 +220,27 @@ static void read_range(const char **text, gd_form_role *into)
     char *end;
 
     into->ranged = true;
-    into->low = into->high = (uint16_t)strtoul(*text + 1, &end, 10);
+    into->low = into->high = (uint32_t)strtoul(*text + 1, &end, 10);
     into->powers = *end == '/';
     while (*end == '-' || *end == '/')
-        into->high = (uint16_t)strtoul(end + 1, &end, 10);
+        into->high = (uint32_t)strtoul(end + 1, &end, 10);
     *text = end;
 }
 
 /* Whether an integer constant is one that the role has. */
-static bool is_in_range(const gd_ptx_operand *operand, const gd_form_role *role)
+static bool is_in_range(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                        const gd_form_role *role)
 {
-    uint64_t value = role->type.bytes == 8 ? operand->value : (uint32_t)operand->value;
+    uint64_t value = operand->value;
 
     if (operand->kind == GD_OPERAND_SYMBOL)
         value = 32; /* WARP_SZ */
-    else if (operand->kind != GD_OPERAND_INTEGER)
+    else if (operand->kind == GD_OPERAND_EXPRESSION
+                 ? !gd_constant_evaluate(module, operand->token, operand->token_end, &value)
+                 : operand->kind != GD_OPERAND_INTEGER)
         return true;
+    if (role->type.bytes != 8)
+        value = (uint32_t)value;
     if (role->multiple > 1 && value % role->multiple)
         return false;
     if (!role->ranged)
@@ -216,6 +267,9 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
         }
     } else if (*at == '.' && into->kind == 'i') {
         read_range(&at, into);
+    } else if (*at == '.' && strchr("QUVW", into->kind)) {
+        into->selectors = (uint8_t)(at[1] - '0');
+        at += 2;
     } else if (*at == '.') {
         size_t length = strcspn(++at, "|&*_?<% ");
         into->type = read_type(at, length);
@@ -226,7 +280,7 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     if (*at == '<') {
         char *end;
         into->ranged = true;
-        into->high = (uint16_t)strtoul(at + 1, &end, 10);
+        into->high = (uint32_t)strtoul(at + 1, &end, 10);
         at = end;
     }
     if (*at == '%') {
@@ -243,6 +297,10 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     }
     if (*at == '!') {
         into->whole = true;
+        at++;
+    }
+    if (*at == '{') {
+        into->braces = true;
         at++;
     }
     if (*at == '_') {
@@ -273,7 +331,12 @@ void gd_operands_read(gd_form_match *match)
 
 static bool is_destination(const gd_form_role *role)
 {
-    return role->kind == 'd' || role->kind == 'D' || role->kind == 'y';
+    return role->kind == 'd' || role->kind == 'D' || role->kind == 'y' || role->kind == 'Q';
+}
+
+static bool may_be_wider(const gd_form_role *role)
+{
+    return role->kind == 'D' || role->kind == 'S' || role->kind == 'C';
 }
 
 /* ---- faults ---- */
@@ -299,7 +362,9 @@ static void describe_register(const gd_ptx_operand *operand, const gd_ptx_symbol
     static const char *const vectors[] = {[2] = ".v2 ", [4] = ".v4 ", [8] = ".v8 "};
     const char *vector =
         symbol->vector < sizeof vectors / sizeof vectors[0] ? vectors[symbol->vector] : NULL;
-    const char *sum = operand->flags & GD_OPERAND_OFFSET ? " plus a constant" : "";
+    const char *sum = operand->flags & GD_OPERAND_OFFSET  ? " plus a constant"
+                      : operand->flags & GD_OPERAND_MINUS ? " with a minus"
+                                                          : "";
 
     if (operand->component)
         snprintf(text, capacity, "a part of a %s.%s register%s", vector ? vector : "",
@@ -350,6 +415,21 @@ static void describe(const fitting *fit, const gd_ptx_operand *operand, char *te
     }
 }
 
+/* An operand of a video instruction, and its selectors. */
+static void describe_word(const gd_form_role *role, char *text, size_t capacity)
+{
+    static const char *const selectors[][2] = {
+        [1] = {"perhaps with .b0 to .b3, .h0 or .h1", "perhaps with .b0 to .b3, .h0 or .h1"},
+        [2] = {"perhaps with .h0, .h1 or .h10", "perhaps with .h and two digits from 0 to 3"},
+        [4] = {"perhaps with .b and descending digits from 3 to 0",
+               "perhaps with .b and four digits from 0 to 7"}};
+    const char *constant = role->kind == 'U' || role->kind == 'V' ? " or constant" : "";
+    const char *which = role->selectors ? selectors[role->selectors][role->kind != 'Q'] : NULL;
+
+    snprintf(text, capacity, "a .b32 register%s%s%s", constant, which ? ", " : "",
+             which ? which : "");
+}
+
 static void describe_role(const gd_form_role *role, char *text, size_t capacity)
 {
     const char *wider =
@@ -357,7 +437,8 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
     char vector[40] = "";
 
     if (role->vector)
-        snprintf(vector, sizeof vector, "a vector of %u: ", (unsigned)role->vector);
+        snprintf(vector, sizeof vector, "a vector of %u%s: ", (unsigned)role->vector,
+                 role->braces ? " in braces" : "");
     switch (role->kind) {
     case 'i':
         if (role->ranged)
@@ -370,7 +451,9 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
         return;
     case 'Q':
     case 'U':
-        snprintf(text, capacity, "a .b32 register%s", role->kind == 'U' ? " or constant" : "");
+    case 'V':
+    case 'W':
+        describe_word(role, text, capacity);
         return;
     case 'k':
         snprintf(text, capacity, "1 or -1");
@@ -476,22 +559,39 @@ static bool is_loosely(uint8_t declared, const gd_form_role *role)
            gd_ptx_types[declared].bytes == role->type.bytes;
 }
 
+/* A register of several elements without .x to .w. */
+static bool is_whole_vector(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_REGISTER && !operand->component &&
+           fit->module->symbols[operand->symbol].vector > 1;
+}
+
+/* A register of one element, or one element of several: no register has a selector but those of
+ * video instructions. */
+static bool is_scalar_register(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return fit->module->symbols[operand->symbol].vector > 1
+               ? operand->component >= 1 && operand->component <= 4
+               : !operand->component;
+}
+
 static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
                           const gd_form_role *role, bool wider)
 {
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
 
+    if (!is_scalar_register(fit, operand))
+        return false;
     if (operand->flags & GD_OPERAND_OFFSET) {
         bool whole = !is_destination(role) && !operand->component && !role->vector &&
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
         return whole && (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
                          holds(symbol->type, &role->type, wider));
     }
-    if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) && role->type.class != CLASS_PREDICATE)
+    if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) &&
+        (role->type.class != CLASS_PREDICATE || operand->flags & GD_OPERAND_MINUS))
         return false;
     if (operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS) && is_destination(role))
-        return false;
-    if (operand->component && symbol->vector == 1)
         return false;
     return holds(symbol->type, &role->type, wider) || is_loosely(symbol->type, role);
 }
@@ -501,44 +601,66 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
 static bool fits_special(const fitting *fit, const gd_ptx_operand *operand,
                          const gd_form_role *role)
 {
+    enum { SMALL = 4 }; /* of the following: were 16 bits wide once (PTX ISA 10) */
     static const char *const vectors[] = {"%tid",           "%ntid",          "%ctaid",
                                           "%nctaid",        "%clusterid",     "%nclusterid",
                                           "%cluster_ctaid", "%cluster_nctaid"};
     static const char *const wide[] = {"%clock64", "%globaltimer", "%current_graph_exec"};
     uint32_t length;
     const char *name = name_of(fit, operand, &length);
-    bool vector = false, is_wide = length == 7 && memcmp(name, "%gridid", 7) == 0;
+    bool vector = false, is_small = false, is_wide = length == 7 && memcmp(name, "%gridid", 7) == 0;
 
     if (operand->flags)
         return false;
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
-        vector |= strlen(vectors[i]) == length && memcmp(vectors[i], name, length) == 0;
+    if (length == 20 && memcmp(name, "%is_explicit_cluster", 20) == 0)
+        return role->kind == 'z' && role->type.class == CLASS_PREDICATE && !operand->component;
+    if (role->type.class == CLASS_PREDICATE)
+        return false;
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0] && !vector; i++) {
+        vector = strlen(vectors[i]) == length && memcmp(vectors[i], name, length) == 0;
+        is_small = vector && i < SMALL;
+    }
     if (vector ? operand->component < 1 || operand->component > 4 : operand->component != 0)
-        return vector && !operand->component && (role->vector || fit->match->vector > 1);
-    if (role->kind != 'z' || is_wide)
+        return vector && !operand->component && fit->match->vector == 4;
+    if (role->kind == 'z' && role->type.bytes == 2)
+        return is_wide || is_small;
+    if (is_wide)
         return true;
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
         is_wide |= strlen(wide[i]) == length && memcmp(wide[i], name, length) == 0;
     is_wide |= length > 3 && memcmp(name + length - 3, "_64", 3) == 0;
-    return is_wide == (role->type.bytes == 8);
+    return role->kind == 'z' ? is_wide == (role->type.bytes == 8) : is_wide || role->type.bytes < 8;
+}
+
+/* table[2], an address without brackets around it. */
+static bool is_element(const fitting *fit, const gd_ptx_operand *operand)
+{
+    const gd_token *tokens = fit->module->tokens.list;
+
+    return operand->kind == GD_OPERAND_EXPRESSION &&
+           gd_token_kind(tokens[operand->token]) == GD_TOKEN_NAME &&
+           gd_token_kind(tokens[operand->token + 1]) == '[' &&
+           gd_token_kind(tokens[operand->token_end - 1]) == ']';
 }
 
 /* A scalar: a register, or where the role has them, a constant or a symbol. */
 static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
-    bool wider = role->kind == 'D' || role->kind == 'S' || role->kind == 'C';
     bool source = !is_destination(role) && role->kind != 'r';
 
     if (is_undeclared(fit, operand))
         return true;
     if (operand->kind == GD_OPERAND_REGISTER)
-        return fits_register(fit, operand, role, wider);
+        return fits_register(fit, operand, role, may_be_wider(role));
     if (operand->kind == GD_OPERAND_SINK)
         return role->sink;
     if (!source)
         return false;
+    if (operand->kind == GD_OPERAND_EXPRESSION && is_element(fit, operand))
+        return role->kind == 'x' || role->kind == 'z';
     if (is_constant(fit, operand))
-        return is_constant_of(fit->module, operand, &role->type) && is_in_range(operand, role);
+        return is_constant_of(fit->module, operand, &role->type) &&
+               is_in_range(fit->module, operand, role);
     if (is_function(fit, operand))
         return true;
     if (operand->kind == GD_OPERAND_SPECIAL)
@@ -547,10 +669,25 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
     if (operand->kind != GD_OPERAND_SYMBOL || role->type.class == CLASS_FLOAT ||
         role->type.class == CLASS_PREDICATE)
         return false;
-    if (fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL)
+    if (fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL ||
+        operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS))
         return false;
     return role->kind == 'x' || role->kind == 'z' ||
            (operand->flags & GD_OPERAND_OFFSET && !role->vector);
+}
+
+/* An element that ptxas overlooks beside a register: a predicate, and where a variable's name
+ * stands for what is written, that. */
+static bool is_overlooked_element(const fitting *fit, const gd_ptx_operand *element,
+                                  const gd_form_role *role, uint32_t bytes)
+{
+    if (role->whole || element->symbol == GD_PTX_NONE || element->flags || element->component)
+        return false;
+    const gd_ptx_symbol *symbol = &fit->module->symbols[element->symbol];
+    if (element->kind == GD_OPERAND_REGISTER)
+        return symbol->type == GD_TYPE_PRED;
+    return element->kind == GD_OPERAND_SYMBOL && symbol->kind == GD_SYMBOL_VARIABLE &&
+           (is_destination(role) || role->kind == 'z') && gd_ptx_types[symbol->type].bytes == bytes;
 }
 
 /* The registers among a vector's elements have one size and type; those of bits go with any. A
@@ -558,7 +695,7 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
 static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
 {
     uint8_t type = GD_TYPE_NONE;
-    bool sinks = true;
+    bool sinks = true, predicates = false;
 
     for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
@@ -566,6 +703,10 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         if (element->kind != GD_OPERAND_REGISTER)
             continue;
         uint8_t next = fit->module->symbols[element->symbol].type;
+        if (next == GD_TYPE_PRED) {
+            predicates = true;
+            continue;
+        }
         if (type != GD_TYPE_NONE &&
             (gd_ptx_types[next].bytes != gd_ptx_types[type].bytes ||
              (next != type && classes[next] != CLASS_BITS && classes[type] != CLASS_BITS &&
@@ -575,6 +716,9 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
             type = next;
     }
+    if (predicates && type == GD_TYPE_NONE)
+        return tell(fit, vector->token, "operand %u has no element but predicates",
+                    (unsigned)fit->position);
     return !sinks ||
            tell(fit, vector->token, "operand %u has no element but '_'", (unsigned)fit->position);
 }
@@ -592,10 +736,12 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     bytes = role->type.bytes / count;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
-        if (is_undeclared(fit, element) || (element->kind == GD_OPERAND_SINK && role->kind == 'y'))
+        if (is_undeclared(fit, element) ||
+            (element->kind == GD_OPERAND_SINK && role->kind == 'y') ||
+            is_overlooked_element(fit, element, role, bytes))
             continue;
         if (element->kind == GD_OPERAND_REGISTER
-                ? element->flags & GD_OPERAND_OFFSET ||
+                ? element->flags || !is_scalar_register(fit, element) ||
                       gd_ptx_types[fit->module->symbols[element->symbol].type].bytes != bytes
                 : role->kind == 'y' || !is_constant(fit, element))
             return false;
@@ -610,17 +756,25 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
 
     if (operand->kind == GD_OPERAND_REGISTER) {
         const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
-        return symbol->vector == role.vector &&
-               (holds(symbol->type, &role.type, true) || is_loosely(symbol->type, &role));
+        const uint8_t flags = is_destination(&role) ? 0 : GD_OPERAND_OFFSET;
+        if (fit->instruction->op == GD_OP_SUST && symbol->vector == 1)
+            return true; /* ptxas takes some, by rules of its own */
+        return symbol->vector == role.vector && role.vector > 1 && !operand->component &&
+               !(operand->flags & ~flags) && !role.braces &&
+               (holds(symbol->type, &role.type, may_be_wider(&role)) ||
+                is_loosely(symbol->type, &role));
     }
     if (operand->kind == GD_OPERAND_SINK)
         return role.sink;
     if (operand->kind != GD_OPERAND_VECTOR)
-        return is_undeclared(fit, operand);
+        return is_undeclared(fit, operand) ||
+               (fit->instruction->op == GD_OP_SUST && is_constant(fit, operand));
     role.sink = is_destination(&role) && !role.whole;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
         const gd_ptx_operand *element = operand_at(fit, i);
-        if (element->kind != GD_OPERAND_SPECIAL && !fits_scalar(fit, element, &role))
+        if (element->kind != GD_OPERAND_SPECIAL &&
+            !is_overlooked_element(fit, element, &role, role.type.bytes) &&
+            !fits_scalar(fit, element, &role))
             return tell_expected(fit, element, &role);
     }
     if (count == role.vector)
@@ -639,7 +793,8 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         [GD_SPACE_CONST] = "const", [GD_SPACE_GLOBAL] = "global", [GD_SPACE_LOCAL] = "local",
         [GD_SPACE_PARAM] = "param", [GD_SPACE_SHARED] = "shared", [GD_SPACE_TEX] = NULL};
 
-    if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL)
+    if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL ||
+        (classes[symbol->type] == CLASS_OPAQUE && fit->instruction->op == GD_OP_LD))
         return false;
     if (fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ)
         return true;        /* a .texref, .samplerref or .surfref of the module */
@@ -656,21 +811,82 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
     return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
 }
 
-/* Expressions that begin with a name: %rd1+4*2 in brackets, and table[2] without them. */
-static bool begins_with_name(const fitting *fit, const gd_ptx_operand *operand)
+/* Whether the instruction takes a generic or global address of .address_size bits only. */
+static bool is_whole_address(const fitting *fit)
 {
-    return operand->kind == GD_OPERAND_EXPRESSION &&
-           gd_token_kind(fit->module->tokens.list[operand->token + 1]) != '-' &&
-           gd_token_kind(fit->module->tokens.list[operand->token]) == GD_TOKEN_NAME;
+    const gd_modifier *space = &fit->match->spaces[0];
+
+    if (space->length && (space->length != 6 || memcmp(space->text, "global", 6) != 0))
+        return false;
+    switch (fit->instruction->op) {
+    case GD_OP_APPLYPRIORITY:
+    case GD_OP_ATOM:
+    case GD_OP_DISCARD:
+    case GD_OP_LD:
+    case GD_OP_LDU:
+    case GD_OP_MBARRIER_ARRIVE:
+    case GD_OP_MBARRIER_ARRIVE_DROP:
+    case GD_OP_MBARRIER_COMPLETE_TX:
+    case GD_OP_MBARRIER_EXPECT_TX:
+    case GD_OP_MBARRIER_INIT:
+    case GD_OP_MBARRIER_INVAL:
+    case GD_OP_MBARRIER_TEST_WAIT:
+    case GD_OP_MBARRIER_TRY_WAIT:
+    case GD_OP_MULTIMEM_LD_REDUCE:
+    case GD_OP_MULTIMEM_RED:
+    case GD_OP_MULTIMEM_ST:
+    case GD_OP_PREFETCHU:
+    case GD_OP_RED:
+    case GD_OP_ST:
+        return true;
+    case GD_OP_PREFETCH:
+        return !fit->match->tensormap;
+    default:
+        return false;
+    }
+}
+
+/* ptxas takes what could be a cache policy or a mask for the mbarrier of a bulk copy. */
+static bool is_overlooked_mbarrier(const fitting *fit, const gd_ptx_operand *operand)
+{
+    bool tensor = fit->instruction->op == GD_OP_CP_ASYNC_BULK_TENSOR;
+
+    if (fit->addresses < 3 || operand->flags || operand->component ||
+        (fit->instruction->op != GD_OP_CP_ASYNC_BULK &&
+         fit->instruction->op != GD_OP_CP_REDUCE_ASYNC_BULK && !tensor))
+        return false;
+    if (operand->kind == GD_OPERAND_INTEGER)
+        return !tensor;
+    if (operand->kind != GD_OPERAND_REGISTER)
+        return false;
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+    return symbol->vector == 1 && classes[symbol->type] != CLASS_FLOAT &&
+           classes[symbol->type] != CLASS_PREDICATE &&
+           gd_ptx_types[symbol->type].bytes != (tensor ? 2 : 4);
+}
+
+/* In brackets stands a register of one element: parts of others have no place there. */
+static bool is_lone_register(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return fit->module->symbols[operand->symbol].vector == 1 && !operand->component;
+}
+
+static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
+{
+    char found[64];
+
+    describe(fit, address, found, sizeof found);
+    return tell(fit, address->token, "%s holds no address; a register of one element does", found);
 }
 
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
                          bool tensor_memory)
 {
     if (operand->kind != GD_OPERAND_MEMORY)
-        return begins_with_name(fit, operand) &&
-               gd_token_kind(fit->module->tokens.list[operand->token + 1]) == '[';
+        return is_element(fit, operand) || is_overlooked_mbarrier(fit, operand);
     const gd_ptx_operand *address = operand_at(fit, index + 1);
+    if (address->kind == GD_OPERAND_REGISTER && !is_lone_register(fit, address))
+        return tell_no_address(fit, address);
     if (operand->end != address->end)
         return tell(fit, operand_at(fit, address->end)->token,
                     "operand %u is an address in brackets with a comma", (unsigned)fit->position);
@@ -682,7 +898,7 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         const gd_modifier *space = &fit->match->spaces[0];
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
         return local || (address->kind == GD_OPERAND_SPECIAL && !address->component) ||
-               is_undeclared(fit, address) || begins_with_name(fit, address) ||
+               is_undeclared(fit, address) ||
                tell(fit, address->token,
                     "operand %u is neither a register nor a variable, and is not in .local",
                     (unsigned)fit->position);
@@ -691,32 +907,135 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     uint8_t class = classes[symbol->type];
     if (tensor_memory && gd_ptx_types[symbol->type].bytes != 4)
         return tell(fit, address->token, "an address of tensor memory is held by 32 bits");
+    if (gd_ptx_types[symbol->type].bytes == 4 && fit->module->address_bits == 64 &&
+        is_whole_address(fit))
+        return tell(fit, address->token,
+                    "a .%s register holds 32 bits of an address that has 64 here",
+                    gd_ptx_types[symbol->type].name);
     if ((class == CLASS_INTEGER || class == CLASS_BITS) && gd_ptx_types[symbol->type].bytes <= 8)
         return true;
+    if (fit->instruction->op == GD_OP_FENCE_PROXY && symbol->type == GD_TYPE_F64)
+        return true; /* ptxas does not look */
     return tell(fit, address->token,
                 "a .%s register holds no address; one of integers or bits does",
                 gd_ptx_types[symbol->type].name);
 }
 
-/* Coordinates that are integers, and the index of an array of textures, are held by no register of
- * floats. */
+/* What a texture or surface is given by: a handle, or a name of its kind. */
+static bool fits_handle(const fitting *fit, uint32_t index, bool sampler)
+{
+    const gd_ptx_operand *handle = operand_at(fit, index);
+    bool texture = fit->instruction->op == GD_OP_TEX || fit->instruction->op == GD_OP_TLD4;
+    uint8_t type = sampler ? GD_TYPE_SAMPLERREF : texture ? GD_TYPE_TEXREF : GD_TYPE_SURFREF;
+
+    if (is_undeclared(fit, handle))
+        return true;
+    const gd_ptx_symbol *symbol =
+        handle->symbol == GD_PTX_NONE ? NULL : &fit->module->symbols[handle->symbol];
+    if (symbol && !handle->flags && !handle->component &&
+        (symbol->type == type ||
+         (handle->kind == GD_OPERAND_REGISTER && gd_ptx_types[symbol->type].bytes == 8 &&
+          symbol->vector == 1 &&
+          (classes[symbol->type] == CLASS_INTEGER || classes[symbol->type] == CLASS_BITS))))
+        return true;
+    return tell(fit, handle->token, "operand %u is neither a .%s nor in a register of 64 bits",
+                (unsigned)fit->position, gd_ptx_types[type].name);
+}
+
+/* Coordinates have 32 bits each. Those that are integers, and the index of an array of textures,
+ * are held by no register of floats. */
+static bool fits_coordinate(const fitting *fit, const gd_ptx_operand *one, bool integer)
+{
+    if (is_undeclared(fit, one) || one->kind == GD_OPERAND_SPECIAL)
+        return true;
+    if (is_constant(fit, one)) {
+        bool fraction = one->kind == GD_OPERAND_SINGLE || one->kind == GD_OPERAND_DOUBLE;
+        return one->kind == GD_OPERAND_EXPRESSION || integer != fraction ||
+               tell(fit, one->token, "operand %u has %s among its coordinates",
+                    (unsigned)fit->position, fraction ? "a fraction" : "an integer");
+    }
+    if (one->kind != GD_OPERAND_REGISTER)
+        return tell(fit, one->token, "operand %u has a coordinate that is no register",
+                    (unsigned)fit->position);
+    if (is_whole_vector(fit, one))
+        return tell(fit, one->token, "operand %u has a whole vector among its coordinates",
+                    (unsigned)fit->position);
+    uint8_t type = fit->module->symbols[one->symbol].type;
+    if (!(one->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT)) && gd_ptx_types[type].bytes == 4 &&
+        (!integer || classes[type] != CLASS_FLOAT))
+        return true;
+    return tell(fit, one->token, "operand %u has a .%s register among its %scoordinates",
+                (unsigned)fit->position, gd_ptx_types[type].name, integer ? "integer " : "");
+}
+
+/* Coordinates are 1, 2 or 4, and as many as the geometry has; ptxas takes any one register for
+ * those of no array. */
 static bool fits_coordinates(const fitting *fit, uint32_t index)
 {
     const gd_ptx_operand *all = operand_at(fit, index);
     const gd_modifier *type = &fit->match->types[1];
-    bool integers = type->length == 3 && type->text[0] == 's';
-    uint32_t first = all->kind == GD_OPERAND_VECTOR ? index + 1 : index;
+    bool texture = fit->instruction->op == GD_OP_TEX || fit->instruction->op == GD_OP_TLD4;
+    bool integers = !texture || (type->length == 3 && type->text[0] == 's');
+    uint32_t count = is_whole_vector(fit, all) ? fit->module->symbols[all->symbol].vector : 0;
 
-    for (uint32_t i = first; i < all->end; i = operand_at(fit, i)->end) {
-        const gd_ptx_operand *one = operand_at(fit, i);
-        if (type->length && (integers || (fit->match->array && i == first)) &&
-            one->kind == GD_OPERAND_REGISTER &&
-            classes[fit->module->symbols[one->symbol].type] == CLASS_FLOAT)
-            return tell(fit, one->token, "operand %u has a .%s register among its integers",
-                        (unsigned)fit->position,
-                        gd_ptx_types[fit->module->symbols[one->symbol].type].name);
+    if (all->kind != GD_OPERAND_VECTOR && all->kind != GD_OPERAND_REGISTER)
+        return is_undeclared(fit, all);
+    if (all->kind == GD_OPERAND_REGISTER && !count)
+        return fits_coordinate(fit, all, integers);
+    for (uint32_t i = index + 1; i < all->end; i = operand_at(fit, i)->end) {
+        if (!fits_coordinate(fit, operand_at(fit, i), integers || (fit->match->array && !count)))
+            return false;
+        count++;
     }
+    if (count == 3 || count > 4 || count < fit->match->coordinates)
+        return tell(fit, all->token, "operand %u has %u coordinates; %s are expected",
+                    (unsigned)fit->position, (unsigned)count,
+                    fit->match->coordinates == 4   ? "4"
+                    : fit->match->coordinates == 2 ? "2 or 4"
+                                                   : "1, 2 or 4");
     return true;
+}
+
+/* A gradient has a derivative for each coordinate but an array's index. */
+static bool fits_gradient(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
+{
+    uint32_t count = 0, wanted = fit->match->coordinates;
+
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return fit->module->symbols[operand->symbol].vector > 1;
+    if (operand->kind != GD_OPERAND_VECTOR)
+        return false;
+    for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
+        if (!fits_coordinate(fit, operand_at(fit, i), false))
+            return false;
+    }
+    if (fit->match->array && wanted <= 4)
+        wanted = wanted == 2 ? 1 : 2;
+    if (count != 3 && count <= 4 && (fit->match->cube || count == wanted))
+        return true;
+    return tell(fit, operand->token, "operand %u has %u derivatives; %u are expected",
+                (unsigned)fit->position, (unsigned)count, (unsigned)wanted);
+}
+
+/* Offsets, which are a vector of integers, and the value that depths are compared with. */
+static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
+{
+    uint32_t count = 0, wanted = fit->match->coordinates;
+
+    if (is_undeclared(fit, operand) || is_constant(fit, operand))
+        return true;
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4;
+    if (operand->kind != GD_OPERAND_VECTOR)
+        return false;
+    for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
+        if (!fits_coordinate(fit, operand_at(fit, i), true))
+            return false;
+    }
+    wanted = fit->match->array || wanted == 1 ? 1 : 2;
+    return count >= wanted ||
+           tell(fit, operand->token, "operand %u has %u offsets; %u are expected",
+                (unsigned)fit->position, (unsigned)count, (unsigned)wanted);
 }
 
 /* [map, {coordinates}], [texture, {coordinates}] or [texture, sampler, {coordinates}] */
@@ -727,12 +1046,18 @@ static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint3
 
     if (operand->kind != GD_OPERAND_MEMORY)
         return false;
-    for (uint32_t i = next; i < operand->end; i = operand_at(fit, i)->end)
-        count++;
+    for (uint32_t i = next; i < operand->end; i = operand_at(fit, i)->end, count++) {
+        const gd_ptx_operand *object = operand_at(fit, i); /* or a sampler */
+        if (object->end < operand->end && object->kind == GD_OPERAND_REGISTER &&
+            !is_lone_register(fit, object))
+            return tell_no_address(fit, object);
+    }
     if (role->kind == 'T') {
         for (uint32_t last = next; last < operand->end; last = operand_at(fit, last)->end)
             next = last;
-        return (count == 2 || count == 3) && fits_coordinates(fit, next);
+        return (count == 2 || count == 3) && fits_handle(fit, index + 1, false) &&
+               (count == 2 || fits_handle(fit, operand_at(fit, index + 1)->end, true)) &&
+               fits_coordinates(fit, next);
     }
     next = operand_at(fit, next)->end;
     return count == 2 && operand_at(fit, next)->kind == GD_OPERAND_VECTOR &&
@@ -777,11 +1102,19 @@ static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
 static bool is_packed_register(const fitting *fit, const gd_ptx_operand *operand,
                                const gd_form_role *role)
 {
-    if (operand->kind != GD_OPERAND_REGISTER || operand->component || operand->flags)
+    const uint8_t flags = role->kind == 'z' ? GD_OPERAND_OFFSET : 0;
+
+    if (!is_whole_vector(fit, operand) || operand->flags & ~flags)
         return false;
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
-    return symbol->vector > 1 && role->type.class == CLASS_BITS &&
+    return role->type.class == CLASS_BITS &&
            gd_ptx_types[symbol->type].bytes * symbol->vector == role->type.bytes;
+}
+
+/* Whether mov's operand is several elements. */
+static bool is_several(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_VECTOR || is_whole_vector(fit, operand);
 }
 
 /* Instructions in which ptxas takes {%r1} for %r1. */
@@ -799,14 +1132,89 @@ static bool takes_vector_of_one(const fitting *fit)
     }
 }
 
-/* What video instructions work on (PTX ISA 9.7.20). */
-static bool fits_word(const fitting *fit, const gd_ptx_operand *operand)
+/* ---- video instructions (PTX ISA 9.7.20) ---- */
+
+static bool are_digits(const char *text, uint32_t count, char last)
 {
-    if (operand->kind != GD_OPERAND_REGISTER)
+    for (uint32_t i = 0; i < count; i++) {
+        if (text[i] < '0' || text[i] > last)
+            return false;
+    }
+    return true;
+}
+
+static bool are_descending(const char *text, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (text[i] >= text[i - 1])
+            return false;
+    }
+    return true;
+}
+
+/* Whether a selector, without its dot, is one of the role's. */
+static bool is_selector(const char *text, uint32_t length, const gd_form_role *role)
+{
+    const char unit = length ? text[0] : 0;
+    const uint32_t digits = length ? length - 1 : 0;
+
+    text++;
+    switch (role->selectors) {
+    case 1:
+        return digits == 1 && (unit == 'b' || unit == 'h') &&
+               are_digits(text, 1, unit == 'b' ? '3' : '1');
+    case 2:
+        if (role->kind != 'Q')
+            return unit == 'h' && digits == 2 && are_digits(text, 2, '3');
+        return unit == 'h' && digits >= 1 && digits <= 2 && are_digits(text, digits, '1') &&
+               are_descending(text, digits);
+    case 4:
+        if (role->kind != 'Q')
+            return unit == 'b' && digits == 4 && are_digits(text, 4, '7');
+        return unit == 'b' && digits >= 1 && are_digits(text, digits, '3') &&
+               are_descending(text, digits);
+    default:
         return false;
-    uint8_t type = fit->module->symbols[operand->symbol].type;
-    return gd_ptx_types[type].bytes == 4 &&
-           (classes[type] == CLASS_INTEGER || classes[type] == CLASS_BITS || type == GD_TYPE_F16X2);
+    }
+}
+
+/* 32 bits, perhaps with a selector. */
+static bool fits_word(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
+{
+    if (operand->kind != GD_OPERAND_REGISTER ||
+        operand->flags & ~(role->kind == 'V' ? GD_OPERAND_MINUS : 0))
+        return false;
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+    if (symbol->vector > 1)
+        return false; /* nor an element of it */
+    if (operand->component) {
+        const bool minus = operand->flags & GD_OPERAND_MINUS;
+        uint32_t length;
+        const char *text = gd_ptx_token_text(fit->module, operand->token + minus + 1, &length);
+        if (!is_selector(text + 1, length - 1, role))
+            return false;
+    }
+    return gd_ptx_types[symbol->type].bytes == 4 &&
+           (classes[symbol->type] == CLASS_INTEGER || classes[symbol->type] == CLASS_BITS ||
+            symbol->type == GD_TYPE_F16X2);
+}
+
+/* vmad takes away the product or c, not both, and neither with .po. */
+static bool fits_signs(const fitting *fit)
+{
+    const gd_ptx_instruction *mad = fit->instruction;
+    const gd_modifier plus_one = {"po", 2};
+    uint32_t minus = 0, count = 0;
+
+    for (uint32_t i = mad->operand; i < mad->operand_end; i = operand_at(fit, i)->end, count++)
+        if (operand_at(fit, i)->kind == GD_OPERAND_REGISTER &&
+            operand_at(fit, i)->flags & GD_OPERAND_MINUS)
+            minus |= 1u << count;
+    const bool product = (minus >> 1 ^ minus >> 2) & 1, third = minus >> 3 & 1;
+    if (product && third)
+        return tell(fit, mad->opcode, "a minus stands before the product or operand 4, not both");
+    return !((product || third) && gd_form_has(fit->match->form, &plus_one)) ||
+           tell(fit, mad->opcode, ".po goes with no minus before the product or operand 4");
 }
 
 static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
@@ -827,26 +1235,31 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return fits_tensor(fit, operand, index, &role);
     case 'Q':
     case 'U':
-        if (role.kind == 'U' && is_constant(fit, operand))
+    case 'V':
+    case 'W':
+        if ((role.kind == 'U' || role.kind == 'V') && is_constant(fit, operand))
             return operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE;
-        return is_undeclared(fit, operand) || fits_word(fit, operand);
+        return is_undeclared(fit, operand) || fits_word(fit, operand, &role);
     case 'q':
-        return true;
+        return fits_beside_texture(fit, operand, index);
     case 'p':
         return fits_predicate(fit, operand);
     case 'P':
         return fits_predicate(fit, operand) &&
                (operand->kind != GD_OPERAND_INTEGER || operand->value <= 1);
     case 'c':
-        return operand->kind == GD_OPERAND_VECTOR || is_undeclared(fit, operand) ||
-               (operand->kind == GD_OPERAND_REGISTER &&
-                fit->module->symbols[operand->symbol].vector > 1);
+        return is_undeclared(fit, operand) || fits_gradient(fit, operand, index);
+    case 'o':
+        if (operand->kind == GD_OPERAND_VECTOR && operand_at(fit, index + 1)->end == operand->end)
+            operand = operand_at(fit, index + 1);
+        return operand->kind != GD_OPERAND_SPECIAL &&
+               fits_coordinate(fit, operand, fit->match->types[1].text[0] == 's');
     case 'l':
         return fits_label(fit, operand);
     case 'i':
         return is_undeclared(fit, operand) ||
                (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
-                operand->kind != GD_OPERAND_DOUBLE && is_in_range(operand, &role));
+                operand->kind != GD_OPERAND_DOUBLE && is_in_range(fit->module, operand, &role));
     case 'k':
         return operand->kind == GD_OPERAND_INTEGER &&
                (operand->value + 1 == 0 || operand->value == 1);
@@ -857,10 +1270,14 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return fits_scalar(fit, operand, &role);
     case 'y':
     case 'z':
-        if (fit->match->vector > 1 && operand->kind == GD_OPERAND_VECTOR) {
+        if (fit->match->vector > 1 && is_several(fit, operand)) {
             role.vector = fit->match->vector;
+            role.loose = role.type.class == CLASS_FLOAT;
             return fits_vector(fit, operand, index, role);
         }
+        if (role.kind == 'z' && is_several(fit, operand) &&
+            is_several(fit, operand_at(fit, fit->instruction->operand)))
+            return tell(fit, operand->token, "both operands are vectors; one has to be a scalar");
         if (operand->kind == GD_OPERAND_VECTOR)
             return fits_pack(fit, operand, index, &role);
         if (is_packed_register(fit, operand, &role))
@@ -876,6 +1293,18 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
 }
 
 /* ---- all operands ---- */
+
+/* ptxas overlooks a register of 64 bits between what tex writes and what it reads. */
+static bool is_overlooked(const fitting *fit, const gd_ptx_operand *operand)
+{
+    static const gd_value_type bits = {
+        .name = "b64", .class = CLASS_BITS, .bytes = 8, .type = GD_TYPE_B64};
+
+    return (fit->instruction->op == GD_OP_TEX || fit->instruction->op == GD_OP_TLD4) &&
+           operand->kind == GD_OPERAND_REGISTER && !operand->flags &&
+           holds(fit->module->symbols[operand->symbol].type, &bits, false) &&
+           fit->module->symbols[operand->symbol].type != GD_TYPE_F64;
+}
 
 bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
                      const gd_form_match *match, gd_operand_fault *fault)
@@ -894,7 +1323,9 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
     fit.position = 1;
     if ((instruction->op == GD_OP_LD || instruction->op == GD_OP_ST ||
          instruction->op == GD_OP_LDU || instruction->op == GD_OP_MOV) &&
-        match->vector > 1 && match->form->version < 88 &&
+        match->vector > 1 &&
+        (match->need.version < 88 ||
+         (match->spaces[0].length && match->spaces[0].text[0] != 'g')) &&
         match->vector * read_type(match->types[0].text, match->types[0].length).bytes > 16)
         return tell(&fit, instruction->opcode, "the vector has more than 128 bits");
     fit.position = 0;
@@ -903,6 +1334,10 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
         fit.addresses += role->kind == 'a' || role->kind == 't' || role->kind == 'T';
         if (role->optional && left <= role->needed)
             continue;
+        if (role->kind == 'T' && left > 1 && is_overlooked(&fit, operand_at(&fit, index))) {
+            index = operand_at(&fit, index)->end;
+            left--;
+        }
         fit.position++;
         if (left == 0)
             return tell(&fit, instruction->token_end - 1, "operand %u is missing",
@@ -917,7 +1352,7 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
     if (left)
         return tell(&fit, operand_at(&fit, index)->token, "operand %u is one too many",
                     (unsigned)fit.position);
-    return true;
+    return instruction->op != GD_OP_VMAD || fits_signs(&fit);
 }
 
 bool gd_is_special_register(const char *name, uint32_t length)

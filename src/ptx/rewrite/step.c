@@ -1,9 +1,11 @@
 /* The two steps of a rewrite: what goes, and what comes. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ptx/isa/need.h"
 #include "ptx/text/array.h"
 #include "ptx/rewrite/rewrite.h"
 #include "ptx/rewrite/old.h"
@@ -24,8 +26,6 @@ enum {
     RANK_WAIT,
     RANK_TRIGGER
 };
-
-enum { SM_90 = 90, VERSION_CONTROL = 78, VERSION_PREFETCH = 80 };
 
 /* Notes an edit that was made; its number is GD_PTX_NONE where memory has run out. */
 static int32_t note(gd_rewrite_step *step, gd_code code, uint32_t entry, uint32_t edit,
@@ -323,7 +323,7 @@ static int32_t put_trigger_in_loop(putting *at)
     if (!gd_place_find_loop(&at->placer, &instruction))
         return gd_error_set(
             at->error, GRIDDEP_ERROR_UNSUPPORTED,
-            "%s has no loop that reads global memory, in which a trigger could stand",
+            "%s has no loop that reads global memory, and a trigger in a round needs one",
             at->function->name);
     gd_round_write_start(&lines, at->rewrite->options.trigger_round);
     int32_t status = lines.failed ? gd_error_memory(at->error) : GRIDDEP_OK;
@@ -432,12 +432,13 @@ static int32_t put_in_entry(putting *at, const uint8_t *call_effects)
 static int32_t raise_version(gd_rewrite_step *step, const gd_ptx_directive *directive,
                              int32_t least, griddep_error *error)
 {
+    char text[12];
+
     if (step->ptx->module.version >= least)
         return GRIDDEP_OK;
+    snprintf(text, sizeof text, "%d.%d", (int)(least / 10), (int)(least % 10));
     return note(step, GD_CODE_GD306, GD_PTX_NONE,
-                gd_edits_replace(&step->edits, directive->token + 1,
-                                 least == VERSION_CONTROL ? "7.8" : "8.0"),
-                error);
+                gd_edits_replace(&step->edits, directive->token + 1, text), error);
 }
 
 /* The number of sm_NN; 0 for another word. */
@@ -454,18 +455,21 @@ static uint32_t chip_of(const gd_ptx_module *module, uint32_t token)
 }
 
 static int32_t raise_target(gd_rewrite_step *step, const gd_ptx_directive *directive,
-                            griddep_error *error)
+                            uint32_t least, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
+    char text[16];
+
+    snprintf(text, sizeof text, "sm_%" PRIu32, least);
 
     for (uint32_t token = directive->token + 1; token < directive->token_end && !status; token++) {
         uint32_t chip = chip_of(&step->ptx->module, token);
         if (gd_rewrite_may_drop(&step->ptx->module, token) &&
             gd_edits_remove(&step->edits, token - 1, token + 1) == GD_PTX_NONE)
             return gd_error_memory(error);
-        if (chip > 0 && chip < SM_90)
+        if (chip > 0 && chip < least)
             status = note(step, GD_CODE_GD307, GD_PTX_NONE,
-                          gd_edits_replace(&step->edits, token, "sm_90"), error);
+                          gd_edits_replace(&step->edits, token, text), error);
     }
     return status;
 }
@@ -474,20 +478,22 @@ static int32_t raise_head(gd_rewrite *rewrite, griddep_error *error)
 {
     gd_rewrite_step *step = &rewrite->putting;
     const gd_ptx_module *module = &step->ptx->module;
-    int32_t least = rewrite->options.prefetch ? VERSION_PREFETCH : VERSION_CONTROL,
-            status = GRIDDEP_OK;
+    const gd_need need = rewrite->options.prefetch
+                             ? gd_need_of(GD_OP_CP_ASYNC_BULK_PREFETCH, "L2.global")
+                             : gd_need_of(GD_OP_GRIDDEPCONTROL_WAIT, "");
+    int32_t status = GRIDDEP_OK;
 
     if (!module->capability)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s: .target %s is no sm_NN, so it cannot be raised to sm_90",
-                            module->name, module->target);
-    if (module->version < least || module->capability < SM_90)
+                            "%s: .target %s is no sm_NN, so it cannot be raised to sm_%d",
+                            module->name, module->target, need.target / 10);
+    if (!gd_need_is_met(need, module))
         status = gd_rewrite_check_old(module, error);
     for (uint32_t i = 0; i < module->directive_count && !status; i++) {
         if (module->directives[i].kind == GD_DIRECTIVE_VERSION)
-            status = raise_version(step, &module->directives[i], least, error);
+            status = raise_version(step, &module->directives[i], need.version, error);
         else if (module->directives[i].kind == GD_DIRECTIVE_TARGET)
-            status = raise_target(step, &module->directives[i], error);
+            status = raise_target(step, &module->directives[i], need.target / 10u, error);
     }
     return status;
 }

@@ -10,16 +10,33 @@
 #include "base/text.h"
 #include "ptx/text/array.h"
 #include "ptx/text/findings.h"
+#include "ptx/text/source.h"
 
-enum { FINDING_MINIMUM = sizeof(griddep_finding), SEVERITIES = GRIDDEP_SEVERITY_ERROR + 1 };
+enum {
+    FINDING_MINIMUM = offsetof(griddep_finding, end_line),
+    EDIT_MINIMUM = sizeof(griddep_edit),
+    RELATED_MINIMUM = sizeof(griddep_related),
+    VERDICT_MINIMUM = sizeof(griddep_verdict),
+    SEVERITIES = GRIDDEP_SEVERITY_ERROR + 1
+};
+
+typedef struct kept_finding {
+    griddep_finding data;
+    const griddep_edit *edits;
+    const griddep_related *related;
+} kept_finding;
 
 struct griddep_findings {
-    griddep_finding **list;
+    kept_finding **list;
     uint32_t count;
     uint32_t capacity;
     uint32_t by_severity[SEVERITIES];
     int32_t left_out; /* the worst severity that was left out; 0: none was */
     bool failed;
+
+    griddep_verdict **verdicts;
+    uint32_t verdict_count;
+    uint32_t verdict_capacity;
 };
 
 griddep_findings *gd_findings_create(void)
@@ -34,6 +51,9 @@ void griddep_findings_destroy(griddep_findings *findings)
     for (uint32_t i = 0; i < findings->count; i++)
         free(findings->list[i]);
     free(findings->list);
+    for (uint32_t i = 0; i < findings->verdict_count; i++)
+        free(findings->verdicts[i]);
+    free(findings->verdicts);
     free(findings);
 }
 
@@ -60,7 +80,7 @@ static uint32_t find_place(const griddep_findings *findings, const griddep_findi
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (compare_position(findings->list[middle], key) <= 0)
+        if (compare_position(&findings->list[middle]->data, key) <= 0)
             low = middle + 1;
         else
             high = middle;
@@ -73,8 +93,8 @@ static uint32_t find_place(const griddep_findings *findings, const griddep_findi
 static uint32_t find_same(const griddep_findings *findings, const griddep_finding *key,
                           uint32_t place, const char *text)
 {
-    while (place > 0 && compare_position(findings->list[place - 1], key) == 0) {
-        const griddep_finding *other = findings->list[--place];
+    while (place > 0 && compare_position(&findings->list[place - 1]->data, key) == 0) {
+        const griddep_finding *other = &findings->list[--place]->data;
         if (other->code == key->code &&
             (key->line ? !strcmp(other->file, key->file) : !strcmp(other->text, text)))
             return place;
@@ -84,7 +104,7 @@ static uint32_t find_same(const griddep_findings *findings, const griddep_findin
 
 static void take_out(griddep_findings *findings, uint32_t index)
 {
-    findings->by_severity[findings->list[index]->severity]--;
+    findings->by_severity[findings->list[index]->data.severity]--;
     free(findings->list[index]);
     memmove(&findings->list[index], &findings->list[index + 1],
             (findings->count - index - 1) * sizeof *findings->list);
@@ -99,7 +119,7 @@ static bool is_news(griddep_findings *findings, const griddep_finding *key, uint
 
     if (same == UINT32_MAX)
         return true;
-    if (findings->list[same]->severity >= key->severity)
+    if (findings->list[same]->data.severity >= key->severity)
         return false;
     take_out(findings, same);
     (*place)--;
@@ -132,7 +152,7 @@ static bool make_room(griddep_findings *findings, int32_t severity, uint32_t *pl
         return true;
     if (severity < least)
         return leave_out(findings, severity), false;
-    while (findings->list[victim - 1]->severity != least)
+    while (findings->list[victim - 1]->data.severity != least)
         victim--;
     victim--;
     if (severity == least && *place > victim)
@@ -144,6 +164,8 @@ static bool make_room(griddep_findings *findings, int32_t severity, uint32_t *pl
     return true;
 }
 
+/* ---- a finding ---- */
+
 /* Copies a string to *at, and *at behind it. */
 static const char *place_string(char **at, const char *string)
 {
@@ -154,26 +176,71 @@ static const char *place_string(char **at, const char *string)
     return start;
 }
 
-static griddep_finding *copy_finding(const griddep_finding *from)
+static size_t string_bytes(const char *string)
 {
-    size_t bytes = sizeof *from + strlen(from->file) + strlen(from->text) + strlen(from->hint) +
-                   strlen(from->quote) + 4;
+    return string ? strlen(string) + 1 : 0;
+}
 
-    bytes += from->entry ? strlen(from->entry) + 1 : 0;
-    griddep_finding *copy = malloc(bytes);
+static griddep_edit make_edit(const gd_finding_draft *draft, const gd_finding_edit *from, char **at)
+{
+    const gd_ptx_tokens *tokens = &draft->module->tokens;
+    griddep_edit edit = {.size = sizeof edit,
+                         .offset = from->offset,
+                         .bytes = from->removed,
+                         .text = place_string(at, from->text)};
+
+    gd_ptx_tokens_position(tokens, from->offset, &edit.line, &edit.column);
+    gd_ptx_tokens_position(tokens, from->offset + from->removed, &edit.end_line, &edit.end_column);
+    return edit;
+}
+
+static griddep_related make_related(const gd_finding_draft *draft, const griddep_finding *finding,
+                                    const gd_finding_relation *from, char **at)
+{
+    griddep_related related = {
+        .size = sizeof related, .file = finding->file, .text = place_string(at, from->text)};
+
+    gd_ptx_token_position(draft->module, from->token, &related.line, &related.column);
+    related.end_line = related.line;
+    related.end_column =
+        related.column + (int32_t)gd_token_length(draft->module->tokens.list[from->token]);
+    return related;
+}
+
+static kept_finding *copy_finding(const griddep_finding *from, const gd_finding_draft *draft)
+{
+    size_t tables =
+        from->edit_count * sizeof(griddep_edit) + from->related_count * sizeof(griddep_related);
+    size_t bytes = sizeof(kept_finding) + tables + string_bytes(from->file) +
+                   string_bytes(from->text) + string_bytes(from->hint) + string_bytes(from->quote) +
+                   string_bytes(from->entry) + string_bytes(from->source_file);
+
+    for (uint32_t i = 0; i < from->edit_count; i++)
+        bytes += string_bytes(draft->edits[i].text);
+    for (uint32_t i = 0; i < from->related_count; i++)
+        bytes += string_bytes(draft->relations[i].text);
+    kept_finding *copy = malloc(bytes);
     if (!copy)
         return NULL;
-    char *at = (char *)(copy + 1);
-    *copy = *from;
-    copy->file = place_string(&at, from->file);
-    copy->text = place_string(&at, from->text);
-    copy->hint = place_string(&at, from->hint);
-    copy->quote = place_string(&at, from->quote);
-    copy->entry = from->entry ? place_string(&at, from->entry) : NULL;
+    griddep_edit *edits = (griddep_edit *)(copy + 1);
+    griddep_related *related = (griddep_related *)(edits + from->edit_count);
+    char *at = (char *)(copy + 1) + tables;
+    *copy = (kept_finding){.data = *from, .edits = edits, .related = related};
+    copy->data.file = place_string(&at, from->file);
+    copy->data.text = place_string(&at, from->text);
+    copy->data.hint = place_string(&at, from->hint);
+    copy->data.quote = place_string(&at, from->quote);
+    copy->data.entry = from->entry ? place_string(&at, from->entry) : NULL;
+    copy->data.source_file = from->source_file ? place_string(&at, from->source_file) : NULL;
+    for (uint32_t i = 0; i < from->edit_count; i++)
+        edits[i] = make_edit(draft, &draft->edits[i], &at);
+    for (uint32_t i = 0; i < from->related_count; i++)
+        related[i] = make_related(draft, &copy->data, &draft->relations[i], &at);
     return copy;
 }
 
-static bool insert(griddep_findings *findings, const griddep_finding *finding, uint32_t place)
+static bool insert(griddep_findings *findings, const griddep_finding *data,
+                   const gd_finding_draft *draft, uint32_t place)
 {
     void *list = findings->list;
 
@@ -183,15 +250,66 @@ static bool insert(griddep_findings *findings, const griddep_finding *finding, u
         if (!grown)
             return false;
     }
-    griddep_finding *copy = copy_finding(finding);
+    kept_finding *copy = copy_finding(data, draft);
     if (!copy)
         return false;
     memmove(&findings->list[place + 1], &findings->list[place],
             (findings->count - place) * sizeof *findings->list);
     findings->list[place] = copy;
     findings->count++;
-    findings->by_severity[finding->severity]++;
+    findings->by_severity[data->severity]++;
     return true;
+}
+
+/* ---- where it ends, and where its code comes from ---- */
+
+/* Behind a token; of an opcode behind its modifiers, which nothing parts from it. */
+static uint32_t end_of_token(const gd_ptx_module *module, uint32_t token)
+{
+    const gd_token *list = module->tokens.list;
+    uint32_t end = list[token].offset + gd_token_length(list[token]);
+
+    if (gd_token_kind(list[token]) != GD_TOKEN_NAME)
+        return end;
+    while (gd_token_kind(list[++token]) == GD_TOKEN_DOTTED && list[token].offset == end)
+        end += gd_token_length(list[token]);
+    return end;
+}
+
+static void find_end(const gd_finding_draft *draft, griddep_finding *finding)
+{
+    const gd_ptx_module *module = draft->module;
+
+    if (!finding->line)
+        return;
+    finding->end_line = finding->line;
+    finding->end_column = finding->column;
+    if (!module)
+        return;
+    if (draft->token != GD_PTX_NONE) {
+        gd_ptx_tokens_position(&module->tokens, end_of_token(module, draft->token),
+                               &finding->end_line, &finding->end_column);
+        return;
+    }
+    uint32_t line = module->tokens.lines[finding->line - 1];
+    const char *at = module->text + line + finding->column - 1;
+    size_t bytes = strcspn(at, " \t\r\n,;:()[]{}");
+    finding->end_column += (int32_t)(bytes ? bytes : *at && *at != '\n');
+}
+
+/* The source line that the .loc in front of a token tells, in the same function. */
+static void find_source(const gd_finding_draft *draft, griddep_finding *finding, gd_text *name)
+{
+    const gd_ptx_module *module = draft->module;
+
+    if (!module || draft->token == GD_PTX_NONE)
+        return;
+    gd_ptx_source source = gd_ptx_find_source(module, draft->token);
+    if (!source.line)
+        return;
+    gd_text_append(name, source.file, source.file_bytes);
+    finding->source_file = gd_text_get(name);
+    finding->source_line = source.line;
 }
 
 /* What a draft says but for the strings that are still to be made. */
@@ -208,7 +326,10 @@ static griddep_finding start_finding(const gd_finding_draft *draft)
                                .hint = draft->hint ? draft->hint : "",
                                .line = draft->line,
                                .column = draft->column,
-                               .launch = draft->launch};
+                               .launch = draft->launch,
+                               .edit_count = draft->module ? draft->edit_count : 0,
+                               .is_certain = draft->certain && draft->edit_count,
+                               .related_count = draft->module ? draft->relation_count : 0};
 
     if (draft->module && draft->token != GD_PTX_NONE)
         gd_ptx_token_position(draft->module, draft->token, &finding.line, &finding.column);
@@ -227,12 +348,28 @@ static void quote_line(gd_text *quote, const gd_finding_draft *draft,
                       finding->column);
 }
 
+/* Adds a finding that has all but its quote, its end and its source. */
+static void complete(griddep_findings *findings, const gd_finding_draft *draft,
+                     griddep_finding *finding, uint32_t place)
+{
+    gd_text quote = {0}, source = {0};
+
+    quote_line(&quote, draft, finding);
+    find_end(draft, finding);
+    find_source(draft, finding, &source);
+    finding->quote = gd_text_get(&quote);
+    if (quote.failed || source.failed || !insert(findings, finding, draft, place))
+        findings->failed = true;
+    gd_text_free(&quote);
+    gd_text_free(&source);
+}
+
 void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, const char *format,
                      ...)
 {
     griddep_finding finding = start_finding(draft);
     uint32_t place = find_place(findings, &finding);
-    gd_text text = {0}, quote = {0};
+    gd_text text = {0};
     va_list list;
 
     if (findings->failed || (finding.line && !is_news(findings, &finding, &place, NULL)))
@@ -241,15 +378,52 @@ void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, 
     gd_text_format_list(&text, format, list);
     va_end(list);
     finding.text = gd_text_get(&text);
-    if ((finding.line || is_news(findings, &finding, &place, finding.text)) &&
-        make_room(findings, finding.severity, &place)) {
-        quote_line(&quote, draft, &finding);
-        finding.quote = gd_text_get(&quote);
-        if (text.failed || quote.failed || !insert(findings, &finding, place))
-            findings->failed = true;
-    }
+    findings->failed |= text.failed;
+    if (!findings->failed && (finding.line || is_news(findings, &finding, &place, finding.text)) &&
+        make_room(findings, finding.severity, &place))
+        complete(findings, draft, &finding, place);
     gd_text_free(&text);
-    gd_text_free(&quote);
+}
+
+/* ---- verdicts ---- */
+
+static const int32_t *place_lines(char **at, const int32_t *lines, uint32_t count)
+{
+    int32_t *copy = (int32_t *)(void *)*at;
+
+    for (uint32_t i = 0; i < count; i++)
+        copy[i] = lines[i];
+    *at += count * sizeof *lines;
+    return copy;
+}
+
+bool gd_findings_add_verdict(griddep_findings *findings, const griddep_verdict *verdict)
+{
+    void *list = findings->verdicts;
+    size_t bytes = sizeof *verdict +
+                   ((size_t)verdict->wait_count + verdict->trigger_count) * sizeof(int32_t) +
+                   string_bytes(verdict->file) + string_bytes(verdict->entry) +
+                   string_bytes(verdict->text) + string_bytes(verdict->condition);
+
+    if (findings->verdict_count == findings->verdict_capacity) {
+        bool grown = gd_array_grow(&list, &findings->verdict_capacity, sizeof *findings->verdicts);
+        findings->verdicts = list;
+        if (!grown)
+            return false;
+    }
+    griddep_verdict *copy = malloc(bytes);
+    if (!copy)
+        return false;
+    char *at = (char *)(copy + 1);
+    *copy = *verdict;
+    copy->wait_lines = place_lines(&at, verdict->wait_lines, verdict->wait_count);
+    copy->trigger_lines = place_lines(&at, verdict->trigger_lines, verdict->trigger_count);
+    copy->file = place_string(&at, verdict->file);
+    copy->entry = verdict->entry ? place_string(&at, verdict->entry) : NULL;
+    copy->text = place_string(&at, verdict->text);
+    copy->condition = place_string(&at, verdict->condition);
+    findings->verdicts[findings->verdict_count++] = copy;
+    return true;
 }
 
 /* ---- public ---- */
@@ -280,8 +454,9 @@ static const griddep_finding *overflow_finding(int32_t severity)
     return &overflows[severity];
 }
 
-int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index,
-                             griddep_finding *finding, griddep_error *error)
+/* A finding by its number, also the one that tells of those that are left out. */
+static int32_t find(const griddep_findings *findings, uint32_t index, kept_finding *found,
+                    griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -293,8 +468,75 @@ int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index,
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "there are %" PRIu32 " findings; there is no number %" PRIu32,
                             griddep_findings_count(findings), index);
-    const griddep_finding *known =
-        index < findings->count ? findings->list[index] : overflow_finding(findings->left_out);
-    return gd_struct_write(finding, known, sizeof *known, FINDING_MINIMUM, "griddep_finding",
+    *found = index < findings->count
+                 ? *findings->list[index]
+                 : (kept_finding){.data = *overflow_finding(findings->left_out)};
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index,
+                             griddep_finding *finding, griddep_error *error)
+{
+    kept_finding found;
+    int32_t status = find(findings, index, &found, error);
+
+    return status ? status
+                  : gd_struct_write(finding, &found.data, sizeof found.data, FINDING_MINIMUM,
+                                    "griddep_finding", error);
+}
+
+int32_t griddep_findings_get_edit(const griddep_findings *findings, uint32_t index, uint32_t number,
+                                  griddep_edit *edit, griddep_error *error)
+{
+    kept_finding found;
+    int32_t status = find(findings, index, &found, error);
+
+    if (status)
+        return status;
+    if (number >= found.data.edit_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the finding has %" PRIu32 " edits; there is no number %" PRIu32,
+                            found.data.edit_count, number);
+    return gd_struct_write(edit, &found.edits[number], sizeof *edit, EDIT_MINIMUM, "griddep_edit",
                            error);
+}
+
+int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t index,
+                                     uint32_t number, griddep_related *related,
+                                     griddep_error *error)
+{
+    kept_finding found;
+    int32_t status = find(findings, index, &found, error);
+
+    if (status)
+        return status;
+    if (number >= found.data.related_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the finding has %" PRIu32
+                            " related places; there is no number %" PRIu32,
+                            found.data.related_count, number);
+    return gd_struct_write(related, &found.related[number], sizeof *related, RELATED_MINIMUM,
+                           "griddep_related", error);
+}
+
+uint32_t griddep_findings_verdict_count(const griddep_findings *findings)
+{
+    return findings ? findings->verdict_count : 0;
+}
+
+int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index,
+                                     griddep_verdict *verdict, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!findings)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "findings is NULL");
+    if (index >= findings->verdict_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "there are %" PRIu32 " verdicts; there is no number %" PRIu32,
+                            findings->verdict_count, index);
+    return gd_struct_write(verdict, findings->verdicts[index], sizeof *verdict, VERDICT_MINIMUM,
+                           "griddep_verdict", error);
 }

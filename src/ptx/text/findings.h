@@ -31,8 +31,22 @@ typedef struct gd_code_info {
 /* Indexed with gd_code. */
 extern const gd_code_info gd_codes[GD_CODE_COUNT];
 
+/* A change of the module's text. */
+typedef struct gd_finding_edit {
+    uint32_t offset;
+    uint32_t removed; /* bytes */
+    const char *text;
+} gd_finding_edit;
+
+/* Another place of the module that helps to understand a finding, and what stands there. */
+typedef struct gd_finding_relation {
+    uint32_t token;
+    const char *text;
+} gd_finding_relation;
+
 /* What a finding is made of; all of it is copied. The position is a token of a module, or a line
- * and column of a source; neither: none. */
+ * and column of a source; neither: none. It reaches to the end of the token, of an opcode to that
+ * of its modifiers, and without a token to the end of the word. */
 typedef struct gd_finding_draft {
     gd_code code;
     int32_t severity;            /* 0: the code's own */
@@ -45,6 +59,14 @@ typedef struct gd_finding_draft {
     size_t source_bytes;
     const char *entry; /* NULL: it concerns none */
     const char *hint;  /* NULL: none */
+
+    /* Of module, and none where it is NULL. The edits mend the finding when all of them are made;
+     * `certain`: they are what was meant, and no guess. */
+    const gd_finding_edit *edits;
+    uint32_t edit_count;
+    bool certain;
+    const gd_finding_relation *relations;
+    uint32_t relation_count;
 } gd_finding_draft;
 
 /* An empty list; NULL: no memory. It is ended with griddep_findings_destroy. */
@@ -55,6 +77,9 @@ griddep_findings *gd_findings_create(void);
  * A failed allocation is remembered. */
 void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds the verdict on an entry, which is copied. false: no memory. */
+bool gd_findings_add_verdict(griddep_findings *findings, const griddep_verdict *verdict);
 
 /* GRIDDEP_ERROR_MEMORY when an allocation failed while findings were added. */
 int32_t gd_findings_check(const griddep_findings *findings, griddep_error *error);

@@ -10,6 +10,7 @@ enum {
     GD_PTX_LIMIT_MODIFIERS = 255,        /* of one instruction */
     GD_PTX_LIMIT_REGISTERS = 1 << 28,    /* that one function declares */
     GD_PTX_LIMIT_PARAMETER_BYTES = 1 << 20, /* of one function's packed parameters */
+    GD_PTX_LIMIT_LISTED = 1 << 12,          /* names that name<N> stands for in a list */
     GD_PTX_LIMIT_DIAGNOSTICS = 20,          /* that are kept */
     GD_PTX_LIMIT_EDGES = 1 << 24,           /* of one function's control flow */
     GD_PTX_LIMIT_WEB_STEPS =

@@ -78,8 +78,7 @@ typedef struct gd_ptx_symbol {
         target; /* register: number of the first within its function. label: the instruction that
                            follows. function: index of functions, the definition where there is
                            one */
-    uint32_t
-        directive; /* label: the .branchtargets or the like that it names. variable: its
+    uint32_t directive; /* label: the .branchtargets or the like that it names. variable: its
                     * declaration */
     uint32_t
         hidden; /* range: the one of the same name in a scope around this one; their numbers beyond
@@ -111,9 +110,10 @@ typedef enum gd_ptx_operand_kind {
 } gd_ptx_operand_kind;
 
 enum {
-    GD_OPERAND_NOT = 1,   /* !p */
-    GD_OPERAND_MINUS = 2, /* -r; in front of a literal the sign is applied */
-    GD_OPERAND_OFFSET = 4 /* name+value, value signed */
+    GD_OPERAND_NOT = 1,     /* !p */
+    GD_OPERAND_MINUS = 2,   /* -r; in front of a literal the sign is applied */
+    GD_OPERAND_OFFSET = 4,  /* name+value, value signed */
+    GD_OPERAND_NUMBERED = 8 /* of a list: name and value behind it are the name, B<2> */
 };
 
 /* Operands of an instruction stand one after the other, each before its children. The next one at
@@ -173,9 +173,9 @@ typedef struct gd_ptx_directive {
     uint32_t instruction; /* the one that follows */
     uint32_t symbol, symbol_end;
     uint32_t operand, operand_end;
-    uint8_t kind;  /* gd_ptx_directive_kind */
-    uint8_t flags; /* GD_DIRECTIVE_NORETURN */
-    uint16_t reserved;
+    uint8_t kind;     /* gd_ptx_directive_kind */
+    uint8_t flags;    /* GD_DIRECTIVE_NORETURN */
+    uint16_t results; /* of a prototype: the first of its symbols; its parameters follow */
 } gd_ptx_directive;
 
 enum {

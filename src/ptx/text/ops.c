@@ -5,11 +5,12 @@
 
 const gd_op_info gd_ops[GD_OP_COUNT] = {
     {.name = "", .length = 0, .control = GD_CONTROL_UNKNOWN, .memory = GD_MEMORY_UNKNOWN},
-#define GD_OP(identifier, text, control_effect, memory_effect)                                     \
+#define GD_OP(identifier, text, control_effect, memory_effect, synchronization)                    \
     {.name = text,                                                                                 \
      .length = sizeof text - 1,                                                                    \
      .control = GD_CONTROL_##control_effect,                                                       \
-     .memory = GD_MEMORY_##memory_effect},
+     .memory = GD_MEMORY_##memory_effect,                                                          \
+     .sync = GD_OP_SYNC_##synchronization},
 #include "ptx/text/ops.def"
 #undef GD_OP
 };

@@ -8,7 +8,7 @@
 
 typedef enum gd_op {
     GD_OP_UNKNOWN = 0, /* not in the table: it may do anything */
-#define GD_OP(identifier, name, control, memory) GD_OP_##identifier,
+#define GD_OP(identifier, name, control, memory, sync) GD_OP_##identifier,
 #include "ptx/text/ops.def"
 #undef GD_OP
     GD_OP_COUNT
@@ -37,11 +37,27 @@ typedef enum gd_op_memory {
     GD_MEMORY_UNKNOWN
 } gd_op_memory;
 
+typedef enum gd_op_sync {
+    GD_OP_SYNC_NONE,
+    GD_OP_SYNC_WARP,
+    GD_OP_SYNC_CTA,
+    GD_OP_SYNC_CTA_RED,
+    GD_OP_SYNC_CTA_ARRIVE,
+    GD_OP_SYNC_CLUSTER_ARRIVE,
+    GD_OP_SYNC_CLUSTER_WAIT,
+    GD_OP_SYNC_MBARRIER_ARRIVE,
+    GD_OP_SYNC_MBARRIER_WAIT,
+    GD_OP_SYNC_COPY_ARRIVE,
+    GD_OP_SYNC_COPY,
+    GD_OP_SYNC_FLAG
+} gd_op_sync;
+
 typedef struct gd_op_info {
     const char *name; /* "" for GD_OP_UNKNOWN */
     uint8_t length;   /* of the name */
     uint8_t control;  /* gd_op_control */
     uint8_t memory;   /* gd_op_memory */
+    uint8_t sync;     /* gd_op_sync */
 } gd_op_info;
 
 /* Indexed with gd_op. */

@@ -28,8 +28,8 @@ typedef struct gd_parser {
     uint32_t first_label; /* symbol: the labels that stand right before the statement begin here */
     bool out_of_memory;
     bool is_call; /* the instruction that is looked at */
-    bool
-        split_anywhere; /* some name<N> ends in a digit, so that %r12 may also be the third of
+    bool lost;    /* a mistake at module scope was told, and no function has been read since */
+    bool split_anywhere; /* some name<N> ends in a digit, so that %r12 may also be the third of
                          * %r1<9> */
     uint32_t errors;
 
@@ -39,8 +39,8 @@ typedef struct gd_parser {
     } marks[GD_PTX_LIMIT_DEPTH + 1];
     gd_parse_undo *undo; /* bindings to restore when scopes close */
     uint32_t undo_count, undo_capacity;
-    uint32_t *
-        pending; /* operands whose symbol is found when a scope closes: labels may be used before
+    uint32_t
+        *pending; /* operands whose symbol is found when a scope closes: labels may be used before
                   * they stand */
     uint32_t pending_count, pending_capacity;
 } gd_parser;
@@ -68,6 +68,9 @@ static inline bool gd_parse_skip(gd_parser *parser, uint32_t kind)
 
 /* Adds "found X, expected <expected>" at the current token. Always false. */
 bool gd_parse_fail(gd_parser *parser, const char *expected);
+
+/* Adds nothing: the mistake follows from one that was told. Always false. */
+bool gd_parse_fail_again(gd_parser *parser);
 
 /* Adds "found X, expected at most N <things> (GD_PTX_LIMIT_...)". Always false. */
 bool gd_parse_fail_limit(gd_parser *parser, const char *name, int limit, const char *things);

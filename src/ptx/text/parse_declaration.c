@@ -317,19 +317,40 @@ static bool parse_targets(gd_parser *parser, uint32_t directive, uint8_t kind)
     return gd_parse_name_list(parser) && gd_parse_expect(parser, ';', "',' or ';'");
 }
 
-static bool parse_prototype(gd_parser *parser, uint32_t directive)
+/* The results and parameters of a prototype, whose names mean nothing behind it. */
+static bool parse_signature(gd_parser *parser, gd_ptx_directive *directive)
 {
-    uint32_t start = parser->at;
+    uint32_t from, end, first = parser->module->symbol_count;
 
-    name_directive(parser, directive);
+    directive->symbol = directive->symbol_end = first;
+    if (gd_parse_kind(parser) == '(' && !gd_parse_parameters(parser, &from, &end))
+        return false;
+    directive->results = (uint16_t)(parser->module->symbol_count - first);
+    if (!gd_parse_expect(parser, GD_TOKEN_NAME, "'_'") ||
+        (gd_parse_kind(parser) == '(' && !gd_parse_parameters(parser, &from, &end)))
+        return false;
+    directive->symbol_end = parser->module->symbol_count;
+    for (uint32_t i = first; i < directive->symbol_end; i++)
+        parser->module->symbols[i].flags &= (uint8_t)~GD_SYMBOL_AGAIN;
+    uint32_t tail = parser->at;
     if (!gd_parse_until(parser, ';', ';', "';'"))
         return false;
-    for (uint32_t token = start; token < parser->at; token++) {
+    for (uint32_t token = tail; token < parser->at; token++) {
         if (gd_ptx_token_is(parser->module, token, ".noreturn"))
-            parser->module->directives[directive].flags |= GD_DIRECTIVE_NORETURN;
+            directive->flags |= GD_DIRECTIVE_NORETURN;
     }
-    parser->at++;
     return true;
+}
+
+static bool parse_prototype(gd_parser *parser, uint32_t directive)
+{
+    name_directive(parser, directive);
+    if (!gd_parse_open_scope(parser, parser->at))
+        return false;
+    bool done = parse_signature(parser, &parser->module->directives[directive]);
+    gd_parse_close_scope(parser, parser->at);
+    parser->at += done;
+    return done;
 }
 
 static bool parse_alias(gd_parser *parser, uint32_t directive)

@@ -226,9 +226,9 @@ static bool parse_expression(gd_parser *parser, uint32_t depth)
 /* Whether a name at `token` is an operand by itself, rather than the beginning of an expression. */
 static bool stands_alone(const gd_parser *parser, uint32_t token)
 {
-    token++;
-    if (kind_at(parser, token) == GD_TOKEN_DOTTED)
-        token++;
+    bool component = kind_at(parser, ++token) == GD_TOKEN_DOTTED;
+
+    token += component;
     if (kind_at(parser, token) == '+') {
         uint32_t end = find_end(parser, ++token);
         uint64_t value;
@@ -236,7 +236,7 @@ static bool stands_alone(const gd_parser *parser, uint32_t token)
             return false;
         token = end;
     }
-    return ends_operand(kind_at(parser, token));
+    return component || ends_operand(kind_at(parser, token));
 }
 
 static bool parse_pair(gd_parser *parser, uint32_t token, uint8_t flags)
@@ -383,21 +383,53 @@ bool gd_parse_guard(gd_parser *parser)
     return finish_operand(parser, operand);
 }
 
+static bool add_listed(gd_parser *parser, uint32_t name, uint32_t token, uint8_t flags,
+                       uint64_t number)
+{
+    uint32_t operand = gd_parse_add_operand(parser, GD_OPERAND_SYMBOL, token);
+
+    if (operand == GD_PTX_NONE)
+        return false;
+    parser->module->operands[operand].index = name;
+    parser->module->operands[operand].flags = flags;
+    parser->module->operands[operand].value = number;
+    parser->module->operands[operand].token_end = parser->at;
+    return add_pending(parser, operand);
+}
+
+/* A name, or B<2> for B0 and B1. */
+static bool parse_listed(gd_parser *parser)
+{
+    uint32_t token = parser->at, count = 0;
+    uint32_t name = gd_parse_name(parser);
+
+    if (name == GD_PTX_NONE)
+        return false;
+    parser->at++;
+    if (!gd_parse_skip(parser, '<'))
+        return add_listed(parser, name, token, 0, 0);
+    if (!gd_parse_u32(parser, "a number of names", &count))
+        return false;
+    if (count > GD_PTX_LIMIT_LISTED) {
+        parser->at--;
+        return GD_PARSE_FAIL_LIMIT(parser, GD_PTX_LIMIT_LISTED, "names by one");
+    }
+    if (!gd_parse_expect(parser, '>', "'>'"))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!add_listed(parser, name, token, GD_OPERAND_NUMBERED, i))
+            return false;
+    }
+    return true;
+}
+
 bool gd_parse_name_list(gd_parser *parser)
 {
     do {
         if (gd_parse_kind(parser) != GD_TOKEN_NAME)
             return gd_parse_fail(parser, "a name");
-        uint32_t name = gd_parse_name(parser);
-        uint32_t operand = name == GD_PTX_NONE
-                               ? name
-                               : gd_parse_add_operand(parser, GD_OPERAND_SYMBOL, parser->at);
-        if (operand == GD_PTX_NONE)
+        if (!parse_listed(parser))
             return false;
-        parser->module->operands[operand].index = name;
-        if (!add_pending(parser, operand))
-            return false;
-        parser->at++;
     } while (gd_parse_skip(parser, ','));
     return true;
 }

@@ -38,6 +38,12 @@ bool gd_parse_fail(gd_parser *parser, const char *expected)
     return false;
 }
 
+bool gd_parse_fail_again(gd_parser *parser)
+{
+    parser->errors++;
+    return false;
+}
+
 bool gd_parse_fail_limit(gd_parser *parser, const char *name, int limit, const char *things)
 {
     char expected[120];
@@ -129,13 +135,27 @@ bool gd_parse_until(gd_parser *parser, uint32_t stop, uint32_t other, const char
     }
 }
 
+/* Whether the bracket that is looked at is one of operands: more of a statement stands behind it in
+ * its line. */
+static bool is_in_line(const gd_parser *parser)
+{
+    uint32_t next = gd_parse_next_kind(parser);
+
+    return next == ',' || next == ';' || next == ']' || next == '|' || next == '}' ||
+           (gd_parse_kind(parser) == '{' && next == GD_TOKEN_NAME &&
+            !gd_token_starts_line(parser->tokens[parser->at + 1]));
+}
+
 void gd_parse_resume(gd_parser *parser, uint32_t from)
 {
     if (parser->at == from && gd_parse_kind(parser) != GD_TOKEN_END)
         parser->at++;
     for (;; parser->at++) {
         uint32_t kind = gd_parse_kind(parser);
-        if (kind == GD_TOKEN_END || kind == '{' || kind == '}')
+        bool scope = kind == '{' || kind == '}';
+        if (kind == GD_TOKEN_END || (scope && gd_token_starts_line(parser->tokens[parser->at])))
+            return;
+        if (scope && !is_in_line(parser))
             return;
         if (kind == ';') {
             parser->at++;
@@ -248,8 +268,8 @@ static bool is_declared_again(const gd_parser *parser, const gd_ptx_symbol *item
         return is_in_scope(parser, name->range, item->scope);
     if (is_in_scope(parser, name->symbol, item->scope))
         return true;
-    if (name->prefix == GD_PTX_NONE)
-        return false;
+    if (name->prefix == GD_PTX_NONE || item->kind == GD_SYMBOL_LABEL)
+        return false; /* a label may have the name of a range's register */
     uint32_t range = parser->module->names.list[name->prefix].range;
     return is_in_scope(parser, range, item->scope) &&
            name->number < parser->module->symbols[range].count;
@@ -365,6 +385,21 @@ bool gd_parse_open_scope(gd_parser *parser, uint32_t token)
     return true;
 }
 
+/* The name that an operand waits with: its own, or one that is numbered. */
+static uint32_t pending_name(const gd_ptx_module *module, const gd_ptx_operand *operand)
+{
+    const gd_ptx_name *base = &module->names.list[operand->index];
+    char name[256];
+
+    if (!(operand->flags & GD_OPERAND_NUMBERED))
+        return operand->index;
+    if (base->length > sizeof name - 12)
+        return GD_PTX_NONE;
+    int bytes = snprintf(name, sizeof name, "%.*s%u", (int)base->length,
+                         module->text + base->offset, (unsigned)operand->value);
+    return gd_ptx_name_find(&module->names, module->text, name, (uint32_t)bytes);
+}
+
 void gd_parse_settle(gd_parser *parser, uint32_t first_pending)
 {
     gd_ptx_module *module = parser->module;
@@ -372,7 +407,8 @@ void gd_parse_settle(gd_parser *parser, uint32_t first_pending)
 
     for (uint32_t i = first_pending; i < parser->pending_count; i++) {
         gd_ptx_operand *operand = &module->operands[parser->pending[i]];
-        uint32_t symbol = module->names.list[operand->index].symbol;
+        uint32_t name = pending_name(module, operand);
+        uint32_t symbol = name == GD_PTX_NONE ? name : module->names.list[name].symbol;
         if (symbol != GD_PTX_NONE && module->symbols[symbol].scope == parser->scope)
             operand->symbol = symbol;
         else

@@ -29,7 +29,8 @@ static bool parse_version(gd_parser *parser)
     }
     if (part == 0 || digits == 0)
         return gd_parse_fail(parser, "a version such as 8.0");
-    parser->module->version = parts[0] * 10 + parts[1];
+    if (parser->module->version == 0) /* a second one is told by the check */
+        parser->module->version = parts[0] * 10 + parts[1];
     parser->at++;
     return true;
 }
@@ -61,9 +62,11 @@ static bool take_target(gd_parser *parser)
     return module->target || gd_parse_memory(parser);
 }
 
-/* .target sm_90a, debug */
+/* .target sm_90a, debug: of several the last one holds. */
 static bool parse_target(gd_parser *parser)
 {
+    parser->module->target = NULL;
+    parser->module->capability = 0;
     do {
         if (gd_parse_kind(parser) != GD_TOKEN_NAME)
             return gd_parse_fail(parser, "a target such as sm_90");
@@ -242,6 +245,18 @@ static bool parse_definition(gd_parser *parser)
     return done && (!(function->flags & GD_FUNCTION_ENTRY) || add_entry(parser, index));
 }
 
+/* Whether another statement of the module begins here: a .func that is only declared needs no
+ * ';'. */
+static bool ends_declaration(gd_parser *parser)
+{
+    const gd_word *word = gd_parse_word(parser);
+
+    return word && (word->class == GD_WORD_ENTRY || word->class == GD_WORD_FUNC ||
+                    word->class == GD_WORD_LINK || word->class == GD_WORD_FILE ||
+                    (word->class == GD_WORD_SPACE &&
+                     (word->value == GD_SPACE_GLOBAL || word->value == GD_SPACE_CONST)));
+}
+
 /* From the parameters on. The function's scope is open. */
 static bool parse_rest(gd_parser *parser)
 {
@@ -254,12 +269,14 @@ static bool parse_rest(gd_parser *parser)
         const gd_ptx_symbol *last = &parser->module->symbols[function->parameter_end - 1];
         function->parameter_bytes = last->offset + (uint32_t)last->bytes;
     }
-    while (gd_parse_kind(parser) == GD_TOKEN_DOTTED) {
+    while (gd_parse_kind(parser) == GD_TOKEN_DOTTED &&
+           (function->flags & GD_FUNCTION_ENTRY || !ends_declaration(parser))) {
         const gd_word *word = gd_parse_word(parser);
         if (!word || !parse_performance(parser, word))
             return false;
     }
-    if (gd_parse_skip(parser, ';'))
+    if (gd_parse_skip(parser, ';') ||
+        (!(function->flags & GD_FUNCTION_ENTRY) && ends_declaration(parser)))
         return true;
     return gd_parse_kind(parser) == '{' ? parse_definition(parser)
                                         : gd_parse_fail(parser, "'{' or ';'");
@@ -374,7 +391,7 @@ static bool parse_top(gd_parser *parser)
     if (!word)
         return false;
     if (gd_parse_kind(parser) != GD_TOKEN_DOTTED)
-        return gd_parse_fail(parser, "a directive");
+        return parser->lost ? gd_parse_fail_again(parser) : gd_parse_fail(parser, "a directive");
     switch (word->class) {
     case GD_WORD_LINK:
     case GD_WORD_ENTRY:
@@ -410,9 +427,12 @@ static void parse_all(gd_parser *parser)
     if (!parse_head(parser))
         return;
     while (gd_parse_kind(parser) != GD_TOKEN_END) {
-        uint32_t from = parser->at;
-        if (parse_top(parser))
+        uint32_t from = parser->at, functions = parser->module->function_count;
+        if (parse_top(parser)) {
+            parser->lost &= parser->module->function_count == functions;
             continue;
+        }
+        parser->lost = true;
         if (parser->out_of_memory || parser->errors >= GD_PTX_LIMIT_DIAGNOSTICS)
             return;
         resume(parser, from);

@@ -1,0 +1,23 @@
+/* Steps run ahead of the host, whose tokens arrive while the next ones are computed. */
+#ifndef LLAMA_GENERATE_H
+#define LLAMA_GENERATE_H
+
+#include "model.h"
+
+typedef struct generation {
+    int32_t mode;  /* GRIDDEP_MODE_* */
+    uint32_t most; /* tokens to generate */
+    bool stop;     /* at the tokens that end a text */
+    /* Called for each token as it arrives; false ends the generation. */
+    bool (*take)(void *user, uint32_t token);
+    void *user;
+    /* What came of it. */
+    uint32_t count;       /* tokens that were taken */
+    double first, each;   /* microseconds: to the first token, for each of the others */
+    const char *ended_by; /* "stop", "count", "context", "caller" */
+} generation;
+
+/* Runs the model from the prompt on. */
+void generate(model *of, const token_list *prompt, const sampling *draw, generation *run);
+
+#endif

@@ -1,0 +1,21 @@
+# The language model program. It is made for the tests, where PCRE2 and utf8proc are there, and not
+# installed: its sources are, as an example.
+
+llama_sources = \
+	%D%/chat.c %D%/chat.h \
+	%D%/common.c %D%/common.h \
+	%D%/config.c %D%/config.h \
+	%D%/generate.c %D%/generate.h \
+	%D%/main.c \
+	%D%/model.c %D%/model.h \
+	%D%/step.c %D%/step.h \
+	%D%/tokenizer.c %D%/tokenizer.h \
+	%D%/weights.c %D%/weights.h
+llamadir = $(exampledir)/llama
+dist_llama_DATA = $(llama_sources) %D%/README.md
+if HAVE_LLAMA
+check_PROGRAMS += %D%/llama
+%C%_llama_SOURCES = $(llama_sources)
+%C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS)
+%C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm
+endif

@@ -1,0 +1,475 @@
+/* llama: a language model from a Hugging Face folder, by separate PTX kernels with dependent
+ * launch. It needs the CUDA driver and no compiler; without a GPU it runs on the emulated driver.
+ * */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chat.h"
+#include "generate.h"
+
+typedef struct options {
+    const char *folder, *prompt, *file, *system, *numbers, *driver;
+    bool chat, print_tokens, json, bench, ignore_stop, eight_bits;
+    uint32_t count, context, device;
+    int32_t mode;
+    element type;                                  /* ELEMENT_OTHER: the files' */
+    double temperature, top_p, repetition_penalty; /* NaN: the model's */
+    int64_t top_k;                                 /* -1: the model's */
+    uint64_t seed;
+} options;
+
+static const char usage[] =
+    "Usage: llama FOLDER [OPTION]...\n"
+    "Continues a text by the language model in a Hugging Face folder.\n"
+    "\n"
+    "  -p, --prompt TEXT           the text to continue\n"
+    "  -f, --file FILE             the same from a file\n"
+    "  -t, --tokens LIST           the same as numbers of tokens: 128000,9906\n"
+    "  -c, --chat                  the text is a message, which the model answers\n"
+    "  -s, --system TEXT           with --chat: what stands above the conversation\n"
+    "  -n, --count N               tokens to generate at most (128)\n"
+    "      --context N             positions of the cache (as many as the run needs)\n"
+    "      --temperature T         0: the likeliest token (generation_config.json, else 0)\n"
+    "      --top-k K               draw from the K likeliest tokens; 0: from all\n"
+    "      --top-p P               draw from the likeliest tokens whose shares add up to P\n"
+    "      --repetition-penalty R  above 1: tokens that were there become less likely\n"
+    "      --seed S                of the random numbers (0)\n"
+    "      --ignore-stop           go on behind tokens that end a text\n"
+    "      --mode MODE             serial, pdl, graph or graph-pdl (graph-pdl)\n"
+    "      --weights TYPE          bf16, f16 or fp8 (as the files have it; f32 becomes bf16); "
+    "fp8:\n"
+    "                              e4m3 with a scale for each row, made when the model is loaded\n"
+    "      --device N              ordinal of the device (0)\n"
+    "      --driver NAME           nvidia, emulated, or the path of a driver\n"
+    "      --print-tokens          print numbers of tokens in place of text\n"
+    "      --bench                 print times in place of text\n"
+    "      --json                  print one JSON document\n"
+    "  -h, --help\n";
+
+/* ---- options ---- */
+
+static uint64_t read_whole(const char *name, const char *text, uint64_t most)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || *end || end == text || *text < '0' || *text > '9' || value > most)
+        fail("--%s: \"%s\" is no whole number up to %llu", name, text, (unsigned long long)most);
+    return value;
+}
+
+static double read_real(const char *name, const char *text, double least, double most)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (*end || end == text || !(value >= least && value <= most))
+        fail("--%s: \"%s\" is no number from %g to %g", name, text, least, most);
+    return value;
+}
+
+static void read_type(const char *text, options *given)
+{
+    given->eight_bits = !strcmp(text, "fp8");
+    given->type = strcmp(text, "f16") ? ELEMENT_BF16 : ELEMENT_F16;
+    if (strcmp(text, "bf16") && strcmp(text, "f16") && !given->eight_bits)
+        fail("--weights: \"%s\" is none of bf16, f16 and fp8", text);
+}
+
+enum {
+    OPTION_CONTEXT = 256,
+    OPTION_TEMPERATURE,
+    OPTION_TOP_K,
+    OPTION_TOP_P,
+    OPTION_PENALTY,
+    OPTION_SEED,
+    OPTION_IGNORE_STOP,
+    OPTION_MODE,
+    OPTION_WEIGHTS,
+    OPTION_DEVICE,
+    OPTION_DRIVER,
+    OPTION_PRINT_TOKENS,
+    OPTION_BENCH,
+    OPTION_JSON
+};
+
+static const struct option table[] = {
+    {"prompt", required_argument, NULL, 'p'},
+    {"file", required_argument, NULL, 'f'},
+    {"tokens", required_argument, NULL, 't'},
+    {"chat", no_argument, NULL, 'c'},
+    {"system", required_argument, NULL, 's'},
+    {"count", required_argument, NULL, 'n'},
+    {"context", required_argument, NULL, OPTION_CONTEXT},
+    {"temperature", required_argument, NULL, OPTION_TEMPERATURE},
+    {"top-k", required_argument, NULL, OPTION_TOP_K},
+    {"top-p", required_argument, NULL, OPTION_TOP_P},
+    {"repetition-penalty", required_argument, NULL, OPTION_PENALTY},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"ignore-stop", no_argument, NULL, OPTION_IGNORE_STOP},
+    {"mode", required_argument, NULL, OPTION_MODE},
+    {"weights", required_argument, NULL, OPTION_WEIGHTS},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"driver", required_argument, NULL, OPTION_DRIVER},
+    {"print-tokens", no_argument, NULL, OPTION_PRINT_TOKENS},
+    {"bench", no_argument, NULL, OPTION_BENCH},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static void read_option(int option, options *given)
+{
+    switch (option) {
+    case 'p':
+        given->prompt = optarg;
+        break;
+    case 'f':
+        given->file = optarg;
+        break;
+    case 't':
+        given->numbers = optarg;
+        break;
+    case 'c':
+        given->chat = true;
+        break;
+    case 's':
+        given->system = optarg;
+        break;
+    case 'n':
+        given->count = (uint32_t)read_whole("count", optarg, 1 << 24);
+        break;
+    case OPTION_CONTEXT:
+        given->context = (uint32_t)read_whole("context", optarg, 1 << 24);
+        break;
+    case OPTION_TEMPERATURE:
+        given->temperature = read_real("temperature", optarg, 0, 100);
+        break;
+    case OPTION_TOP_K:
+        given->top_k = (int64_t)read_whole("top-k", optarg, UINT32_MAX);
+        break;
+    case OPTION_TOP_P:
+        given->top_p = read_real("top-p", optarg, 0, 1);
+        break;
+    case OPTION_PENALTY:
+        given->repetition_penalty = read_real("repetition-penalty", optarg, 0.01, 100);
+        break;
+    case OPTION_SEED:
+        given->seed = read_whole("seed", optarg, UINT64_MAX);
+        break;
+    case OPTION_IGNORE_STOP:
+        given->ignore_stop = true;
+        break;
+    case OPTION_MODE:
+        if (griddep_mode_find(optarg, &given->mode, NULL) != GRIDDEP_OK)
+            fail("--mode: \"%s\" is none of serial, pdl, graph and graph-pdl", optarg);
+        break;
+    case OPTION_WEIGHTS:
+        read_type(optarg, given);
+        break;
+    case OPTION_DEVICE:
+        given->device = (uint32_t)read_whole("device", optarg, INT32_MAX);
+        break;
+    case OPTION_DRIVER:
+        given->driver = optarg;
+        break;
+    case OPTION_PRINT_TOKENS:
+        given->print_tokens = true;
+        break;
+    case OPTION_BENCH:
+        given->bench = true;
+        break;
+    case OPTION_JSON:
+        given->json = true;
+        break;
+    case 'h':
+        fputs(usage, stdout);
+        exit(0);
+    default:
+        fputs("Try 'llama --help'.\n", stderr);
+        exit(2);
+    }
+}
+
+static void read_options(int count, char **arguments, options *given)
+{
+    int option;
+
+    *given = (options){.count = 128,
+                       .mode = GRIDDEP_MODE_GRAPH_PDL,
+                       .type = ELEMENT_OTHER,
+                       .temperature = NAN,
+                       .top_p = NAN,
+                       .repetition_penalty = NAN,
+                       .top_k = -1};
+    while ((option = getopt_long(count, arguments, "p:f:t:cs:n:h", table, NULL)) != -1)
+        read_option(option, given);
+    if (optind + 1 != count) {
+        fputs(optind == count ? "llama: no folder was given\n" : "llama: more than one folder\n",
+              stderr);
+        fputs("Try 'llama --help'.\n", stderr);
+        exit(2);
+    }
+    given->folder = arguments[optind];
+    if (!!given->prompt + !!given->file + !!given->numbers != 1)
+        fail("give the text by one of --prompt, --file and --tokens");
+    if (given->numbers && given->chat)
+        fail("--chat takes a text, and --tokens gives none");
+    if (given->system && !given->chat)
+        fail("--system stands above a conversation: it needs --chat");
+}
+
+/* ---- the prompt ---- */
+
+static void read_numbers(const char *text, uint32_t vocabulary, token_list *tokens)
+{
+    while (true) {
+        char *end;
+        errno = 0;
+        unsigned long token = strtoul(text, &end, 10);
+        if (errno || end == text || *text < '0' || *text > '9' || (*end && *end != ','))
+            fail("--tokens: \"%s\" is no list of numbers", text);
+        if (token >= vocabulary)
+            fail("--tokens: %lu is no token of a vocabulary of %u", token, vocabulary);
+        token_append(tokens, (uint32_t)token);
+        if (!*end)
+            return;
+        text = end + 1;
+    }
+}
+
+static void encode_text(const options *given, tokenizer *with, const char *text, size_t bytes,
+                        token_list *tokens)
+{
+    if (given->chat) {
+        char *whole = format_text("%.*s", (int)bytes, text);
+        chat_encode(with, given->system, whole, tokens);
+        free(whole);
+        return;
+    }
+    tokenizer_begin(with, tokens);
+    tokenizer_encode(with, text, bytes, false, tokens);
+}
+
+static void read_prompt(const options *given, tokenizer *with, uint32_t vocabulary,
+                        token_list *tokens)
+{
+    if (given->numbers) {
+        read_numbers(given->numbers, vocabulary, tokens);
+    } else if (given->file) {
+        mapped_file file;
+        file_map(NULL, given->file, &file);
+        encode_text(given, with, (const char *)file.data, file.bytes, tokens);
+        file_unmap(&file);
+    } else {
+        encode_text(given, with, given->prompt, strlen(given->prompt), tokens);
+    }
+    if (!tokens->count)
+        fail("the prompt has no token, and the model none that begins a text");
+}
+
+/* ---- the output ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+typedef struct writer {
+    const options *given;
+    const tokenizer *with;
+    byte_list text; /* of all tokens */
+    size_t shown;   /* of its bytes */
+    token_list tokens;
+} writer;
+
+/* How many bytes at the end of a text are the begin of a UTF-8 sequence. */
+static size_t unfinished(const byte_list *text)
+{
+    for (size_t back = 1; back <= 3 && back <= text->count; back++) {
+        unsigned char byte = (unsigned char)text->data[text->count - back];
+        if ((byte & 0xc0) == 0x80)
+            continue;
+        size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+        return length > back ? back : 0;
+    }
+    return 0;
+}
+
+static bool take(void *user, uint32_t token)
+{
+    writer *out = user;
+
+    token_append(&out->tokens, token);
+    if (out->with)
+        tokenizer_decode(out->with, token, false, &out->text);
+    if (out->given->json || out->given->bench)
+        return !interrupted;
+    if (out->given->print_tokens) {
+        printf("%s%u", out->tokens.count > 1 ? "," : "", token);
+    } else {
+        size_t whole = out->text.count - unfinished(&out->text);
+        fwrite(out->text.data + out->shown, 1, whole - out->shown, stdout);
+        out->shown = whole;
+    }
+    fflush(stdout);
+    return !interrupted;
+}
+
+/* Microseconds that the memory needs at least for a step, and what share of the time that is. */
+static double read_share(const model *of, const generation *run, double bytes)
+{
+    static const double h200 = 4.55e6; /* bytes a microsecond that plain loads read */
+
+    return run->each > 0 && !of->device.emulated ? bytes / h200 / run->each : 0;
+}
+
+static void print_json(const model *of, const writer *out, const token_list *prompt,
+                       const generation *run, double bytes)
+{
+    json_t *tokens = json_array(), *given = json_array();
+
+    for (size_t i = 0; i < out->tokens.count; i++)
+        json_array_append_new(tokens, json_integer(out->tokens.list[i]));
+    for (size_t i = 0; i < prompt->count; i++)
+        json_array_append_new(given, json_integer(prompt->list[i]));
+    byte_list valid = {0};
+    append_valid(out->text.data, out->text.count, &valid);
+    json_t *text = json_stringn(valid.data ? valid.data : "", valid.count);
+    free(valid.data);
+    json_t *document = json_pack(
+        "{ss so so so ss sf sf sf ss sb ss}", "mode", griddep_mode_name(run->mode), "prompt", given,
+        "tokens", tokens, "text", text ? text : json_null(), "ended_by", run->ended_by, "first_us",
+        run->first, "token_us", run->each, "token_bytes", bytes, "device", of->device.device_name,
+        "emulated", (int)of->device.emulated, "family", of->config->family);
+    char *line = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    puts(line);
+    free(line);
+    json_decref(document);
+}
+
+static void print_times(const model *of, const token_list *prompt, const generation *run,
+                        double bytes)
+{
+    printf("%s, %u layers, %s, mode %s%s\n", of->config->family, of->config->layers,
+           of->device.device_name, griddep_mode_name(run->mode),
+           of->device.emulated ? " (emulated: no GPU's times)" : "");
+    printf("prompt   %zu tokens, first token after %.2f ms\n", prompt->count, run->first / 1e3);
+    printf("tokens   %u, %.1f us each, %.3f GB read for each", run->count, run->each, bytes / 1e9);
+    if (read_share(of, run, bytes) > 0)
+        printf(", %.1f %% of what an H200 reads (4.55 TB/s)", 100 * read_share(of, run, bytes));
+    putchar('\n');
+}
+
+/* ---- the run ---- */
+
+static sampling choose_sampling(const options *given, const model_config *config)
+{
+    return (sampling){
+        .temperature = isnan(given->temperature) ? config->temperature : given->temperature,
+        .top_p = isnan(given->top_p) ? config->top_p : given->top_p,
+        .repetition_penalty = isnan(given->repetition_penalty) ? config->repetition_penalty
+                                                               : given->repetition_penalty,
+        .top_k = given->top_k < 0 ? config->top_k : (uint32_t)given->top_k,
+        .seed = given->seed};
+}
+
+/* Positions that the run needs, to a multiple of 64. */
+static uint32_t choose_capacity(const options *given, const model_config *config, size_t prompt)
+{
+    uint64_t needed = (prompt + given->count + 63) / 64 * 64;
+    uint64_t capacity = given->context ? given->context : needed;
+
+    if (capacity > config->context)
+        capacity = config->context;
+    if (prompt > capacity)
+        fail("the prompt has %zu tokens, and the context is %llu", prompt,
+             (unsigned long long)capacity);
+    return (uint32_t)capacity;
+}
+
+/* The files' type; f32 becomes bf16. */
+static element choose_type(const options *given, const model_config *config,
+                           const weight_files *files)
+{
+    if (given->type != ELEMENT_OTHER)
+        return given->type;
+    tensor embedding =
+        weights_find(files, "model.embed_tokens.weight", config->vocabulary, config->hidden);
+    return embedding.type == ELEMENT_F16 ? ELEMENT_F16 : ELEMENT_BF16;
+}
+
+static griddep_runtime *open_runtime(const options *given)
+{
+    griddep_error error = {.size = sizeof error};
+    griddep_runtime_options wanted = {.size = sizeof wanted,
+                                      .flags = GRIDDEP_RUNTIME_DEVICE,
+                                      .driver = given->driver,
+                                      .device = (int32_t)given->device};
+    griddep_runtime *runtime = NULL;
+
+    check(griddep_runtime_open(&wanted, &runtime, &error), &error, "the driver");
+    return runtime;
+}
+
+static void run_model(const options *given, const model_config *config, tokenizer *with,
+                      const token_list *prompt)
+{
+    sampling draw = choose_sampling(given, config);
+    weight_files *files = weights_open(given->folder);
+    griddep_runtime *runtime = open_runtime(given);
+    model *of = model_load(config, files, choose_type(given, config, files), given->eight_bits,
+                           choose_capacity(given, config, prompt->count), &draw, runtime);
+    writer out = {.given = given, .with = with};
+    generation run = {.mode = given->mode,
+                      .most = given->count,
+                      .stop = !given->ignore_stop,
+                      .take = take,
+                      .user = &out};
+
+    weights_close(files);
+    signal(SIGINT, on_interrupt);
+    generate(of, prompt, &draw, &run);
+    double bytes = (double)of->step_bytes +
+                   (double)of->cache_bytes_per_position * ((double)prompt->count + run.count / 2.0);
+    if (given->json)
+        print_json(of, &out, prompt, &run, bytes);
+    else if (given->bench)
+        print_times(of, prompt, &run, bytes);
+    else
+        putchar('\n');
+    free(out.text.data);
+    free(out.tokens.list);
+    model_free(of);
+    griddep_runtime_close(runtime);
+}
+
+int main(int count, char **arguments)
+{
+    options given;
+    model_config config;
+    token_list prompt = {0};
+
+    read_options(count, arguments, &given);
+    config_read(given.folder, &config);
+    /* Numbers in and numbers out need no vocabulary. */
+    tokenizer *with = given.numbers && (given.print_tokens || given.bench || given.json) &&
+                              !file_exists(given.folder, "tokenizer.json")
+                          ? NULL
+                          : tokenizer_read(given.folder, config.vocabulary);
+    read_prompt(&given, with, config.vocabulary, &prompt);
+    run_model(&given, &config, with, &prompt);
+    free(prompt.list);
+    tokenizer_free(with);
+    config_free(&config);
+    return interrupted ? 130 : 0;
+}

@@ -1,0 +1,35 @@
+/* Tensors of a folder's safetensors files, mapped and checked. */
+#ifndef LLAMA_WEIGHTS_H
+#define LLAMA_WEIGHTS_H
+
+#include "common.h"
+
+typedef enum element { ELEMENT_BF16, ELEMENT_F16, ELEMENT_F32, ELEMENT_OTHER } element;
+
+typedef struct tensor {
+    const unsigned char *data; /* in a mapped file */
+    uint64_t bytes;
+    element type;
+    const char *type_name; /* as the file has it, "BF16" */
+    const char *file;
+    uint64_t shape[4];
+    uint32_t rank; /* above 4: shape holds the first four */
+} tensor;
+
+typedef struct weight_files weight_files;
+
+/* Opens model.safetensors, or what model.safetensors.index.json lists. */
+weight_files *weights_open(const char *folder);
+void weights_close(weight_files *files);
+
+/* Whether a tensor is there. */
+bool weights_have(const weight_files *files, const char *name);
+
+/* A tensor of that shape, rows 0 for a vector; the program ends where it is missing or otherwise.
+ * */
+tensor weights_find(const weight_files *files, const char *name, uint64_t rows, uint64_t columns);
+
+/* Writes the tensor's elements as bf16 or f16, rounded to nearest even where they are f32. */
+void tensor_convert(const tensor *from, element to, void *target);
+
+#endif

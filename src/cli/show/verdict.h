@@ -1,0 +1,16 @@
+/* The verdicts of a check, a line a kernel: as text, or as JSON. */
+#ifndef GD_CLI_VERDICT_H
+#define GD_CLI_VERDICT_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "griddep.h"
+
+/* file:line:column: kernel k: valid PTX; waits on every path (line 9); ... */
+void gd_verdict_print(FILE *stream, const griddep_verdict *verdict);
+
+json_t *gd_verdict_json(const griddep_verdict *verdict);
+
+#endif

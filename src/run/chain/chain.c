@@ -1,0 +1,672 @@
+/* A chain: launches, copies, fills and host functions, checked and packed when they are added.
+ *
+ * A launch is kept in the driver's own terms, so that running it is one driver call. decide.c
+ * tells what starts early, ready.c makes the modes ready and runs them, change.c changes what is
+ * there. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ptx/handle/ptx.h"
+#include "run/chain/chain.h"
+#include "run/graph/graph.h"
+#include "run/host.h"
+
+enum { GD_CHAIN_MOST_ARGUMENTS = 4096 };
+
+const gd_call_owner gd_chain_owner = {"chain", "griddep_chain_run", false, true};
+
+static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
+    [GRIDDEP_MODE_SERIAL] = "serial",
+    [GRIDDEP_MODE_PDL] = "pdl",
+    [GRIDDEP_MODE_GRAPH] = "graph",
+    [GRIDDEP_MODE_GRAPH_PDL] = "graph-pdl",
+};
+
+/* ---- launches ---- */
+
+static void destroy_entry(gd_chain_entry *entry)
+{
+    if (!entry)
+        return;
+    griddep_ptx_destroy((griddep_ptx *)(uintptr_t)entry->ptx);
+    free(entry->name);
+    free(entry->addresses);
+    free(entry);
+}
+
+static void destroy_launch(gd_chain_launch *launch)
+{
+    gd_call_release(launch->call);
+    gd_call_release(launch->spare);
+    destroy_entry(launch->entry);
+    for (uint32_t i = 0; i < launch->argument_count && launch->uses; i++)
+        free((char *)(uintptr_t)launch->uses[i].element);
+    free(launch->uses);
+    free(launch->on);
+    free(launch->name);
+}
+
+const char *gd_chain_kernel_name(const gd_chain_launch *launch)
+{
+    const char *name = launch->call    ? launch->call->kernel->name
+                       : launch->entry ? launch->entry->name
+                                       : gd_graph_type_name(launch->node);
+
+    return name ? name : "the kernel";
+}
+
+const char *gd_chain_name(const gd_chain_launch *launch)
+{
+    return launch->name ? launch->name : gd_chain_kernel_name(launch);
+}
+
+static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
+{
+    if (chain->count == chain->capacity) {
+        uint32_t capacity = chain->capacity ? chain->capacity * 2 : 16;
+        gd_chain_launch *more =
+            capacity > chain->capacity ? realloc(chain->launches, capacity * sizeof *more) : NULL;
+        if (more)
+            chain->launches = more;
+        if (!more || !gd_chain_grow_sets(chain, capacity))
+            return gd_error_memory(error);
+        chain->capacity = capacity;
+    }
+    if (lane == chain->lane_count) {
+        uint32_t *more = realloc(chain->last, ((size_t)lane + 1) * sizeof *more);
+        if (!more)
+            return gd_error_memory(error);
+        chain->last = more;
+        chain->last[chain->lane_count++] = GD_CHAIN_NONE;
+    }
+    return GRIDDEP_OK;
+}
+
+/* Where a copy, a fill or a host function stands beside a kernel. */
+static void note_neighbours(griddep_chain *chain, uint32_t from, uint32_t to)
+{
+    const bool first = gd_chain_is_kernel(chain, from), second = gd_chain_is_kernel(chain, to);
+
+    chain->launches[from].before_kernel |= !first && second;
+    chain->launches[to].behind_kernel |= first && !second;
+}
+
+/* Whether no launch but `own` has a name. */
+static int32_t check_name(const griddep_chain *chain, const char *name, uint32_t own,
+                          griddep_error *error)
+{
+    for (uint32_t i = 0; i < chain->count && name; i++) {
+        if (i != own && chain->launches[i].name && !strcmp(chain->launches[i].name, name))
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launch %" PRIu32 " (%s) is named \"%s\" already", i,
+                                gd_chain_kernel_name(&chain->launches[i]), name);
+    }
+    return GRIDDEP_OK;
+}
+
+/* What the item has is taken over on success, but for its name, which is copied. */
+static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep_error *error)
+{
+    char *name = NULL;
+
+    if (item->lane > chain->lane_count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "lane %" PRIu32 " of a chain that has %" PRIu32
+                            "; lanes are numbered without gaps",
+                            item->lane, chain->lane_count);
+    int32_t status = check_name(chain, item->name, chain->count, error);
+    if (!status && item->name && !(name = strdup(item->name)))
+        status = gd_error_memory(error);
+    if (!status)
+        status = grow(chain, item->lane, error);
+    if (status) {
+        free(name);
+        return status;
+    }
+    gd_chain_launch *launch = &chain->launches[chain->count];
+    *launch = *item;
+    launch->name = name;
+    launch->previous = chain->last[item->lane];
+    gd_chain_decide_trigger(chain, launch);
+    chain->last[item->lane] = chain->count++;
+    if (launch->previous != GD_CHAIN_NONE)
+        note_neighbours(chain, launch->previous, chain->count - 1);
+    gd_chain_fill_sets(chain);
+    chain->lanes_ready = false;
+    gd_chain_drop_graphs(chain);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, gd_call *call,
+                             griddep_error *error)
+{
+    const gd_chain_launch item = {.node = like->node,
+                                  .call = call,
+                                  .move = like->move,
+                                  .name = like->name,
+                                  .lane = like->lane,
+                                  .argument_count = like->argument_count};
+
+    return append(chain, &item, error);
+}
+
+static int32_t launch_move(const griddep_chain *chain, const gd_chain_launch *launch,
+                           gd_CUstream stream, griddep_error *error)
+{
+    const gd_driver *driver = chain->runtime->driver;
+    const gd_chain_move *move = &launch->move;
+    gd_CUresult result =
+        launch->node == GRIDDEP_GRAPH_NODE_COPY
+            ? driver->cuMemcpyAsync(move->target, move->source, (size_t)move->bytes, stream)
+        : launch->node == GRIDDEP_GRAPH_NODE_FILL
+            ? driver->cuMemsetD8Async(move->target, move->value, (size_t)move->bytes, stream)
+            : driver->cuLaunchHostFunc(stream, move->function, move->user);
+
+    if (result == GD_CUDA_SUCCESS)
+        return GRIDDEP_OK;
+    int32_t status = gd_driver_fail(driver, result, error, "a %s of %" PRIu64 " bytes",
+                                    gd_chain_kernel_name(launch), move->bytes);
+    return gd_runtime_blame_stream(chain->runtime, stream, status, error);
+}
+
+int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index,
+                            int32_t reason, gd_CUstream stream, gd_CUevent event,
+                            griddep_error *error)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_call *call = launch->call;
+    const bool by_event = gd_chain_previous(launch) != launch->previous;
+    gd_launch_given given;
+    int32_t status;
+
+    if (call) {
+        gd_launch_give(chain->runtime, &call->launch, gd_chain_pdl(chain, mode, index),
+                       !by_event && reason <= GRIDDEP_REASON_FORCED, stream, event, &given);
+        status = gd_launch_submit(call->kernel, &call->launch, &given, call->pointers, NULL, error);
+    } else {
+        status = launch_move(chain, launch, stream, error);
+    }
+    if (status)
+        gd_error_append(error, " (launch %" PRIu32 " of the chain)", index);
+    return status;
+}
+
+/* ---- public ---- */
+
+static int32_t check_given(const griddep_chain *chain, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    return status || chain ? status : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "chain is NULL");
+}
+
+int32_t gd_chain_can_run(const griddep_chain *chain, int32_t mode, griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (!chain->runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the chain was made without a runtime: it can be checked, not run");
+    if (mode < 0 || mode >= GRIDDEP_MODE_COUNT)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "mode is %" PRId32 ", which is no GRIDDEP_MODE_*", mode);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_chain_no_launch(const griddep_chain *chain, uint32_t index, griddep_error *error)
+{
+    return gd_error_no_number(error, "the chain", "", chain->count, "launch", "launches", index);
+}
+
+const char *griddep_mode_name(int32_t mode)
+{
+    return mode >= 0 && mode < GRIDDEP_MODE_COUNT ? mode_names[mode] : NULL;
+}
+
+int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!name || !mode)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name ? "mode" : "name");
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++) {
+        if (!strcmp(mode_names[i], name)) {
+            *mode = i;
+            return GRIDDEP_OK;
+        }
+    }
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                        "there is no mode \"%s\"; there are serial, pdl, graph and graph-pdl",
+                        name);
+}
+
+int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!chain)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "chain is NULL");
+    griddep_chain *created = calloc(1, sizeof *created);
+    if (!created)
+        return gd_error_memory(error);
+    created->sets = calloc(1, sizeof(gd_chain_set *));
+    if (!created->sets || !(created->sets[0] = gd_chain_make_set(created))) {
+        free(created->sets);
+        free(created);
+        return gd_error_memory(error);
+    }
+    created->set_count = 1;
+    created->runtime = runtime ? gd_runtime_hold(runtime) : NULL;
+    *chain = created;
+    return GRIDDEP_OK;
+}
+
+static void end_later(griddep_runtime *runtime, void *chain)
+{
+    (void)runtime;
+    griddep_chain_destroy(chain);
+}
+
+void griddep_chain_destroy(griddep_chain *chain)
+{
+    if (!chain || (chain->runtime && gd_host_put_off(chain->runtime, end_later, chain, NULL)))
+        return;
+    for (uint32_t i = 0; i < chain->set_count; i++)
+        gd_chain_free_set(chain, chain->sets[i], i == chain->set);
+    free(chain->sets);
+    if (chain->runtime)
+        gd_chain_end_lanes(chain->runtime, chain->lanes);
+    for (uint32_t i = 0; i < chain->count; i++)
+        destroy_launch(&chain->launches[i]);
+    free(chain->launches);
+    free(chain->last);
+    if (chain->runtime)
+        gd_runtime_release(chain->runtime);
+    free(chain);
+}
+
+int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
+                          const griddep_launch_config *config, const griddep_argument *arguments,
+                          uint32_t argument_count, griddep_error *error)
+{
+    griddep_launch_config own;
+    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_KERNEL, .argument_count = argument_count};
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (!kernel || !config)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            kernel ? "config" : "kernel");
+    if (kernel->runtime != chain->runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s belongs to another runtime than the chain", kernel->name);
+    status = gd_launch_read_config(&own, config, error);
+    if (!status)
+        status = gd_call_create(kernel, &own, arguments, argument_count, &gd_chain_owner,
+                                &item.call, error);
+    if (status)
+        return status;
+    item.lane = own.lane;
+    item.name = (char *)(uintptr_t)own.name;
+    status = append(chain, &item, error);
+    if (status)
+        gd_call_release(item.call);
+    return status;
+}
+
+/* ---- what is no kernel */
+
+int32_t gd_chain_check_range(uint64_t address, uint64_t bytes, const char *what,
+                             griddep_error *error)
+{
+    if (!address || !bytes || address > UINT64_MAX - bytes)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the %s is %" PRIu64 " bytes at address 0x%" PRIx64, what, bytes,
+                            address);
+    return GRIDDEP_OK;
+}
+
+/* Its configuration tells lane and name alone. */
+static int32_t read_place(const griddep_launch_config *config, gd_chain_launch *item,
+                          griddep_error *error)
+{
+    griddep_launch_config own = {.size = sizeof own};
+
+    if (!config)
+        return GRIDDEP_OK;
+    int32_t status = gd_launch_read_config(&own, config, error);
+    if (status)
+        return status;
+    item->lane = own.lane;
+    item->name = (char *)(uintptr_t)own.name;
+    const griddep_launch_config allowed = {.size = own.size, .lane = own.lane, .name = own.name};
+    if (memcmp(&own, &allowed, sizeof own))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "config tells the lane and the name of a %s, and nothing else",
+                            gd_graph_type_name(item->node));
+    return GRIDDEP_OK;
+}
+
+static int32_t add_move(griddep_chain *chain, const griddep_launch_config *config,
+                        gd_chain_launch *item, griddep_error *error)
+{
+    int32_t status = read_place(config, item, error);
+
+    return status ? status : append(chain, item, error);
+}
+
+int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config *config,
+                               uint64_t target, uint64_t source, uint64_t bytes,
+                               griddep_error *error)
+{
+    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_COPY,
+                            .move = {.target = target, .source = source, .bytes = bytes},
+                            .argument_count = 2};
+    int32_t status = check_given(chain, error);
+
+    if (!status)
+        status = gd_chain_check_range(target, bytes, "target", error);
+    if (!status)
+        status = gd_chain_check_range(source, bytes, "source", error);
+    return status ? status : add_move(chain, config, &item, error);
+}
+
+int32_t griddep_chain_add_fill(griddep_chain *chain, const griddep_launch_config *config,
+                               uint64_t address, uint8_t value, uint64_t bytes,
+                               griddep_error *error)
+{
+    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_FILL,
+                            .move = {.target = address, .value = value, .bytes = bytes},
+                            .argument_count = 1};
+    int32_t status = check_given(chain, error);
+
+    if (!status)
+        status = gd_chain_check_range(address, bytes, "target", error);
+    return status ? status : add_move(chain, config, &item, error);
+}
+
+int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config *config,
+                               griddep_host_function function, void *user, griddep_error *error)
+{
+    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_HOST,
+                            .move = {.function = function, .user = user}};
+    int32_t status = check_given(chain, error);
+
+    if (!status && !function)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "function is NULL");
+    return status ? status : add_move(chain, config, &item, error);
+}
+
+/* ---- entries of PTX */
+
+/* An argument of 8 bytes may be an address; how far it reaches, the head comment may tell. */
+static int32_t read_address(const griddep_ptx *ptx, uint32_t entry,
+                            const griddep_launch_config *config, const griddep_argument *arguments,
+                            uint32_t count, uint32_t index, gd_chain_address *address)
+{
+    const griddep_argument *argument = &arguments[index];
+
+    if (argument->bytes != sizeof address->at)
+        return GRIDDEP_OK;
+    memcpy(&address->at, gd_launch_argument_data(argument), sizeof address->at);
+    int32_t status = ptx ? griddep_ptx_get_extent(ptx, entry, config, arguments, count, index,
+                                                  &address->bytes, NULL)
+                         : GRIDDEP_ERROR_NOT_FOUND;
+    if (status)
+        address->bytes = 0;
+    return status == GRIDDEP_ERROR_MEMORY ? status : GRIDDEP_OK;
+}
+
+static int32_t read_entry(gd_chain_entry *made, const griddep_launch_config *config,
+                          const griddep_argument *arguments, uint32_t count, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+    uint32_t entry = 0;
+
+    if (made->ptx && !gd_ptx_find_entry(made->ptx, made->name, &entry))
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry \"%s\"",
+                            made->ptx->module.name, made->name);
+    if (!arguments)
+        return GRIDDEP_OK;
+    if (made->ptx)
+        status = griddep_ptx_check_launch(made->ptx, entry, config, arguments, count, error);
+    made->addresses = calloc((size_t)count + 1, sizeof *made->addresses);
+    if (!status && !made->addresses)
+        status = gd_error_memory(error);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = read_address(made->ptx, entry, config, arguments, count, i, &made->addresses[i]);
+    return status == GRIDDEP_ERROR_MEMORY ? gd_error_memory(error) : status;
+}
+
+int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry,
+                              const griddep_launch_config *config,
+                              const griddep_argument *arguments, uint32_t argument_count,
+                              griddep_error *error)
+{
+    griddep_launch_config own = {.size = sizeof own};
+    gd_chain_launch item = {.argument_count = argument_count};
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (chain->runtime || (ptx && !entry) || (arguments && !config))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            chain->runtime ? "the chain has a runtime; griddep_chain_add adds to it"
+                            : ptx && !entry ? "entry is NULL"
+                                            : "config is NULL");
+    if (config)
+        status = gd_launch_read_config(&own, config, error);
+    if (!status && own.stream)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "a launch in a chain has no stream of its own");
+    if (status)
+        return status;
+    if (argument_count > GD_CHAIN_MOST_ARGUMENTS)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%" PRIu32 " arguments; a launch has at most %d", argument_count,
+                            GD_CHAIN_MOST_ARGUMENTS);
+    item.lane = own.lane;
+    item.name = (char *)(uintptr_t)own.name;
+    item.entry = calloc(1, sizeof *item.entry);
+    if (!item.entry)
+        return gd_error_memory(error);
+    *item.entry = (gd_chain_entry){
+        .ptx = ptx ? gd_ptx_hold(ptx) : NULL, .name = entry ? strdup(entry) : NULL, .pdl = own.pdl};
+    status = entry && !item.entry->name
+                 ? gd_error_memory(error)
+                 : read_entry(item.entry, &own, arguments, argument_count, error);
+    if (!status)
+        status = append(chain, &item, error);
+    if (status)
+        destroy_entry(item.entry);
+    return status;
+}
+
+int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
+                             griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count || on >= chain->count)
+        return gd_chain_no_launch(chain, index >= chain->count ? index : on, error);
+    gd_chain_launch *launch = &chain->launches[index];
+    if (on >= index)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launch %" PRIu32 " (%s) cannot wait for launch %" PRIu32
+                            " (%s), which is not before it",
+                            index, gd_chain_name(launch), on, gd_chain_name(&chain->launches[on]));
+    if (chain->launches[on].lane == launch->lane)
+        return GRIDDEP_OK;
+    for (uint32_t i = 0; i < launch->on_count; i++) {
+        if (launch->on[i] == on)
+            return GRIDDEP_OK;
+    }
+    uint32_t *more = realloc(launch->on, ((size_t)launch->on_count + 1) * sizeof *more);
+    if (!more)
+        return gd_error_memory(error);
+    launch->on = more;
+    launch->on[launch->on_count++] = on;
+    chain->launches[on].watched = true;
+    note_neighbours(chain, on, index);
+    gd_chain_follow_trigger(chain, launch);
+    chain->lanes_ready = false;
+    gd_chain_drop_graphs(chain);
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char *name,
+                               griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count)
+        return gd_chain_no_launch(chain, index, error);
+    status = check_name(chain, name, index, error);
+    if (status)
+        return status;
+    char *copy = name ? strdup(name) : NULL;
+    if (name && !copy)
+        return gd_error_memory(error);
+    free(chain->launches[index].name);
+    chain->launches[index].name = copy;
+    return GRIDDEP_OK;
+}
+
+/* The launch, where it has such an argument. Of code that is not known, a use tells that it does.
+ * */
+static int32_t find_argument(const griddep_chain *chain, uint32_t index, uint32_t argument,
+                             bool more, griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count)
+        return gd_chain_no_launch(chain, index, error);
+    const gd_chain_launch *launch = &chain->launches[index];
+    bool open =
+        more && launch->entry && !launch->entry->addresses && argument < GD_CHAIN_MOST_ARGUMENTS;
+    if (argument >= launch->argument_count && !open)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "launch %" PRIu32 " (%s) has %" PRIu32
+                            " arguments; there is no number %" PRIu32,
+                            index, gd_chain_name(launch), launch->argument_count, argument);
+    return GRIDDEP_OK;
+}
+
+static int32_t make_room(gd_chain_launch *launch, uint32_t argument, griddep_error *error)
+{
+    uint32_t count = argument < launch->argument_count ? launch->argument_count : argument + 1;
+
+    if (launch->uses && count == launch->argument_count)
+        return GRIDDEP_OK;
+    griddep_use *more = realloc(launch->uses, count * sizeof *more);
+    if (!more)
+        return gd_error_memory(error);
+    uint32_t there = launch->uses ? launch->argument_count : 0;
+    memset(more + there, 0, (count - there) * sizeof *more);
+    launch->uses = more;
+    launch->argument_count = count;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
+                              const griddep_use *use, griddep_error *error)
+{
+    griddep_use own;
+    char *element = NULL;
+    int32_t status = find_argument(chain, index, argument, true, error);
+
+    if (!status)
+        status = use ? gd_struct_read(&own, sizeof own, sizeof own, use, "griddep_use", error)
+                     : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "use is NULL");
+    if (status)
+        return status;
+    if (own.access < GRIDDEP_ACCESS_UNKNOWN || own.access > GRIDDEP_ACCESS_CONSTANT || own.reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "access is %" PRId32
+                            ", which is no GRIDDEP_ACCESS_*, or reserved is not zero",
+                            own.access);
+    if (own.buffer > INT32_MAX)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "buffer is %" PRIu32 "; numbers end at %" PRId32, own.buffer,
+                            INT32_MAX);
+    gd_chain_launch *launch = &chain->launches[index];
+    status = make_room(launch, argument, error);
+    if (status)
+        return status;
+    if (own.element && !(element = strdup(own.element)))
+        return gd_error_memory(error);
+    free((char *)(uintptr_t)launch->uses[argument].element);
+    own.element = element;
+    launch->uses[argument] = own;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
+                              griddep_use *use, griddep_error *error)
+{
+    griddep_use *uses;
+    int32_t status = find_argument(chain, index, argument, false, error);
+
+    if (!status)
+        status = gd_chain_read_uses(chain, &uses, error);
+    if (status)
+        return status;
+    uint64_t at = argument;
+    for (uint32_t i = 0; i < index; i++)
+        at += chain->launches[i].argument_count;
+    status = gd_struct_write(use, &uses[at], sizeof *use, sizeof *use, "griddep_use", error);
+    free(uses);
+    return status;
+}
+
+uint32_t griddep_chain_length(const griddep_chain *chain)
+{
+    return chain ? chain->count : 0;
+}
+
+int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_t *index,
+                           griddep_error *error)
+{
+    uint32_t found = GD_CHAIN_NONE, kernels = 0;
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (!name || !index)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name ? "index" : "name");
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        if (launch->name && !strcmp(launch->name, name)) {
+            *index = i;
+            return GRIDDEP_OK;
+        }
+        if (!launch->name && gd_chain_is_kernel(chain, i) &&
+            !strcmp(gd_chain_kernel_name(launch), name)) {
+            found = i;
+            kernels++;
+        }
+    }
+    if (!kernels)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the chain has no launch \"%s\"", name);
+    if (kernels > 1)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%" PRIu32 " launches of kernel %s have no name of their own", kernels,
+                            name);
+    *index = found;
+    return GRIDDEP_OK;
+}

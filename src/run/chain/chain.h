@@ -1,0 +1,229 @@
+/* A chain: its entries in lanes, what they depend on across lanes, their sets of arguments, and
+ * what each mode made ready. An entry is a launch of a kernel, a copy, a fill or a host
+ * function; where nothing else is said, "launch" means any of them. */
+#ifndef GD_RUN_CHAIN_H
+#define GD_RUN_CHAIN_H
+
+#include "griddep.h"
+#include "base/text.h"
+#include "run/launch/call.h"
+
+#define GD_CHAIN_NONE UINT32_MAX
+
+/* An argument as an address: 0 where it is none, and how far it reaches; 0: not known. */
+typedef struct gd_chain_address {
+    uint64_t at, bytes;
+} gd_chain_address;
+
+/* What a copy, a fill or a host function does. */
+typedef struct gd_chain_move {
+    uint64_t target, source, bytes; /* a fill has no source, a host function none of them */
+    uint8_t value;
+    griddep_host_function function;
+    void *user;
+} gd_chain_move;
+
+/* A launch of a chain without a runtime. */
+typedef struct gd_chain_entry {
+    const griddep_ptx *ptx; /* held; NULL: the code is not known */
+    char *name;             /* NULL: likewise */
+    int32_t pdl;
+    gd_chain_address *addresses; /* by argument; NULL: arguments are not known */
+} gd_chain_entry;
+
+typedef struct gd_chain_launch {
+    int32_t node;          /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST */
+    gd_call *call;         /* NULL in a chain without a runtime, and of what is no kernel */
+    gd_call *spare;        /* one like it, to pack other arguments into; NULL: there is none */
+    gd_chain_entry *entry; /* of a kernel in a chain without one */
+    gd_chain_move move;    /* of what is no kernel */
+    char *name;            /* that the caller gave; NULL */
+    griddep_use *uses;     /* by argument, elements owned; NULL, or size 0: nothing was said */
+    uint32_t argument_count;
+    uint32_t lane;
+    uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */
+    uint32_t *on;      /* launches of other lanes that it waits for */
+    uint32_t on_count;
+    bool behind_kernel, before_kernel; /* of what is no kernel: it stands beside one */
+    bool watched;                      /* a launch of another lane waits for it */
+    bool early; /* in mode pdl those may begin at its trigger: each of them waits on every path,
+                   * and the launch can record it */
+} gd_chain_launch;
+
+/* A lane besides the first: a stream of its own. */
+typedef struct gd_chain_lane {
+    gd_CUstream stream;
+    gd_CUevent end; /* of the lane's last launch */
+} gd_chain_lane;
+
+/* What stream modes need for several lanes. While a capture has it, it cannot serve outside of
+ * that, nor be ended unless the capture is spoilt. */
+typedef struct gd_chain_lanes {
+    struct gd_chain_lanes *next; /* in the runtime's list of those set aside */
+    gd_chain_lane *list;         /* [0] is not used */
+    uint32_t count;
+    gd_CUevent start;   /* of the chain, for the other lanes */
+    gd_CUevent *events; /* recorded behind launches, by launch; NULL where nothing waits for one */
+    uint32_t event_count;
+    bool captured; /* the last run was into a capture, which may have them still */
+} gd_chain_lanes;
+
+/* What a graph mode made ready: so many rounds of the chain as one graph. Node r * count + i is
+ * launch i in round r. */
+typedef struct gd_chain_graph {
+    griddep_graph *graph; /* NULL: not made yet, or captured */
+    gd_CUgraphExec exec;  /* captured, where the driver takes programmatic edges in no other way */
+    int8_t *edges;        /* of one round, for each launch, as griddep_hop_info.edge */
+} gd_chain_graph;
+
+/* Graphs are of 1, 2, 4, ... rounds. */
+enum { GD_CHAIN_POWERS = 11, GD_CHAIN_MOST_NODES = 1024 };
+
+/* What a set of arguments has to itself. */
+typedef struct gd_chain_set {
+    gd_call **calls;      /* by launch, while another set is selected: then they stand in the */
+    gd_chain_move *moves; /* launches */
+    gd_chain_graph graphs[GRIDDEP_MODE_COUNT][GD_CHAIN_POWERS]; /* of stream modes: the order of
+                                                                 * lanes, which nobody
+                                                                 * instantiates */
+    uint64_t made;     /* a bit for each of them that there is: mode * GD_CHAIN_POWERS + power */
+    int32_t proof;     /* whether round may follow round early: 1, 0; -1: not looked at */
+    griddep_use *uses; /* that the proof was made with */
+} gd_chain_set;
+
+struct griddep_chain {
+    griddep_runtime *runtime; /* NULL: its launches are entries of PTX, to be checked */
+    gd_chain_launch *launches;
+    uint32_t count, capacity;
+    uint32_t *last; /* launch of each lane */
+    uint32_t lane_count;
+    gd_chain_lanes *lanes; /* made by the first run in a stream mode */
+    bool lanes_ready;      /* nothing was added since */
+    gd_chain_set **sets;
+    uint32_t set_count, set;
+};
+
+/* ---- decide.c */
+
+bool gd_chain_is_graph(int32_t mode);
+bool gd_chain_is_kernel(const griddep_chain *chain, uint32_t index);
+
+/* The launch before one: in its lane or, for a lane's first, the last that it waits for.
+ * GD_CHAIN_NONE. */
+uint32_t gd_chain_previous(const gd_chain_launch *launch);
+
+/* What a launch says in a mode: GRIDDEP_PDL_*. */
+int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index);
+
+/* Whether a launch begins early in a mode, as griddep_hop_info.reason tells: GRIDDEP_REASON_*. */
+int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index);
+
+/* Whether the launch `to` begins early beside `from`, which comes before it in its lane or which it
+ * waits for: GRIDDEP_REASON_*. A forced launch is forced in its lane; beside launches of others its
+ * wait decides. */
+int32_t gd_chain_decide_after(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to);
+
+/* The same of the first launch beside the last one of the round before. What the check says of that
+ * is known: gd_chain_prove_round. */
+int32_t gd_chain_decide_round(const griddep_chain *chain, int32_t mode);
+
+/* Whether a launch can record its trigger for other lanes; and what one that waits for others takes
+ * from that. */
+void gd_chain_decide_trigger(const griddep_chain *chain, gd_chain_launch *launch);
+void gd_chain_follow_trigger(griddep_chain *chain, const gd_chain_launch *launch);
+
+/* ---- chain.c */
+
+extern const gd_call_owner gd_chain_owner;
+
+/* Appends a launch like one of another chain, with another call where it is a kernel's, which is
+ * taken over on success, without what it depends on. */
+int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch, gd_call *call,
+                             griddep_error *error);
+
+/* The name of a launch's kernel; else what it is, "copy". And the name that the caller gave it;
+ * else that. */
+const char *gd_chain_kernel_name(const gd_chain_launch *launch);
+const char *gd_chain_name(const gd_chain_launch *launch);
+
+/* Whether a copy or fill can have so many bytes at an address; `what` names it. */
+int32_t gd_chain_check_range(uint64_t address, uint64_t bytes, const char *what,
+                             griddep_error *error);
+
+int32_t gd_chain_no_launch(const griddep_chain *chain, uint32_t index, griddep_error *error);
+
+/* Whether the chain can be run in a mode: it has a runtime. */
+int32_t gd_chain_can_run(const griddep_chain *chain, int32_t mode, griddep_error *error);
+
+/* Launches one in a stream, with the decision about attribute 6; it records an event at its trigger
+ * unless that is NULL. The context is current. */
+int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index,
+                            int32_t reason, gd_CUstream stream, gd_CUevent event,
+                            griddep_error *error);
+
+/* ---- ready.c */
+
+/* What the selected set has of a mode, of 2 to the power rounds. What is put there is noted. */
+void gd_chain_note_graph(const griddep_chain *chain, int32_t mode, uint32_t power);
+gd_chain_graph *gd_chain_graph_of(const griddep_chain *chain, int32_t mode, uint32_t power);
+
+/* Gives back what the graph modes made of all sets, or of one. */
+void gd_chain_drop_graphs(griddep_chain *chain);
+void gd_chain_drop_set_graphs(const griddep_chain *chain, gd_chain_set *set);
+
+/* ---- change.c */
+
+/* A set like the selected one. NULL: no memory. Takes NULL. */
+gd_chain_set *gd_chain_make_set(const griddep_chain *chain);
+void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set, bool selected);
+
+/* Room for a launch in the sets that are not selected; and the launch itself, which is the last. */
+bool gd_chain_grow_sets(griddep_chain *chain, uint32_t capacity);
+void gd_chain_fill_sets(griddep_chain *chain);
+
+/* ---- check.c */
+
+/* What stands behind each argument, said or inferred, by launch and argument one after the other;
+ * to free. The context need not be current. */
+int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error);
+
+/* How many bytes a launch may write from where each of its arguments points to, in the order of
+ * `uses`: 0 where it writes nothing there, 1 where nobody tells how many. */
+int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses, uint64_t *bytes,
+                             griddep_error *error);
+
+/* Checks the chain, its launches' texts in place of their modules' where `texts` (may be NULL) has
+ * one, and their `pdl` where that is not NULL. */
+int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *texts,
+                          const int32_t *pdl, griddep_findings **findings, griddep_error *error);
+
+/* Finds out whether the first launch of a round may begin beside the last one of the round before:
+ * whether the check of two rounds finds no hazard that it would not find if it began behind it. The
+ * first that it finds is appended to `text`, which may be NULL. */
+int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error *error);
+
+/* ---- lane.c. The context is current. */
+
+struct gd_capture_state;
+
+/* Launches all of a chain that has several lanes. */
+int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                              griddep_error *error);
+
+/* Makes the streams and events of the lanes that are not there yet, or that another capture than
+ * the stream's has. */
+int32_t gd_chain_make_lanes(griddep_chain *chain, const struct gd_capture_state *capture,
+                            griddep_error *error);
+
+/* Gives streams and events back, or sets those that a capture has aside. Takes NULL, and the
+ * runtime's whole list. The context need not be current. */
+void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes);
+
+/* Forgets them; nothing is asked of the driver. */
+void gd_chain_free_lanes(gd_chain_lanes *lanes);
+
+/* A graph of so many rounds of the launches in a mode. */
+int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, uint32_t rounds,
+                            griddep_graph **graph, griddep_error *error);
+
+#endif

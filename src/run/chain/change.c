@@ -1,0 +1,368 @@
+/* What changes in a chain between runs: arguments, addresses and configurations of its launches,
+ * one by one or a whole set at once.
+ *
+ * Stream modes read the launches anew in each run. The graphs that graph modes made are changed
+ * node by node; what the driver does not change so, it is given anew by the next run. Each set
+ * has graphs of its own, so that another set costs a run nothing: an update of each node would. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/chain/chain.h"
+#include "run/graph/graph.h"
+
+/* ---- sets ---- */
+
+gd_chain_set *gd_chain_make_set(const griddep_chain *chain)
+{
+    gd_chain_set *set = calloc(1, sizeof *set);
+
+    if (!set)
+        return NULL;
+    set->proof = -1;
+    set->calls = calloc((size_t)chain->capacity + 1, sizeof(gd_call *));
+    set->moves = calloc((size_t)chain->capacity + 1, sizeof *set->moves);
+    if (!set->calls || !set->moves) {
+        gd_chain_free_set(chain, set, true);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < chain->count; i++) {
+        set->calls[i] = chain->launches[i].call ? gd_call_hold(chain->launches[i].call) : NULL;
+        set->moves[i] = chain->launches[i].move;
+    }
+    return set;
+}
+
+void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set, bool selected)
+{
+    gd_chain_drop_set_graphs(chain, set);
+    for (uint32_t i = 0; i < chain->count && !selected; i++)
+        gd_call_release(set->calls[i]);
+    free(set->calls);
+    free(set->moves);
+    free(set->uses);
+    free(set);
+}
+
+bool gd_chain_grow_sets(griddep_chain *chain, uint32_t capacity)
+{
+    for (uint32_t i = 0; i < chain->set_count; i++) {
+        gd_chain_set *set = chain->sets[i];
+        gd_call **calls = realloc(set->calls, ((size_t)capacity + 1) * sizeof(gd_call *));
+        if (!calls)
+            return false;
+        set->calls = calls;
+        gd_chain_move *moves = realloc(set->moves, ((size_t)capacity + 1) * sizeof *moves);
+        if (!moves)
+            return false;
+        set->moves = moves;
+    }
+    return true;
+}
+
+void gd_chain_fill_sets(griddep_chain *chain)
+{
+    const uint32_t index = chain->count - 1;
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    for (uint32_t i = 0; i < chain->set_count; i++) {
+        if (i == chain->set)
+            continue;
+        chain->sets[i]->calls[index] = launch->call ? gd_call_hold(launch->call) : NULL;
+        chain->sets[i]->moves[index] = launch->move;
+    }
+}
+
+static void select_set(griddep_chain *chain, uint32_t to)
+{
+    gd_chain_set *old = chain->sets[chain->set], *new = chain->sets[to];
+
+    for (uint32_t i = 0; i < chain->count && to != chain->set; i++) {
+        gd_chain_launch *launch = &chain->launches[i];
+        old->calls[i] = launch->call;
+        old->moves[i] = launch->move;
+        launch->call = new->calls[i];
+        launch->move = new->moves[i];
+    }
+    chain->set = to;
+}
+
+/* ---- one launch ---- */
+
+/* Changes the node of a launch in one graph, in each of its rounds; false: the driver does not. */
+static bool change_graph(const griddep_chain *chain, const gd_chain_graph *graph, uint32_t index,
+                         uint32_t rounds, gd_call *call, const gd_graph_node *move)
+{
+    int32_t status = graph->exec ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK;
+
+    for (uint32_t round = 0; round < rounds && graph->graph && !status; round++) {
+        const uint32_t node = round * chain->count + index;
+        status = call ? gd_graph_set_call(graph->graph, node, call, NULL)
+                      : gd_graph_set_move(graph->graph, node, move, NULL);
+    }
+    return !status;
+}
+
+/* All graphs of a set. */
+static void change_graphs(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
+                          gd_call *call, const gd_graph_node *move)
+{
+    bool changed = true;
+    uint32_t at = 0;
+
+    for (uint64_t left = set->made; left && changed; left >>= 1, at++) {
+        const uint32_t power = at % GD_CHAIN_POWERS;
+        if (left & 1)
+            changed = change_graph(chain, &set->graphs[at / GD_CHAIN_POWERS][power], index,
+                                   UINT32_C(1) << power, call, move);
+    }
+    if (!changed)
+        gd_chain_drop_set_graphs(chain, set);
+}
+
+/* The launch, where it is a kernel's in a chain that can be run. */
+static int32_t find_kernel(griddep_chain *chain, uint32_t index, griddep_error *error)
+{
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count)
+        return gd_chain_no_launch(chain, index, error);
+    return chain->launches[index].call
+               ? GRIDDEP_OK
+               : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " is a %s", index,
+                              gd_chain_kernel_name(&chain->launches[index]));
+}
+
+static int32_t set_arguments(griddep_chain *chain, uint32_t index,
+                             const griddep_argument *arguments, uint32_t count,
+                             griddep_error *error)
+{
+    gd_chain_launch *launch = &chain->launches[index];
+    gd_call *call = launch->spare && gd_call_is_alone(launch->spare) ? launch->spare : NULL;
+    int32_t status = call ? gd_call_pack_again(call, arguments, count, error)
+                          : gd_call_with_arguments(launch->call, arguments, count, &gd_chain_owner,
+                                                   &call, error);
+
+    if (status)
+        return status;
+    change_graphs(chain, chain->sets[chain->set], index, call, NULL);
+    if (call != launch->spare)
+        gd_call_release(launch->spare);
+    launch->spare = launch->call; /* the next change needs no memory */
+    launch->call = call;
+    return GRIDDEP_OK;
+}
+
+/* The driver changes neither in an executable graph. */
+static bool keeps_nodes(const gd_call *a, const gd_call *b)
+{
+    return gd_call_same_attributes(a, b) && a->launch.pdl == b->launch.pdl;
+}
+
+/* Where a set keeps the call of a launch. */
+static gd_call **call_of(griddep_chain *chain, uint32_t set, uint32_t index)
+{
+    return set == chain->set ? &chain->launches[index].call : &chain->sets[set]->calls[index];
+}
+
+/* A call in the new configuration for each set, or none. */
+static int32_t make_calls(griddep_chain *chain, uint32_t index, const griddep_launch_config *config,
+                          gd_call **calls, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t set = 0; set < chain->set_count && !status; set++)
+        status = gd_call_with_config(*call_of(chain, set, index), config, &gd_chain_owner,
+                                     &calls[set], error);
+    for (uint32_t set = 0; set < chain->set_count && status; set++)
+        gd_call_release(calls[set]);
+    return status;
+}
+
+static void set_calls(griddep_chain *chain, uint32_t index, gd_call **calls)
+{
+    gd_call_release(chain->launches[index].spare);
+    chain->launches[index].spare = NULL;
+    for (uint32_t set = 0; set < chain->set_count; set++) {
+        gd_call **place = call_of(chain, set, index);
+        if (keeps_nodes(*place, calls[set]))
+            change_graphs(chain, chain->sets[set], index, calls[set], NULL);
+        else
+            gd_chain_drop_set_graphs(chain, chain->sets[set]);
+        gd_call_release(*place);
+        *place = calls[set];
+    }
+    for (uint32_t i = 0; i < chain->count; i++)
+        gd_chain_decide_trigger(chain, &chain->launches[i]);
+    for (uint32_t i = 0; i < chain->count; i++)
+        gd_chain_follow_trigger(chain, &chain->launches[i]);
+}
+
+static int32_t check_config(const griddep_chain *chain, uint32_t index,
+                            const griddep_launch_config *config, griddep_error *error)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    if (config->lane != launch->lane)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launch %" PRIu32 " (%s) stays in lane %" PRIu32
+                            "; the configuration says %" PRIu32,
+                            index, gd_chain_name(launch), launch->lane, config->lane);
+    if (config->name && (!launch->name || strcmp(config->name, launch->name) != 0))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launch %" PRIu32 " (%s) keeps its name, \"%s\"", index,
+                            gd_chain_name(launch), launch->name ? launch->name : "");
+    return GRIDDEP_OK;
+}
+
+/* The launch, where it is one of these. */
+static int32_t find_move(griddep_chain *chain, uint32_t index, int32_t node, const char *what,
+                         griddep_error *error)
+{
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count)
+        return gd_chain_no_launch(chain, index, error);
+    return chain->launches[index].node == node
+               ? GRIDDEP_OK
+               : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " (%s) is no %s",
+                              index, gd_chain_name(&chain->launches[index]), what);
+}
+
+static void set_move(griddep_chain *chain, uint32_t index, const gd_chain_move *move)
+{
+    const gd_graph_node node = {
+        .target = move->target, .source = move->source, .bytes = move->bytes, .value = move->value};
+
+    change_graphs(chain, chain->sets[chain->set], index, NULL, &node);
+    chain->launches[index].move = *move;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index,
+                                    const griddep_argument *arguments, uint32_t argument_count,
+                                    griddep_error *error)
+{
+    int32_t status = find_kernel(chain, index, error);
+
+    return status ? status : set_arguments(chain, index, arguments, argument_count, error);
+}
+
+int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_t argument,
+                                   const griddep_argument *value, griddep_error *error)
+{
+    int32_t status = find_kernel(chain, index, error);
+
+    if (status)
+        return status;
+    if (!value)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "value is NULL");
+    const gd_call *call = chain->launches[index].call;
+    const uint32_t count = call->kernel->info.parameter_count;
+    if (argument >= count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "launch %" PRIu32 " (%s) has %" PRIu32
+                            " arguments; there is no number %" PRIu32,
+                            index, call->kernel->name, count, argument);
+    griddep_argument *arguments = calloc(count, sizeof *arguments);
+    if (!arguments)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        arguments[i] = (griddep_argument){.bytes = call->kernel->parameters[i].bytes,
+                                          .data = call->pointers[i]};
+    arguments[argument] = *value;
+    status = set_arguments(chain, index, arguments, count, error);
+    free(arguments);
+    return status;
+}
+
+int32_t griddep_chain_set_config(griddep_chain *chain, uint32_t index,
+                                 const griddep_launch_config *config, griddep_error *error)
+{
+    griddep_launch_config own;
+    int32_t status = find_kernel(chain, index, error);
+
+    if (!status)
+        status = config ? gd_launch_read_config(&own, config, error)
+                        : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "config is NULL");
+    if (!status)
+        status = check_config(chain, index, &own, error);
+    if (status)
+        return status;
+    gd_call **calls = calloc(chain->set_count, sizeof(gd_call *));
+    if (!calls)
+        return gd_error_memory(error);
+    status = make_calls(chain, index, &own, calls, error);
+    if (!status)
+        set_calls(chain, index, calls);
+    free(calls);
+    return status;
+}
+
+int32_t griddep_chain_set_copy(griddep_chain *chain, uint32_t index, uint64_t target,
+                               uint64_t source, uint64_t bytes, griddep_error *error)
+{
+    const gd_chain_move move = {.target = target, .source = source, .bytes = bytes};
+    int32_t status = find_move(chain, index, GRIDDEP_GRAPH_NODE_COPY, "copy", error);
+
+    if (!status)
+        status = gd_chain_check_range(target, bytes, "target", error);
+    if (!status)
+        status = gd_chain_check_range(source, bytes, "source", error);
+    if (!status)
+        set_move(chain, index, &move);
+    return status;
+}
+
+int32_t griddep_chain_set_fill(griddep_chain *chain, uint32_t index, uint64_t address,
+                               uint8_t value, uint64_t bytes, griddep_error *error)
+{
+    const gd_chain_move move = {.target = address, .value = value, .bytes = bytes};
+    int32_t status = find_move(chain, index, GRIDDEP_GRAPH_NODE_FILL, "fill", error);
+
+    if (!status)
+        status = gd_chain_check_range(address, bytes, "target", error);
+    if (!status)
+        set_move(chain, index, &move);
+    return status;
+}
+
+int32_t griddep_chain_add_argument_set(griddep_chain *chain, uint32_t *set, griddep_error *error)
+{
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (!set)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "set is NULL");
+    gd_chain_set **more = realloc(chain->sets, ((size_t)chain->set_count + 1) * sizeof *more);
+    if (!more)
+        return gd_error_memory(error);
+    chain->sets = more;
+    more[chain->set_count] = gd_chain_make_set(chain);
+    if (!more[chain->set_count])
+        return gd_error_memory(error);
+    *set = chain->set_count++;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_chain_select_argument_set(griddep_chain *chain, uint32_t set, griddep_error *error)
+{
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (set >= chain->set_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the chain has %" PRIu32
+                            " sets of arguments; there is no number %" PRIu32,
+                            chain->set_count, set);
+    select_set(chain, set);
+    return GRIDDEP_OK;
+}

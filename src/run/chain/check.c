@@ -1,0 +1,421 @@
+/* The check of a chain: what stands behind each argument, and the launches as ptx/check wants
+ * them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ptx/check/launches.h"
+#include "run/chain/chain.h"
+#include "run/module/module.h"
+#include "run/launch/require.h"
+
+/* ---- addresses ---- */
+
+/* An argument as a stretch of memory. */
+typedef struct gd_chain_stretch {
+    uint64_t start, end;
+    uint32_t place; /* among all the chain's arguments */
+    bool said;
+} gd_chain_stretch;
+
+static void read_address(const gd_chain_launch *launch, uint32_t argument,
+                         gd_chain_address *address)
+{
+    *address = (gd_chain_address){0};
+    if (launch->node != GRIDDEP_GRAPH_NODE_KERNEL) {
+        *address = (gd_chain_address){argument ? launch->move.source : launch->move.target,
+                                      launch->move.bytes};
+        return;
+    }
+    if (launch->entry) {
+        if (launch->entry->addresses)
+            *address = launch->entry->addresses[argument];
+        return;
+    }
+    const gd_call *call = launch->call;
+    if (call->kernel->parameters[argument].bytes != sizeof address->at)
+        return;
+    memcpy(&address->at, call->pointers[argument], sizeof address->at);
+    if (gd_require_reach(call->kernel, &call->launch, call->pointers, argument, &address->bytes,
+                         NULL))
+        address->bytes = 0;
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+    const gd_chain_stretch *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* A stretch whose length is not known ends where the next one begins. */
+static void close_stretches(gd_chain_stretch *list, uint32_t count)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (uint32_t i = count; i-- > 0;) {
+        if (i + 1 < count && list[i + 1].start != list[i].start)
+            next = list[i + 1].start;
+        if (list[i].end == list[i].start)
+            list[i].end = next;
+    }
+}
+
+/* The uses of [first, end), whose stretches overlap, are of one buffer: the one that a caller
+ * named, or one that goes by the first of their places until
+ * number_buffers. */
+static void join(const gd_chain_stretch *list, uint32_t first, uint32_t end, griddep_use *uses)
+{
+    const gd_chain_stretch *named = NULL;
+    uint32_t lowest = UINT32_MAX;
+
+    for (uint32_t i = first; i < end; i++) {
+        if (list[i].said && !named)
+            named = &list[i];
+        lowest = list[i].place < lowest ? list[i].place : lowest;
+    }
+    uint64_t base = named ? named->start - uses[named->place].offset : list[first].start;
+    for (uint32_t i = first; i < end; i++) {
+        griddep_use *use = &uses[list[i].place];
+        if (list[i].said)
+            continue;
+        use->buffer = named ? uses[named->place].buffer : lowest + 1;
+        use->reserved = !named;
+        use->offset = list[i].start - base;
+        use->bytes = list[i].end == UINT64_MAX ? 0 : list[i].end - list[i].start;
+    }
+}
+
+static void infer(gd_chain_stretch *list, uint32_t count, griddep_use *uses)
+{
+    uint32_t first = 0;
+    uint64_t reach = 0;
+
+    qsort(list, count, sizeof *list, compare_starts);
+    close_stretches(list, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > first && list[i].start >= reach) {
+            join(list, first, i, uses);
+            first = i;
+        }
+        reach = i == first || list[i].end > reach ? list[i].end : reach;
+    }
+    if (count)
+        join(list, first, count, uses);
+}
+
+/* ---- uses ---- */
+
+static bool is_said(const gd_chain_launch *launch, uint32_t argument)
+{
+    return launch->uses && launch->uses[argument].size;
+}
+
+/* What is known of an argument that nobody said anything about: a copy or fill writes its target,
+ * argument 0, and a copy reads its source. */
+static griddep_use default_use(const gd_chain_launch *launch, uint32_t argument)
+{
+    const bool kernel = launch->node == GRIDDEP_GRAPH_NODE_KERNEL;
+
+    return (griddep_use){.size = sizeof(griddep_use),
+                         .access = kernel     ? GRIDDEP_ACCESS_UNKNOWN
+                                   : argument ? GRIDDEP_ACCESS_READ
+                                              : GRIDDEP_ACCESS_WRITE};
+}
+
+/* Arguments that are no addresses have no stretch. */
+static bool make_stretch(const gd_chain_launch *launch, uint32_t argument, const griddep_use *use,
+                         gd_chain_stretch *stretch)
+{
+    gd_chain_address address;
+
+    read_address(launch, argument, &address);
+    if (!address.at || (is_said(launch, argument) && !use->buffer))
+        return false;
+    uint64_t bytes = is_said(launch, argument) ? use->bytes : address.bytes;
+    uint64_t most = UINT64_MAX - address.at;
+    stretch->start = address.at;
+    stretch->end = address.at + (bytes < most ? bytes : most);
+    stretch->said = is_said(launch, argument);
+    return true;
+}
+
+/* Buffers that nobody named are numbered behind those that somebody did, as they are met. */
+static void number_buffers(griddep_use *uses, uint32_t count)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!uses[i].reserved && uses[i].buffer > last)
+            last = uses[i].buffer;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (uses[i].reserved)
+            uses[i].buffer = uses[i].buffer == i + 1 ? ++last : uses[uses[i].buffer - 1].buffer;
+        uses[i].reserved = 0;
+    }
+}
+
+int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error)
+{
+    uint64_t total = 0;
+    uint32_t place = 0, count = 0;
+
+    for (uint32_t i = 0; i < chain->count; i++)
+        total += chain->launches[i].argument_count;
+    if (total > INT32_MAX)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the launches have too many arguments");
+    griddep_use *made = calloc(total + 1, sizeof *made);
+    gd_chain_stretch *list = calloc(total + 1, sizeof *list);
+    if (!made || !list) {
+        free(made);
+        free(list);
+        return gd_error_memory(error);
+    }
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
+            made[place] = is_said(launch, k) ? launch->uses[k] : default_use(launch, k);
+            list[count].place = place;
+            count += make_stretch(launch, k, &made[place], &list[count]);
+        }
+    }
+    infer(list, count, made);
+    number_buffers(made, place);
+    free(list);
+    *uses = made;
+    return GRIDDEP_OK;
+}
+
+/* ---- launches ---- */
+
+static gd_check_node check_node(int32_t node)
+{
+    switch (node) {
+    case GRIDDEP_GRAPH_NODE_COPY:
+        return GD_CHECK_COPY;
+    case GRIDDEP_GRAPH_NODE_FILL:
+        return GD_CHECK_FILL;
+    case GRIDDEP_GRAPH_NODE_HOST:
+        return GD_CHECK_HOST;
+    default:
+        return GD_CHECK_KERNEL;
+    }
+}
+
+static gd_check_launch describe(const griddep_chain *chain, uint32_t index, const griddep_use *uses)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_chain_entry *entry = launch->entry;
+    const gd_call *call = launch->call;
+
+    return (gd_check_launch){.node = check_node(launch->node),
+                             .ptx = entry  ? entry->ptx
+                                    : call ? call->kernel->module->ptx
+                                           : NULL,
+                             .entry = entry ? entry->name : gd_chain_kernel_name(launch),
+                             .uses = uses,
+                             .use_count = launch->argument_count,
+                             .pdl = entry  ? entry->pdl
+                                    : call ? call->launch.pdl
+                                           : GRIDDEP_PDL_OFF,
+                             .lane = launch->lane,
+                             .after_count = launch->on_count,
+                             .after = launch->on};
+}
+
+/* All launches, with room for as many more. */
+static gd_check_launch *describe_all(const griddep_chain *chain, const griddep_use *uses)
+{
+    gd_check_launch *launches = calloc((size_t)chain->count * 2 + 1, sizeof *launches);
+    uint32_t place = 0;
+
+    for (uint32_t i = 0; i < chain->count && launches; i++) {
+        launches[i] = describe(chain, i, uses + place);
+        place += chain->launches[i].argument_count;
+    }
+    return launches;
+}
+
+/* ---- what is written ---- */
+
+static uint32_t count_uses(const griddep_chain *chain)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < chain->count; i++)
+        count += chain->launches[i].argument_count;
+    return count;
+}
+
+/* The bytes behind an argument that are told. */
+static uint64_t told_bytes(const gd_chain_launch *launch, uint32_t argument)
+{
+    gd_chain_address address;
+
+    if (is_said(launch, argument))
+        return launch->uses[argument].bytes;
+    read_address(launch, argument, &address);
+    return address.bytes;
+}
+
+int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses, uint64_t *bytes,
+                             griddep_error *error)
+{
+    const uint32_t total = count_uses(chain);
+    uint32_t place = 0;
+    gd_check_launch *launches = describe_all(chain, uses);
+    bool *writes = calloc((size_t)total + 1, sizeof *writes);
+    int32_t status = launches && writes ? gd_check_writes(launches, chain->count, writes, error)
+                                        : gd_error_memory(error);
+    for (uint32_t i = 0; i < chain->count && !status; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
+            const uint64_t told = uses[place].buffer ? told_bytes(launch, k) : 0;
+            bytes[place] = !writes[place] || !uses[place].buffer ? 0 : told ? told : 1;
+        }
+    }
+    free(writes);
+    free(launches);
+    return status;
+}
+
+/* ---- the check ---- */
+
+int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *texts,
+                          const int32_t *pdl, griddep_findings **findings, griddep_error *error)
+{
+    griddep_use *uses = NULL;
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+    gd_check_launch *launches = status ? NULL : describe_all(chain, uses);
+
+    if (!status && !launches)
+        status = gd_error_memory(error);
+    for (uint32_t i = 0; i < chain->count && !status; i++) {
+        if (texts && texts[i])
+            launches[i].ptx = texts[i];
+        if (pdl)
+            launches[i].pdl = pdl[i];
+    }
+    if (!status)
+        status = gd_check_launches(launches, chain->count, findings, error);
+    free(uses);
+    free(launches);
+    return status;
+}
+
+/* ---- round after round ---- */
+
+/* Of a chain with one lane that begins with a kernel: two rounds, of which the second begins early
+ * or not. */
+static int32_t check_rounds(const griddep_chain *chain, const griddep_use *uses, bool early,
+                            griddep_findings **findings, griddep_error *error)
+{
+    const uint32_t count = chain->count;
+    gd_check_launch *launches = describe_all(chain, uses);
+
+    if (!launches)
+        return gd_error_memory(error);
+    memcpy(launches + count, launches, count * sizeof *launches);
+    if (!early)
+        launches[count].pdl = GRIDDEP_PDL_OFF;
+    int32_t status = gd_check_launches(launches, count * 2, findings, error);
+    free(launches);
+    return status;
+}
+
+/* Findings that tell of a race, sure or likely. */
+static bool is_hazard(const griddep_finding *finding)
+{
+    static const char *const codes[] = {"GD112", "GD130", "GD201", "GD202",
+                                        "GD205", "GD206", "GD207"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0] && !found; i++)
+        found = !strcmp(finding->code, codes[i]);
+    return found;
+}
+
+static bool has_finding(const griddep_findings *findings, const griddep_finding *wanted)
+{
+    griddep_finding finding = {.size = sizeof finding};
+    bool found = false;
+
+    for (uint32_t i = 0; !found && !griddep_findings_get(findings, i, &finding, NULL); i++)
+        found = finding.launch == wanted->launch && !strcmp(finding.code, wanted->code) &&
+                !strcmp(finding.text, wanted->text);
+    return found;
+}
+
+/* The first hazard that is in one list and not in the other one. */
+static bool find_new_hazard(const griddep_findings *beside, const griddep_findings *behind,
+                            griddep_finding *finding)
+{
+    for (uint32_t i = 0; !griddep_findings_get(beside, i, finding, NULL); i++) {
+        if (is_hazard(finding) && !has_finding(behind, finding))
+            return true;
+    }
+    return false;
+}
+
+static int32_t prove(const griddep_chain *chain, const griddep_use *uses, bool *safe, gd_text *text,
+                     griddep_error *error)
+{
+    griddep_findings *behind = NULL, *beside = NULL;
+    griddep_finding finding = {.size = sizeof finding};
+    int32_t status = check_rounds(chain, uses, false, &behind, error);
+
+    if (!status)
+        status = check_rounds(chain, uses, true, &beside, error);
+    *safe = !status && !find_new_hazard(beside, behind, &finding);
+    if (!status && !*safe && text)
+        gd_text_format(text, "%s: %s", finding.code, finding.text);
+    griddep_findings_destroy(behind);
+    griddep_findings_destroy(beside);
+    return status;
+}
+
+int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error *error)
+{
+    gd_chain_set *set = chain->sets[chain->set];
+    const uint32_t count = count_uses(chain);
+    griddep_use *uses;
+    bool safe = false;
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+
+    if (status)
+        return status;
+    /* Other addresses in the same places of the same buffers change nothing. */
+    if (!text && set->proof >= 0 && set->uses && !memcmp(set->uses, uses, count * sizeof *uses)) {
+        free(uses);
+        return GRIDDEP_OK;
+    }
+    status = prove(chain, uses, &safe, text, error);
+    if (status) {
+        free(uses);
+        return status;
+    }
+    if (set->proof >= 0 && set->proof != safe)
+        gd_chain_drop_set_graphs(chain, set);
+    free(set->uses);
+    set->uses = uses;
+    set->proof = safe;
+    return GRIDDEP_OK;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings,
+                            griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!chain || !findings)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            chain ? "findings" : "chain");
+    return gd_chain_check_as(chain, NULL, NULL, findings, error);
+}

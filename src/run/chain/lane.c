@@ -1,0 +1,379 @@
+/* The lanes of a chain: streams that fork from the caller's and join it again, ordered by events
+ * without timing; and the same order as edges of a graph. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "run/chain/chain.h"
+#include "run/launch/event.h"
+#include "run/graph/graph.h"
+#include "run/launch/hold.h"
+
+/* ---- streams and events ---- */
+
+static int32_t make_event(const griddep_chain *chain, gd_CUevent *event, griddep_error *error)
+{
+    if (*event)
+        return GRIDDEP_OK;
+    gd_CUresult result = chain->runtime->driver->cuEventCreate(event, GD_CU_EVENT_DISABLE_TIMING);
+    if (result == GD_CUDA_SUCCESS)
+        return GRIDDEP_OK;
+    *event = NULL;
+    return gd_driver_fail(chain->runtime->driver, result, error, "an event for the chain's lanes");
+}
+
+static int32_t make_lane(const griddep_chain *chain, gd_chain_lane *lane, griddep_error *error)
+{
+    gd_CUresult result =
+        chain->runtime->driver->cuStreamCreate(&lane->stream, GD_CU_STREAM_NON_BLOCKING);
+
+    if (result != GD_CUDA_SUCCESS) {
+        lane->stream = NULL;
+        return gd_driver_fail(chain->runtime->driver, result, error,
+                              "a stream for a lane of the chain");
+    }
+    return GRIDDEP_OK;
+}
+
+/* Room for what the chain has now. */
+static int32_t grow_lanes(griddep_chain *chain, griddep_error *error)
+{
+    if (!chain->lanes && !(chain->lanes = calloc(1, sizeof *chain->lanes)))
+        return gd_error_memory(error);
+    gd_chain_lanes *lanes = chain->lanes;
+    if (lanes->count < chain->lane_count) {
+        gd_chain_lane *more = realloc(lanes->list, chain->lane_count * sizeof *more);
+        if (!more)
+            return gd_error_memory(error);
+        lanes->list = more;
+        for (; lanes->count < chain->lane_count; lanes->count++)
+            more[lanes->count] = (gd_chain_lane){0};
+    }
+    if (lanes->event_count < chain->count) {
+        gd_CUevent *more = realloc(lanes->events, chain->count * sizeof *more);
+        if (!more)
+            return gd_error_memory(error);
+        lanes->events = more;
+        while (lanes->event_count < chain->count)
+            more[lanes->event_count++] = NULL;
+    }
+    return GRIDDEP_OK;
+}
+
+/* Whether a capture has some of the lanes. Then they cannot serve a run, unless the run is into
+ * that capture; and they cannot be ended (run is NULL), unless the capture is spoilt: such a one
+ * may never let go of them. */
+static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *lanes,
+                         const gd_capture_state *run)
+{
+    bool captured = false;
+
+    for (uint32_t i = 1; i < lanes->count && lanes->captured && !captured; i++) {
+        gd_capture_state capture = {.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
+        if (lanes->list[i].stream)
+            gd_hold_find_capture(runtime, lanes->list[i].stream, &capture);
+        if (run)
+            captured = capture.status != GD_CU_STREAM_CAPTURE_STATUS_NONE &&
+                       !(capture.id && capture.id == run->id);
+        else
+            captured = capture.status == GD_CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    }
+    return captured;
+}
+
+int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *capture,
+                            griddep_error *error)
+{
+    if (chain->lanes && capture && are_captured(chain->runtime, chain->lanes, capture)) {
+        gd_chain_end_lanes(chain->runtime, chain->lanes);
+        chain->lanes = NULL;
+        chain->lanes_ready = false;
+    }
+    int32_t status = chain->lanes_ready ? GRIDDEP_OK : grow_lanes(chain, error);
+    if (status)
+        return status;
+    gd_chain_lanes *lanes = chain->lanes;
+    if (capture)
+        lanes->captured = capture->status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    if (chain->lanes_ready)
+        return GRIDDEP_OK;
+    status = make_event(chain, &lanes->start, error);
+    for (uint32_t i = 1; i < chain->lane_count && !status; i++) {
+        gd_chain_lane *lane = &lanes->list[i];
+        if (!lane->stream)
+            status = make_lane(chain, lane, error);
+        if (!status)
+            status = make_event(chain, &lane->end, error);
+    }
+    for (uint32_t i = 0; i < chain->count && !status; i++) {
+        if (chain->launches[i].watched)
+            status = make_event(chain, &lanes->events[i], error);
+    }
+    chain->lanes_ready = !status;
+    return status;
+}
+
+void gd_chain_free_lanes(gd_chain_lanes *lanes)
+{
+    for (gd_chain_lanes *next; lanes; lanes = next) {
+        next = lanes->next;
+        free(lanes->list);
+        free(lanes->events);
+        free(lanes);
+    }
+}
+
+static void end_event(const griddep_runtime *runtime, gd_CUevent event)
+{
+    if (event)
+        runtime->driver->cuEventDestroy(event);
+}
+
+static void set_aside(griddep_runtime *runtime, gd_chain_lanes *lanes)
+{
+    pthread_mutex_lock(&runtime->mutex);
+    lanes->next = runtime->aside;
+    runtime->aside = lanes;
+    atomic_store_explicit(&runtime->pending, true, memory_order_relaxed);
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *all)
+{
+    gd_ending ending;
+
+    if (!all)
+        return;
+    gd_runtime_enter_to_end(runtime, &ending, NULL); /* failed or not, what is held is given back */
+    for (gd_chain_lanes *lanes = all, *next; lanes; lanes = next) {
+        next = lanes->next;
+        if (are_captured(runtime, lanes, NULL)) {
+            set_aside(runtime, lanes);
+            continue;
+        }
+        for (uint32_t i = 1; i < lanes->count; i++) {
+            end_event(runtime, lanes->list[i].end);
+            if (lanes->list[i].stream)
+                runtime->driver->cuStreamDestroy(lanes->list[i].stream);
+        }
+        for (uint32_t i = 0; i < lanes->event_count; i++)
+            end_event(runtime, lanes->events[i]);
+        end_event(runtime, lanes->start);
+        lanes->next = NULL;
+        gd_chain_free_lanes(lanes);
+    }
+    gd_runtime_leave_ended(runtime, &ending);
+}
+
+/* ---- running in streams ---- */
+
+static int32_t record(const griddep_chain *chain, gd_CUevent event, gd_CUstream stream,
+                      griddep_error *error)
+{
+    gd_CUresult result = chain->runtime->driver->cuEventRecord(event, stream);
+
+    if (result == GD_CUDA_SUCCESS)
+        return GRIDDEP_OK;
+    int32_t status =
+        gd_driver_fail(chain->runtime->driver, result, error, "recording an event between lanes");
+    return gd_runtime_blame_stream(chain->runtime, stream, status, error);
+}
+
+static int32_t wait_for(const griddep_chain *chain, gd_CUstream stream, gd_CUevent event,
+                        griddep_error *error)
+{
+    gd_CUresult result = chain->runtime->driver->cuStreamWaitEvent(stream, event, 0);
+
+    if (result == GD_CUDA_SUCCESS)
+        return GRIDDEP_OK;
+    int32_t status =
+        gd_driver_fail(chain->runtime->driver, result, error, "making a lane wait for another one");
+    return gd_runtime_blame_stream(chain->runtime, stream, status, error);
+}
+
+static gd_CUstream stream_of(const griddep_chain *chain, uint32_t lane, gd_CUstream stream)
+{
+    return lane ? chain->lanes->list[lane].stream : stream;
+}
+
+static int32_t launch_in_lane(const griddep_chain *chain, int32_t mode, uint32_t index,
+                              gd_CUstream stream, griddep_error *error)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    gd_CUevent event = chain->lanes->events[index];
+    gd_CUstream own = stream_of(chain, launch->lane, stream);
+    bool early = mode == GRIDDEP_MODE_PDL && launch->early;
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < launch->on_count && !status; i++)
+        status = wait_for(chain, own, chain->lanes->events[launch->on[i]], error);
+    if (!status)
+        status = gd_chain_launch_one(chain, mode, index, gd_chain_decide(chain, mode, index), own,
+                                     early ? event : NULL, error);
+    if (!status && launch->watched && !early)
+        status = record(chain, event, own, error);
+    return status;
+}
+
+/* What a lane has begun is joined also when a launch fails: a capture would be spoilt otherwise,
+ * and what follows in the caller's stream would overlap with it. The first failure is reported. */
+int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                              griddep_error *error)
+{
+    const gd_chain_lanes *lanes = chain->lanes;
+    int32_t status = record(chain, lanes->start, stream, error);
+    uint32_t forked = 1;
+
+    for (uint32_t i = 1; i < chain->lane_count && !status; i++) {
+        status = wait_for(chain, lanes->list[i].stream, lanes->start, error);
+        forked += !status;
+    }
+    for (uint32_t i = 0; i < chain->count && !status; i++)
+        status = launch_in_lane(chain, mode, i, stream, error);
+    for (uint32_t i = 1; i < forked; i++) {
+        int32_t joined =
+            record(chain, lanes->list[i].end, lanes->list[i].stream, status ? NULL : error);
+        if (!joined)
+            joined = wait_for(chain, stream, lanes->list[i].end, status ? NULL : error);
+        if (!status)
+            status = joined;
+    }
+    return status;
+}
+
+/* ---- as a graph ---- */
+
+/* What is built: round by round. */
+typedef struct builder {
+    const griddep_chain *chain;
+    int32_t mode;
+    uint32_t round;
+    griddep_graph *graph;
+    griddep_error *error;
+} builder;
+
+static int32_t add_edge(const builder *build, uint32_t from, uint32_t to, int32_t reason)
+{
+    gd_graph_edge edge = {.from = from, .to = to, .reason = -1};
+
+    if (reason == GRIDDEP_REASON_SET) {
+        edge.type = GRIDDEP_EDGE_AUTO;
+    } else if (reason == GRIDDEP_REASON_FORCED) {
+        edge.type = GRIDDEP_EDGE_PROGRAMMATIC;
+        edge.port = GRIDDEP_PORT_PROGRAMMATIC;
+    } else {
+        edge.reason = reason;
+    }
+    return gd_graph_append_edge(build->graph, &edge, build->error);
+}
+
+/* Within a round. */
+static int32_t add_edge_to(const builder *build, uint32_t from, uint32_t to)
+{
+    const uint32_t first = build->round * build->chain->count;
+
+    return add_edge(build, first + from, first + to,
+                    gd_chain_decide_after(build->chain, build->mode, from, to));
+}
+
+/* From the round before, which has ended when its lanes have. */
+static int32_t add_edges_over(const builder *build, uint32_t to)
+{
+    const griddep_chain *chain = build->chain;
+    const uint32_t first = build->round * chain->count;
+    const int32_t reason = gd_chain_decide_round(chain, build->mode);
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t lane = 0; lane < chain->lane_count && !status; lane++)
+        status = add_edge(build, first - chain->count + chain->last[lane], first + to, reason);
+    return status;
+}
+
+static int32_t add_node(const builder *build, const gd_chain_launch *launch)
+{
+    const gd_chain_move *move = &launch->move;
+    uint32_t node;
+
+    switch (launch->node) {
+    case GRIDDEP_GRAPH_NODE_COPY:
+        return griddep_graph_add_copy(build->graph, move->target, move->source, move->bytes, &node,
+                                      build->error);
+    case GRIDDEP_GRAPH_NODE_FILL:
+        return griddep_graph_add_fill(build->graph, move->target, move->value, move->bytes, &node,
+                                      build->error);
+    case GRIDDEP_GRAPH_NODE_HOST:
+        return griddep_graph_add_host(build->graph, move->function, move->user, &node,
+                                      build->error);
+    default:
+        return gd_graph_add_call(build->graph, launch->call, &node, build->error);
+    }
+}
+
+static int32_t add_round(const builder *build)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < build->chain->count && !status; i++) {
+        const gd_chain_launch *launch = &build->chain->launches[i];
+        status = add_node(build, launch);
+        if (!status && launch->previous != GD_CHAIN_NONE)
+            status = add_edge_to(build, launch->previous, i);
+        else if (!status && build->round)
+            status = add_edges_over(build, i);
+        for (uint32_t k = 0; k < launch->on_count && !status; k++)
+            status = add_edge_to(build, launch->on[k], i);
+    }
+    return status;
+}
+
+/* The events that a launch records, each by a node behind it: complete. */
+static int32_t add_events(const gd_launch *launch, uint32_t index, griddep_graph *graph,
+                          griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < launch->attribute_count && !status; i++) {
+        gd_graph_edge edge = {.from = index, .reason = -1};
+        gd_early how;
+        gd_CUevent event = gd_event_of(&launch->attributes[i], &how);
+        if (!event)
+            continue;
+        status = griddep_graph_add_event_record(graph, event, &edge.to, error);
+        if (!status)
+            status = gd_graph_append_edge(graph, &edge, error);
+    }
+    return status;
+}
+
+int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, uint32_t rounds,
+                            griddep_graph **graph, griddep_error *error)
+{
+    builder build = {.chain = chain, .mode = mode, .error = error};
+    int32_t status = gd_graph_make(chain->runtime, &build.graph, error);
+
+    for (; build.round < rounds && !status; build.round++)
+        status = add_round(&build);
+    for (uint32_t i = 0; i < chain->count && !status; i++) {
+        if (chain->launches[i].call)
+            status = add_events(&chain->launches[i].call->launch, i, build.graph, error);
+    }
+    if (status)
+        griddep_graph_destroy(build.graph);
+    else
+        *graph = build.graph;
+    return status;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph,
+                                 griddep_error *error)
+{
+    int32_t status = gd_chain_can_run(chain, mode, error);
+
+    if (status)
+        return status;
+    if (!graph)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "graph is NULL");
+    return gd_chain_make_graph(chain, mode, 1, graph, error);
+}

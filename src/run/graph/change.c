@@ -1,0 +1,528 @@
+/* What changes in a graph without instantiating it again: kernels' arguments and configurations,
+ * nodes switched off, and all nodes at once. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/graph/graph.h"
+#include "run/module/module.h"
+
+/* ---- one kernel ---- */
+
+static int32_t refuse(const griddep_graph *graph, uint32_t node, int32_t status, const char *why,
+                      griddep_error *error)
+{
+    gd_text words = {0};
+
+    gd_error_set(error, status, "%s %s", gd_graph_node_words(graph, node, &words), why);
+    gd_text_free(&words);
+    return status;
+}
+
+/* Tells the driver; the context is current. An adopted graph is read again when it is instantiated,
+ * so it is told first. */
+static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *call,
+                           griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    gd_CUgraphNode node = graph->nodes[index].handle;
+    gd_call_params kernel;
+
+    if (!graph->adopted && !graph->exec)
+        return GRIDDEP_OK;
+    int32_t status = gd_call_make_params(call, &graph->bindings, &kernel, error);
+    if (status) {
+        gd_call_free_params(&kernel);
+        return gd_graph_fail_arguments(graph, index, status, error);
+    }
+    gd_CUresult result =
+        graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &kernel.params) : GD_CUDA_SUCCESS;
+    if (result == GD_CUDA_SUCCESS && graph->exec) {
+        result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &kernel.params);
+        if (result != GD_CUDA_SUCCESS && graph->adopted)
+            gd_graph_drop(graph); /* the node has what the executable has not */
+    }
+    gd_call_free_params(&kernel);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(graph, index, result, error);
+}
+
+int32_t gd_graph_set_call(griddep_graph *graph, uint32_t index, gd_call *call, griddep_error *error)
+{
+    gd_graph_node *node = &graph->nodes[index];
+    bool pushed;
+    int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = tell_driver(graph, index, call, error);
+    gd_runtime_leave(graph->runtime, pushed);
+    if (status)
+        return status;
+    gd_call_hold(call);
+    gd_call_release(node->call);
+    node->call = call;
+    return GRIDDEP_OK;
+}
+
+/* The context is current. */
+static gd_CUresult tell_move(const griddep_graph *graph, const gd_graph_node *node)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    gd_CUcontext context = graph->runtime->context;
+
+    if (!graph->exec)
+        return GD_CUDA_SUCCESS;
+    if (node->type == GRIDDEP_GRAPH_NODE_COPY) {
+        const gd_CUDA_MEMCPY3D params = gd_graph_copy_params(node);
+        return driver->cuGraphExecMemcpyNodeSetParams(graph->exec, node->handle, &params, context);
+    }
+    const gd_CUDA_MEMSET_NODE_PARAMS_v1 params = gd_graph_fill_params(node);
+    return driver->cuGraphExecMemsetNodeSetParams(graph->exec, node->handle, &params, context);
+}
+
+int32_t gd_graph_set_move(griddep_graph *graph, uint32_t index, const gd_graph_node *as,
+                          griddep_error *error)
+{
+    gd_graph_node changed = graph->nodes[index];
+    bool pushed;
+    int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    changed.target = as->target;
+    changed.source = as->source;
+    changed.bytes = as->bytes;
+    changed.value = as->value;
+    gd_CUresult result = tell_move(graph, &changed);
+    gd_runtime_leave(graph->runtime, pushed);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_graph_fail_node(graph, index, result, error);
+    graph->nodes[index] = changed;
+    return GRIDDEP_OK;
+}
+
+static int32_t check_kernel(const griddep_graph *graph, uint32_t node, griddep_error *error)
+{
+    int32_t status = gd_graph_check(graph, error);
+
+    if (!status)
+        status = gd_graph_check_node(graph, node, error);
+    if (status)
+        return status;
+    if (graph->nodes[node].type != GRIDDEP_GRAPH_NODE_KERNEL)
+        return refuse(graph, node, GRIDDEP_ERROR_ARGUMENT, "is no kernel", error);
+    if (!graph->nodes[node].kernel)
+        return refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED, "is not of a module of this runtime",
+                      error);
+    return GRIDDEP_OK;
+}
+
+/* ---- an adopted node's attributes */
+
+/* Of all, which a node may have; events are none. */
+static const struct {
+    int32_t id;
+    bool node;
+} known_attributes[] = {
+#define GD_ATTRIBUTE(constant, driver, member, node, text) {GRIDDEP_ATTRIBUTE_##constant, node},
+#include "run/launch/attributes.def"
+#undef GD_ATTRIBUTE
+};
+
+enum { KNOWN_ATTRIBUTES = sizeof known_attributes / sizeof known_attributes[0] };
+
+/* Some attributes of nodes the driver does not tell; they are zero here, as those are that nobody
+ * set. It keeps both. */
+static int32_t read_attribute(const griddep_graph *graph, uint32_t index, int32_t id,
+                              griddep_attribute *attribute, griddep_error *error)
+{
+    gd_CUlaunchAttributeValue value = {.pad = {0}};
+    gd_CUresult result = graph->runtime->driver->cuGraphKernelNodeGetAttribute(
+        graph->nodes[index].handle, id, &value);
+
+    *attribute = (griddep_attribute){.id = id};
+    if (result == GD_CUDA_SUCCESS)
+        memcpy(attribute->value, &value, sizeof attribute->value);
+    return result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_INVALID_VALUE ||
+                   result == GD_CUDA_ERROR_NOT_SUPPORTED
+               ? GRIDDEP_OK
+               : gd_graph_fail_node(graph, index, result, error);
+}
+
+static bool is_default(const griddep_attribute *attribute)
+{
+    const gd_CUlaunchAttributeValue none = {.pad = {0}},
+                                    domains = {.memSyncDomainMap = {.default_ = 0, .remote = 1}};
+    const bool map = attribute->id == GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP;
+
+    return !memcmp(attribute->value, &none, sizeof attribute->value) ||
+           (map && !memcmp(attribute->value, &domains, sizeof domains.memSyncDomainMap));
+}
+
+/* A call of an adopted node, in the shape and with the attributes that it has. */
+static int32_t make_call(const griddep_graph *graph, uint32_t index,
+                         const griddep_argument *arguments, uint32_t argument_count, gd_call **call,
+                         griddep_error *error)
+{
+    const gd_graph_node *node = &graph->nodes[index];
+    const gd_CUDA_KERNEL_NODE_PARAMS *params = &node->params;
+    griddep_attribute attributes[KNOWN_ATTRIBUTES];
+    griddep_launch_config config = {
+        .size = sizeof config,
+        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+        .shared_bytes = params->sharedMemBytes,
+        .pdl = node->pdl,
+        .attributes = attributes};
+
+    for (size_t i = 0; i < KNOWN_ATTRIBUTES; i++) {
+        if (!known_attributes[i].node)
+            continue;
+        griddep_attribute *attribute = &attributes[config.attribute_count];
+        int32_t status = read_attribute(graph, index, known_attributes[i].id, attribute, error);
+        if (status)
+            return status;
+        config.attribute_count += !is_default(attribute);
+    }
+    return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call,
+                          error);
+}
+
+/* Whether a node has an attribute that a new configuration names. */
+static int32_t compare_attribute(const griddep_graph *graph, uint32_t index,
+                                 const griddep_attribute *given, bool *same, griddep_error *error)
+{
+    const gd_CUlaunchAttributeValue *kept =
+        gd_launch_find_attribute(&graph->nodes[index].call->launch, given->id);
+    griddep_attribute has = {.id = given->id};
+    int32_t status = GRIDDEP_OK;
+
+    if (kept)
+        memcpy(has.value, kept, sizeof has.value);
+    else
+        status = read_attribute(graph, index, given->id, &has, error);
+    *same = !status && (!memcmp(has.value, given->value, sizeof has.value) ||
+                        given->id == GRIDDEP_ATTRIBUTE_IGNORE);
+    return status;
+}
+
+/* The configuration of an adopted node: what it does not name stays, and what it names must be what
+ * the node has. */
+static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_launch_config *config,
+                        bool *same, griddep_error *error)
+{
+    const gd_launch *launch = &graph->nodes[index].call->launch;
+    const uint32_t *cluster = config->cluster;
+    griddep_attribute named = {0};
+    int32_t status = GRIDDEP_OK;
+
+    *same = config->pdl == GRIDDEP_PDL_DEFAULT || config->pdl == launch->pdl;
+    if (cluster[0] || cluster[1] || cluster[2])
+        status = griddep_attribute_cluster_dimension(
+            &named, cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1, error);
+    if (!status && *same && named.id)
+        status = compare_attribute(graph, index, &named, same, error);
+    for (uint32_t i = 0; i < config->attribute_count && *same && !status; i++)
+        status = compare_attribute(graph, index, &config->attributes[i], same, error);
+    config->pdl = launch->pdl;
+    memset(config->cluster, 0, sizeof config->cluster);
+    config->attributes = (const griddep_attribute *)(const void *)launch->attributes;
+    config->attribute_count = launch->attribute_count;
+    return status;
+}
+
+/* ---- all nodes ---- */
+
+/* "the graphs differ: node 0 (kernel a) is node 0 (fill) in the other one" */
+static int32_t differ_in_node(const griddep_graph *graph, const griddep_graph *other,
+                              uint32_t index, griddep_error *error)
+{
+    gd_text own = {0}, others = {0};
+    int32_t status = gd_error_set(
+        error, GRIDDEP_ERROR_ARGUMENT, "the graphs differ: %s is %s in the other one",
+        gd_graph_node_words(graph, index, &own), gd_graph_node_words(other, index, &others));
+
+    gd_text_free(&own);
+    gd_text_free(&others);
+    return status;
+}
+
+static int32_t differ_in_edge(const griddep_graph *graph, const gd_graph_edge *edge,
+                              const char *how, griddep_error *error)
+{
+    gd_text from = {0}, to = {0};
+    int32_t status =
+        gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the graphs differ: the edge from %s to %s %s",
+                     gd_graph_node_words(graph, edge->from, &from),
+                     gd_graph_node_words(graph, edge->to, &to), how);
+
+    gd_text_free(&from);
+    gd_text_free(&to);
+    return status;
+}
+
+static const gd_graph_edge *find_edge(const griddep_graph *graph, uint32_t from, uint32_t to)
+{
+    const gd_node_list *before = &graph->nodes[to].before;
+
+    for (uint32_t i = 0; i < before->count; i++) {
+        if (graph->edges[before->edges[i]].from == from)
+            return &graph->edges[before->edges[i]];
+    }
+    return NULL;
+}
+
+static int32_t compare(const griddep_graph *graph, const griddep_graph *other, griddep_error *error)
+{
+    if (graph->node_count != other->node_count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the graphs differ: one has %" PRIu32 " nodes, the other one %" PRIu32,
+                            graph->node_count, other->node_count);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const gd_graph_node *one = &graph->nodes[i], *another = &other->nodes[i];
+        if (one->type != another->type || one->kind != another->kind ||
+            (one->bodies && one->bodies->count != another->bodies->count))
+            return differ_in_node(graph, other, i, error);
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const gd_graph_edge *edge = &graph->edges[i],
+                            *same = find_edge(other, edge->from, edge->to);
+        gd_CUgraphEdgeData own, others;
+        if (!same)
+            return differ_in_edge(graph, edge, "is not in the other one", error);
+        gd_graph_resolve(graph, edge, &own);
+        gd_graph_resolve(other, same, &others);
+        if (memcmp(&own, &others, sizeof own))
+            return differ_in_edge(graph, edge, "has another port or type in the other one", error);
+    }
+    for (uint32_t i = 0; i < other->edge_count; i++) {
+        if (!find_edge(graph, other->edges[i].from, other->edges[i].to))
+            return differ_in_edge(other, &other->edges[i], "is in the other one alone", error);
+    }
+    return GRIDDEP_OK;
+}
+
+static const char *update_words(gd_CUgraphExecUpdateResult result)
+{
+    static const char *const words[] = {
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR] = "for a reason that it does not tell",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED] = "because nodes or edges changed",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED] = "because the type of a node changed",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED] = "because the kernel of a node changed",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED] =
+            "because parameters of a node changed in a way that it cannot take over",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED] = "because it cannot update such a node",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE] =
+            "because the kernel of a node changed in a way that it cannot take over",
+        [GD_CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED] =
+            "because attributes of a node changed in a way that it cannot take over",
+    };
+
+    return result > 0 && result < (int32_t)(sizeof words / sizeof words[0]) ? words[result]
+                                                                            : words[1];
+}
+
+static int32_t fail_update(const griddep_graph *other, const gd_graph_made *made,
+                           gd_CUresult result, const gd_CUgraphExecUpdateResultInfo *info,
+                           griddep_error *error)
+{
+    gd_text words = {0};
+    uint32_t index = 0;
+
+    while (index < other->node_count && (!info->errorNode || made->nodes[index] != info->errorNode))
+        index++;
+    bool named = index < other->node_count;
+    int32_t status =
+        gd_driver_fail(other->runtime->driver, result, error,
+                       "the driver refuses the update %s%s%s", update_words(info->result),
+                       named ? ": " : "", named ? gd_graph_node_words(other, index, &words) : "");
+    gd_text_free(&words);
+    return status;
+}
+
+/* What a node does, but for where it stands in the graph. */
+static void take_content(gd_graph_node *node, const gd_graph_node *from)
+{
+    const gd_graph_node old = *node;
+
+    *node = *from;
+    node->handle = old.handle;
+    node->enabled = old.enabled;
+    node->before = old.before;
+    node->after = old.after;
+    if (node->call)
+        gd_call_hold(node->call);
+    if (node->kernel)
+        gd_module_hold(node->kernel->module);
+    if (node->child)
+        gd_graph_hold(node->child);
+    if (node->conditional)
+        gd_conditional_hold(node->conditional);
+    if (node->bodies)
+        atomic_fetch_add_explicit(&node->bodies->references, 1u, memory_order_relaxed);
+    gd_call_release(old.call);
+    if (old.kernel)
+        gd_module_release(old.kernel->module);
+    griddep_graph_destroy(old.child);
+    griddep_conditional_destroy(old.conditional);
+    gd_graph_release_bodies(old.bodies);
+}
+
+/* An update switches nodes on again. */
+static bool disable_again(const griddep_graph *graph)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < graph->node_count && result == GD_CUDA_SUCCESS; i++) {
+        if (!graph->nodes[i].enabled)
+            result = graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec,
+                                                                   graph->nodes[i].handle, 0);
+    }
+    return result == GD_CUDA_SUCCESS;
+}
+
+/* The context is current. */
+static int32_t update(griddep_graph *graph, const griddep_graph *other, griddep_error *error)
+{
+    gd_CUgraphExecUpdateResultInfo info = {0};
+    gd_graph_made made = {0};
+    int32_t status = gd_graph_make_ready(graph, error);
+
+    if (!status)
+        status = gd_graph_build(graph, other, &made, error);
+    if (status)
+        return status;
+    gd_CUresult result = graph->runtime->driver->cuGraphExecUpdate(graph->exec, made.handle, &info);
+    if (result != GD_CUDA_SUCCESS)
+        status = fail_update(other, &made, result, &info, error);
+    if (!status) { /* handles count from the start in each graph: those of the new one mean the same
+                    * in the old one */
+        gd_bindings old = graph->bindings;
+        graph->bindings = made.bindings;
+        made.bindings = old;
+    }
+    gd_graph_discard(graph, &made);
+    for (uint32_t i = 0; i < graph->node_count && !status; i++)
+        take_content(&graph->nodes[i], &other->nodes[i]);
+    if (!status && !disable_again(graph))
+        gd_graph_drop(graph); /* it is instantiated anew, with its nodes as they are now */
+    return status;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node,
+                                    const griddep_argument *arguments, uint32_t argument_count,
+                                    griddep_error *error)
+{
+    gd_call *call = NULL;
+    int32_t status = check_kernel(graph, node, error);
+
+    if (status)
+        return status;
+    const gd_graph_node *of = &graph->nodes[node];
+    status = of->call ? gd_call_with_arguments(of->call, arguments, argument_count, &gd_graph_owner,
+                                               &call, error)
+                      : make_call(graph, node, arguments, argument_count, &call, error);
+    if (!status)
+        status = gd_graph_set_call(graph, node, call, error);
+    gd_call_release(call);
+    return status;
+}
+
+int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node,
+                                 const griddep_launch_config *config, griddep_error *error)
+{
+    griddep_launch_config changed;
+    gd_call *call = NULL;
+    bool same = true;
+    int32_t status = check_kernel(graph, node, error);
+
+    if (status)
+        return status;
+    const gd_call *old = graph->nodes[node].call;
+    if (!config)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "config is NULL");
+    if (!old)
+        return refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
+                      "has arguments that are not known; griddep_graph_set_arguments tells them",
+                      error);
+    status = gd_struct_read(&changed, sizeof changed, sizeof changed, config,
+                            "griddep_launch_config", error);
+    if (!status && graph->adopted && (!changed.attribute_count || changed.attributes) &&
+        changed.attribute_count <= GD_LAUNCH_ATTRIBUTES)
+        status = complete(graph, node, &changed, &same, error);
+    if (!status)
+        status = gd_call_with_config(old, &changed, &gd_graph_owner, &call, error);
+    if (!status && (graph->exec || graph->adopted))
+        same = same && gd_call_same_attributes(old, call) && old->launch.pdl == call->launch.pdl;
+    if (!status && !same)
+        status =
+            refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
+                   "keeps its cluster, attributes and pdl once the graph is instantiated", error);
+    if (!status)
+        status = gd_graph_set_call(graph, node, call, error);
+    gd_call_release(call);
+    return status;
+}
+
+int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled,
+                             griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_graph_check(graph, error);
+
+    if (!status)
+        status = gd_graph_check_node(graph, node, error);
+    if (status)
+        return status;
+    gd_graph_node *of = &graph->nodes[node];
+    if (enabled > 1)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "enabled is %" PRIu32 "; it may be 0 or 1", enabled);
+    if (of->type != GRIDDEP_GRAPH_NODE_KERNEL && of->type != GRIDDEP_GRAPH_NODE_COPY &&
+        of->type != GRIDDEP_GRAPH_NODE_FILL)
+        return refuse(graph, node, GRIDDEP_ERROR_ARGUMENT,
+                      "cannot be switched off; kernels, copies and fills can", error);
+    status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result =
+        graph->exec
+            ? graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec, of->handle, enabled)
+            : GD_CUDA_SUCCESS;
+    if (result == GD_CUDA_SUCCESS)
+        of->enabled = enabled;
+    else
+        status = gd_graph_fail_node(graph, node, result, error);
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
+}
+
+int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_graph_check(graph, error);
+
+    if (status)
+        return status;
+    if (!other)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "other is NULL");
+    if (graph->runtime != other->runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the graphs belong to different runtimes");
+    if (graph->adopted || other->adopted)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "an adopted graph takes part in no update");
+    if (graph == other)
+        return GRIDDEP_OK;
+    status = compare(graph, other, error);
+    if (!status)
+        status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    status = update(graph, other, error);
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* Functions of the program's that the driver calls when work is done: in a stream once, and in a
+ * captured one as often as the graph runs.
+ *
+ * The driver calls them on a thread of its own, where no call of the driver is allowed; it may
+ * refuse such a call, or never return from it. So each goes through a function of the library's
+ * that marks the thread, and what the library is asked for there is refused by name. Ends of
+ * objects are put off until the next call that comes to the runtime: a garbage collector may run
+ * there. */
+#ifndef GD_RUN_HOST_H
+#define GD_RUN_HOST_H
+
+#include <stdbool.h>
+
+#include "griddep.h"
+#include "run/runtime.h"
+
+/* Whether the calling thread is in a function that the driver calls. */
+bool gd_host_is_inside(void);
+
+/* GRIDDEP_ERROR_CALLBACK where it is. */
+int32_t gd_host_check(griddep_error *error);
+
+/* Where the thread is in such a function: `end` is called with the object by the next call in the
+ * runtime. False where the thread may end it itself. *lost, which may be NULL, tells that there is
+ * no memory to remember it by. */
+typedef void gd_host_end(griddep_runtime *runtime, void *object);
+bool gd_host_put_off(griddep_runtime *runtime, gd_host_end *end, void *object, bool *lost);
+void gd_host_end_later(griddep_runtime *runtime, struct gd_later *list);
+
+/* Calls `told` when all that is in the stream now is done, or never will be: then `result` is the
+ * fault. The context is current. STREAM where the stream is being captured. */
+typedef void gd_host_told(void *user, gd_CUresult result);
+int32_t gd_host_notify(griddep_runtime *runtime, gd_CUstream stream, gd_host_told *told, void *user,
+                       griddep_error *error);
+
+/* A fault as the caller's error. */
+int32_t gd_host_fail(gd_CUresult result, griddep_error *error);
+
+/* Before the context goes: waits for the functions that the driver has still to call. Where
+ * `result` is a fault of the context they are told of it here. */
+void gd_host_settle(griddep_runtime *runtime, gd_CUresult result);
+
+#endif

@@ -1,0 +1,316 @@
+/* Kept launches. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/launch/call.h"
+#include "run/module/module.h"
+#include "run/launch/require.h"
+
+static gd_call *allocate(griddep_kernel *kernel)
+{
+    gd_call *call = calloc(1, sizeof *call);
+
+    if (!call)
+        return NULL;
+    atomic_init(&call->references, 1u);
+    call->kernel = kernel;
+    gd_module_hold(kernel->module);
+    return call;
+}
+
+static int32_t allocate_arguments(gd_call *call, griddep_error *error)
+{
+    const griddep_kernel *kernel = call->kernel;
+
+    call->packed = calloc(1, (size_t)kernel->info.parameter_bytes + 1);
+    call->pointers = calloc((size_t)kernel->info.parameter_count + 1, sizeof *call->pointers);
+    if (!call->packed || !call->pointers)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < kernel->info.parameter_count; i++)
+        call->pointers[i] = call->packed + kernel->parameters[i].offset;
+    return GRIDDEP_OK;
+}
+
+static int32_t add_slot(gd_call *call, griddep_conditional *conditional, uint32_t parameter,
+                        griddep_error *error)
+{
+    gd_call_slot *more = realloc(call->slots, (call->slot_count + 1) * sizeof *more);
+
+    if (!more)
+        return gd_error_memory(error);
+    call->slots = more;
+    more[call->slot_count++] =
+        (gd_call_slot){.conditional = gd_conditional_hold(conditional), .parameter = parameter};
+    return GRIDDEP_OK;
+}
+
+static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_error *error)
+{
+    int32_t status = allocate_arguments(call, error);
+
+    for (uint32_t i = 0; !status && i < call->kernel->info.parameter_count; i++) {
+        griddep_conditional *conditional = gd_conditional_of(&arguments[i]);
+        if (conditional)
+            status = add_slot(call, conditional, i, error);
+        else
+            memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
+    }
+    return status;
+}
+
+/* Keeps a launch; its attributes in as much memory as they need. */
+static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error *error)
+{
+    gd_CUlaunchAttribute *attributes =
+        calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
+
+    if (!attributes)
+        return gd_error_memory(error);
+    memcpy(attributes, launch->attributes, launch->attribute_count * sizeof *attributes);
+    call->launch = *launch;
+    call->launch.attributes = attributes;
+    return GRIDDEP_OK;
+}
+
+static int32_t configure(gd_call *call, const griddep_launch_config *config,
+                         const gd_call_owner *owner, griddep_error *error)
+{
+    griddep_kernel *kernel = call->kernel;
+    gd_launch_room room;
+    gd_launch launch;
+    bool pushed;
+    int32_t status = gd_runtime_enter(kernel->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = gd_launch_make(kernel, config, &room, &launch, error);
+    gd_runtime_leave(kernel->runtime, pushed);
+    if (status)
+        return status;
+    if (launch.config.hStream)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: a launch in a %s has no stream of its own; give it to %s",
+                            kernel->name, owner->what, owner->where);
+    if (launch.lane && !owner->lanes)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: lane %" PRIu32 "; a launch in a %s has none", kernel->name,
+                            launch.lane, owner->what);
+    return keep_launch(call, &launch, error);
+}
+
+static int32_t finish(gd_call *call, int32_t status, gd_call **made)
+{
+    if (status)
+        gd_call_release(call);
+    else
+        *made = call;
+    return status;
+}
+
+int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config,
+                       const griddep_argument *arguments, uint32_t argument_count,
+                       const gd_call_owner *owner, gd_call **call, griddep_error *error)
+{
+    int32_t status =
+        gd_launch_check_arguments(kernel, arguments, argument_count, owner->conditionals, error);
+
+    if (status)
+        return status;
+    gd_call *made = allocate(kernel);
+    if (!made)
+        return gd_error_memory(error);
+    status = configure(made, config, owner, error);
+    if (!status)
+        status = pack(made, arguments, error);
+    if (!status)
+        status = gd_require_check(kernel, &made->launch, made->pointers, error);
+    return finish(made, status, call);
+}
+
+int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
+                               uint32_t argument_count, const gd_call_owner *owner,
+                               gd_call **changed, griddep_error *error)
+{
+    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count,
+                                               owner->conditionals, error);
+
+    if (status)
+        return status;
+    gd_call *made = allocate(call->kernel);
+    if (!made)
+        return gd_error_memory(error);
+    status = keep_launch(made, &call->launch, error);
+    if (!status)
+        status = pack(made, arguments, error);
+    if (!status)
+        status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
+    return finish(made, status, changed);
+}
+
+bool gd_call_is_alone(const gd_call *call)
+{
+    return atomic_load_explicit(&call->references, memory_order_acquire) == 1;
+}
+
+int32_t gd_call_pack_again(gd_call *call, const griddep_argument *arguments,
+                           uint32_t argument_count, griddep_error *error)
+{
+    int32_t status =
+        gd_launch_check_arguments(call->kernel, arguments, argument_count, false, error);
+
+    for (uint32_t i = 0; !status && i < argument_count; i++)
+        memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
+    return status ? status : gd_require_check(call->kernel, &call->launch, call->pointers, error);
+}
+
+static int32_t copy_arguments(gd_call *made, const gd_call *call, griddep_error *error)
+{
+    int32_t status = allocate_arguments(made, error);
+
+    if (!status)
+        memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
+    for (uint32_t i = 0; !status && i < call->slot_count; i++)
+        status = add_slot(made, call->slots[i].conditional, call->slots[i].parameter, error);
+    return status;
+}
+
+int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
+                            const gd_call_owner *owner, gd_call **changed, griddep_error *error)
+{
+    gd_call *made = allocate(call->kernel);
+
+    if (!made)
+        return gd_error_memory(error);
+    int32_t status = configure(made, config, owner, error);
+    if (!status)
+        status = copy_arguments(made, call, error);
+    if (!status)
+        status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
+    return finish(made, status, changed);
+}
+
+griddep_launch_config gd_call_config(const gd_call *call)
+{
+    const gd_launch *launch = &call->launch;
+    const gd_CUlaunchConfig *from = &launch->config;
+    _Static_assert(sizeof(griddep_attribute) == sizeof *launch->attributes,
+                   "both are CUlaunchAttribute");
+
+    const bool clustered = launch->attribute_count &&
+                           launch->attributes[0].id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                    .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                    .shared_bytes = from->sharedMemBytes,
+                                    .pdl = launch->said,
+                                    .attribute_count = launch->attribute_count - clustered,
+                                    .attributes =
+                                        (const griddep_attribute *)launch->attributes + clustered,
+                                    .lane = launch->lane};
+
+    if (clustered) {
+        config.cluster[0] = launch->attributes[0].value.clusterDim.x;
+        config.cluster[1] = launch->attributes[0].value.clusterDim.y;
+        config.cluster[2] = launch->attributes[0].value.clusterDim.z;
+    }
+    return config;
+}
+
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel,
+                            const griddep_launch_config *config, gd_call **changed,
+                            griddep_error *error)
+{
+    static const gd_call_owner nobody = {"chain", "griddep_chain_run", false, true};
+    const griddep_launch_config same = gd_call_config(call);
+    gd_call *made = allocate(kernel);
+
+    if (!made)
+        return gd_error_memory(error);
+    int32_t status = configure(made, config ? config : &same, &nobody, error);
+    if (!status)
+        status = copy_arguments(made, call, error);
+    if (!status)
+        status = gd_require_check(kernel, &made->launch, made->pointers, error);
+    return finish(made, status, changed);
+}
+
+gd_call *gd_call_hold(gd_call *call)
+{
+    atomic_fetch_add_explicit(&call->references, 1u, memory_order_relaxed);
+    return call;
+}
+
+void gd_call_release(gd_call *call)
+{
+    if (!call || atomic_fetch_sub_explicit(&call->references, 1u, memory_order_acq_rel) != 1)
+        return;
+    gd_module_release(call->kernel->module);
+    free(call->launch.attributes);
+    for (uint32_t i = 0; i < call->slot_count; i++)
+        griddep_conditional_destroy(call->slots[i].conditional);
+    free(call->slots);
+    free(call->packed);
+    free(call->pointers);
+    free(call);
+}
+
+bool gd_call_same_attributes(const gd_call *a, const gd_call *b)
+{
+    uint32_t count = a->launch.attribute_count;
+
+    return count == b->launch.attribute_count && !memcmp(a->launch.attributes, b->launch.attributes,
+                                                         count * sizeof *a->launch.attributes);
+}
+
+static gd_CUDA_KERNEL_NODE_PARAMS node_params(const gd_call *call, void **pointers)
+{
+    const gd_CUlaunchConfig *config = &call->launch.config;
+
+    return (gd_CUDA_KERNEL_NODE_PARAMS){.func = call->kernel->function,
+                                        .gridDimX = config->gridDimX,
+                                        .gridDimY = config->gridDimY,
+                                        .gridDimZ = config->gridDimZ,
+                                        .blockDimX = config->blockDimX,
+                                        .blockDimY = config->blockDimY,
+                                        .blockDimZ = config->blockDimZ,
+                                        .sharedMemBytes = config->sharedMemBytes,
+                                        .kernelParams = pointers};
+}
+
+int32_t gd_call_make_params(const gd_call *call, const gd_bindings *bindings, gd_call_params *made,
+                            griddep_error *error)
+{
+    size_t bytes = (size_t)call->kernel->info.parameter_bytes;
+    size_t count = call->kernel->info.parameter_count;
+
+    *made = (gd_call_params){.params = node_params(call, call->pointers)};
+    if (!call->slot_count)
+        return GRIDDEP_OK;
+    made->packed = malloc(bytes);
+    made->pointers = malloc(count * sizeof *made->pointers);
+    if (!made->packed || !made->pointers)
+        return gd_error_memory(error);
+    memcpy(made->packed, call->packed, bytes);
+    for (size_t i = 0; i < count; i++)
+        made->pointers[i] = made->packed + call->kernel->parameters[i].offset;
+    made->params.kernelParams = made->pointers;
+    for (uint32_t i = 0; i < call->slot_count; i++) {
+        const gd_binding *binding = gd_binding_find(bindings, call->slots[i].conditional);
+        if (!binding)
+            return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                                "argument %" PRIu32
+                                " names a conditional that no conditional node of the graph has",
+                                call->slots[i].parameter);
+        memcpy(made->pointers[call->slots[i].parameter], &binding->handle, sizeof binding->handle);
+    }
+    return GRIDDEP_OK;
+}
+
+void gd_call_free_params(gd_call_params *made)
+{
+    free(made->packed);
+    free(made->pointers);
+    *made = (gd_call_params){0};
+}

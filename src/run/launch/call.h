@@ -1,0 +1,81 @@
+/* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains
+ * and kernel nodes of graphs are made of them. A call that was made never changes, so that threads
+ * may share it. */
+#ifndef GD_RUN_CALL_H
+#define GD_RUN_CALL_H
+
+#include <stdatomic.h>
+
+#include "griddep.h"
+#include "run/launch/conditional.h"
+#include "run/launch/launch.h"
+
+/* An argument that names a conditional. */
+typedef struct gd_call_slot {
+    griddep_conditional *conditional; /* held */
+    uint32_t parameter;
+} gd_call_slot;
+
+typedef struct gd_call {
+    atomic_uint references;
+    griddep_kernel *kernel; /* its module is held */
+    gd_launch launch;
+    unsigned char *packed; /* the arguments' bytes */
+    void **pointers;       /* to each of them */
+    gd_call_slot *slots;   /* what of them is known when the driver's graph is */
+    uint32_t slot_count;
+} gd_call;
+
+/* Who the call is for, in messages: what it must not have a stream for, and where one is given. */
+typedef struct gd_call_owner {
+    const char *what;  /* "chain" */
+    const char *where; /* "griddep_chain_run" */
+    bool conditionals; /* arguments may name them */
+    bool lanes;        /* its launches may be in other lanes than 0 */
+} gd_call_owner;
+
+int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config,
+                       const griddep_argument *arguments, uint32_t argument_count,
+                       const gd_call_owner *owner, gd_call **call, griddep_error *error);
+
+/* A call like another one with other arguments, or with another configuration. */
+int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
+                               uint32_t argument_count, const gd_call_owner *owner,
+                               gd_call **changed, griddep_error *error);
+/* The same with a call like that one which nobody else holds, as it is after a failure too: the
+ * arguments are packed into it. Conditionals are refused. */
+bool gd_call_is_alone(const gd_call *call);
+int32_t gd_call_pack_again(gd_call *call, const griddep_argument *arguments,
+                           uint32_t argument_count, griddep_error *error);
+int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
+                            const gd_call_owner *owner, gd_call **changed, griddep_error *error);
+
+/* The configuration that makes such a launch again: its attributes are the call's. */
+griddep_launch_config gd_call_config(const gd_call *call);
+
+/* A call like another one of a kernel with the same parameters, in another configuration where
+ * `config` is not NULL. The kernel's context need not be current. */
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel,
+                            const griddep_launch_config *config, gd_call **changed,
+                            griddep_error *error);
+
+gd_call *gd_call_hold(gd_call *call);
+void gd_call_release(gd_call *call); /* takes NULL */
+
+/* Whether two calls have the same cluster and attributes. */
+bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
+
+/* The call as a kernel node, with the handles of its conditionals in place. Released after use,
+ * made or not. */
+typedef struct gd_call_params {
+    gd_CUDA_KERNEL_NODE_PARAMS params; /* valid as long as this and the call */
+    unsigned char *packed;             /* NULL: the call's own */
+    void **pointers;
+} gd_call_params;
+
+/* NOT_FOUND for a conditional without a binding. */
+int32_t gd_call_make_params(const gd_call *call, const gd_bindings *bindings, gd_call_params *made,
+                            griddep_error *error);
+void gd_call_free_params(gd_call_params *made);
+
+#endif

@@ -1,0 +1,96 @@
+/* The one decision about early starts, and the words for it. */
+#include "run/launch/early.h"
+
+int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl)
+{
+    if (runtime->kill_switch)
+        return GRIDDEP_REASON_KILL_SWITCH;
+    return runtime->pdl == GRIDDEP_PDL_OFF || pdl == GRIDDEP_PDL_OFF ? GRIDDEP_REASON_OFF
+                                                                     : GRIDDEP_REASON_FORCED;
+}
+
+static bool driver_can(const griddep_runtime *runtime, gd_early how)
+{
+    switch (how) {
+    case GD_EARLY_LAUNCH:
+        return runtime->info.features & GRIDDEP_FEATURE_PDL;
+    case GD_EARLY_TRIGGER_EVENT:
+        return runtime->info.features & GRIDDEP_FEATURE_PROGRAMMATIC_EVENT;
+    case GD_EARLY_BEGIN_EVENT:
+        return runtime->info.features & GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT;
+    default:
+        return runtime->driver->cuGraphAddDependencies != NULL;
+    }
+}
+
+int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early how)
+{
+    int32_t off = gd_early_switch(runtime, pdl);
+
+    if (off != GRIDDEP_REASON_FORCED)
+        return off;
+    if (runtime->info.capability < 90 && how != GD_EARLY_BEGIN_EVENT)
+        return GRIDDEP_REASON_DEVICE;
+    return driver_can(runtime, how) ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_DRIVER;
+}
+
+int32_t gd_early_kernel(uint32_t traits)
+{
+    if (!(traits & GRIDDEP_TRAIT_KNOWN))
+        return GRIDDEP_REASON_UNKNOWN_CODE;
+    if (!(traits & GRIDDEP_TRAIT_WAITS))
+        return GRIDDEP_REASON_NO_WAIT;
+    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET
+                                               : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+}
+
+int32_t gd_early_pair(uint32_t first, uint32_t second)
+{
+    bool swapped = second & GRIDDEP_TRAIT_TRIGGERS && first & GRIDDEP_TRAIT_WAITS &&
+                   !(first & GRIDDEP_TRAIT_TRIGGERS);
+    int32_t reason = gd_early_kernel(second);
+
+    return reason == GRIDDEP_REASON_NO_WAIT && swapped ? GRIDDEP_REASON_WRONG_END : reason;
+}
+
+int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how)
+{
+    int32_t obstacle = gd_early_obstacle(runtime, pdl, how);
+
+    return obstacle != GRIDDEP_REASON_FORCED || pdl == GRIDDEP_PDL_FORCE ? obstacle
+                                                                         : gd_early_kernel(traits);
+}
+
+const char *griddep_reason_text(int32_t reason)
+{
+    static const char *const texts[] = {
+#define GD_REASON(constant, text) [GRIDDEP_REASON_##constant] = (text),
+#include "run/launch/reasons.def"
+#undef GD_REASON
+    };
+
+    return reason >= 0 && reason < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[reason]
+                                                                             : "unknown reason";
+}
+
+static const struct {
+    const char *name, *text;
+} overlaps[] = {{"unknown", "not known"},
+                {"none", "no overlap"},
+                {"tail", "overlaps at the tail"},
+                {"full", "overlaps"}};
+
+static bool is_overlap(int32_t overlap)
+{
+    return overlap >= GRIDDEP_OVERLAP_UNKNOWN && overlap <= GRIDDEP_OVERLAP_FULL;
+}
+
+const char *griddep_overlap_name(int32_t overlap)
+{
+    return is_overlap(overlap) ? overlaps[overlap - GRIDDEP_OVERLAP_UNKNOWN].name : NULL;
+}
+
+const char *griddep_overlap_text(int32_t overlap)
+{
+    return is_overlap(overlap) ? overlaps[overlap - GRIDDEP_OVERLAP_UNKNOWN].text : NULL;
+}

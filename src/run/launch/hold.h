@@ -1,0 +1,40 @@
+/* What captures use is held until they, and the graphs that came of them, are done: the modules of
+ * the kernels that were launched into them.
+ *
+ * A graph of the driver's can own a reference to something of the program's (a user object). Each
+ * captured graph so gets one to each module that was launched into it; copies of the graph and
+ * executables get theirs from the driver. The driver tells that the last one has gone by calling a
+ * function that may not call it. So that function makes a note, and the module is given back by the
+ * next call that comes to its runtime. A graph that is launched is not done before its work is: the
+ * end of the last handle that a program has of a runtime waits for that. What is held then is held
+ * by graphs of the program's own, and no call will come any more: when such a graph ends, what the
+ * host has of the module is freed, and its code stays loaded until the context ends.
+ *
+ * Where a driver makes no user object, the code of such a module stays until the runtime ends. */
+#ifndef GD_RUN_HOLD_H
+#define GD_RUN_HOLD_H
+
+#include "run/capture.h"
+#include "run/module/module.h"
+
+/* A hold of a graph on a module, or the note that it has ended. */
+typedef struct gd_hold {
+    struct gd_hold *next;
+    griddep_module *module;
+} gd_hold;
+
+/* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with
+ * number 0 and no graph. The context is current. */
+void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
+                          gd_capture_state *capture);
+
+/* Makes an active capture hold a module that was launched into it. */
+void gd_hold_for_capture(griddep_module *module, const gd_capture_state *capture);
+
+/* Both, after a launch into any stream. */
+void gd_hold_launched(griddep_module *module, gd_CUstream stream);
+
+/* Gives back the modules of a list of notes. */
+void gd_hold_give_back(gd_hold *ended);
+
+#endif

@@ -1,0 +1,73 @@
+/* Two kernels on one SM: what both take of it, and what their carve-outs leave. */
+#include "run/launch/room.h"
+
+/* In percent; -1: the driver's choice. */
+static int read_carveout(const griddep_kernel *kernel, const gd_launch *launch)
+{
+    const gd_CUlaunchAttributeValue *value =
+        gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    int percent = -1;
+
+    if (value)
+        return (int)value->sharedMemCarveout;
+    if (kernel->runtime->driver->cuFuncGetAttribute(
+            &percent, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kernel->function) !=
+        GD_CUDA_SUCCESS)
+        percent = -1;
+    return percent;
+}
+
+/* An SM changes its setting only when it is empty. Seen on an H200 with CTAs on every SM
+ * (doc/questions.md): both kernels' CTAs must fit into what the first one has set, and a second one
+ * that asks for less than that waits. What the driver chooses it does not tell; a second kernel
+ * whose CTAs take no more than the first one's was never seen to wait.
+ */
+static int judge_carveouts(const gd_room *room)
+{
+    const bool chosen = room->percents[1] < 0; /* by the driver */
+
+    if (room->percents[0] < 0)
+        return chosen && room->after.shared <= room->before.shared ? 1 : -1;
+    if (!room->settings[0])
+        return room->percents[0] == room->percents[1] ? 1 : -1;
+    return room->needed <= room->settings[0] && (chosen || room->settings[1] >= room->settings[0]);
+}
+
+void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch,
+                     const griddep_kernel *second, const gd_launch *second_launch, gd_room *room)
+{
+    const griddep_runtime *runtime = first->runtime;
+
+    *room = (gd_room){
+        .percents = {read_carveout(first, first_launch), read_carveout(second, second_launch)}};
+    gd_footprint_read(first, first_launch, runtime->limits.reserved_shared, &room->before);
+    gd_footprint_read(second, second_launch, runtime->limits.reserved_shared, &room->after);
+    gd_footprint_spread(&room->before, runtime->info.multiprocessors, &room->residence);
+    room->beside_full =
+        gd_footprint_fits(&runtime->info, &room->before, room->residence.full, &room->after, NULL);
+    room->beside_tail =
+        gd_footprint_fits(&runtime->info, &room->before, room->residence.least, &room->after, NULL);
+    room->needed = room->residence.full * room->before.shared + room->after.shared;
+    for (int i = 0; i < 2; i++) {
+        if (room->percents[i] >= 0)
+            room->settings[i] = gd_footprint_setting(
+                &runtime->info, i ? &room->after : &room->before, room->percents[i]);
+    }
+    room->carved = judge_carveouts(room);
+}
+
+int32_t gd_room_overlap(const gd_room *room, int32_t *reason)
+{
+    if (!room->carved && room->residence.least)
+        *reason = GRIDDEP_REASON_CARVEOUT;
+    else if (room->beside_full || room->beside_tail)
+        return GRIDDEP_OVERLAP_FULL;
+    else
+        *reason = GRIDDEP_REASON_NO_ROOM;
+    return GRIDDEP_OVERLAP_TAIL;
+}
+
+bool gd_room_lacks_trigger(uint32_t traits)
+{
+    return traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_TRIGGERS);
+}

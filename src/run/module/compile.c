@@ -1,0 +1,361 @@
+/* The driver's compiler, which is always asked in the same way, and NVRTC with the prelude.
+ *
+ * The driver keeps compiled code itself (doc/environment.md). What NVRTC made is kept in the
+ * store. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "run/module/compile.h"
+#include "run/module/image.h"
+#include "run/module/store.h"
+
+enum { LOG_BYTES = 16384, MOST_OPTIONS = 9 };
+
+/* What a C++ kernel sees before its first line. */
+static const char prelude[] =
+    "#line 1 \"griddep prelude\"\n"
+    "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n"
+    "#define GRIDDEP_CONTROL_(name) asm volatile(\"griddepcontrol.\" #name \";\" ::: \"memory\")\n"
+    "#else\n"
+    "#define GRIDDEP_CONTROL_(name)\n"
+    "#endif\n"
+    "[[maybe_unused]] static __device__ __forceinline__ void griddep_wait() { "
+    "GRIDDEP_CONTROL_(wait); }\n"
+    "[[maybe_unused]] static __device__ __forceinline__ void griddep_launch_dependents()\n"
+    "{ GRIDDEP_CONTROL_(launch_dependents); }\n"
+    "#undef GRIDDEP_CONTROL_\n";
+
+/* JIT options of one call, with room for the two logs. */
+typedef struct jit_options {
+    unsigned count;
+    int names[MOST_OPTIONS];
+    void *values[MOST_OPTIONS];
+    char *information; /* LOG_BYTES */
+    char *errors;      /* LOG_BYTES */
+} jit_options;
+
+/* ---- options ---- */
+
+static void add_option(jit_options *jit, int name, uintptr_t value)
+{
+    jit->names[jit->count] = name;
+    jit->values[jit->count++] = (void *)value;
+}
+
+static bool make_options(jit_options *jit, const griddep_module_options *options)
+{
+    *jit = (jit_options){.information = calloc(1, LOG_BYTES), .errors = calloc(1, LOG_BYTES)};
+    if (!jit->information || !jit->errors)
+        return false;
+    add_option(jit, GD_CU_JIT_INFO_LOG_BUFFER, (uintptr_t)jit->information);
+    add_option(jit, GD_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, LOG_BYTES - 1);
+    add_option(jit, GD_CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)jit->errors);
+    add_option(jit, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_BYTES - 1);
+    if (options->optimization)
+        add_option(jit, GD_CU_JIT_OPTIMIZATION_LEVEL,
+                   options->optimization == GRIDDEP_OPTIMIZATION_NONE
+                       ? 0
+                       : (uintptr_t)options->optimization);
+    if (options->maximum_registers)
+        add_option(jit, GD_CU_JIT_MAX_REGISTERS, options->maximum_registers);
+    if (options->flags & GRIDDEP_MODULE_LINE_INFO)
+        add_option(jit, GD_CU_JIT_GENERATE_LINE_INFO, 1);
+    if (options->flags & GRIDDEP_MODULE_DEBUG)
+        add_option(jit, GD_CU_JIT_GENERATE_DEBUG_INFO, 1);
+    if (options->flags & GRIDDEP_MODULE_VERBOSE)
+        add_option(jit, GD_CU_JIT_LOG_VERBOSE, 1);
+    return true;
+}
+
+static void free_options(jit_options *jit)
+{
+    free(jit->information);
+    free(jit->errors);
+}
+
+/* ---- errors ---- */
+
+/* The number behind "line " in the first line of the log that speaks of an error, as ptxas writes
+ * it ("..., line 12; error : ..."). */
+static int32_t error_line(const char *log)
+{
+    for (const char *at = log; (at = strstr(at, "line ")); at += 5) {
+        char *end;
+        long line = strtol(at + 5, &end, 10);
+        const char *rest = end + strspn(end, "; ");
+        if (end != at + 5 && line > 0 && line < INT32_MAX &&
+            (!strncmp(rest, "error", 5) || !strncmp(rest, "fatal", 5)))
+            return (int32_t)line;
+    }
+    return 0;
+}
+
+/* The error of a failed compilation: the compiler's words, its position, the PTX line. */
+static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const jit_options *jit,
+                    const char *name, const char *text, size_t bytes, griddep_error *error)
+{
+    int32_t status = gd_driver_status(result);
+    int32_t line = text ? error_line(jit->errors) : 0;
+    size_t length = strlen(jit->errors);
+    gd_text quote = {0};
+
+    while (length && isspace((unsigned char)jit->errors[length - 1]))
+        length--;
+    if (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_DRIVER ||
+        status == GRIDDEP_ERROR_IMAGE) {
+        if (text && status != GRIDDEP_ERROR_DRIVER)
+            status = GRIDDEP_ERROR_COMPILE;
+        gd_driver_fail(runtime->driver, result, error, "%s cannot be loaded on %s (sm_%" PRId32 ")",
+                       name, runtime->device_name, runtime->info.capability);
+    } else {
+        status = gd_driver_fail(runtime->driver, result, error, "%s cannot be loaded", name);
+    }
+    if (error) {
+        error->status = status;
+        error->line = line;
+        gd_error_set_file(error, name);
+        gd_text_quote(&quote, text, bytes, line, 0);
+        if (length)
+            gd_error_append(error, "\n%.*s", (int)length, jit->errors);
+        if (quote.bytes)
+            gd_error_append(error, "\n%s", quote.data);
+    }
+    gd_text_free(&quote);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* `text` is NULL for a binary. */
+static int32_t load(const griddep_runtime *runtime, const void *image, const char *text,
+                    size_t bytes, const griddep_module_options *options, gd_CUmodule *module,
+                    char **log, griddep_error *error)
+{
+    jit_options jit;
+    int32_t status = GRIDDEP_OK;
+
+    if (!make_options(&jit, options)) {
+        free_options(&jit);
+        return gd_error_memory(error);
+    }
+    gd_CUresult result =
+        runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
+    if (result != GD_CUDA_SUCCESS) {
+        status = fail(runtime, result, &jit, options->name, text, bytes, error);
+    } else {
+        *log = jit.information;
+        jit.information = NULL;
+    }
+    free_options(&jit);
+    return status;
+}
+
+int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,
+                       const griddep_module_options *options, gd_CUmodule *module, char **log,
+                       griddep_error *error)
+{
+    return load(runtime, text, text, bytes, options, module, log, error);
+}
+
+int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
+                          const griddep_module_options *options, gd_CUmodule *module, char **log,
+                          griddep_error *error)
+{
+    int32_t status = load(runtime, image, NULL, 0, options, module, log, error);
+
+    if (status == GRIDDEP_ERROR_IMAGE)
+        gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged",
+                        gd_image_kind_name(kind));
+    return status;
+}
+
+/* ---- CUDA C++ ---- */
+
+static bool names_architecture(const griddep_module_options *options)
+{
+    for (uint32_t i = 0; i < options->compile_option_count; i++) {
+        const char *option = options->compile_options[i];
+        if (!strncmp(option, "--gpu-architecture", 18) || !strncmp(option, "-arch", 5))
+            return true;
+    }
+    return false;
+}
+
+/* A name inside a string literal. */
+static void append_escaped(gd_text *text, const char *name)
+{
+    for (; *name; name++) {
+        if (*name == '"' || *name == '\\')
+            gd_text_append(text, "\\", 1);
+        gd_text_append(text, *name == '\n' ? " " : name, 1);
+    }
+}
+
+/* Whether PTX may depend on more than the text and the options: on files that either names, or on
+ * the clock. Lines that end with a backslash are put together first. True where only a comment
+ * speaks of such. */
+static bool depends_on_more(const char *source, const griddep_module_options *options, bool *more)
+{
+    static const char *const in_source[] = {"include", "embed", "import", "__DATE__", "__TIME"};
+    static const char *const in_options[] = {"-include", "-optf", "--options-file", "pch"};
+    char *joined = malloc(strlen(source) + 1), *at = joined;
+
+    if (!joined)
+        return false;
+    for (const char *from = source; *from; from++) {
+        if (*from == '\\' && (from[1] == '\n' || (from[1] == '\r' && from[2] == '\n')))
+            from += from[1] == '\r' ? 2 : 1;
+        else
+            *at++ = *from;
+    }
+    *at = 0;
+    *more = false;
+    for (size_t i = 0; i < sizeof in_source / sizeof *in_source; i++)
+        *more |= strstr(joined, in_source[i]) != NULL;
+    for (uint32_t i = 0; i < options->compile_option_count; i++) {
+        const char *option = options->compile_options[i];
+        for (size_t k = 0; k < sizeof in_options / sizeof *in_options; k++)
+            *more |= strstr(option, in_options[k]) && strncmp(option, "--include-path", 14) != 0;
+    }
+    free(joined);
+    return true;
+}
+
+static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list,
+                     uint32_t count, gd_store_key *key)
+{
+    gd_digest digest;
+
+    gd_digest_begin(&digest);
+    gd_digest_add_string(&digest, "griddep nvrtc 1");
+    gd_digest_add_string(&digest, griddep_version_text());
+    gd_digest_add(&digest, &nvrtc->version, sizeof nvrtc->version);
+    gd_digest_add_string(&digest, nvrtc->build);
+    gd_digest_add(&digest, &count, sizeof count);
+    for (uint32_t i = 0; i < count; i++)
+        gd_digest_add_string(&digest, list[i]);
+    gd_digest_add_string(&digest, text);
+    gd_digest_end(&digest, key->digest);
+}
+
+/* An entry is the log, a zero byte, and the PTX. */
+static bool recall(gd_store *store, const gd_store_key *key, char **ptx, size_t *bytes, char **log)
+{
+    char *entry, *end;
+    size_t entry_bytes;
+
+    if (!gd_store_load(store, key, &entry, &entry_bytes))
+        return false;
+    end = memchr(entry, 0, entry_bytes);
+    *log = end ? strdup(entry) : NULL;
+    if (*log) {
+        *bytes = entry_bytes - (size_t)(end + 1 - entry);
+        memmove(entry, end + 1, *bytes + 1);
+        *ptx = entry;
+        return true;
+    }
+    free(entry);
+    return false;
+}
+
+static void remember(gd_store *store, const gd_store_key *key, const char *ptx, size_t bytes,
+                     const char *log)
+{
+    gd_text entry = {0};
+
+    gd_text_append(&entry, log, strlen(log) + 1);
+    gd_text_append(&entry, ptx, bytes);
+    if (!entry.failed)
+        gd_store_save(store, key, entry.data, entry.bytes);
+    gd_text_free(&entry);
+}
+
+int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
+                          const griddep_module_options *options, char **ptx, size_t *bytes,
+                          char **log, bool *from_store, griddep_error *error)
+{
+    const gd_nvrtc *nvrtc = NULL;
+    char architecture[48];
+    gd_text text = {0};
+    uint32_t count = 0;
+    bool more = true;
+    gd_store_key key;
+    int32_t status = gd_runtime_get_nvrtc(runtime, &nvrtc, error);
+
+    if (status)
+        return status;
+    const char **list = calloc((size_t)options->compile_option_count + 1, sizeof *list);
+    gd_text_string(&text, prelude);
+    gd_text_string(&text, "#line 1 \"");
+    append_escaped(&text, options->name);
+    gd_text_format(&text, "\"\n%s", source);
+    *from_store = false;
+    if (!list || text.failed || !depends_on_more(source, options, &more)) {
+        status = gd_error_memory(error);
+    } else {
+        snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32,
+                 runtime->info.capability);
+        if (!names_architecture(options))
+            list[count++] = architecture;
+        for (uint32_t i = 0; i < options->compile_option_count; i++)
+            list[count++] = options->compile_options[i];
+        make_key(nvrtc, text.data, list, count, &key);
+        *from_store = !more && recall(runtime->store, &key, ptx, bytes, log);
+        if (!*from_store)
+            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, bytes, log,
+                                      error);
+        if (!status && !*from_store && !more)
+            remember(runtime->store, &key, *ptx, *bytes, *log);
+    }
+    free(list);
+    gd_text_free(&text);
+    return status;
+}
+
+/* ---- a driver older than NVRTC ---- */
+
+/* The number behind ".version" where a text begins with it, as texts of NVRTC do behind their
+ * comments; NULL where it does not. */
+static char *find_version(char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (!strncmp(text, "//", 2))
+            text += strcspn(text, "\n");
+        else
+            break;
+    }
+    if (strncmp(text, ".version", 8))
+        return NULL;
+    text += 8;
+    return text + strspn(text, " \t");
+}
+
+bool gd_compile_lower(const griddep_runtime *runtime, char *ptx, const char *name)
+{
+    const int32_t most = gd_driver_ptx_version(runtime->driver->version);
+    char *version = find_version(ptx), lowered[24], *behind;
+    const long major = version ? strtol(version, &behind, 10) : 0;
+
+    if (!version || *behind != '.' || major < 1 || major > 99 ||
+        !isdigit((unsigned char)behind[1]) || isdigit((unsigned char)behind[2]) ||
+        major * 10 + (behind[1] - '0') <= most)
+        return false;
+    const size_t length = (size_t)(behind + 2 - version);
+    snprintf(lowered, sizeof lowered, "%" PRId32 ".%" PRId32, most / 10, most % 10);
+    if (strlen(lowered) > length)
+        return false;
+    gd_log_write(
+        &runtime->log, GRIDDEP_LOG_INFO,
+        "%s: NVRTC made PTX of .version %.*s, which the driver refuses; it is loaded as %s", name,
+        (int)length, version, lowered);
+    memset(version, ' ', length);
+    memcpy(version, lowered, strlen(lowered));
+    return true;
+}

@@ -1,0 +1,734 @@
+/* Loading and unloading modules, finding their kernels and variables. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "ptx/require/lost_field.h"
+#include "ptx/handle/ptx.h"
+#include "run/host.h"
+#include "run/module/compile.h"
+#include "run/module/image.h"
+#include "run/module/kernel.h"
+#include "run/module/module.h"
+
+enum {
+    OPTIONS_MINIMUM = sizeof(griddep_module_options),
+    INFO_MINIMUM = sizeof(griddep_module_info),
+    KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE
+};
+
+/* ---- options ---- */
+
+static int32_t read_options(griddep_module_options *options, const griddep_module_options *given,
+                            const char *name, griddep_error *error)
+{
+    static const griddep_module_options defaults = {.size = sizeof defaults};
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM,
+                                    given ? given : &defaults, "griddep_module_options", error);
+
+    if (status)
+        return status;
+    if (options->flags & ~(uint32_t)KNOWN_FLAGS || options->reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_module_options has unknown flags, or reserved is not zero");
+    if (options->optimization < GRIDDEP_OPTIMIZATION_NONE || options->optimization > 4)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "optimization is %" PRId32 "; it may be -1 to 4",
+                            options->optimization);
+    if (options->compile_option_count && !options->compile_options)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "compile_options is NULL and compile_option_count is %" PRIu32,
+                            options->compile_option_count);
+    for (uint32_t i = 0; i < options->compile_option_count; i++) {
+        if (!options->compile_options[i])
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "compile_options[%" PRIu32 "] is NULL", i);
+    }
+    if (!options->name)
+        options->name = name;
+    return GRIDDEP_OK;
+}
+
+/* ---- kernels by name ---- */
+
+static int32_t add_kernel_name(griddep_module *module, const char *name, uint32_t *capacity)
+{
+    if (module->kernel_count == *capacity) {
+        *capacity = *capacity ? *capacity * 2 : 8;
+        char **more = realloc(module->kernel_names, *capacity * sizeof *more);
+        if (!more)
+            return GRIDDEP_ERROR_MEMORY;
+        module->kernel_names = more;
+    }
+    char *copy = strdup(name);
+    if (!copy)
+        return GRIDDEP_ERROR_MEMORY;
+    module->kernel_names[module->kernel_count++] = copy;
+    return GRIDDEP_OK;
+}
+
+static int32_t list_from_ptx(griddep_module *module, griddep_error *error)
+{
+    griddep_ptx_info info = {.size = sizeof info};
+    uint32_t capacity = 0;
+    int32_t status = griddep_ptx_get_info(module->ptx, &info, error);
+
+    for (uint32_t i = 0; i < info.entry_count && !status; i++) {
+        griddep_ptx_entry_info entry = {.size = sizeof entry};
+        status = griddep_ptx_get_entry(module->ptx, i, &entry, error);
+        if (!status && add_kernel_name(module, entry.name, &capacity))
+            status = gd_error_memory(error);
+    }
+    return status;
+}
+
+/* Drivers before API 12.4 cannot list functions: then the list stays empty, and kernels are found
+ * by name all the same. */
+static int32_t list_from_driver(griddep_module *module, griddep_error *error)
+{
+    const gd_driver *driver = module->runtime->driver;
+    unsigned count = 0;
+    uint32_t capacity = 0;
+    int32_t status = GRIDDEP_OK;
+
+    if (!driver->cuModuleGetFunctionCount || !driver->cuModuleEnumerateFunctions ||
+        !driver->cuFuncGetName ||
+        driver->cuModuleGetFunctionCount(&count, module->handle) != GD_CUDA_SUCCESS || count == 0)
+        return GRIDDEP_OK;
+    gd_CUfunction *functions = calloc(count, sizeof *functions);
+    if (!functions)
+        return gd_error_memory(error);
+    if (driver->cuModuleEnumerateFunctions(functions, count, module->handle) != GD_CUDA_SUCCESS)
+        count = 0;
+    for (unsigned i = 0; i < count && !status; i++) {
+        const char *name = NULL;
+        if (driver->cuFuncGetName(&name, functions[i]) == GD_CUDA_SUCCESS && name &&
+            add_kernel_name(module, name, &capacity))
+            status = gd_error_memory(error);
+    }
+    free(functions);
+    return status;
+}
+
+static int32_t list_kernels(griddep_module *module, griddep_error *error)
+{
+    return module->ptx ? list_from_ptx(module, error) : list_from_driver(module, error);
+}
+
+static int32_t not_found(const griddep_module *module, const char *name, griddep_error *error)
+{
+    gd_error_set_at(error, GRIDDEP_ERROR_NOT_FOUND, module->name, 0, 0, "%s has no kernel \"%s\"",
+                    module->name, name);
+    for (uint32_t i = 0; i < module->kernel_count && i < 16; i++)
+        gd_error_append(error, "%s%s", i ? ", " : "; it has ", module->kernel_names[i]);
+    if (module->kernel_count > 16)
+        gd_error_append(error, " and %" PRIu32 " more", module->kernel_count - 16);
+    return GRIDDEP_ERROR_NOT_FOUND;
+}
+
+/* Reads a kernel that was not asked for before; the module's mutex is held. */
+static int32_t read_kernel(griddep_module *module, const char *name, griddep_kernel **kernel,
+                           griddep_error *error)
+{
+    griddep_runtime *runtime = module->runtime;
+    gd_CUfunction function = NULL;
+    bool pushed;
+    int32_t status = gd_runtime_enter(runtime, &pushed, error);
+
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuModuleGetFunction(&function, module->handle, name);
+    if (result == GD_CUDA_SUCCESS)
+        status = gd_kernel_create(module, runtime, module->ptx, name, function, kernel, error);
+    else if (gd_driver_status(result) == GRIDDEP_ERROR_NOT_FOUND)
+        status = not_found(module, name, error);
+    else
+        status =
+            gd_driver_fail(runtime->driver, result, error, "kernel %s of %s", name, module->name);
+    gd_runtime_leave(runtime, pushed);
+    return status;
+}
+
+static int32_t find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel,
+                           griddep_error *error)
+{
+    griddep_kernel *found;
+    int32_t status = GRIDDEP_OK;
+
+    pthread_mutex_lock(&module->mutex);
+    for (found = module->kernels; found && strcmp(found->name, name); found = found->next)
+        ;
+    if (!found) {
+        status = read_kernel(module, name, &found, error);
+        if (!status) {
+            found->next = module->kernels;
+            module->kernels = found;
+        }
+    }
+    pthread_mutex_unlock(&module->mutex);
+    if (!status)
+        *kernel = found;
+    return status;
+}
+
+/* ---- the runtime's list ---- */
+
+static void enlist(griddep_module *module)
+{
+    griddep_runtime *runtime = module->runtime;
+
+    pthread_mutex_lock(&runtime->mutex);
+    module->next = runtime->modules;
+    runtime->modules = module;
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+static void delist(griddep_module *module)
+{
+    griddep_runtime *runtime = module->runtime;
+
+    pthread_mutex_lock(&runtime->mutex);
+    griddep_module **at = &runtime->modules;
+    while (*at && *at != module)
+        at = &(*at)->next;
+    if (*at)
+        *at = module->next;
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+/* A hold on a module that may be ending in another thread: then it has no references left, and
+ * leaves the list next. */
+static bool try_hold(griddep_module *module)
+{
+    unsigned references = atomic_load_explicit(&module->references, memory_order_relaxed);
+
+    while (references &&
+           !atomic_compare_exchange_weak_explicit(&module->references, &references, references + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    return references > 0;
+}
+
+static griddep_module *find_module(griddep_runtime *runtime, gd_CUmodule handle)
+{
+    griddep_module *found;
+
+    pthread_mutex_lock(&runtime->mutex);
+    for (found = runtime->modules; found && (found->handle != handle || !try_hold(found));
+         found = found->next)
+        ;
+    pthread_mutex_unlock(&runtime->mutex);
+    return found;
+}
+
+int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count,
+                           griddep_error *error)
+{
+    uint32_t room = 1, held = 0;
+
+    pthread_mutex_lock(&runtime->mutex);
+    for (const griddep_module *at = runtime->modules; at; at = at->next)
+        room++;
+    griddep_module **list = calloc(room, sizeof(griddep_module *));
+    for (griddep_module *at = runtime->modules; at && list; at = at->next) {
+        if (try_hold(at))
+            list[held++] = at;
+    }
+    pthread_mutex_unlock(&runtime->mutex);
+    if (!list)
+        return gd_error_memory(error);
+    *modules = list;
+    *count = held;
+    return GRIDDEP_OK;
+}
+
+/* ---- loading ---- */
+
+static void unload(griddep_module *module)
+{
+    gd_ending ending;
+
+    if (atomic_load_explicit(&module->stays, memory_order_relaxed)) {
+        gd_runtime_keep_code(module->runtime, module->handle);
+        return;
+    }
+    gd_runtime_enter_to_end(module->runtime, &ending,
+                            NULL); /* failed or not, what is held is given back */
+    module->runtime->driver->cuModuleUnload(module->handle);
+    gd_runtime_leave_ended(module->runtime, &ending);
+}
+
+static void release(griddep_module *module, bool abandoned)
+{
+    delist(module);
+    for (griddep_kernel *kernel = module->kernels, *next; kernel; kernel = next) {
+        next = kernel->next;
+        gd_kernel_destroy(kernel);
+    }
+    if (module->handle && !abandoned)
+        unload(module);
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        free(module->kernel_names[i]);
+    free(module->kernel_names);
+    griddep_ptx_destroy(module->ptx);
+    if (module->mutex_ready)
+        pthread_mutex_destroy(&module->mutex);
+    free(module->log);
+    free(module->name);
+    gd_runtime_forget(module->runtime, abandoned);
+    free(module);
+}
+
+static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
+                      griddep_module **module, griddep_error *error)
+{
+    griddep_module *created = calloc(1, sizeof *created);
+
+    if (!created)
+        return gd_error_memory(error);
+    atomic_init(&created->references, 1u);
+    atomic_init(&created->captured, 0);
+    atomic_init(&created->stays, false);
+    created->runtime = gd_runtime_hold(runtime);
+    created->image = image;
+    created->name = strdup(name);
+    created->mutex_ready = !pthread_mutex_init(&created->mutex, NULL);
+    if (!created->name || !created->mutex_ready) {
+        griddep_module_unload(created);
+        return gd_error_memory(error);
+    }
+    *module = created;
+    return GRIDDEP_OK;
+}
+
+/* Fields of the head comment that look misspelt: nothing reads them. */
+static void warn_of_head(const griddep_runtime *runtime, const griddep_ptx *ptx)
+{
+    griddep_findings *findings = runtime->log.function ? gd_findings_create() : NULL;
+
+    if (!findings)
+        return;
+    gd_check_head(findings, &ptx->module);
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding found = {.size = sizeof found};
+        if (griddep_findings_get(findings, i, &found, NULL) == GRIDDEP_OK)
+            gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "%s:%" PRId32 ": %s", ptx->module.name,
+                         found.line, found.text);
+    }
+    griddep_findings_destroy(findings);
+}
+
+/* The driver decides what is PTX. What only our parser refuses is loaded all the same, with nothing
+ * known about its entries; what both refuse is reported with our position, which has a column, and
+ * the driver's words. */
+static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes,
+                        const griddep_module_options *options, griddep_error *error)
+{
+    griddep_runtime *runtime = module->runtime;
+    griddep_error syntax, refusal;
+    bool pushed;
+
+    griddep_error_init(&syntax);
+    griddep_error_init(&refusal);
+    int32_t parsed = griddep_ptx_parse(text, bytes, options->name, &module->ptx, &syntax);
+    if (parsed == GRIDDEP_ERROR_MEMORY)
+        return gd_error_memory(error);
+    if (!parsed && module->ptx->requires_wrong.count)
+        return gd_ptx_report(module->ptx, &module->ptx->requires_wrong.list[0], error);
+    int32_t status = gd_runtime_enter(runtime, &pushed, error);
+    if (status)
+        return status;
+    status = gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &refusal);
+    gd_runtime_leave(runtime, pushed);
+    if (!status && !parsed)
+        warn_of_head(runtime, module->ptx);
+    if (!status && parsed)
+        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING,
+                     "the driver takes %s but libgriddep cannot read it, so its kernels are "
+                     "launched without overlap: %s",
+                     options->name, syntax.text);
+    if (!status)
+        return GRIDDEP_OK;
+    if (parsed && status == GRIDDEP_ERROR_COMPILE) {
+        status = gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, syntax.file, syntax.line,
+                                 syntax.column, "%s\n%s", syntax.text, refusal.text);
+        if (error)
+            error->driver_code = refusal.driver_code;
+        return status;
+    }
+    gd_error_copy(error, &refusal);
+    return status;
+}
+
+static int32_t load_binary(griddep_module *module, const void *image,
+                           const griddep_module_options *options, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_runtime_enter(module->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = gd_compile_binary(module->runtime, image, module->image, options, &module->handle,
+                               &module->log, error);
+    gd_runtime_leave(module->runtime, pushed);
+    return status;
+}
+
+/* Loads PTX or a binary whose kind and size were examined; for PTX, text[bytes] is zero. */
+static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, size_t bytes,
+                    const griddep_module_options *options, griddep_module **module,
+                    griddep_error *error)
+{
+    griddep_module *loaded = NULL;
+    bool pushed = false;
+    int32_t status = create(runtime, kind, options->name, &loaded, error);
+
+    if (status)
+        return status;
+    status = kind == GRIDDEP_IMAGE_PTX ? load_ptx(loaded, image, bytes, options, error)
+                                       : load_binary(loaded, image, options, error);
+    if (!status)
+        status = gd_runtime_enter(runtime, &pushed, error);
+    if (!status) {
+        status = list_kernels(loaded, error);
+        gd_runtime_leave(runtime, pushed);
+    }
+    if (status) {
+        griddep_module_unload(loaded);
+        return status;
+    }
+    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels",
+                 options->name, gd_image_kind_name(kind), loaded->kernel_count);
+    enlist(loaded);
+    *module = loaded;
+    return GRIDDEP_OK;
+}
+
+/* Loads what a caller holds in memory; a terminated copy is made of text. */
+static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t bytes,
+                          const griddep_module_options *options, griddep_module **module,
+                          griddep_error *error)
+{
+    const char *text = image;
+    griddep_module_options named = *options;
+    int32_t kind = 0;
+    int32_t status =
+        gd_image_examine(image, bytes, options->name ? options->name : "image", &kind, error);
+
+    if (status)
+        return status;
+    if (!named.name)
+        named.name = gd_image_kind_name(kind);
+    options = &named;
+    if (kind != GRIDDEP_IMAGE_PTX)
+        return load(runtime, kind, image, (size_t)bytes, options, module, error);
+    while (text[bytes - 1] == 0)
+        bytes--;
+    char *copy = malloc((size_t)bytes + 1);
+    if (!copy)
+        return gd_error_memory(error);
+    memcpy(copy, text, (size_t)bytes);
+    copy[bytes] = 0;
+    status = load(runtime, kind, copy, (size_t)bytes, options, module, error);
+    free(copy);
+    return status;
+}
+
+/* What NVRTC made. A driver that is older than NVRTC refuses its .version, and takes most texts
+ * under one of its own. */
+static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes,
+                             const griddep_module_options *options, griddep_module **module,
+                             griddep_error *error)
+{
+    const int32_t version = runtime->driver->version, newer = runtime->nvrtc->version;
+    griddep_error refusal;
+
+    griddep_error_init(&refusal);
+    int32_t status = load_image(runtime, ptx, bytes, options, module, &refusal);
+    if (status && refusal.driver_code == GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION &&
+        gd_compile_lower(runtime, ptx, options->name)) {
+        griddep_error_init(&refusal);
+        status = load_image(runtime, ptx, bytes, options, module, &refusal);
+    }
+    if (status && newer > version &&
+        (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX))
+        gd_error_append(&refusal,
+                        "\nNVRTC %" PRId32 ".%" PRId32
+                        " (%s) is newer than the driver, which is for CUDA %" PRId32 ".%" PRId32
+                        ": GRIDDEP_NVRTC can name one that is not",
+                        newer / 1000, newer % 1000 / 10, runtime->nvrtc->path, version / 1000,
+                        version % 1000 / 10);
+    if (status)
+        gd_error_copy(error, &refusal);
+    return status;
+}
+
+static int32_t compile(griddep_runtime *runtime, const char *source,
+                       const griddep_module_options *options, griddep_module **module,
+                       griddep_error *error)
+{
+    griddep_module *made = NULL;
+    char *ptx = NULL, *log = NULL;
+    size_t bytes = 0;
+    bool from_store = false;
+    gd_text both = {0};
+    int32_t status =
+        gd_compile_source(runtime, source, options, &ptx, &bytes, &log, &from_store, error);
+
+    if (status)
+        return status;
+    status = load_compiled(runtime, ptx, bytes, options, &made, error);
+    if (!status) {
+        gd_text_format(&both, "%s%s", log, made->log);
+        if (both.failed)
+            status = gd_error_memory(error);
+    }
+    free(ptx);
+    free(log);
+    if (status) {
+        gd_text_free(&both);
+        griddep_module_unload(made);
+        return status;
+    }
+    free(made->log);
+    made->log = both.data;
+    made->from_store = from_store;
+    *module = made;
+    return GRIDDEP_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), part = strlen(end);
+
+    return length >= part && !strcmp(text + length - part, end);
+}
+
+static int32_t check_load(const griddep_runtime *runtime, const void *input,
+                          griddep_module **module, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (runtime && input && module)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                        !runtime  ? "runtime"
+                        : !module ? "module"
+                                  : "the image, source, path or name");
+}
+
+griddep_module *gd_module_hold(griddep_module *module)
+{
+    atomic_fetch_add_explicit(&module->references, 1u, memory_order_relaxed);
+    return module;
+}
+
+void gd_module_release(griddep_module *module)
+{
+    if (module && atomic_fetch_sub_explicit(&module->references, 1u, memory_order_acq_rel) == 1)
+        release(module, false);
+}
+
+void gd_module_abandon(griddep_module *module)
+{
+    if (atomic_fetch_sub_explicit(&module->references, 1u, memory_order_acq_rel) == 1)
+        release(module, true);
+}
+
+int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function,
+                            griddep_kernel **kernel, griddep_error *error)
+{
+    gd_CUmodule handle = NULL;
+    griddep_kernel *found = NULL;
+    int32_t status = GRIDDEP_OK;
+    gd_CUresult result = runtime->driver->cuFuncGetModule(&handle, function);
+    griddep_module *module = result == GD_CUDA_SUCCESS ? find_module(runtime, handle) : NULL;
+
+    for (uint32_t i = 0; module && i < module->kernel_count && !status; i++) {
+        status = find_kernel(module, module->kernel_names[i], &found, error);
+        if (!status && found->function == function)
+            break;
+        found = NULL;
+    }
+    if (!found)
+        gd_module_release(module);
+    if (!status)
+        *kernel = found;
+    return status;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
+                            const griddep_module_options *given, griddep_module **module,
+                            griddep_error *error)
+{
+    griddep_module_options options;
+    int32_t status = check_load(runtime, image, module, error);
+
+    if (!status)
+        status = read_options(&options, given, NULL, error);
+    return status ? status : load_image(runtime, image, bytes, &options, module, error);
+}
+
+int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
+                                 const griddep_module_options *given, griddep_module **module,
+                                 griddep_error *error)
+{
+    griddep_module_options options;
+    char *data = NULL;
+    size_t bytes = 0;
+    int32_t status = check_load(runtime, path, module, error);
+
+    if (!status)
+        status = read_options(&options, given, path, error);
+    if (!status)
+        status = gd_file_read(path, &data, &bytes, error);
+    if (status)
+        return status;
+    status = ends_with(path, ".cu")
+                 ? griddep_module_compile(runtime, data, bytes, &options, module, error)
+                 : load_image(runtime, data, bytes, &options, module, error);
+    free(data);
+    return status;
+}
+
+int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
+                               const griddep_module_options *given, griddep_module **module,
+                               griddep_error *error)
+{
+    griddep_module_options options;
+    int32_t status = check_load(runtime, source, module, error);
+
+    if (!status)
+        status = read_options(&options, given, "source.cu", error);
+    if (status)
+        return status;
+    while (bytes && source[bytes - 1] == 0)
+        bytes--;
+    if (memchr(source, 0, (size_t)bytes))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s: the source has a zero byte in it",
+                            options.name);
+    char *copy = strndup(source, (size_t)bytes);
+    if (!copy)
+        return gd_error_memory(error);
+    status = compile(runtime, copy, &options, module, error);
+    free(copy);
+    return status;
+}
+
+int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,
+                                  const griddep_module_options *given, griddep_module **module,
+                                  griddep_error *error)
+{
+    griddep_module_options options;
+    griddep_shelf_info entry = {.size = sizeof entry};
+    int32_t status = check_load(runtime, name, module, error);
+
+    if (!status)
+        status = griddep_shelf_find(name, runtime->info.capability, &entry, error);
+    if (!status)
+        status = read_options(&options, given, entry.file, error);
+    return status ? status : load_image(runtime, entry.text, entry.bytes, &options, module, error);
+}
+
+static void end_later(griddep_runtime *runtime, void *module)
+{
+    (void)runtime;
+    griddep_module_unload(module);
+}
+
+void griddep_module_unload(griddep_module *module)
+{
+    if (!module || gd_host_put_off(module->runtime, end_later, module, NULL))
+        return;
+    gd_runtime_retire(module->runtime);
+    gd_module_release(module);
+}
+
+int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info,
+                                griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!module)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "module is NULL");
+    const griddep_module_info known = {.size = sizeof known,
+                                       .image = module->image,
+                                       .name = module->name,
+                                       .log = module->log,
+                                       .ptx = module->ptx,
+                                       .from_store = module->from_store,
+                                       .kernel_count = module->kernel_count};
+    return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_module_info", error);
+}
+
+int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address,
+                                  uint64_t *bytes, griddep_error *error)
+{
+    gd_CUdeviceptr found = 0;
+    size_t size = 0;
+    bool pushed;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!module || !name || !address || !bytes)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "module, name, address or bytes is NULL");
+    status = gd_runtime_enter(module->runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result =
+        module->runtime->driver->cuModuleGetGlobal(&found, &size, module->handle, name);
+    gd_runtime_leave(module->runtime, pushed);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(module->runtime->driver, result, error, "variable \"%s\" of %s", name,
+                              module->name);
+    *address = found;
+    *bytes = size;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_module_find_kernel(griddep_module *module, const char *name,
+                                   griddep_kernel **kernel, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!module || !kernel)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            module ? "kernel" : "module");
+    if (name)
+        return find_kernel(module, name, kernel, error);
+    if (module->kernel_count != 1)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s has %" PRIu32 " kernels; a name says which", module->name,
+                            module->kernel_count);
+    return find_kernel(module, module->kernel_names[0], kernel, error);
+}
+
+int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel,
+                                  griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!module || !kernel)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            module ? "kernel" : "module");
+    if (index >= module->kernel_count)
+        return gd_error_no_number(error, "", module->name, module->kernel_count, "kernel",
+                                  "kernels", index);
+    return find_kernel(module, module->kernel_names[index], kernel, error);
+}

@@ -1,0 +1,179 @@
+#!/bin/sh
+# griddep check on texts as people write them: verdicts, --fix, --watch.
+set -u
+griddep=${GRIDDEP:-./griddep}
+python=${PYTHON3:-python3}
+top=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d) || exit 99
+watcher=
+trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null; rm -rf "$work"' EXIT
+. "$top/tests/cases.sh"
+
+# says CODE WORDS COMMAND...: the command exits with the code and prints the words.
+says() {
+    expected=$1 words=$2
+    shift 2
+    "$@" >"$work/printed" 2>&1
+    found=$?
+    cat "$work/printed"
+    echo "exit code $found, expected $expected, with: $words"
+    [ "$found" = "$expected" ] && grep -qF -e "$words" "$work/printed"
+}
+
+# kernel LINE...: a text whose kernel copies a word, with these lines behind the address.
+kernel() {
+    printf '%s\n' '.version 8.0' '.target sm_90' '.address_size 64' '.visible .entry copy(.param .u64 from, .param .u64 to)' '{' \
+        '    .reg .pred %p<2>;' '    .reg .b32 %r<4>;' '    .reg .b64 %rd<4>;' '    ld.param.u64 %rd1, [from];' \
+        '    ld.param.u64 %rd2, [to];' '    mov.u32 %r1, %tid.x;' '    setp.gt.u32 %p1, %r1, 7;' "$@" '    ret;' '}'
+}
+
+work_lines='    ld.global.u32 %r2, [%rd1];
+    st.global.u32 [%rd2], %r2;'
+wait_line='    griddepcontrol.wait;'
+
+# ---- verdicts ----
+
+kernel "$wait_line" '    griddepcontrol.launch_dependents;' "$work_lines" >"$work/good.ptx"
+check "waits, triggers" says 0 'kernel copy: valid PTX; waits on every path (line 13); triggers at line 14; safe to launch early' \
+    "$griddep" check "$work/good.ptx"
+kernel "$wait_line" "$work_lines" >"$work/no_trigger.ptx"
+check "no trigger" says 0 'triggers at its end, implicitly; safe to launch early' "$griddep" check "$work/no_trigger.ptx"
+kernel "$work_lines" "$wait_line" >"$work/late.ptx"
+check "late wait" says 1 'safe to launch early only if no kernel that still runs then touches the data of lines 13 and 14' \
+    "$griddep" check "$work/late.ptx"
+kernel '    ld.global.u32 %r2, [%rd1];' "$wait_line" '    st.global.u32 [%rd2], %r2;' >"$work/constant.ptx"
+check "constant" says 0 'safe to launch early only if no kernel that still runs then writes the data of from' \
+    "$griddep" check "$work/constant.ptx" --constant from
+kernel '    @%p1 bra done;' "$wait_line" 'done:' >"$work/some.ptx"
+check "some paths" says 0 'waits on some paths only (line 14); triggers at its end, implicitly; not safe to launch early' \
+    "$griddep" check "$work/some.ptx"
+kernel "$work_lines" >"$work/never.ptx"
+check "never" says 0 'never waits; triggers at its end, implicitly; not safe to launch early' "$griddep" check "$work/never.ptx"
+kernel '    ld.globl.u32 %r2, [%rd1];' "$work_lines" "$wait_line" >"$work/broken.ptx"
+check "broken: mistakes only" says 1 '1 error, 0 warnings, 0 notes; waits and triggers are checked when the text is valid PTX' \
+    "$griddep" check "$work/broken.ptx"
+check "broken: its verdict" says 1 'kernel copy: not valid PTX' "$griddep" check "$work/broken.ptx"
+sed 's/sm_90/sm_80/' "$work/good.ptx" >"$work/old.ptx"
+check "a chip without griddepcontrol" says 1 'kernel copy: not valid PTX' "$griddep" check "$work/old.ptx"
+printf '.version 8.0\n.target sm_90\n.entry {\n' >"$work/unread.ptx"
+cat >"$work/chain.yaml" <<'END'
+name: copy
+modules:
+  - {name: mine, file: broken.ptx}
+buffers:
+  - {name: a, type: u32, count: 32, sequence: {start: 1, step: 1}}
+  - {name: b, type: u32, count: 32}
+launches:
+  - {kernel: copy, module: mine, grid: [1], block: [32], arguments: [{buffer: a}, {buffer: b}]}
+  - {kernel: copy, module: mine, grid: [1], block: [32], arguments: [{buffer: b}, {buffer: a}]}
+END
+check "a chain of a broken text" says 1 '1 error, 0 warnings, 0 notes; waits and triggers are checked when the text is valid PTX' \
+    "$griddep" check "$work/chain.yaml"
+check "no kernel can be read" says 1 'unread.ptx: not valid PTX' "$griddep" check "$work/unread.ptx"
+{
+    kernel '    .loc 1 42 7' "$wait_line" '    .loc 1 43 7' '    griddepcontrol.launch_dependents;' "$work_lines"
+    echo '.file 1 "copy.cu"'
+} >"$work/lines.ptx"
+check "source lines" says 0 'waits on every path (line 14 (copy.cu:42)); triggers at line 16 (copy.cu:43)' "$griddep" check "$work/lines.ptx"
+
+# The command that is named is run, and what it writes waits.
+advice() {
+    command=$("$griddep" check "$1" | sed -n 's/^  hint: griddep \(.*\) writes a text in which.*/\1/p')
+    [ -n "$command" ] || return 1
+    (cd "$work" && eval "$griddep_path $command") || return 1
+    says "${2:-0}" "waits on every path" "$griddep" check "$work/NEW.ptx"
+}
+griddep_path=$(cd "$(dirname "$griddep")" && pwd)/$(basename "$griddep")
+for name in never some; do check "advice: $name" advice "$work/$name.ptx"; done
+check "advice: old target" advice "$top/tests/cli/old_copy.ptx"
+check "no advice" eval '! "$griddep" check "$work/good.ptx" | grep -q "hint: griddep rewrite"'
+
+# ---- --fix ----
+
+fixed() { cmp "$work/fixed.ptx" "$work/good.ptx"; }
+for change in 's/ld.global/ld.globl/' 's/mov.u32/mvo.u32/' 's/%tid/%tdi/' 's/u32 %r1, %tid.x;/u32 %r1, %tid.x/' 's/\[from\]/[form]/' \
+    's/griddepcontrol.wait/griddepcontrol.wiat/' 's/^    ret/    rett/; s/ld.global.u32/ld.globla.u32/; s/st.global/st.gobal/'; do
+    sed "$change" "$work/good.ptx" >"$work/wrong.ptx"
+    check "wrong: $change" says 1 'error' "$griddep" check "$work/wrong.ptx"
+    check "fix: $change" says 0 'fixed:' "$griddep" check "$work/wrong.ptx" --fix -o "$work/fixed.ptx"
+    check "fixed: $change" fixed
+done
+sed 's/^.version.*/.version 7.0/' "$work/good.ptx" >"$work/wrong.ptx"
+check "in place" says 0 "fixed: '7.0' is '7.8' now" "$griddep" check "$work/wrong.ptx" --fix
+check "in place: the file" grep -q '^.version 7.8' "$work/wrong.ptx"
+sed 's/%r2/%r9/' "$work/good.ptx" >"$work/wrong.ptx"
+cp "$work/wrong.ptx" "$work/before.ptx"
+check "a guess is no fix" says 1 'is not declared here' "$griddep" check "$work/wrong.ptx" --fix
+check "a guess is no fix: the file" cmp "$work/wrong.ptx" "$work/before.ptx"
+check "--fix of stdin" says 2 'needs --output' "$griddep" check --fix -
+check "--output alone" says 2 'for the one file of --fix' "$griddep" check "$work/good.ptx" -o "$work/x.ptx"
+check "--fix of a chain" says 2 'not chain files' "$griddep" check --fix "$top/examples/vector_add.yaml"
+check "--fix and --watch" says 2 'neither with stdin nor with --fix' "$griddep" check --fix --watch "$work/good.ptx"
+
+# Where ptxas is there, it takes what was fixed.
+if (need_ptxas) >/dev/null 2>&1; then
+    need_ptxas
+    sed 's/mov.u32/mvo.u32/; s/ld.global/ld.globl/' "$work/good.ptx" >"$work/wrong.ptx"
+    check "fix for ptxas" says 0 'fixed:' "$griddep" check "$work/wrong.ptx" --fix
+    check "ptxas takes it" "$ptxas" -arch=sm_90 -o /dev/null "$work/wrong.ptx"
+else
+    skipped=$((skipped + 1))
+    echo "skipped: no ptxas to judge what was fixed"
+fi
+
+# ---- --watch ----
+
+# The documents that the watcher has printed so far; waits until there are as many as asked for.
+documents() {
+    "$python" - "$1" "$2" <<'END'
+import json, sys, time
+end = time.monotonic() + 60
+while True:
+    lines = open(sys.argv[1], encoding="utf-8").read().split("\n")[:-1]
+    if len(lines) >= int(sys.argv[2]):
+        break
+    if time.monotonic() > end:
+        sys.exit(f"{len(lines)} documents, expected {sys.argv[2]}")
+    time.sleep(0.02)
+print(json.loads(lines[int(sys.argv[2]) - 1])["errors"])
+END
+}
+
+watched() {
+    [ "$(documents "$work/watched" "$1")" = "$2" ] || {
+        cat "$work/watched" "$work/watch_errors"
+        return 1
+    }
+}
+
+if ! command -v "$python" >/dev/null 2>&1; then
+    skipped=$((skipped + 1))
+    echo "skipped: no Python to read documents"
+else
+    cp "$work/good.ptx" "$work/edited.ptx"
+    # A shell may start it with SIGINT ignored; Python gives it the handler that a terminal's programs have.
+    "$python" -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$griddep_path" check --watch --json "$work/edited.ptx" "$work/late.ptx" >"$work/watched" 2>"$work/watch_errors" &
+    watcher=$!
+    check "watch: at first" watched 1 2
+    cat "$work/broken.ptx" >"$work/edited.ptx"
+    check "watch: in place" watched 2 3
+    cp "$work/good.ptx" "$work/other.ptx"
+    mv "$work/other.ptx" "$work/edited.ptx"
+    check "watch: renamed over it" watched 3 2
+    cat "$work/good.ptx" >"$work/late.ptx"
+    check "watch: another file" watched 4 0
+    rm "$work/edited.ptx"
+    cp "$work/broken.ptx" "$work/edited.ptx"
+    check "watch: away for a moment" watched 5 1
+    echo >"$work/foreign.ptx"
+    kill -INT "$watcher"
+    wait "$watcher"
+    check "watch: Ctrl-C" test $? -eq 130
+    watcher=
+    check "watch: one document a check" test "$(wc -l <"$work/watched")" -eq 5
+    check "watch: a file that is not there" says 2 'No such file' "$griddep" check --watch "$work/nowhere.ptx"
+    check "watch: stdin" says 2 'neither with stdin' "$griddep" check --watch -
+fi
+finish

@@ -1,0 +1,145 @@
+/* Which instructions the emulated driver's decoder takes: of those that ptxas takes for sm_90a
+ * (tests/golden/instruction_needs.txt), tests/emulator/refused.txt lists the ones that it refuses.
+ * doc/instructions.md is made of both. GRIDDEP_UPDATE_GOLDEN=1 writes the list anew. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "emulator/execute/program.h"
+#include "griddep.h"
+#include "ptx/text/parser.h"
+
+#define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
+#define LIST SOURCE_DIRECTORY "/tests/emulator/refused.txt"
+
+enum { BATCH = 128, MOST = 8192 };
+
+static griddep_error error;
+static const char *instructions[MOST]; /* each ends with its line */
+static uint32_t count;
+
+/* "6.3-" stands in front of what is gone in later versions. Targets that end with '+' go on. */
+static bool is_taken(const char *line)
+{
+    const char *targets = strchr(line, ' ') + 1, *end = strchr(targets, ' ');
+    int chip = 0;
+
+    if (strncmp(line, "6.3-", 4) == 0)
+        return false;
+    if (end[-1] == '+')
+        return sscanf(targets, "sm_%d", &chip) == 1 && (chip < 90 || !strncmp(targets, "sm_90", 5));
+    const char *found = strstr(targets, "sm_90a");
+    return found && found < end;
+}
+
+static void read_instructions(const char *record)
+{
+    count = 0;
+    for (const char *at = record; *at; at += strcspn(at, "\n") + 1) {
+        if (!is_taken(at))
+            continue;
+        ck_assert_uint_lt(count, MOST);
+        instructions[count++] = strchr(strchr(at, ' ') + 1, ' ') + 1;
+    }
+    ck_assert_uint_gt(count, 3000);
+}
+
+/* Each instruction of a batch in an entry of its own. */
+static void write_module(gd_text *text, const char *frame, uint32_t first, uint32_t end)
+{
+    const char *entry = strstr(frame, ".visible .entry frame"), *hole = strchr(frame, '@');
+    size_t name = sizeof ".visible .entry frame" - 1;
+
+    gd_text_append(text, frame, (size_t)(entry - frame));
+    for (uint32_t i = first; i < end; i++) {
+        gd_text_format(text, ".visible .entry e%u", i);
+        gd_text_append(text, entry + name, (size_t)(hole - entry) - name);
+        gd_text_append(text, instructions[i], strcspn(instructions[i], "\n"));
+        gd_text_string(text, hole + 1);
+    }
+}
+
+static void find_refused(const char *frame, uint32_t first, uint32_t end, gd_text *refused)
+{
+    gd_text text = {0};
+    gd_ptx_module module = {0};
+    gd_program_error failure;
+
+    write_module(&text, frame, first, end);
+    ck_assert_int_eq(
+        gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "executed"), 0);
+    ck_assert_msg(!module.diagnostics->count, "%s", module.diagnostics->list[0].text);
+    gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
+    gd_program *program = gd_program_create(&module, memory, &failure);
+    ck_assert_msg(program != NULL, "%s", failure.text);
+    for (uint32_t i = first; i < end; i++) {
+        if (gd_program_entry_at(program, i - first)->refused)
+            gd_text_format(refused, "%.*s\n", (int)strcspn(instructions[i], "\n"), instructions[i]);
+    }
+    gd_program_destroy(program);
+    gd_memory_destroy(memory);
+    gd_ptx_module_free(&module);
+    gd_text_free(&text);
+}
+
+/* The first line in which two texts differ. */
+static void compare(const char *known, const char *made)
+{
+    while (*known && *made) {
+        size_t length = strcspn(known, "\n") + 1, other = strcspn(made, "\n") + 1;
+        ck_assert_msg(length == other && memcmp(known, made, length) == 0,
+                      "the list has %.*s, refused is %.*s", (int)length - 1, known, (int)other - 1,
+                      made);
+        known += length;
+        made += other;
+    }
+    ck_assert_msg(!*known, "not refused: %.*s", (int)strcspn(known, "\n"), known);
+    ck_assert_msg(!*made, "refused: %.*s", (int)strcspn(made, "\n"), made);
+}
+
+START_TEST(refused_instructions_are_those_of_the_list)
+{
+    char *frame, *record, *known;
+    size_t bytes;
+    gd_text refused = {0};
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_read(GOLDEN "instructions.frame", &frame, &bytes, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_read(GOLDEN "instruction_needs.txt", &record, &bytes, &error),
+                     GRIDDEP_OK);
+    read_instructions(record);
+    for (uint32_t i = 0; i < count; i += BATCH)
+        find_refused(frame, i, i + BATCH < count ? i + BATCH : count, &refused);
+    if (getenv("GRIDDEP_UPDATE_GOLDEN")) {
+        FILE *file = fopen(LIST, "w");
+        ck_assert_ptr_nonnull(file);
+        fputs(gd_text_get(&refused), file);
+        ck_assert_int_eq(fclose(file), 0);
+    } else {
+        ck_assert_int_eq(gd_file_read(LIST, &known, &bytes, &error), GRIDDEP_OK);
+        compare(known, gd_text_get(&refused));
+        free(known);
+    }
+    gd_text_free(&refused);
+    free(record);
+    free(frame);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("executed");
+    TCase *tests = tcase_create("executed");
+
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, refused_instructions_are_those_of_the_list);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""What ptxas says each form of an instruction needs: tests/unit/test_needs.c replays it.
+
+    tests/fuzz/instruction_needs.py [--ptxas PATH] > tests/golden/instruction_needs.txt
+
+spells out each form of src/ptx/isa/forms.def: once with the first choice of each group, and once with each other choice, each
+operand and each modifier that may be left out. Of some
+instructions each pair of choices is spelled out too. A line of the output has the lowest version that ptxas takes the instruction in, the
+targets that it takes it for, and the instruction. "sm_80+" is a target and all later ones; the version is that of the first target.
+What is gone in PTX ISA 9.0 was asked about in 6.3: "6.3-" stands in front."""
+import argparse
+import itertools
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from instructions import ROOT, QUIRKS, read_table, spell, write
+
+# What ptxas takes for some targets and versions by rules of other kinds: of operands, sizes, addresses.
+OTHER_RULES = re.compile(r"^cvta\S*\.u32|^(ld|st)\S*\.v8\.[busf](8|16)\b|^st\S*\.param|^(tex|tld4)\S* .*%b32_9, %b32_9;")
+
+PAIRED = "add atom cvta ld mad red st sub sured".split()
+PART = 400
+FIRST_VERSION = (3, 1)  # what is older says little of value
+NEWEST = (9, 0)
+LAST_MINOR = {2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 0}
+VERSIONS = [(major, minor) for major in LAST_MINOR for minor in range(LAST_MINOR[major] + 1)
+            if FIRST_VERSION <= (major, minor)]
+
+
+def read_chips():
+    text = open(ROOT + "/src/ptx/isa/chips.def").read()
+    chips = [(name, divmod(int(version), 10)) for name, version in re.findall(r'^GD_CHIP\("(\w+)", (\d+)\)', text, re.M)]
+    # ptxas takes sm_101 for sm_110, and these two say nothing that others do not.
+    return [(name, version) for name, version in chips if not name.startswith("sm_101") and version >= (2, 0)]
+
+
+class First:
+    """Chooses what stands first, and what it is told to for some groups."""
+
+    def __init__(self, told={}):
+        self.told, self.group = told, 0
+
+    def choice(self, group):
+        number, self.group = self.group, self.group + 1
+        return self.told.get(number, "" if "" in group else group[0])
+
+
+def spell_all(form):
+    op, groups, roles = form
+    full = (op, groups, [role.rstrip("?") if role.endswith("?") else role for role in roles])
+    spellings = [spell(form, First()), spell(full, First())]
+    words = [group if len(group) <= 16 else [group[0], group[-2], group[-1]] for group in groups]
+    for at in range(len(groups)):
+        spellings += [spell(form, First({at: word})) for word in words[at]]
+    for one, other in itertools.combinations(range(len(groups)), 2):
+        if op in PAIRED:
+            pairs = itertools.product(*(words[at] if len(words[at]) <= 3 else words[at][:1] + words[at][-2:] for at in (one, other)))
+            spellings += [spell(form, First({one: a, other: b})) for a, b in pairs]
+    return [write(*parts) for parts in spellings]
+
+
+def ask(ptxas, frame, target, version, lines):
+    """Whether ptxas takes each of the lines."""
+    number = int(re.search(r"\d+", target)[0])
+    head = frame.index("@")
+    first = frame[:head].count("\n") + 1
+    text = frame[:head] + "\n".join(lines) + frame[head + 1:]
+    text = text.replace(".version 9.0", ".version %d.%d" % version).replace("sm_90a", target)
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/a.ptx", "w") as file:
+            file.write(text)
+        run = subprocess.run([ptxas, "-arch=" + (target if number > 75 else "sm_75"), folder + "/a.ptx", "-o", folder + "/a"],
+                             capture_output=True, text=True)
+    said = re.findall(r"line (\d+); ((?:error|fatal) *: .*)", run.stdout + run.stderr)
+    if run.returncode not in (0, 255) or (run.returncode and not said):
+        if len(lines) == 1:
+            return [False]
+        middle = len(lines) // 2
+        return ask(ptxas, frame, target, version, lines[:middle]) + ask(ptxas, frame, target, version, lines[middle:])
+    refused = {int(line) - first for line, _ in said}
+    verdicts = [number not in refused for number in range(len(lines))]
+    taken = [i for i, verdict in enumerate(verdicts) if verdict]
+    if 0 < len(taken) < len(lines):  # some errors hide others
+        for i, verdict in zip(taken, ask(ptxas, frame, target, version, [lines[i] for i in taken])):
+            verdicts[i] = verdict
+    return verdicts
+
+
+def ask_all(pool, ptxas, frame, questions):
+    """questions: (target, version, lines); the set of lines that ptxas takes for each."""
+    parts = [(number, target, version, lines[start:start + PART])
+             for number, (target, version, lines) in enumerate(questions) for start in range(0, len(lines), PART)]
+    taken = [set() for _ in questions]
+    for part, verdicts in zip(parts, pool.map(lambda part: ask(ptxas, frame, *part[1:]), parts)):
+        taken[part[0]].update(line for line, verdict in zip(part[3], verdicts) if verdict)
+    return taken
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
+    options = options.parse_args()
+    frame = open(ROOT + "/tests/golden/instructions.frame").read()
+    lines = [line for form in read_table() for line in spell_all(form)]
+    lines = [line for line in dict.fromkeys(lines) if not QUIRKS.search(line) and not OTHER_RULES.search(line)]
+    chips = read_chips()
+    with ThreadPoolExecutor(2) as pool:
+        found, first = {}, {}  # by line: the targets and the version of that question; the first target
+        for version in (NEWEST, (6, 3)):
+            left = [line for line in lines if line not in found]
+            known = [(name, since) for name, since in chips if since <= version]
+            taken = ask_all(pool, options.ptxas, frame, [(name, version, left) for name, _ in known])
+            for line in left:
+                names = [name for (name, _), some in zip(known, taken) if line in some]
+                if names:
+                    later = [name for name, _ in known[[name for name, _ in known].index(names[0]):]]
+                    found[line] = (names[0] + "+" if names == later else ",".join(names), version)
+                    first[line] = names[0]
+        questions = []
+        for name, since in chips:
+            own = [line for line in found if first[line] == name]
+            questions += [(name, version, [line for line in own if found[line][1] >= version])
+                          for version in VERSIONS if version >= since and own]
+        taken = ask_all(pool, options.ptxas, frame, questions)
+    lowest = {}
+    for (_, version, _), some in zip(questions, taken):
+        for line in some:
+            lowest[line] = min(version, lowest.get(line, version))
+    for line in found:
+        targets, until = found[line]
+        print(("6.3-" if until != NEWEST else "") + "%d.%d" % lowest[line], targets, line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+/* The steps of random sequences that put copies, host functions and notifications into streams, and
+ * that ask streams, devices and kernels. What these make lives within the step. */
+#include <stdlib.h>
+
+#include "sequences.h"
+
+static griddep_runtime *any_runtime(actor *by)
+{
+    item *runtime = pick(by, ITEM_RUNTIME, false);
+
+    return runtime ? runtime->handle : NULL;
+}
+
+static void *any_stream(actor *by)
+{
+    item *stream = one_in(by, 4) ? NULL : pick(by, ITEM_STREAM, false);
+
+    if (stream)
+        return stream->handle;
+    switch (below(by, 3)) {
+    case 0:
+        return USE(griddep_stream_legacy)();
+    case 1:
+        return USE(griddep_stream_per_thread)();
+    default:
+        return NULL;
+    }
+}
+
+static void on_host(void *user)
+{
+    griddep_runtime *runtime = user;
+
+    if (griddep_runtime_open(NULL, &runtime, NULL) != GRIDDEP_ERROR_CALLBACK)
+        fail("a host function may open a runtime");
+}
+
+static void on_done(void *user, const griddep_error *failure)
+{
+    (void)user;
+    if (failure && failure->status == GRIDDEP_OK)
+        fail("a failure that is none");
+}
+
+/* Host memory ends with the step, so no capture gets it. */
+static void copy_host(actor *by, griddep_runtime *runtime, uint64_t memory, void *stream)
+{
+    griddep_stream_info info = {.size = sizeof info};
+    void *host = NULL;
+    const bool registered = one_in(by, 2);
+
+    if (CHECK(griddep_stream_get_info, runtime, stream, &info, E) || info.captured)
+        return;
+    if (registered)
+        host = calloc(1, BUFFER);
+    if (registered ? CHECK(griddep_host_register, runtime, host, BUFFER, 0, E)
+                   : CHECK(griddep_host_allocate, runtime, BUFFER, 0, &host, E)) {
+        free(registered ? host : NULL);
+        return;
+    }
+    if (one_in(by, 2))
+        CHECK(griddep_memory_write_async, runtime, memory, host, 64, stream, E);
+    else
+        CHECK(griddep_memory_read_async, runtime, host, memory, 64, stream, E);
+    if (one_in(by, 8))
+        CHECK(griddep_runtime_synchronize, runtime, E);
+    if (registered)
+        CHECK(griddep_host_unregister, runtime, host, E);
+    else
+        CHECK(griddep_host_free, runtime, host, E);
+    free(registered ? host : NULL);
+}
+
+void copy_in_stream(actor *by)
+{
+    griddep_runtime *runtime = any_runtime(by);
+    item *memory = pick(by, ITEM_MEMORY, false);
+    void *stream = any_stream(by);
+
+    if (!runtime || !memory)
+        return;
+    const griddep_copy_2d plane = {.size = sizeof plane,
+                                   .target = memory->address,
+                                   .source = memory->address + 8,
+                                   .target_pitch = 64,
+                                   .source_pitch = 64,
+                                   .row_bytes = 8,
+                                   .rows = below(by, 4)};
+    switch (below(by, 5)) {
+    case 0:
+        CHECK(griddep_memory_copy_async, runtime, memory->address, memory->address + 128, 64,
+              stream, E);
+        break;
+    case 1:
+        CHECK(griddep_memory_fill_async, runtime, memory->address, below(by, 300),
+              1u << below(by, 4), 16, stream, E);
+        break;
+    case 2:
+        CHECK(griddep_memory_copy_2d_async, runtime, &plane, stream, E);
+        break;
+    case 3:
+        CHECK(griddep_memory_copy_peer_async, runtime, memory->address, runtime,
+              memory->address + 128, 64, stream, E);
+        break;
+    default:
+        copy_host(by, runtime, memory->address, stream);
+    }
+}
+
+void notify_in_stream(actor *by)
+{
+    griddep_runtime *runtime = any_runtime(by);
+    griddep_completion *completion = NULL;
+    void *stream = any_stream(by);
+    int32_t descriptor = -1;
+    uint64_t reached = 0;
+
+    if (!runtime)
+        return;
+    if (one_in(by, 2))
+        CHECK(griddep_stream_notify, runtime, stream, on_done, NULL, E);
+    else
+        CHECK(griddep_stream_add_host, runtime, NULL, on_host, NULL, E);
+    if (CHECK(griddep_completion_create, runtime, &completion, E))
+        return;
+    CHECK(griddep_completion_get_descriptor, completion, &descriptor, E);
+    CHECK(griddep_completion_arm, completion, stream, E);
+    if (one_in(by, 2))
+        CHECK(griddep_completion_take, completion, &reached, E);
+    USE(griddep_completion_destroy)(completion);
+}
+
+void use_pool(actor *by)
+{
+    const griddep_pool_options options = {.size = sizeof options,
+                                          .maximum_bytes = one_in(by, 2) ? 1 << 16 : 0};
+    griddep_runtime *runtime = any_runtime(by);
+    void *stream = any_stream(by), *pool = NULL;
+    uint64_t address = 0;
+
+    if (!runtime || CHECK(griddep_pool_create, runtime, one_in(by, 2) ? &options : NULL, &pool, E))
+        return;
+    if (!CHECK(griddep_memory_allocate_async, runtime, one_in(by, 2) ? pool : NULL,
+               1u << below(by, 20), stream, &address, E) &&
+        CHECK(griddep_memory_free_async, runtime, address, stream, E))
+        CHECK(griddep_memory_free, runtime, address, E);
+    CHECK(griddep_pool_trim, runtime, pool, 0, E);
+    CHECK(griddep_pool_destroy, runtime, pool, E);
+}
+
+void ask_streams(actor *by)
+{
+    griddep_runtime *runtime = any_runtime(by);
+    item *event = pick(by, ITEM_EVENT, false), *kernel = pick(by, ITEM_KERNEL, false);
+    griddep_stream_info info = {.size = sizeof info};
+    griddep_stream_options options = {.size = sizeof options, .priority = -(int32_t)below(by, 7)};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {1 + below(by, 1100)}};
+    void *stream = any_stream(by), *made = NULL;
+    uint32_t done = 0, blocks = 0;
+    int32_t least = 0, greatest = 0;
+
+    if (!runtime)
+        return;
+    CHECK(griddep_stream_get_info, runtime, stream, &info, E);
+    CHECK(griddep_stream_get_priorities, runtime, &least, &greatest, E);
+    if (!info.captured)
+        CHECK(griddep_stream_query, runtime, stream, &done, E);
+    if (!CHECK(griddep_stream_create_with, runtime, &options, &made, E))
+        CHECK(griddep_stream_destroy, runtime, made, E);
+    if (!CHECK(griddep_capture_exchange_mode, runtime, GRIDDEP_CAPTURE_RELAXED, &least, E))
+        CHECK(griddep_capture_exchange_mode, runtime, least, &least, E);
+    if (event && one_in(by, 2))
+        CHECK(griddep_event_query, runtime, event->handle, &done, E);
+    else if (event)
+        CHECK(griddep_event_synchronize, runtime, event->handle, E);
+    if (kernel) {
+        CHECK(griddep_kernel_get_occupancy, kernel->handle, &config, &blocks, E);
+        CHECK(griddep_kernel_suggest_block, kernel->handle, 0, 0, &done, &blocks, E);
+    }
+    CHECK(griddep_runtime_enable_peer, runtime, runtime, E);
+}
+
+void ask_devices(actor *by)
+{
+    const char *driver = getenv("EMULATED_DRIVER");
+    griddep_device_info info = {.size = sizeof info};
+    uint32_t count = 0;
+
+    CHECK(griddep_device_count, driver, &count, E);
+    CHECK(griddep_device_get_info, driver, (int32_t)below(by, 2), &info, E);
+    CHECK(griddep_device_reaches_peer, driver, 0, (int32_t)below(by, 2), &count, E);
+}

@@ -1,0 +1,248 @@
+#!/bin/sh
+# The language model program on small random models of each family, on the emulated driver: tokens
+# against float64, modes against each other, the tokenizer's cases, and bad input. builddir is the
+# build's root; GRIDDEP_DRIVER names another driver.
+# shellcheck disable=SC2317 # functions are called by way of check
+set -u
+
+builddir=${builddir:-build}
+source_root=${srcdir:-$(dirname "$0")/../..}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+. "$source_root/tests/cases.sh"
+python=$(make_value PYTHON3)
+llama=$builddir/examples/llama/llama
+
+[ -n "$python" ] || {
+    echo "skipped: no python3, which makes the models"
+    exit 77
+}
+[ -x "$llama" ] || {
+    echo "skipped: PCRE2 or utf8proc is missing, so the program was not built"
+    exit 77
+}
+GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-emulated}
+export GRIDDEP_DRIVER GRIDDEP_STORE=off
+unset GRIDDEP_PDL GRIDDEP_LOG
+
+small() { "$python" "$source_root/tests/llama/small.py" "$@"; }
+
+# field FILE KEY: a member of a JSON document; lists as numbers with commas.
+field() {
+    "$python" -c 'import json, sys
+value = json.load(open(sys.argv[1]))[sys.argv[2]]
+print(",".join(map(str, value)) if isinstance(value, list) else value)' "$1" "$2"
+}
+
+# generate FOLDER OPTION...: the document goes to $work/out.json.
+generate() {
+    folder=$1
+    shift
+    "$llama" "$work/$folder" --json "$@" >"$work/out.json"
+}
+
+# agrees FOLDER [OPTION]...: greedy tokens are those of float64.
+agrees() {
+    generate "$@" -p "the lazy dog jumps" -n "${steps:-20}" --ignore-stop || return 1
+    [ "$(field "$work/out.json" ended_by)" = count ] || return 1
+    # shellcheck disable=SC2086 # no word, or one
+    small judge "$work/$1" "$(field "$work/out.json" prompt)" "$(field "$work/out.json" tokens)" \
+        ${rounded-}
+}
+
+# same_tokens EXPECTED FOLDER OPTION...
+same_tokens() {
+    expected=$1
+    shift
+    generate "$@" || return 1
+    field "$work/out.json" tokens
+    [ "$(field "$work/out.json" tokens)" = "$expected" ]
+}
+
+# refuses WORDS FOLDER OPTION...: status 1, one line of words, no token.
+refuses() {
+    words=$1
+    folder=$2
+    shift 2
+    "$llama" "$work/$folder" "$@" >"$work/stdout" 2>"$work/stderr"
+    status=$?
+    cat "$work/stderr" "$work/stdout"
+    [ "$status" -eq 1 ] && [ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/stderr")" -eq 1 ] &&
+        grep -qF -- "$words" "$work/stderr"
+}
+
+# ---- families
+
+for family in llama2 llama3 mistral qwen2 qwen3; do
+    check "make $family" small make "$work/$family" $family
+    check "$family agrees with float64" agrees $family
+done
+check "make f16" small make "$work/f16" llama3 dtype=F16 heads=2 kv_heads=1 head_dim=128
+check "f16, heads of 128" agrees f16
+check "make f32" small make "$work/f32" llama2 dtype=F32 tied=1 shards=3 layers=1
+check "f32 in three files, tied" agrees f32
+check "make deep" small make "$work/deep" llama3 layers=3
+for folder in llama3 f16 f32 qwen2; do
+    rounded=fp8
+    check "$folder in 8 bits" agrees $folder --weights fp8
+    unset rounded
+done
+check "make wide" small make "$work/wide" llama3 layers=1 heads=8 kv_heads=1 hidden=136
+check "eight heads to a key head" agrees wide
+
+# ---- modes, sampling, how a run ends
+
+generate llama3 -p "a kernel" -n 12 --ignore-stop
+greedy=$(field "$work/out.json" tokens)
+prompt=$(field "$work/out.json" prompt)
+for mode in serial pdl graph; do
+    check "mode $mode" same_tokens "$greedy" llama3 -p "a kernel" -n 12 --ignore-stop --mode $mode
+done
+check "tokens as numbers" same_tokens "$greedy" llama3 -t "$prompt" -n 12 --ignore-stop
+printf 'a kernel' >"$work/prompt.txt"
+check "text from a file" same_tokens "$greedy" llama3 -f "$work/prompt.txt" -n 12 --ignore-stop
+check "top-k 1 is greedy" same_tokens "$greedy" llama3 -p "a kernel" -n 12 --ignore-stop \
+    --temperature 2 --top-k 1
+
+set -- llama3 -p "a kernel" -n 12 --ignore-stop --temperature 1.5 --repetition-penalty 1.3 --seed
+generate "$@" 5
+drawn=$(field "$work/out.json" tokens)
+check "a seed repeats" same_tokens "$drawn" "$@" 5 --mode serial
+other_seed() { ! same_tokens "$drawn" "$@" 6; }
+check "another seed differs" other_seed "$@"
+penalized() {
+    generate llama3 -p "a kernel" -n 30 --ignore-stop --repetition-penalty 100 || return 1
+    field "$work/out.json" tokens | tr , '\n' | sort | uniq -d | wc -l | grep -qx 0
+}
+check "no token twice under a large penalty" penalized
+
+# The third token that greedy gives ends the text, where the configuration says so.
+third=$(echo "$greedy" | cut -d, -f3)
+stops() {
+    cp -r "$work/llama3" "$work/stop" &&
+        echo "{\"eos_token_id\": [$third]}" >"$work/stop/generation_config.json" || return 1
+    same_tokens "$(echo "$greedy" | cut -d, -f1,2)" stop -p "a kernel" -n 12 || return 1
+    [ "$(field "$work/out.json" ended_by)" = stop ]
+}
+check "a stop token ends the text and is not shown" stops
+full() {
+    generate llama3 -p "a kernel" -n 500 --ignore-stop --context 20 || return 1
+    field "$work/out.json" tokens
+    [ "$(field "$work/out.json" ended_by)" = context ] &&
+        [ "$(field "$work/out.json" tokens | tr , '\n' | wc -l)" -eq \
+            $((21 - $(echo "$prompt" | tr , '\n' | wc -l))) ]
+}
+check "a full context ends the text" full
+nothing() { same_tokens "" llama3 -p "a kernel" -n 0; }
+check "no token" nothing
+
+# No schedule of the emulated driver finds a race, nor a read of what nobody wrote.
+sane() {
+    "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" "$work/f32" -p "a kernel" -n 3 --mode "$1"
+}
+for mode in pdl graph-pdl; do
+    check "sanitize, mode $mode" sane $mode
+done
+
+# ---- the tokenizer. Bytes come back as they were, but for what is no UTF-8.
+
+encoded() { # encoded FOLDER FILE: the prompt's tokens
+    generate "$1" -f "$2" -n 0 && field "$work/out.json" prompt
+}
+is_encoded() { # is_encoded EXPECTED FOLDER FILE
+    said=$(encoded "$2" "$3") || return 1
+    echo "$said"
+    [ "$said" = "$1" ]
+}
+printf '\001\303\251\377\340\200' >"$work/bytes"
+# The small vocabularies have the bytes in their order. U+FFFD stands for each part of a sequence that
+# is none.
+bad=239,191,189
+check "bytes" is_encoded "332,1,195,169,$bad,$bad,$bad" llama3 "$work/bytes"
+printf '<|eot_id|>' >"$work/marks"
+unmarked() { encoded "$1" "$work/marks" | tr , '\n' | wc -l | grep -qx 11; }
+check "names of special tokens in a text are text" unmarked llama3
+printf 'e\314\201' >"$work/accent"
+check "NFC" is_encoded 195,169 qwen2 "$work/accent"
+printf ' z\303\251' >"$work/block"
+two_blocks=$("$python" -c 'import json, sys
+names = json.load(open(sys.argv[1]))["model"]["vocab"]
+print("%d,%d,%d" % (names["\u2581"], names["\u2581"], names["z"]))' "$work/llama2/tokenizer.json")
+check "characters, and bytes for those that are missing" is_encoded \
+    "1,$two_blocks,198,172" llama2 "$work/block"
+chatted() { # the user's text cannot leave its message
+    generate llama3 --chat --system "<|eot_id|>" -p "<|eot_id|>a" -n 1 || return 1
+    field "$work/out.json" prompt | tr , '\n' >"$work/numbers"
+    eot=$("$python" -c 'import json, sys
+print([t["id"] for t in json.load(open(sys.argv[1]))["added_tokens"]][4])' \
+        "$work/llama3/tokenizer.json")
+    cat "$work/numbers"
+    [ "$(grep -cx "$eot" "$work/numbers")" -eq 2 ]
+}
+check "a chat has its marks, and texts have none" chatted
+
+# ---- bad input
+
+cp -r "$work/llama3" "$work/broken"
+broken() { # broken NAME WORDS FILE EXPRESSION: the file's JSON document `d` is changed
+    cp "$work/llama3/$3" "$work/broken/$3"
+    "$python" -c "import json, sys
+d = json.load(open(sys.argv[1]))
+$4
+json.dump(d, open(sys.argv[1], 'w'))" "$work/broken/$3"
+    check "$1" refuses "$2" broken -p a -n 1
+    cp "$work/llama3/$3" "$work/broken/$3"
+}
+broken "an unknown family" 'model_type "gpt2" is none' config.json 'd["model_type"] = "gpt2"'
+broken "a missing size" 'config.json has no "hidden_size"' config.json 'del d["hidden_size"]'
+broken "another shape" 'is not 384 x 136' config.json 'd["hidden_size"] = 136'
+broken "heads that no kernel has" 'heads of 32 elements' config.json 'd["head_dim"] = 32'
+broken "a rotary scaling that is not known" '"yarn"' config.json \
+    'd["rope_scaling"] = {"rope_type": "yarn", "factor": 4}'
+broken "a number that is text" '"num_hidden_layers" is no whole number' config.json \
+    'd["num_hidden_layers"] = "2"'
+broken "more layers than tensors" 'no tensor model.layers.2.input_layernorm.weight' config.json \
+    'd["num_hidden_layers"] = 3'
+broken "another activation" 'hidden_act "gelu"' config.json 'd["hidden_act"] = "gelu"'
+broken "a vocabulary that does not fit" "the model's vocabulary 384" tokenizer.json \
+    'd["added_tokens"][0]["id"] = 1000'
+broken "a merge of nothing" 'merge 0' tokenizer.json 'd["model"]["merges"][0] = "zz qq"'
+broken "an unknown step" 'step "Nmt"' tokenizer.json 'd["normalizer"] = {"type": "Nmt"}'
+broken "a pattern that is none" 'the pattern that splits texts' tokenizer.json \
+    'd["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": "(a"}'
+broken "another model" 'the model is "Unigram"' tokenizer.json 'd["model"]["type"] = "Unigram"'
+
+echo '{"a": 1' >"$work/broken/config.json"
+check "JSON that is cut" refuses "config.json, line" broken -p a
+cp "$work/llama3/config.json" "$work/broken/config.json"
+
+weights() { # weights NAME WORDS PYTHON: changes the bytes `b`
+    "$python" -c "import sys
+b = bytearray(open(sys.argv[1], 'rb').read())
+$3
+open(sys.argv[2], 'wb').write(b)" "$work/llama3/model.safetensors" "$work/broken/model.safetensors"
+    check "$1" refuses "$2" broken -p a -n 1
+}
+weights "an empty file" "is no safetensors file" 'b = b""'
+weights "a header longer than the file" "its header would have" 'b[0:8] = b"\xff" * 6 + b"\0\0"'
+weights "a file that is cut" "the file is truncated" 'del b[-100:]'
+weights "a header that is no JSON" "its header is no JSON object" 'b[8] = 0'
+weights "offsets beyond the file" "the file is truncated, or its header wrong" \
+    'b[:] = b.replace(b"[0, 98304]", b"[9,999304]")'
+weights "a type that is not read" "is of type I8" 'b[:] = b.replace(b"\"BF16\"", b"\"I8\"  ")'
+weights "a shape that the bytes do not have" "its shape needs" \
+    'b[:] = b.replace(b"[384, 128]", b"[384, 129]", 1)'
+rm "$work/broken/model.safetensors"
+check "no weights" refuses "has neither model.safetensors nor" broken -p a
+check "no folder" refuses "config.json: No such file" nowhere -p a
+no_room() { GRIDDEP_EMULATOR_MEMORY=4M refuses "$@"; }
+check "a context that memory cannot hold" no_room "try --context" llama3 -p a --context 4096
+no_weights() { GRIDDEP_EMULATOR_MEMORY=1M refuses "$@"; }
+check "weights that memory cannot hold" no_weights "the weights need" deep -p a
+check "a prompt longer than the context" refuses "the prompt has" llama3 -p "a kernel that waits" \
+    --context 2
+check "no prompt" refuses "give the text by one of" llama3
+check "a token beyond the vocabulary" refuses "384 is no token of a vocabulary of 384" llama3 -t 384
+check "tokens that are none" refuses "is no list of numbers" llama3 -t 1,,2
+check "a mode that is none" refuses '"fast" is none of' llama3 -p a --mode fast
+finish

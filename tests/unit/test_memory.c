@@ -1,0 +1,393 @@
+/* Copies and fills in stream order, pinned memory, pools; streams with options, devices, and how
+ * many blocks an SM holds. */
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/runtime.h"
+#include "unit/status.h"
+
+enum { WORDS = 64, BYTES = 4 * WORDS };
+
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out)\n{\n    ret;\n}\n"
+    ".visible .entry fixed(.param .u64 out)\n.reqntid 64, 1, 1\n{\n    ret;\n}\n";
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static void *stream;
+static uint64_t a, b;
+
+static griddep_runtime *open_device(int32_t device)
+{
+    const griddep_runtime_options options = {.size = sizeof options,
+                                             .flags = GRIDDEP_RUNTIME_DEVICE,
+                                             .device = device,
+                                             .store_directory = ""};
+    gd_driver *driver = NULL;
+    griddep_runtime *opened = NULL;
+
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &opened, &error));
+    return opened;
+}
+
+static void setup(void)
+{
+    fake_driver_reset();
+    griddep_error_init(&error);
+    runtime = open_device(0);
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_memory_allocate(runtime, BYTES, &a, &error));
+    ck_good(griddep_memory_allocate(runtime, BYTES, &b, &error));
+}
+
+static void teardown(void)
+{
+    char left[256] = "";
+
+    ck_good(griddep_memory_free(runtime, a, &error));
+    ck_good(griddep_memory_free(runtime, b, &error));
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    griddep_runtime_close(runtime);
+    ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
+}
+
+/* ---- copies ---- */
+
+static void expect_words(uint64_t address, uint32_t first, uint32_t step)
+{
+    uint32_t words[WORDS];
+
+    ck_good(griddep_memory_read(runtime, words, address, BYTES, stream, &error));
+    for (uint32_t i = 0; i < WORDS; i++) {
+        if (words[i] != first + i * step)
+            ck_abort_msg("word %u is %u", i, words[i]);
+    }
+}
+
+START_TEST(copies_follow_one_another)
+{
+    uint32_t *pinned = NULL;
+    void *room = NULL;
+
+    ck_good(griddep_host_allocate(runtime, 2 * BYTES, GRIDDEP_HOST_PORTABLE, &room, &error));
+    pinned = room;
+    for (uint32_t i = 0; i < WORDS; i++)
+        pinned[i] = 5 + 3 * i;
+    ck_good(griddep_memory_write_async(runtime, a, pinned, BYTES, stream, &error));
+    ck_good(griddep_memory_copy_async(runtime, b, a, BYTES, stream, &error));
+    ck_good(griddep_memory_fill_async(runtime, a, 0, 4, WORDS, stream, &error));
+    ck_good(griddep_memory_read_async(runtime, pinned + WORDS, b, BYTES, stream, &error));
+    ck_good(griddep_stream_synchronize(runtime, stream, &error));
+    ck_assert_mem_eq(pinned, pinned + WORDS, BYTES);
+    expect_words(a, 0, 0);
+    ck_good(
+        griddep_memory_copy_async(runtime, a, (uint64_t)(uintptr_t)pinned, BYTES, stream, &error));
+    expect_words(a, 5, 3);
+    /* A copy that still runs is waited for. */
+    ck_good(griddep_memory_read_async(runtime, pinned, b, BYTES, stream, &error));
+    ck_good(griddep_host_free(runtime, room, &error));
+    ck_good(griddep_memory_write_async(runtime, a, NULL, 0, stream, &error));
+    ck_good(griddep_memory_copy_async(runtime, 0, 0, 0, stream, &error));
+    ck_status(griddep_memory_write_async(runtime, a, NULL, 1, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_memory_read_async(runtime, NULL, a, 1, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_memory_copy_async(runtime, a, b, BYTES + 1, stream, &error),
+              GRIDDEP_ERROR_DRIVER);
+}
+END_TEST
+
+START_TEST(fills_have_elements)
+{
+    ck_good(griddep_memory_fill_async(runtime, a, 0x01020304, 4, WORDS, stream, &error));
+    expect_words(a, 0x01020304, 0);
+    ck_good(griddep_memory_fill_async(runtime, a, 0x0506, 2, 2 * WORDS, stream, &error));
+    expect_words(a, 0x05060506, 0);
+    ck_good(griddep_memory_fill_async(runtime, a, 7, 1, BYTES, stream, &error));
+    expect_words(a, 0x07070707, 0);
+    ck_good(griddep_memory_fill_async(runtime, a, 7, 4, 0, stream, &error));
+    ck_status(griddep_memory_fill_async(runtime, a, 7, 3, 1, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_memory_fill_async(runtime, a, 256, 1, 1, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_says("more than 1 bytes");
+    ck_status(griddep_memory_fill_async(runtime, a + 2, 7, 4, 1, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_says("no multiple of 4");
+    ck_status(griddep_memory_fill_async(runtime, a, 7, 4, UINT64_MAX / 2, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+START_TEST(rows_are_copied)
+{
+    griddep_copy_2d copy = {.size = sizeof copy,
+                            .target = b,
+                            .source = a,
+                            .target_pitch = 32,
+                            .source_pitch = 64,
+                            .row_bytes = 8,
+                            .rows = 4};
+    uint32_t words[WORDS], found[WORDS];
+
+    for (uint32_t i = 0; i < WORDS; i++)
+        words[i] = i;
+    ck_good(griddep_memory_write(runtime, a, words, BYTES, stream, &error));
+    ck_good(griddep_memory_fill_async(runtime, b, 0xff, 1, BYTES, stream, &error));
+    ck_good(griddep_memory_copy_2d_async(runtime, &copy, stream, &error));
+    ck_good(griddep_memory_read(runtime, found, b, BYTES, stream, &error));
+    for (uint32_t i = 0; i < WORDS; i++) {
+        uint32_t expected = i < 32 && i % 8 < 2 ? 16 * (i / 8) + i % 8 : UINT32_MAX;
+        if (found[i] != expected)
+            ck_abort_msg("word %u is %u, expected %u", i, found[i], expected);
+    }
+    copy.source_pitch = 4;
+    ck_status(griddep_memory_copy_2d_async(runtime, &copy, stream, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("overlap");
+    copy.rows = 0;
+    ck_good(griddep_memory_copy_2d_async(runtime, &copy, stream, &error));
+    copy.reserved = 1;
+    ck_status(griddep_memory_copy_2d_async(runtime, &copy, stream, &error), GRIDDEP_ERROR_STRUCT);
+    ck_status(griddep_memory_copy_2d_async(runtime, NULL, stream, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---- pinned memory ---- */
+
+START_TEST(pinned_memory_is_refused_by_name)
+{
+    static char own[8192];
+    void *room = NULL;
+
+    ck_good(griddep_host_register(runtime, own, sizeof own, 0, &error));
+    ck_status(griddep_host_register(runtime, own, sizeof own, 0, &error), GRIDDEP_ERROR_DRIVER);
+    ck_says("ALREADY_REGISTERED");
+    ck_good(griddep_memory_read_async(runtime, own, a, BYTES, stream, &error));
+    ck_good(griddep_host_unregister(runtime, own, &error));
+    ck_status(griddep_host_unregister(runtime, own, &error), GRIDDEP_ERROR_DRIVER);
+    ck_says("NOT_REGISTERED");
+    ck_status(griddep_host_free(runtime, own, &error), GRIDDEP_ERROR_DRIVER);
+    ck_good(griddep_host_free(runtime, NULL, &error));
+    ck_status(griddep_host_allocate(runtime, 0, 0, &room, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_host_allocate(runtime, 8, GRIDDEP_HOST_READ_ONLY, &room, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_host_register(runtime, own, 8, GRIDDEP_HOST_WRITE_COMBINED, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_host_register(runtime, NULL, 8, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    fake_driver_fail("cuMemHostAlloc", 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
+    ck_status(griddep_host_allocate(runtime, 8, 0, &room, &error), GRIDDEP_ERROR_MEMORY);
+    ck_says("pinned");
+}
+END_TEST
+
+/* ---- pools ---- */
+
+START_TEST(pools_are_used_in_stream_order)
+{
+    const griddep_pool_options options = {
+        .size = sizeof options, .release_threshold = UINT64_MAX, .maximum_bytes = 1 << 20};
+    void *pool = NULL;
+    uint64_t first = 0, second = 0;
+
+    ck_good(griddep_pool_create(runtime, &options, &pool, &error));
+    ck_good(griddep_memory_allocate_async(runtime, pool, 1 << 19, stream, &first, &error));
+    ck_good(griddep_memory_fill_async(runtime, first, 9, 4, WORDS, stream, &error));
+    ck_good(griddep_memory_copy_async(runtime, a, first, BYTES, stream, &error));
+    ck_status(griddep_memory_allocate_async(runtime, pool, 1 << 20, stream, &second, &error),
+              GRIDDEP_ERROR_DEVICE_MEMORY);
+    ck_says("1048576 bytes of a pool");
+    ck_good(griddep_memory_free_async(runtime, first, stream, &error));
+    ck_good(griddep_memory_allocate_async(runtime, pool, 1 << 20, stream, &second, &error));
+    ck_good(griddep_memory_free_async(runtime, second, stream, &error));
+    expect_words(a, 9, 0);
+    ck_good(griddep_pool_trim(runtime, pool, 0, &error));
+    ck_good(griddep_memory_allocate_async(runtime, pool, 4, stream, &first, &error));
+    ck_good(griddep_pool_destroy(runtime, pool, &error)); /* what came from it stays */
+    ck_good(griddep_memory_fill_async(runtime, first, 9, 4, 1, stream, &error));
+    ck_good(griddep_memory_free_async(runtime, first, stream, &error));
+    ck_good(griddep_memory_allocate_async(runtime, NULL, BYTES, stream, &first, &error));
+    ck_good(griddep_memory_free_async(runtime, first, stream, &error));
+    ck_good(griddep_memory_free_async(runtime, 0, stream, &error));
+    ck_status(griddep_memory_free_async(runtime, 8, stream, &error), GRIDDEP_ERROR_DRIVER);
+    ck_status(griddep_memory_allocate_async(runtime, NULL, 0, stream, &first, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    fake_driver_fail("cuMemPoolSetAttribute", 1, GD_CUDA_ERROR_INVALID_VALUE);
+    ck_status(griddep_pool_create(runtime, NULL, &pool, &error), GRIDDEP_ERROR_DRIVER);
+}
+END_TEST
+
+START_TEST(pools_of_old_drivers_have_no_maximum)
+{
+    const griddep_pool_options options = {.size = sizeof options, .maximum_bytes = 1 << 20};
+    void *pool = NULL;
+
+    runtime->driver->version = 12010;
+    ck_status(griddep_pool_create(runtime, &options, &pool, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("12.2");
+}
+END_TEST
+
+/* ---- streams ---- */
+
+START_TEST(streams_have_options)
+{
+    griddep_stream_options options = {.size = sizeof options, .flags = GRIDDEP_STREAM_BLOCKING};
+    griddep_stream_info info = {.size = sizeof info};
+    int32_t least = 0, greatest = 0, before = -1;
+    void *made = NULL;
+
+    ck_good(griddep_stream_get_priorities(runtime, &least, &greatest, &error));
+    ck_assert_int_lt(greatest, least);
+    options.priority = greatest;
+    ck_good(griddep_stream_create_with(runtime, &options, &made, &error));
+    ck_good(griddep_stream_get_info(runtime, made, &info, &error));
+    ck_assert_uint_eq(info.flags, GRIDDEP_STREAM_BLOCKING);
+    ck_assert_int_eq(info.priority, greatest);
+    ck_assert_uint_eq(info.captured, 0);
+    ck_good(griddep_graph_capture_begin(runtime, made, &error));
+    ck_good(griddep_stream_get_info(runtime, made, &info, &error));
+    ck_assert_uint_eq(info.captured, 1);
+    ck_good(griddep_capture_exchange_mode(runtime, GRIDDEP_CAPTURE_RELAXED, &before, &error));
+    ck_assert_int_eq(before, GRIDDEP_CAPTURE_GLOBAL);
+    ck_good(griddep_capture_exchange_mode(runtime, before, &before, &error));
+    ck_assert_int_eq(before, GRIDDEP_CAPTURE_RELAXED);
+    ck_status(griddep_capture_exchange_mode(runtime, 3, &before, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_stream_destroy(runtime, made, &error));
+    ck_good(griddep_stream_get_info(runtime, griddep_stream_per_thread(), &info, &error));
+    ck_good(griddep_stream_get_info(runtime, griddep_stream_legacy(), &info, &error));
+    ck_assert_uint_eq(info.flags, GRIDDEP_STREAM_BLOCKING);
+    ck_good(
+        griddep_memory_fill_async(runtime, a, 3, 4, WORDS, griddep_stream_per_thread(), &error));
+    ck_good(griddep_stream_synchronize(runtime, griddep_stream_per_thread(), &error));
+    expect_words(a, 3, 0);
+    options.priority = greatest - 1;
+    ck_status(griddep_stream_create_with(runtime, &options, &made, &error), GRIDDEP_ERROR_LIMIT);
+    ck_says("the least");
+    options = (griddep_stream_options){.size = sizeof options, .flags = 2};
+    ck_status(griddep_stream_create_with(runtime, &options, &made, &error), GRIDDEP_ERROR_STRUCT);
+    ck_good(griddep_stream_create_with(runtime, NULL, &made, &error));
+    ck_good(griddep_stream_get_info(runtime, made, &info, &error));
+    ck_assert_uint_eq(info.flags, 0);
+    ck_good(griddep_stream_destroy(runtime, made, &error));
+}
+END_TEST
+
+/* ---- devices ---- */
+
+START_TEST(devices_are_told)
+{
+    const char *driver = getenv("EMULATED_DRIVER");
+    griddep_device_info info = {.size = sizeof info};
+    uint32_t count = 0, reaches = 7;
+
+    if (!driver)
+        driver = "emulated";
+    ck_good(griddep_device_count(driver, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    ck_good(griddep_device_get_info(driver, 0, &info, &error));
+    ck_assert_str_eq(info.name, "Emulated sm_90");
+    ck_assert_int_eq(info.capability, 90);
+    ck_assert_uint_eq(info.pools, 1);
+    ck_assert_uint_gt(info.memory_bytes, 0);
+    ck_assert_uint_gt(info.multiprocessors, 0);
+    ck_good(griddep_device_reaches_peer(driver, 0, 0, &reaches, &error));
+    ck_assert_uint_eq(reaches, 0);
+    ck_status(griddep_device_get_info(driver, 1, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_device_reaches_peer(driver, 0, 1, &reaches, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_device_count("/no/driver", &count, &error), GRIDDEP_ERROR_NO_DRIVER);
+    ck_status(griddep_device_count(driver, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* One text on two devices; what the driver does not emulate of peers is refused by name. */
+START_TEST(runtimes_of_several_devices)
+{
+    griddep_runtime *other;
+    griddep_module *modules[2] = {NULL, NULL};
+    uint64_t theirs = 0;
+
+    fake_driver_set_device_count(2);
+    other = open_device(1);
+    ck_good(griddep_module_load(runtime, ptx, strlen(ptx), NULL, &modules[0], &error));
+    ck_good(griddep_module_load(other, ptx, strlen(ptx), NULL, &modules[1], &error));
+    ck_good(griddep_memory_allocate(other, BYTES, &theirs, &error));
+    ck_good(griddep_memory_fill(other, theirs, 6, BYTES, NULL, &error));
+    ck_good(griddep_memory_copy_peer_async(runtime, a, other, theirs, BYTES, stream, &error));
+    expect_words(a, 0x06060606, 0);
+    ck_good(griddep_memory_copy_peer_async(runtime, 0, other, 0, 0, stream, &error));
+    ck_status(griddep_memory_copy_peer_async(runtime, a, NULL, theirs, 4, stream, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_runtime_enable_peer(runtime, other, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("another device's memory");
+    fake_driver_fail("cuCtxEnablePeerAccess", 1, GD_CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    ck_good(griddep_runtime_enable_peer(runtime, other, &error));
+    ck_status(griddep_runtime_enable_peer(runtime, runtime, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_runtime_enable_peer(runtime, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_memory_free(other, theirs, &error));
+    griddep_module_unload(modules[0]);
+    griddep_module_unload(modules[1]);
+    griddep_runtime_close(other);
+}
+END_TEST
+
+/* ---- occupancy ---- */
+
+START_TEST(blocks_are_counted)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1024}};
+    griddep_module *module = NULL;
+    griddep_kernel *kernel = NULL, *fixed = NULL;
+    uint32_t blocks = 0, threads = 0;
+
+    ck_good(griddep_module_load(runtime, ptx, strlen(ptx), NULL, &module, &error));
+    ck_good(griddep_module_find_kernel(module, "k", &kernel, &error));
+    ck_good(griddep_module_find_kernel(module, "fixed", &fixed, &error));
+    ck_good(griddep_kernel_get_occupancy(kernel, &config, &blocks, &error));
+    ck_assert_uint_eq(blocks, 2);
+    config.shared_bytes = 200 * 1024; /* beyond what a kernel has without opting in */
+    ck_good(griddep_kernel_get_occupancy(kernel, &config, &blocks, &error));
+    ck_assert_uint_eq(blocks, 1);
+    config.block[0] = 2048;
+    ck_status(griddep_kernel_get_occupancy(kernel, &config, &blocks, &error), GRIDDEP_ERROR_LIMIT);
+    ck_status(griddep_kernel_get_occupancy(kernel, NULL, &blocks, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_kernel_suggest_block(kernel, 0, 0, &threads, &blocks, &error));
+    ck_assert_uint_gt(threads, 0);
+    ck_assert_uint_ge(blocks * threads, 132 * 1024);
+    ck_good(griddep_kernel_suggest_block(kernel, 0, 128, &threads, NULL, &error));
+    ck_assert_uint_le(threads, 128);
+    ck_good(griddep_kernel_suggest_block(fixed, 0, 0, &threads, &blocks, &error));
+    ck_status(griddep_kernel_suggest_block(NULL, 0, 0, &threads, &blocks, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    griddep_module_unload(module);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory");
+    TCase *cases = tcase_create("memory");
+
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, copies_follow_one_another);
+    tcase_add_test(cases, fills_have_elements);
+    tcase_add_test(cases, rows_are_copied);
+    tcase_add_test(cases, pinned_memory_is_refused_by_name);
+    tcase_add_test(cases, pools_are_used_in_stream_order);
+    tcase_add_test(cases, pools_of_old_drivers_have_no_maximum);
+    tcase_add_test(cases, streams_have_options);
+    tcase_add_test(cases, devices_are_told);
+    tcase_add_test(cases, runtimes_of_several_devices);
+    tcase_add_test(cases, blocks_are_counted);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
