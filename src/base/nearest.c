@@ -1,5 +1,6 @@
 /* Optimal string alignment: as Levenshtein's distance, and two swapped letters count as one
- * slip. */
+ * slip. A letter in the other case counts as none. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -10,6 +11,16 @@ enum { LONGEST = 128 };
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static bool is_same(char a, char b)
+{
+    return lower(a) == lower(b);
 }
 
 static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
@@ -25,9 +36,9 @@ static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_by
         row = oldest;
         row[0] = i;
         for (size_t j = 1; j <= b_bytes; j++) {
-            row[j] =
-                smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            row[j] = smaller(smaller(above[j], row[j - 1]) + 1,
+                             above[j - 1] + !is_same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]))
                 row[j] = smaller(row[j], before[j - 2] + 1);
         }
     }

@@ -52,7 +52,7 @@ static void print(const gd_bench *bench, const void *results)
     gd_columns_print(&columns);
     gd_columns_free(&columns);
     if (!modes->as_expected)
-        puts("the demo's results are not as expected: its times count for nothing");
+        gd_output_print("the demo's results are not as expected: its times count for nothing\n");
 }
 
 static json_t *make_json(const gd_bench *bench, const void *results)

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/show/finding.h"
 #include "cli/io/heap.h"
+#include "cli/io/help.h"
 #include "cli/io/hostfile.h"
 #include "cli/show/markdown.h"
 #include "cli/io/message.h"
@@ -29,9 +30,10 @@ static json_t *code_json(const griddep_code_info *info)
 
 static void print_page(const griddep_code_info *info)
 {
-    size_t length = strlen(info->page);
-    printf("%s, %s: %s\n\n%s%s", info->code, gd_finding_severity_name(info->severity), info->title,
-           info->page, length > 0 && info->page[length - 1] == '\n' ? "" : "\n");
+    gd_output_print("%s, %s: %s\n", info->code, gd_finding_severity_name(info->severity),
+                    info->title);
+    puts("");
+    gd_help_print_text(info->page);
 }
 
 static int unknown_code(const char *word)

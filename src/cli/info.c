@@ -105,13 +105,13 @@ static void print_json(const griddep_runtime_info *info)
 
 static void print_limits(const griddep_runtime_info *info)
 {
-    printf("  memory                   %.1f GiB, L2 %.1f MiB\n",
-           (double)info->memory_bytes / (1 << 30), (double)info->l2_bytes / (1 << 20));
-    printf("  shared memory            %u bytes per multiprocessor, up to %u per block\n",
-           info->shared_bytes_per_multiprocessor, info->shared_bytes_per_block);
-    printf("  per multiprocessor       %u threads, %u blocks, %u registers\n",
-           info->threads_per_multiprocessor, info->blocks_per_multiprocessor,
-           info->registers_per_multiprocessor);
+    gd_output_print("  memory                   %.1f GiB, L2 %.1f MiB\n",
+                    (double)info->memory_bytes / (1 << 30), (double)info->l2_bytes / (1 << 20));
+    gd_output_print("  shared memory            %u bytes per multiprocessor, up to %u per block\n",
+                    info->shared_bytes_per_multiprocessor, info->shared_bytes_per_block);
+    gd_output_print("  per multiprocessor       %u threads, %u blocks, %u registers\n",
+                    info->threads_per_multiprocessor, info->blocks_per_multiprocessor,
+                    info->registers_per_multiprocessor);
 }
 
 /* Paths come from the environment. */
@@ -129,20 +129,21 @@ static void print_folders(const griddep_runtime_info *info)
 
 static void print_text(const griddep_runtime_info *info)
 {
-    printf("griddep %s\n", griddep_version_text());
+    gd_output_print("griddep %s\n", griddep_version_text());
     gd_device_print_emulated(info);
     gd_output_print("  driver                   %s, CUDA %d.%d\n", info->driver,
                     info->driver_version / 1000, info->driver_version % 1000 / 10);
     gd_output_print("  device %-3d               %s\n", info->device, info->device_name);
-    printf("  compute capability       %d.%d\n", info->capability / 10, info->capability % 10);
-    printf("  multiprocessors          %d\n", info->multiprocessors);
+    gd_output_print("  compute capability       %d.%d\n", info->capability / 10,
+                    info->capability % 10);
+    gd_output_print("  multiprocessors          %d\n", info->multiprocessors);
     print_limits(info);
     print_folders(info);
     for (size_t i = 0; i < FEATURE_COUNT; i++) {
         char reason[160];
         bool works = judge_feature(&features[i], info, reason, sizeof(reason));
-        printf("  %-31s %s%s%s\n", features[i].title, works ? "yes" : "no", works ? "" : ": ",
-               reason);
+        gd_output_print("  %-31s %s%s%s\n", features[i].title, works ? "yes" : "no",
+                        works ? "" : ": ", reason);
     }
 }
 

@@ -34,12 +34,19 @@ static void print_indented(const char *text)
 {
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        printf("    %.*s\n", (int)length, line);
+        gd_output_print("    %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
 
-static void list(bool json)
+static bool matches(const griddep_shelf_info *info, const char *purpose, const char *word)
+{
+    return strcasestr(info->name, word) != NULL || strcasestr(info->family, word) != NULL ||
+           (purpose != NULL && strcasestr(purpose, word) != NULL);
+}
+
+/* Those that have a word in name, family or purpose. */
+static int list(const char *word, bool json)
 {
     static const gd_record_column columns[] = {{.member = "name"},
                                                {.member = "family"},
@@ -50,17 +57,25 @@ static void list(bool json)
     griddep_shelf_info info = {.size = sizeof(info)};
     for (uint32_t i = 0; griddep_shelf_get(i, &info, NULL) == GRIDDEP_OK; i++) {
         char *purpose = gd_catalog_field(&info, "purpose");
-        gd_output_append(kernels, GD_OBJECT({"name", gd_output_string(info.name)},
-                                            {"family", gd_output_string(info.family)},
-                                            {"capability", json_integer(info.capability)},
-                                            {"file", gd_output_string(info.file)},
-                                            {"purpose", gd_output_string(purpose)}));
+        if (matches(&info, purpose, word))
+            gd_output_append(kernels, GD_OBJECT({"name", gd_output_string(info.name)},
+                                                {"family", gd_output_string(info.family)},
+                                                {"capability", json_integer(info.capability)},
+                                                {"file", gd_output_string(info.file)},
+                                                {"purpose", gd_output_string(purpose)}));
         free(purpose);
     }
-    if (json)
+    int code = GD_EXIT_OK;
+    if (json_array_size(kernels) == 0) {
+        json_decref(kernels);
+        code = gd_message_error(
+            GD_EXIT_USAGE, "no kernel of the shelf has '%s' in its name, family or purpose", word);
+    } else if (json) {
         gd_output_write(GD_OBJECT({"kernels", kernels}));
-    else
+    } else {
         gd_output_table(kernels, columns);
+    }
+    return code;
 }
 
 static int parse_ptx(const griddep_shelf_info *shelf, griddep_ptx **ptx, griddep_ptx_info *info)
@@ -84,9 +99,9 @@ static void print_traits(uint32_t bits)
                                ? "executes griddepcontrol.launch_dependents"
                                : "triggers implicitly, when its blocks exit";
     if ((bits & GRIDDEP_TRAIT_KNOWN) == 0)
-        puts("  dependent launch: the code could not be read");
+        gd_output_print("  dependent launch: the code could not be read\n");
     else
-        printf("  dependent launch: %s; %s\n", waits, triggers);
+        gd_output_print("  dependent launch: %s; %s\n", waits, triggers);
 }
 
 static void print_parameters(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
@@ -113,9 +128,9 @@ static void print_controls(const griddep_ptx *ptx, uint32_t entry, uint32_t coun
         griddep_control_info control = {.size = sizeof(control)};
         if (griddep_ptx_get_control(ptx, entry, i, &control, NULL) != GRIDDEP_OK)
             break;
-        printf("    line %d: griddepcontrol.%s%s\n", control.line,
-               control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents",
-               control.predicated ? ", under a predicate" : "");
+        gd_output_print("    line %d: griddepcontrol.%s%s\n", control.line,
+                        control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents",
+                        control.predicated ? ", under a predicate" : "");
     }
 }
 
@@ -124,17 +139,20 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
     griddep_ptx_entry_info entry = {.size = sizeof(entry)};
     if (griddep_ptx_get_entry(ptx, index, &entry, NULL) != GRIDDEP_OK)
         return;
-    printf("\nentry %s, line %d: %u %s, %u %s of parameters", entry.name, entry.line,
-           (unsigned)entry.instruction_count,
-           gd_plural(entry.instruction_count, "instruction", "instructions"),
-           (unsigned)entry.parameter_bytes, gd_plural(entry.parameter_bytes, "byte", "bytes"));
+    puts("");
+    gd_output_print("entry %s, line %d: %u %s, %u %s of parameters", entry.name, entry.line,
+                    (unsigned)entry.instruction_count,
+                    gd_plural(entry.instruction_count, "instruction", "instructions"),
+                    (unsigned)entry.parameter_bytes,
+                    gd_plural(entry.parameter_bytes, "byte", "bytes"));
     if (entry.required_block[0] > 0)
-        printf(", blocks of %u x %u x %u threads", (unsigned)entry.required_block[0],
-               (unsigned)entry.required_block[1], (unsigned)entry.required_block[2]);
+        gd_output_print(", blocks of %u x %u x %u threads", (unsigned)entry.required_block[0],
+                        (unsigned)entry.required_block[1], (unsigned)entry.required_block[2]);
     else if (entry.maximum_block[0] > 0)
-        printf(", blocks of at most %u x %u x %u threads", (unsigned)entry.maximum_block[0],
-               (unsigned)entry.maximum_block[1], (unsigned)entry.maximum_block[2]);
-    putchar('\n');
+        gd_output_print(", blocks of at most %u x %u x %u threads",
+                        (unsigned)entry.maximum_block[0], (unsigned)entry.maximum_block[1],
+                        (unsigned)entry.maximum_block[2]);
+    gd_output_print("\n");
     print_parameters(ptx, index, entry.parameter_count);
     print_traits(entry.traits);
     print_controls(ptx, index, entry.control_count);
@@ -143,12 +161,13 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
 static void show_text(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
                       const griddep_ptx_info *info)
 {
-    printf("%s (%s): PTX %d.%d for %s\n", shelf->name, shelf->file, info->version / 10,
-           info->version % 10, info->target);
+    gd_output_print("%s (%s): PTX %d.%d for %s\n", shelf->name, shelf->file, info->version / 10,
+                    info->version % 10, info->target);
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         char *text = gd_catalog_field(shelf, field_names[i]);
         if (text != NULL) {
-            printf("\n  %s\n", field_names[i]);
+            puts("");
+            gd_output_print("  %s\n", field_names[i]);
             print_indented(text);
         }
         free(text);
@@ -291,15 +310,12 @@ static int act(const char *const *words, size_t count, uint64_t capability, bool
 {
     static const char *const actions[] = {"list", "show"};
     const char *action = count > 0 ? words[0] : "list";
-    if (strcmp(action, "list") == 0 && count <= 1) {
-        list(json);
-        return GD_EXIT_OK;
-    }
+    if (strcmp(action, "list") == 0)
+        return list(count == 2 ? words[1] : "", json);
     if (strcmp(action, "show") == 0 && count == 2)
         return show_kernel(words[1], capability, with_ptx, json);
-    if (strcmp(action, "show") == 0 || strcmp(action, "list") == 0)
-        return gd_message_error(GD_EXIT_USAGE,
-                                "usage: griddep kernels list, or: griddep kernels show NAME");
+    if (strcmp(action, "show") == 0)
+        return gd_message_error(GD_EXIT_USAGE, "usage: griddep kernels show NAME");
     char *suggestion = gd_suggest_text(action, actions, 2);
     int code = gd_message_error(GD_EXIT_USAGE, "kernels has no action '%s'%s", action,
                                 suggestion[0] != '\0' ? suggestion : "; there are list and show");
@@ -307,8 +323,9 @@ static int act(const char *const *words, size_t count, uint64_t capability, bool
     return code;
 }
 
-static const char examples[] = "What there is, and one of them in full:\n"
+static const char examples[] = "What there is, what has a word in its name, and one in full:\n"
                                "    griddep kernels list\n"
+                               "    griddep kernels list matvec\n"
                                "    griddep kernels show matvec_bf16\n"
                                "    griddep kernels show vector_add --ptx >vector_add.ptx\n";
 
@@ -325,7 +342,7 @@ int gd_command_kernels(int argc, char **argv)
     const gd_usage usage = {
         .name = "kernels",
         .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
-        .synopsis = "[list | show NAME] [--ptx] [--capability NN] [--json]",
+        .synopsis = "[list [WORD] | show NAME] [--ptx] [--capability NN] [--json]",
         .examples = examples,
         .options = options,
         .words_most = 2};

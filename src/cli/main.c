@@ -151,7 +151,7 @@ static int dispatch(int argc, char **argv)
         print_help();
         return GD_EXIT_OK;
     }
-    if (strcmp(name, "--version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         printf("griddep %s\n", griddep_version_text());
         return GD_EXIT_OK;
     }

@@ -327,13 +327,15 @@ static void print_report(const gd_stress *stress)
     gd_columns_print(&stress->table);
     puts("");
     if (stress->faults > 0)
-        printf("%u %s made a kernel fault, which the serial run does not: a launch uses what it "
-               "did not wait for\n",
-               (unsigned)stress->faults, gd_plural(stress->faults, "attack", "attacks"));
+        gd_output_print(
+            "%u %s made a kernel fault, which the serial run does not: a launch uses what it "
+            "did not wait for\n",
+            (unsigned)stress->faults, gd_plural(stress->faults, "attack", "attacks"));
     if (stress->differences > 0)
-        printf("%u %s changed the results: the launches named above do not wait for what they "
-               "need\n",
-               (unsigned)stress->differences, gd_plural(stress->differences, "attack", "attacks"));
+        gd_output_print(
+            "%u %s changed the results: the launches named above do not wait for what they "
+            "need\n",
+            (unsigned)stress->differences, gd_plural(stress->differences, "attack", "attacks"));
     else if (stress->faults == 0)
         puts("no attack changed the results");
     if (stress->request->mutations && !has_findings(stress)) {

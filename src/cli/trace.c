@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "griddep.h"
@@ -149,12 +148,10 @@ static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
 
 static uint32_t choose_width(const gd_trace_request *request)
 {
-    struct winsize size = {0};
+    const uint32_t width = gd_output_width(STDOUT_FILENO);
     if (request->width != 0)
         return (uint32_t)request->width;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col > 160 ? 160 : size.ws_col;
-    return 80;
+    return width == 0 ? 80 : width > 160 ? 160 : width;
 }
 
 /* As the locale's variables say, in their order. */

@@ -14,11 +14,13 @@ if ! command -v "$python" >/dev/null 2>&1; then
 fi
 unset NO_COLOR GRIDDEP_DRIVER
 exec "$python" - "$griddep" "$top" <<'TEXT'
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -38,10 +40,11 @@ def case(good, name, said=b""):
         print(f"failed: {name}: {said[-300:]!r}")
 
 
-def at_terminal(arguments, environment, until=None):
-    """What the command writes to a terminal, and its wait status. Once it has written `until`, Ctrl-C is typed."""
+def at_terminal(arguments, environment, until=None, columns=0):
+    """What the command writes to a terminal, of so many columns, and its wait status. Once it has written `until`, Ctrl-C is typed."""
     child, terminal = pty.fork()
     if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         # Shells have what runs in their background ignore Ctrl-C, and so does what that starts.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.environ.update({"TERM": "xterm", "GRIDDEP_STORE": "off", **environment})
@@ -113,6 +116,17 @@ case(b"running" in shown, "a progress line is shown", said)
 case(b"running" not in rest and b"graph-pdl" in rest, "and is gone in the end", rest)
 said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {"TERM": "dumb"})
 case(b"\x1b" not in said, "no progress line at a dumb terminal", said)
+
+# Nothing is wider than the terminal.
+chain = f"{top}/examples/vector_add.yaml"
+for command in (["kernels", "list"], ["kernels", "show", "matvec_bf16"], ["explain"], ["explain", "GD110"], ["help"], ["check", "--help"],
+                ["info", "--driver", "emulated"], ["run", chain, "--emulate"], ["trace", chain, "--emulate"], ["graph", chain, "--driver", "emulated"],
+                ["explain", chain, "--emulate"], ["tune", chain, "--emulate", "--forget"]):
+    for columns in (60, 80):
+        said, status, _ = at_terminal(command, {"TERM": "dumb", "LC_ALL": "C.UTF-8"}, columns=columns)
+        lines = said.decode("utf-8", "replace").replace("\r", "").split("\n")
+        wide = [line for line in lines if len(line) > columns and " " in line.strip()]
+        case(len(lines) > 5 and not wide, f"griddep {' '.join(command)} in {columns} columns", "\n".join(wide).encode())
 
 chains = tempfile.TemporaryDirectory()
 for command, mark in ((lambda factor: ["demo", "--emulate", "--layers", str(40 * factor)], b"running"),

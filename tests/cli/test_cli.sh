@@ -108,6 +108,10 @@ check "unknown command" 2 err "there is no command 'demoo'; did you mean 'demo'?
 silent "unknown command" out
 run krenels
 check "swapped letters" 2 err "did you mean 'kernels'?"
+run -V
+check "-V" 0 out "griddep"
+run check ""
+check "an empty path" 2 err "the path is empty"
 run xyzzy
 check "nothing near" 2 err "there is no command 'xyzzy'; 'griddep --help' lists them"
 run help xyzzy
@@ -158,6 +162,13 @@ check "kernels list" 0 out "vector_add" out "rms_norm" out "softmax" out "matvec
 cp "$work/out" "$work/list"
 run kernels
 if cmp -s "$work/out" "$work/list"; then pass; else fail "kernels is not kernels list"; fi
+run kernels list SoftMax
+check "kernels list WORD" 0 out "softmax"
+if grep -q vector_add "$work/out"; then fail "kernels list WORD lists others"; else pass; fi
+run kernels list zebra
+check "kernels list of nothing" 2 err "no kernel of the shelf has 'zebra'"
+run kernels show attention
+check "the beginning of a name" 2 err "did you mean one of attention_decode_bf16"
 run kernels list --json
 check "kernels list --json" 0
 json "kernels list --json" '"vector_add" in [k["name"] for k in d["kernels"]] and all(k["purpose"] for k in d["kernels"])'

@@ -100,8 +100,9 @@ void gd_device_print_emulated(const griddep_runtime_info *info)
 {
     if (!info->emulated)
         return;
-    puts("This is the emulated driver: kernels run on the CPU, and times are model time, not a "
-         "GPU's.");
+    gd_output_print(
+        "This is the emulated driver: kernels run on the CPU, and times are model time, not a "
+        "GPU's.\n");
     if (info->fallback[0] != '\0')
         gd_output_print("It was taken because there is no NVIDIA driver with a device: %s\n",
                         info->fallback);
@@ -115,5 +116,5 @@ void gd_device_print(const griddep_runtime_info *info)
                     gd_plural((uint64_t)info->multiprocessors, "multiprocessor", "multiprocessors"),
                     info->driver, info->driver_version / 1000, info->driver_version % 1000 / 10);
     if (info->pdl_disabled)
-        puts("GRIDDEP_PDL=off: programmatic dependent launch is switched off");
+        gd_output_print("GRIDDEP_PDL=off: programmatic dependent launch is switched off\n");
 }

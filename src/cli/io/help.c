@@ -3,12 +3,21 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { WIDTH = 80, MEANING = 27 };
+#include "cli/io/output.h"
+
+enum { MEANING = 27 };
 
 static bool table_wanted;
 
 /* ---- wrapping ---- */
+
+static int width(void)
+{
+    const int columns = (int)gd_output_width(STDOUT_FILENO);
+    return columns == 0 || columns > 100 ? 80 : columns < 50 ? 50 : columns;
+}
 
 /* Up to the next space; what stands in square brackets is one piece. */
 static size_t measure_piece(const char *text, size_t length)
@@ -25,7 +34,7 @@ static int put(const char *text, size_t length, int column, int indent)
 {
     for (size_t at = strspn(text, " "); at < length; at += strspn(text + at, " ")) {
         int piece = (int)measure_piece(text + at, length - at);
-        if (column != indent && column + 1 + piece > WIDTH)
+        if (column != indent && column + 1 + piece > width())
             column = printf("\n%*s", indent, "") - 1;
         else if (column != indent)
             column += printf(" ");
@@ -63,10 +72,12 @@ void gd_help_print_text(const char *text)
     int column = 0;
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        bool is_item = strncmp(line, "  ", 2) == 0;
+        bool is_item = strncmp(line, "  ", 2) == 0, is_code = strncmp(line, "    ", 4) == 0;
         if (column > 0 && (is_item || length == 0))
             putchar('\n');
-        if (is_item)
+        if (is_code)
+            printf("%.*s\n", (int)length, line);
+        else if (is_item)
             print_item_line(line, length);
         else if (length == 0)
             putchar('\n');

@@ -26,6 +26,8 @@ static int report_too_large(const char *path, uint64_t most)
 const char *gd_hostfile_measure(const char *path, uint64_t *bytes)
 {
     struct stat status;
+    if (path[0] == '\0')
+        return "the path is empty";
     if (stat(path, &status) != 0)
         return strerror(errno);
     if (S_ISDIR(status.st_mode))

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
@@ -88,23 +90,89 @@ static bool is_empty(const gd_columns *columns, size_t column)
     return columns->titled;
 }
 
-static void print_row(const gd_columns *columns, const size_t *widths, size_t first)
+uint32_t gd_output_width(int descriptor)
 {
-    const char *gap = "";
-    for (size_t i = 0; i < columns->column_count; i++) {
-        const char *cell = columns->cells[first + i];
-        int padding = (int)(widths[i] - display_width(cell));
-        if (is_empty(columns, i))
-            continue;
-        if ((columns->left >> i & 1U) == 0)
-            printf("%s%*s%s", gap, padding, "", cell);
-        else if (i + 1 < columns->column_count)
-            printf("%s%s%*s", gap, cell, padding, "");
+    struct winsize size = {0};
+    return isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Up to the last column of the terminal, broken between words; further lines begin at the indent.
+ * Returns the column behind it. */
+static size_t print_wrapped(const char *text, size_t column, size_t indent, size_t end)
+{
+    size_t at = column;
+    for (const char *word = text; *word != '\0';) {
+        size_t blanks = strspn(word, " "), bytes = strcspn(word + blanks, " ");
+        char *piece = gd_heap_format("%.*s", (int)bytes, word + blanks);
+        size_t width = display_width(piece);
+        if (at > indent && at + blanks + width > end)
+            at = (size_t)printf("\n%*s", (int)indent, "") - 1;
         else
+            at += (size_t)printf("%*s", (int)blanks, "");
+        fputs(piece, stdout);
+        at += width;
+        free(piece);
+        word += blanks + bytes;
+    }
+    return at;
+}
+
+/* The cells of a row that stand side by side: those of the first columns, and others. */
+typedef struct row_range {
+    size_t keys, first, end;
+    size_t terminal; /* its columns; 0: none */
+} row_range;
+
+static void print_row(const gd_columns *columns, const size_t *widths, size_t row,
+                      const row_range *range)
+{
+    enum { LEAST = 24 }; /* columns that are worth wrapping in */
+    const char *gap = "";
+    size_t column = 0;
+    for (size_t i = 0; i < range->end; i++) {
+        const char *cell = columns->cells[row + i];
+        int padding = (int)(widths[i] - display_width(cell));
+        if ((i >= range->keys && i < range->first) || is_empty(columns, i))
+            continue;
+        column += strlen(gap);
+        if ((columns->left >> i & 1U) == 0) {
+            printf("%s%*s%s", gap, padding, "", cell);
+        } else if (i + 1 < range->end) {
+            printf("%s%s%*s", gap, cell, padding, "");
+        } else if (column + widths[i] <= range->terminal || range->terminal == 0) {
             printf("%s%s", gap, cell);
+        } else {
+            size_t indent = column + LEAST <= range->terminal ? column : 4;
+            printf("%s%*s", indent == column ? gap : "\n", indent == column ? 0 : (int)indent, "");
+            print_wrapped(cell, indent, indent, range->terminal);
+        }
+        column += widths[i];
         gap = "  ";
     }
     putchar('\n');
+}
+
+static void print_rows(const gd_columns *columns, const size_t *widths, const row_range *range)
+{
+    for (size_t row = 0; row + columns->column_count <= columns->cell_count;
+         row += columns->column_count)
+        print_row(columns, widths, row, range);
+}
+
+/* The columns from one on that fit behind the first ones; one does. A text at the end is wrapped
+ * and needs little. */
+static size_t end_of_part(const gd_columns *columns, const size_t *widths, const row_range *range)
+{
+    size_t width = 0, i = 0;
+    for (; i < columns->column_count; i++) {
+        bool is_text = i + 1 == columns->column_count && (columns->left >> i & 1U) != 0;
+        if ((i >= range->keys && i < range->first) || is_empty(columns, i))
+            continue;
+        width += (width > 0 ? 2 : 0) + (is_text && widths[i] > 24 ? 24 : widths[i]);
+        if (width > range->terminal && i > range->first)
+            break;
+    }
+    return i;
 }
 
 char *gd_output_clean(const char *text)
@@ -128,8 +196,16 @@ void gd_output_print(const char *format, ...)
     size_t length = strlen(text);
     bool ends_line = length > 0 && text[length - 1] == '\n';
     text[length - ends_line] = '\0';
+    static size_t column, indent; /* of the line that has begun */
     char *clean = gd_output_clean(text);
-    printf("%s%s", clean, ends_line ? "\n" : "");
+    const size_t end = gd_output_width(STDOUT_FILENO);
+    indent = column > 0 ? indent : strspn(clean, " ") + 2;
+    if (end > 0)
+        column = print_wrapped(clean, column, indent, end);
+    else
+        fputs(clean, stdout);
+    fputs(ends_line ? "\n" : "", stdout);
+    column = ends_line ? 0 : column;
     free(clean);
     free(text);
 }
@@ -239,9 +315,19 @@ void gd_columns_print(const gd_columns *columns)
         size_t column = i % columns->column_count;
         widths[column] = width > widths[column] ? width : widths[column];
     }
-    for (size_t row = 0; row + columns->column_count <= columns->cell_count;
-         row += columns->column_count)
-        print_row(columns, widths, row);
+    row_range range = {.terminal = gd_output_width(STDOUT_FILENO), .end = columns->column_count};
+    if (columns->titled && range.terminal > 0) {
+        range.keys = (columns->left >> 1 & 1U) != 0 ? 2 : 1;
+        for (range.first = range.keys; range.first < columns->column_count;
+             range.first = range.end) {
+            range.end = end_of_part(columns, widths, &range);
+            if (range.first > range.keys)
+                putchar('\n');
+            print_rows(columns, widths, &range);
+        }
+    } else {
+        print_rows(columns, widths, &range);
+    }
     free(widths);
 }
 
@@ -257,10 +343,15 @@ static void add_cell(gd_columns *cells, const gd_record_column *column, const js
 {
     const char *before = column->before != NULL ? column->before : "";
     const char *text = json_is_string(value) ? json_string_value(value) : column->otherwise;
-    if (json_is_integer(value))
+    if (json_is_integer(value)) {
         gd_columns_add(cells, "%s%lld", before, (long long)json_integer_value(value));
-    else
-        gd_columns_add(cells, "%s%.*s", before, (int)strcspn(text, "\n"), text);
+        return;
+    }
+    char *line = gd_heap_string(text);
+    for (char *end = line; (end = strchr(end, '\n')) != NULL;)
+        *end = ' ';
+    gd_columns_add(cells, "%s%s", before, line);
+    free(line);
 }
 
 void gd_output_table(json_t *records, const gd_record_column *columns)

@@ -16,7 +16,8 @@ char *gd_output_clean(const char *text);
 /* Writes a text that may have several lines: line ends and tabs stay. */
 void gd_output_put(FILE *stream, const char *text);
 
-/* Prints to stdout; of control characters only a line end at the very end stays. */
+/* Prints to stdout; of control characters only a line end at the very end stays. In a terminal lines
+ * are broken between words, and a line that several calls make is one. */
 void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sets a key to a value, whose reference is taken; ends the command when there is no memory. */
@@ -53,9 +54,13 @@ void gd_output_write_to(FILE *stream, json_t *document);
 /* The same on stdout, on one line: one of several documents. */
 void gd_output_write_line(json_t *document);
 
+/* The columns of the terminal behind a descriptor; 0 where it is none. */
+uint32_t gd_output_width(int descriptor);
+
 /* A table: the cells row by row. All but the columns named in `left` (bit per column) are aligned
  * to the right. Where the first row is titles, a column with nothing but "-" below its title is
- * left out. */
+ * left out. In a terminal that is too narrow a last column of text is wrapped, and of a table with
+ * titles the columns that do not fit stand below, behind the first one or two. */
 typedef struct gd_columns {
     size_t column_count;
     size_t cell_count;
@@ -69,8 +74,8 @@ void gd_columns_add(gd_columns *columns, const char *format, ...)
 void gd_columns_print(const gd_columns *columns);
 void gd_columns_free(gd_columns *columns);
 
-/* A column of a table of records, which are JSON objects: the member that it shows, a text's first
- * line. */
+/* A column of a table of records, which are JSON objects: the member that it shows, a text's lines
+ * as one. */
 typedef struct gd_record_column {
     const char *member, *title, *before; /* title: of all columns or of none; before: may be NULL */
     const char *otherwise;               /* in place of null */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/io/output.h"
@@ -19,10 +18,8 @@ static const char wipe[] = "\r\033[K";
 
 static size_t terminal_width(void)
 {
-    struct winsize size = {0};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
-        return size.ws_col;
-    return 80;
+    const uint32_t width = gd_output_width(STDERR_FILENO);
+    return width > 1 ? width : 80;
 }
 
 void gd_progress_begin(void)

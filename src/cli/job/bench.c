@@ -175,9 +175,10 @@ static int measure_all(const gd_bench_plan *plan, gd_bench *bench, void **result
 static void print_text(const gd_bench_plan *plan, const gd_bench *bench, void *const *results)
 {
     gd_device_print(bench->info);
-    printf("ceilings: memory read at %.3f TB/s; empty kernels of %d blocks handed off in %.3f us "
-           "(graph-pdl)\n",
-           bench->read_ceiling * 1e-12, bench->info->multiprocessors, bench->handoff.median);
+    gd_output_print(
+        "ceilings: memory read at %.3f TB/s; empty kernels of %d blocks handed off in %.3f us "
+        "(graph-pdl)\n",
+        bench->read_ceiling * 1e-12, bench->info->multiprocessors, bench->handoff.median);
     for (uint32_t i = 0; i < plan->suite_count; i++)
         if (results[i] != NULL)
             plan->suites[i]->print(bench, results[i]);

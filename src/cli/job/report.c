@@ -154,11 +154,12 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
 static void print_first(const gd_difference *difference, const char *wanted)
 {
     char got_text[GD_OUTPUT_VALUE], wanted_text[GD_OUTPUT_VALUE];
-    printf("%llu %s in some bit, first element %llu: %s, %s %s\n",
-           (unsigned long long)difference->unequal,
-           gd_plural(difference->unequal, "element differs", "elements differ"),
-           (unsigned long long)difference->first, gd_output_value(difference->got, got_text),
-           wanted, gd_output_value(difference->wanted, wanted_text));
+    gd_output_print("%llu %s in some bit, first element %llu: %s, %s %s\n",
+                    (unsigned long long)difference->unequal,
+                    gd_plural(difference->unequal, "element differs", "elements differ"),
+                    (unsigned long long)difference->first,
+                    gd_output_value(difference->got, got_text), wanted,
+                    gd_output_value(difference->wanted, wanted_text));
 }
 
 static void print_unequal(const gd_job *job, int32_t mode)
@@ -181,12 +182,13 @@ static void print_expectation(const gd_job *job, int32_t mode, uint32_t index)
                     met ? "is as expected" : "is not as expected",
                     expected_name(expectation->from));
     if (expectation->tolerance >= 0)
-        printf("relative error %.3g, allowed %.3g; ", difference->relative, expectation->tolerance);
+        gd_output_print("relative error %.3g, allowed %.3g; ", difference->relative,
+                        expectation->tolerance);
     if (expectation->absolute >= 0)
-        printf("largest difference %.3g, allowed %.3g; ", difference->largest,
-               expectation->absolute);
+        gd_output_print("largest difference %.3g, allowed %.3g; ", difference->largest,
+                        expectation->absolute);
     if (difference->unequal == 0)
-        puts("every bit equal");
+        gd_output_print("every bit equal\n");
     else
         print_first(difference, "expected");
 }
@@ -247,8 +249,8 @@ static void print_hop_group(const gd_job *job, int32_t mode, uint32_t first)
         printf("%u launches from %u on", (unsigned)count, (unsigned)first);
     else
         printf("launch %u", (unsigned)first);
-    printf(": %s: %s\n", griddep_overlap_text(GRIDDEP_OVERLAP_NONE),
-           griddep_reason_text(lack_of(&result->hops[first])));
+    gd_output_print(": %s: %s\n", griddep_overlap_text(GRIDDEP_OVERLAP_NONE),
+                    griddep_reason_text(lack_of(&result->hops[first])));
 }
 
 static void print_hops(const gd_job *job)
@@ -262,7 +264,7 @@ static void print_hops(const gd_job *job)
             if (!lacks_overlap(&result->hops[i]) || seen_before(job, result, i))
                 continue;
             if (!titled)
-                puts("launches without programmatic dependent launch:");
+                gd_output_print("launches without programmatic dependent launch:\n");
             titled = true;
             print_hop_group(job, mode, i);
         }
@@ -282,7 +284,7 @@ void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double
     putchar('\n');
     print_table(job, info, ceiling);
     if (ceiling > 0.0)
-        printf("read ceiling: %.2f TB/s, by a kernel that only reads\n", ceiling * 1e-12);
+        gd_output_print("read ceiling: %.2f TB/s, by a kernel that only reads\n", ceiling * 1e-12);
 }
 
 static json_t *difference_json(const gd_difference *difference)

@@ -758,8 +758,9 @@ static int find_launch(const gd_yaml_node *node, const gd_plan *plan, const char
         if (plan->launches[i].name != NULL)
             names[count++] = plan->launches[i].name;
     char *suggestion = gd_suggest_text(name, names, count);
-    int code = gd_message_error_at(gd_yaml_place(node, "after"),
-                                   "no launch before this one is named '%s'%s", name, suggestion);
+    int code = gd_message_error_at(
+        gd_yaml_place(node, "after"), "no launch above this one is named '%s'%s", name,
+        suggestion[0] != '\0' ? suggestion : "; 'after' takes no launch below");
     free(suggestion);
     free(names);
     return code;

@@ -132,6 +132,8 @@ void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii)
                (unsigned)(view->count - MOST_ROWS),
                gd_plural(view->count - MOST_ROWS, "launch", "launches"));
     print_axis(&drawing);
-    printf("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n\n", (int)label, "",
-           glyphs->preamble, glyphs->wait, glyphs->work[0], glyphs->work[7]);
+    gd_output_print("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n",
+                    (int)label, "", glyphs->preamble, glyphs->wait, glyphs->work[0],
+                    glyphs->work[7]);
+    putchar('\n');
 }

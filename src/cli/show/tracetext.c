@@ -142,10 +142,10 @@ static void print_cost(const gd_traceview *view)
 {
     const gd_traceview_cost *cost = &view->cost;
     if (cost->plain > 0)
-        printf("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n",
-               cost->plain, cost->traced, (cost->traced / cost->plain - 1.0) * 100.0);
-    printf("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias,
-           view->info.clock_step);
+        gd_output_print("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n",
+                        cost->plain, cost->traced, (cost->traced / cost->plain - 1.0) * 100.0);
+    gd_output_print("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias,
+                    view->info.clock_step);
 }
 
 static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)
@@ -170,8 +170,8 @@ static void print_registers(const gd_traceview *view, uint32_t index)
     gd_output_print("launch %u (%s)", (unsigned)index, figures->kernel);
     if (more > 0)
         printf(" and %u more", more);
-    printf(": %u registers a thread with stamps, %u without\n", (unsigned)figures->registers,
-           (unsigned)figures->plain_registers);
+    gd_output_print(": %u registers a thread with stamps, %u without\n",
+                    (unsigned)figures->registers, (unsigned)figures->plain_registers);
 }
 
 static void print_kept(const gd_traceview *view)
@@ -212,8 +212,9 @@ void gd_tracetext_print(const gd_traceview *view)
     if (view->step_bytes > 0 && !info->emulated && info->span > 0)
         printf("; %.3f MB, %.2f TB/s", (double)view->step_bytes * 1e-6,
                (double)view->step_bytes / info->span * 1e-3);
-    printf("\nSMs without work: %.2f SM us, %.0f %% of %u SMs\n", info->idle * 1e-3,
-           info->idle_share * 100.0, (unsigned)info->multiprocessors);
+    puts("");
+    gd_output_print("SMs without work: %.2f SM us, %.0f %% of %u SMs\n", info->idle * 1e-3,
+                    info->idle_share * 100.0, (unsigned)info->multiprocessors);
     print_cost(view);
     print_kept(view);
     puts(view->equal ? "results: as the plain serial run leaves them, to the bit"

@@ -128,8 +128,10 @@ static void print_reasons(const gd_tunereport *report)
         runs = reason.runs;
     }
     if (runs > 0) {
-        printf("\nwhy: microseconds of a hop, before -> after, from a timeline (traced runs: %u)\n",
-               (unsigned)runs);
+        puts("");
+        gd_output_print(
+            "why: microseconds of a hop, before -> after, from a timeline (traced runs: %u)\n",
+            (unsigned)runs);
         gd_columns_print(&columns);
     }
     gd_columns_free(&columns);
@@ -147,11 +149,12 @@ static void print_cause(const gd_tunereport *report)
         (reason.after[GRIDDEP_TUNE_FIGURE_WORK] - reason.before[GRIDDEP_TUNE_FIGURE_WORK]) * 1e-3;
     if (isnan(gap + work))
         return;
-    printf("a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work behind the "
-           "release\n",
-           fabs(gap + work), gap + work < 0.0 ? "less" : "more", gap, work);
+    gd_output_print(
+        "a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work behind the "
+        "release\n",
+        fabs(gap + work), gap + work < 0.0 ? "less" : "more", gap, work);
     if (gap + work >= 0.0)
-        puts("the traced kernels, which have stamps, do not show the gain");
+        gd_output_print("the traced kernels, which have stamps, do not show the gain\n");
 }
 
 /* Why there is no reason. */
@@ -182,23 +185,26 @@ static void print_verdict(const gd_tunereport *report, const griddep_tune_info *
                  ? "stopped before anything was tried; nothing is changed"
                  : "no variant of this chain passes the check and can be run: nothing is changed");
     } else if (info->changed == 0 && isnan(info->last_ratio)) {
-        puts("what was faster by itself left other results when all of it ran together: nothing is "
-             "changed");
+        gd_output_print(
+            "what was faster by itself left other results when all of it ran together: nothing is "
+            "changed\n");
     } else if (info->changed == 0 && info->last_ratio > 0.0) {
-        printf("what was faster by itself was measured again, all of it together: %+.2f %%, where "
-               "-%.2f %% would "
-               "count: nothing "
-               "is changed\n",
-               -gain(info->last_ratio), info->last_needed * 100.0);
+        gd_output_print(
+            "what was faster by itself was measured again, all of it together: %+.2f %%, where "
+            "-%.2f %% would "
+            "count: nothing "
+            "is changed\n",
+            -gain(info->last_ratio), info->last_needed * 100.0);
     } else if (info->changed == 0) {
-        printf("nothing better was found in %u %s run: nothing is changed\n",
-               (unsigned)info->ran_count,
-               gd_plural(info->ran_count, "variant that was", "variants that were"));
+        gd_output_print("nothing better was found in %u %s run: nothing is changed\n",
+                        (unsigned)info->ran_count,
+                        gd_plural(info->ran_count, "variant that was", "variants that were"));
     } else {
-        printf("%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to "
-               "%.2f %%)\n",
-               info->chosen_us, info->baseline_us, gain(info->ratio), gain(info->highest),
-               gain(info->lowest));
+        gd_output_print(
+            "%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to "
+            "%.2f %%)\n",
+            info->chosen_us, info->baseline_us, gain(info->ratio), gain(info->highest),
+            gain(info->lowest));
         print_cause(report);
         print_choices(report);
     }
@@ -213,15 +219,17 @@ void gd_tunereport_print(const gd_tunereport *report)
                     (unsigned)info.launch_count, gd_plural(info.launch_count, "launch", "launches"),
                     griddep_mode_name(info.mode), info.baseline_us,
                     info.model != 0 ? " of model time" : "");
-    printf("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than %.2f %% is "
-           "measured anew\n\n",
-           info.noise * 100.0, (unsigned)info.noise_pairs, info.threshold * 100.0);
+    gd_output_print("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than "
+                    "%.2f %% is measured anew\n",
+                    info.noise * 100.0, (unsigned)info.noise_pairs, info.threshold * 100.0);
+    puts("");
     print_trials(report);
     print_reasons(report);
     puts("");
     print_verdict(report, &info);
     if (info.model != 0 && info.changed != 0)
-        puts("these are the emulated driver's model times: a GPU may choose otherwise");
+        gd_output_print(
+            "these are the emulated driver's model times: a GPU may choose otherwise\n");
     if (report->folder != NULL)
         gd_output_print(info.changed != 0
                             ? "written to %s: chain.yaml, and each module that is changed\n"
