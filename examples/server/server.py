@@ -9,6 +9,8 @@ and writes the answer into pinned memory of the host, where each element is comp
 same server on cuda.core too, where that is installed: it has no completion that an event loop could wait for, so its events are asked in turns.
 """
 
+from __future__ import annotations
+
 import argparse
 import array
 import asyncio
@@ -19,6 +21,7 @@ import statistics
 import sys
 import threading
 import time
+from typing import Any, NamedTuple
 
 import griddep
 
@@ -30,23 +33,24 @@ VECTORS = 64  # that requests choose from
 class Client:
     """Sends one request at a time: the next when the answer has come."""
 
-    def __init__(self, service, number):
+    def __init__(self, service: Service, number: int) -> None:
         nbytes = 4 * service.elements
         self.service, self.random = service, number
         self.sum = service.sums.address + number * nbytes
         self.out = service.answers.handle + number * nbytes
         self.answer = (ctypes.c_float * service.elements).from_address(self.out)
 
-    def _choose(self):
+    def _choose(self) -> int:
         self.random = (self.random * 1664525 + 1013904223) % 2**32
         return self.random // 2**16 % VECTORS
 
-    def request(self):
+    def request(self) -> None:
+        """Its next request: other pointers than the last."""
         self.numbers = self._choose(), self._choose()
         self.x, self.y = (self.service.vectors.address + 4 * self.service.elements * number for number in self.numbers)
         self.sent = time.perf_counter()
 
-    def is_right(self):
+    def is_right(self) -> bool:
         """Element i of vector n is n + i: all sums are exact in f32."""
         first = 2 * self.numbers[0] + self.numbers[1]
         return bytes(self.answer) == self.service.ramps(first)
@@ -55,26 +59,28 @@ class Client:
 class Queue:
     """Requests in their order, for event loops of many threads."""
 
-    def __init__(self):
-        self.lock, self.requests, self.sleepers, self.ended = threading.Lock(), collections.deque(), collections.deque(), False
+    def __init__(self) -> None:
+        self.lock, self.ended = threading.Lock(), False
+        self.requests: collections.deque[Client] = collections.deque()
+        self.sleepers: collections.deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = collections.deque()
 
-    def put(self, client):
+    def put(self, client: Client) -> None:
         with self.lock:
             self.requests.append(client)
             self._wake(1)
 
-    def end(self):
+    def end(self) -> None:
         with self.lock:
             self.ended = True
             self._wake(len(self.sleepers))
 
-    def _wake(self, count):
+    def _wake(self, count: int) -> None:
         for _ in range(min(count, len(self.sleepers))):
             loop, future = self.sleepers.popleft()
             with contextlib.suppress(RuntimeError):  # the loop was closed after a failure
-                loop.call_soon_threadsafe(lambda future=future: future.done() or future.set_result(None))
+                loop.call_soon_threadsafe(wake, future)
 
-    async def take(self):
+    async def take(self) -> list[Client] | None:
         """The largest batch that there is a size for; None at the end."""
         while True:
             with self.lock:
@@ -89,16 +95,37 @@ class Queue:
             await future
 
 
-class WithGriddep:
+def wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Runner:
+    """What runs one batch at a time."""
+
+    name: str
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    async def run(self, batch: list[Client]) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class WithGriddep(Runner):
     """A chain for each size of batch, with a lane for each request, whose arguments change from run to run."""
 
     name = "griddep"
 
-    def __init__(self, service):
-        self.service, self.stream, self.completion = service, service.runtime.stream(), service.runtime.completion()
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        self.stream, self.completion = service.runtime.stream(), service.runtime.completion()
         self.chains = {size: self._chain(size) for size in SIZES}
 
-    def _chain(self, size):
+    def _chain(self, size: int) -> griddep.Chain:
         service, chain = self.service, self.service.runtime.chain()
         anything = service.vectors.address
         for lane in range(size):
@@ -108,7 +135,7 @@ class WithGriddep:
         chain.prepare("graph-pdl")
         return chain
 
-    async def run(self, batch):
+    async def run(self, batch: list[Client]) -> None:
         chain, elements = self.chains[len(batch)], self.service.elements
         for lane, client in enumerate(batch):
             chain.set_arguments(2 * lane, [client.x, client.y, client.sum, elements])
@@ -117,20 +144,23 @@ class WithGriddep:
         self.completion.arm(self.stream)
         await self.completion.reached()
 
-    def close(self):
-        for each in (*self.chains.values(), self.completion, self.stream):
-            each.close()
+    def close(self) -> None:
+        for chain in self.chains.values():
+            chain.close()
+        self.completion.close()
+        self.stream.close()
 
 
-class WithCudaCore:
+class WithCudaCore(Runner):
     """Launches by cuda.core, in order in one stream; an event tells when they are over, and has to be asked."""
 
     name = "cuda.core"
 
-    def __init__(self, service):
+    def __init__(self, service: Service) -> None:
         from cuda import core
 
-        self.core, self.service = core, service
+        super().__init__(service)
+        self.core: Any = core
         self.device = core.Device(service.runtime.info().device)
         self.device.set_current()
         self.stream = self.device.create_stream()
@@ -142,7 +172,7 @@ class WithCudaCore:
         except TypeError:  # an older cuda.core
             self.early = self.config
 
-    async def run(self, batch):
+    async def run(self, batch: list[Client]) -> None:
         self.device.set_current()
         count = ctypes.c_uint32(self.service.elements)
         for client in batch:
@@ -152,14 +182,24 @@ class WithCudaCore:
         while not self.event.is_done:
             await asyncio.sleep(0)
 
-    def close(self):
+    def close(self) -> None:
         self.stream.close()
+
+
+class Figures(NamedTuple):
+    """What one round measured; times in microseconds."""
+
+    rate: float
+    p50: float
+    p99: float
+    answers: int
+    wrong: int
 
 
 class Service:
     """What all rounds share, and one round: serve()."""
 
-    def __init__(self, options):
+    def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.elements = options, options.elements
         self.runtime = griddep.Runtime(driver=options.driver)
         self.grid = (self.elements + 1023) // 1024
@@ -170,16 +210,19 @@ class Service:
         self.sums = self.runtime.allocate(4 * self.elements * options.clients)
         self.answers = self.runtime.pinned(4 * self.elements * options.clients)
         self.clients = [Client(self, number) for number in range(options.clients)]
-        self._ramps = {}
+        self._ramps: dict[int, bytes] = {}
 
-    def ramps(self, first):
+    def ramps(self, first: int) -> bytes:
         """The bytes of first, first + 3, first + 6, ..."""
         if first not in self._ramps:
             self._ramps[first] = array.array("f", (first + 3 * i for i in range(self.elements))).tobytes()
         return self._ramps[first]
 
-    def serve(self, kind):
-        self.queue, self.latencies, self.wrong, self.failures = Queue(), [], 0, []
+    def serve(self, kind: type[Runner]) -> Figures:
+        """One round."""
+        self.queue, self.wrong = Queue(), 0
+        self.latencies: list[float] = []
+        self.failures: list[Exception] = []
         self.lock, self.sent, self.active = threading.Lock(), 0, len(self.clients)
         runners = [[kind(self) for _ in range(SLOTS)] for _ in range(self.options.threads)]
         began = time.perf_counter()
@@ -198,9 +241,9 @@ class Service:
             runner.close()
         latencies = sorted(self.latencies)
         p50, p99 = (latencies[min(len(latencies) - 1, int(share * len(latencies)))] * 1e6 for share in (0.5, 0.99))
-        return len(latencies) / elapsed, p50, p99, len(latencies), self.wrong
+        return Figures(len(latencies) / elapsed, p50, p99, len(latencies), self.wrong)
 
-    def _send(self, client):
+    def _send(self, client: Client) -> None:
         """The client's next request; the last client that has none left ends the server."""
         with self.lock:
             self.sent += 1
@@ -213,17 +256,17 @@ class Service:
             client.request()
             self.queue.put(client)
 
-    def _work(self, runners):
+    def _work(self, runners: list[Runner]) -> None:
         try:
             asyncio.run(self._serve(runners))
         except Exception as failure:
             self.failures.append(failure)
             self.queue.end()
 
-    async def _serve(self, runners):
+    async def _serve(self, runners: list[Runner]) -> None:
         await asyncio.gather(*(self._run_batches(runner) for runner in runners))
 
-    async def _run_batches(self, runner):
+    async def _run_batches(self, runner: Runner) -> None:
         while batch := await self.queue.take():
             await runner.run(batch)
             over = time.perf_counter()
@@ -235,62 +278,68 @@ class Service:
                 self._send(client)
 
 
-def shelf_text(name, capability):
+def shelf_text(name: str, capability: int) -> str:
     info = griddep.c_shelf_info()
     griddep.call(griddep.raw.shelf_find, name.encode(), capability, ctypes.byref(info))
-    return info.text.decode()
+    return str(info.text.decode())
 
 
-def read_options():
-    def above_zero(text, kind=int):
-        value = kind(text)
-        if not value > 0:
+def read_options() -> argparse.Namespace:
+    def count(text: str) -> int:
+        value = int(text)
+        if value <= 0:
+            raise argparse.ArgumentTypeError("give a number above 0")
+        return value
+
+    def time_span(text: str) -> float:
+        value = float(text)
+        if not 0 < value < float("inf"):
             raise argparse.ArgumentTypeError("give a number above 0")
         return value
 
     parser = argparse.ArgumentParser(description="Answers requests of its own clients, in batches on the device, and measures.")
-    parser.add_argument("--threads", type=above_zero, default=8)
-    parser.add_argument("--clients", type=above_zero, default=64, help="each has one request at a time (64)")
-    parser.add_argument("--elements", type=above_zero, default=1024, help="of each vector (1024)")
-    parser.add_argument("--requests", type=above_zero, default=5000, help="of a round (5000)")
-    parser.add_argument("--seconds", type=lambda text: above_zero(text, float), help="of a round, in place of --requests")
-    parser.add_argument("--rounds", type=above_zero, default=3, help="the medians are printed (3)")
+    parser.add_argument("--threads", type=count, default=8)
+    parser.add_argument("--clients", type=count, default=64, help="each has one request at a time (64)")
+    parser.add_argument("--elements", type=count, default=1024, help="of each vector (1024)")
+    parser.add_argument("--requests", type=count, default=5000, help="of a round (5000)")
+    parser.add_argument("--seconds", type=time_span, help="of a round, in place of --requests")
+    parser.add_argument("--rounds", type=count, default=3, help="the medians are printed (3)")
     parser.add_argument("--compare", action="store_true", help="cuda.core too, in turns")
     parser.add_argument("--driver", help="nvidia, emulated, or a path")
     return parser.parse_args()
 
 
-def why_not_cuda_core(service):
+def why_not_cuda_core(service: Service) -> str | None:
     if service.runtime.info().emulated:
         return "the driver is the emulated one, which cuda.core does not open"
     try:
         from cuda import core
     except ImportError as problem:
         return f"it cannot be imported ({problem})"
-    return None if hasattr(core, "LaunchConfig") else "it is older than 0.5, where its classes were experimental"
+    return None if hasattr(core, "LaunchConfig") else "its classes are still experimental; a newer one is needed"
 
 
-def main():
+def main() -> int:
     options = read_options()
     service = Service(options)
-    kinds = [WithGriddep]
+    kinds: list[type[Runner]] = [WithGriddep]
     if options.compare:
         reason = why_not_cuda_core(service)
         kinds += [] if reason else [WithCudaCore]
         if reason:
             print(f"cuda.core is left out: {reason}")
-    figures = {kind: [] for kind in kinds}
+    rounds: dict[type[Runner], list[Figures]] = {kind: [] for kind in kinds}
     for index in range(options.rounds):
         for kind in kinds if index % 2 == 0 else reversed(kinds):
-            figures[kind].append(service.serve(kind))
-    for kind, rounds in figures.items():
-        rate, p50, p99 = (statistics.median(column) for column in list(zip(*rounds))[:3])
-        answers, wrong = (sum(column) for column in list(zip(*rounds))[3:])
+            rounds[kind].append(service.serve(kind))
+    for kind, figures in rounds.items():
+        rate, p50, p99 = (statistics.median(figure[i] for figure in figures) for i in range(3))
+        answers, wrong = (sum(figure[i] for figure in figures) for i in (3, 4))
         print(f"{kind.name:9} {rate:9.0f} answers/s   p50 {p50:9.1f} us   p99 {p99:9.1f} us   {answers} answers, {wrong} wrong")
     if len(kinds) == 2:
-        ratios = [statistics.median(one[i] / other[i] for one, other in zip(*figures.values())) for i in range(3)]
+        ratios = [statistics.median(ours[i] / theirs[i] for ours, theirs in zip(*rounds.values())) for i in range(3)]
         print("ratio     {:9.3f}             p50 {:9.3f}      p99 {:9.3f}".format(*ratios))
-    return 1 if any(round[4] for rounds in figures.values() for round in rounds) else 0
+    return 1 if any(figure.wrong for figures in rounds.values() for figure in figures) else 0
 
 
 if __name__ == "__main__":
