@@ -45,6 +45,24 @@
  *             there. What needs the driver is refused with CALLBACK; ends of objects, of memory,
  *             streams and events succeed and are put off until the next call in the runtime, so
  *             that a garbage collector may run there. They must not throw or leave by longjmp.
+ * Cost        Besides its work a call may W: wait for the device, the driver's compiler or a file;
+ *             A: allocate memory of the host; L: take a lock of the library's for a moment. The
+ *             call's row is the first that fits its name, without griddep_; `*` is any text.
+ *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
+ *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
+ *                  conditional_argument stream_legacy stream_per_thread *_count chain_length
+ *                  chain_get_use findings_get* explanation_get* tune_get_* timeline_get_chain
+ *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
+ *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
+ *                  kernel_get_info kernel_get_parameter kernel_get_requirement
+ *             A    ptx_* shelf_suggest conditional_* findings_destroy explanation_destroy
+ *             L    completion_get_descriptor completion_take
+ *             WAL  runtime_* device_* module_find_kernel module_get_kernel module_* tune_*
+ *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
+ *                  event_synchronize event_elapsed pool_* chain_destroy chain_prepare chain_run*
+ *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
+ *                  graph_upload graph_update graph_upgrade
+ *             AL   *
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
