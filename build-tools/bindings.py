@@ -9,6 +9,7 @@ Needed by maintainers alone: what it writes is in the repository. A binding keep
 the lines between "generated" and "end of generated" are this script's.
 """
 
+import keyword
 import re
 import sys
 from pathlib import Path
@@ -171,9 +172,9 @@ def python(header):
         yield f"{short(name)} = ctypes.CFUNCTYPE({', '.join(map(kind, [result, *parameters]))})"
     for name, fields in header.structs.items():
         yield from ["", "", f"class c_{short(name)}(_Struct):", "    _fields_ = ["]
-        yield from (f'        ("{field.name}", {kind(field)}),' for field in fields)
+        yield from (f'        ("{field.name}{"_" * keyword.iskeyword(field.name)}", {kind(field)}),' for field in fields)
         yield "    ]"
-    yield from ["", "", "_FUNCTIONS = {"]
+    yield from ["", "", "_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {"]
     for name, result, parameters in header.functions:
         arguments = ", ".join(map(kind, parameters))
         line = f'    "{short(name)}": ({kind(result)}, [{arguments}]),'

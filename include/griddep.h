@@ -40,13 +40,29 @@
  *             using a graph reads the graphs in it, which other graphs may have too, and adding a
  *             graph to another one changes both. Ending an object while another thread uses that
  *             very object is the caller's error.
- * Callbacks   A host function (griddep_stream_add_host) and a notification (griddep_stream_notify)
- *             run on a thread of the driver's, which allows no call of it there. What needs the
- *             driver is refused with CALLBACK; ends of objects, of memory, streams and events
- *             succeed and are put off until the next call in the runtime, so that a garbage
- *             collector may run there. They must not throw or leave by longjmp. The function of a
- *             graph's node (griddep_graph_add_host) is the driver's alone: a forbidden call there
- *             is refused by the driver, or does not return.
+ * Callbacks   A host function (of a stream, a chain or a graph's node) and a notification
+ *             (griddep_stream_notify) run on a thread of the driver's, which allows no call of it
+ *             there. What needs the driver is refused with CALLBACK; ends of objects, of memory,
+ *             streams and events succeed and are put off until the next call in the runtime, so
+ *             that a garbage collector may run there. They must not throw or leave by longjmp.
+ * Cost        Besides its work a call may W: wait for the device, the driver's compiler or a file;
+ *             A: allocate memory of the host; L: take a lock of the library's for a moment. The
+ *             call's row is the first that fits its name, without griddep_; `*` is any text.
+ *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
+ *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
+ *                  conditional_argument stream_legacy stream_per_thread *_count chain_length
+ *                  chain_get_use findings_get* explanation_get* tune_get_* timeline_get_chain
+ *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
+ *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
+ *                  kernel_get_info kernel_get_parameter kernel_get_requirement
+ *             A    ptx_* shelf_suggest conditional_* findings_destroy explanation_destroy
+ *             L    completion_get_descriptor completion_take
+ *             WAL  runtime_* device_* module_find_kernel module_get_kernel module_* tune_*
+ *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
+ *                  event_synchronize event_elapsed pool_* chain_destroy chain_prepare chain_run*
+ *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
+ *                  graph_upload graph_update graph_upgrade
+ *             AL   *
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
@@ -1537,8 +1553,8 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
  *        last run is over. With host memory that is not pinned a run in a stream mode may wait for
  *        the copy.
  * fill:  device memory.
- * host:  runs on a thread of the driver and must not call the driver or this library; a stream of
- *        the chain waits for it. `user` must stay until the last run is over. */
+ * host:  runs on a thread of the driver, under the rules of "Callbacks" above; a stream of the
+ *        chain waits for it. `user` must stay until the last run is over. */
 int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config *config,
                                uint64_t target, uint64_t source, uint64_t bytes,
                                griddep_error *error);
@@ -1732,7 +1748,8 @@ void griddep_graph_destroy(griddep_graph *graph);
  * fill:    bytes > 0; a device address.
  * copy:    likewise, also of host memory (unified addressing), which must stay until the last
  *          launch is over.
- * host:    runs on a thread of the driver's and must not call the driver or this library.
+ * host:    runs on a thread of the driver's, under the rules of "Callbacks" above. `user` must stay
+ *          until the last launch is over, and those of what else has the graph.
  * child:   a whole graph as one node, which is held, and taken as it is when this one is
  *          instantiated, but for nodes that are switched off in it. From then on the child takes no
  *          more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each

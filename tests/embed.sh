@@ -32,6 +32,16 @@ says() {
     [ "$said" = "$expected" ]
 }
 
+# calls_before_result MOST PROGRAM: in main, up to the first line that prints. A macro or a helper would hide calls: there are none.
+calls_before_result() {
+    sed -n '/^int main/,/printf/p' "$examples/$2.c" >"$work/main.c"
+    calls=$(grep -o 'try(griddep_[a-z_]*(' "$work/main.c" | wc -l)
+    echo "$calls calls"
+    [ "$calls" -gt 4 ] && [ "$calls" -le "$1" ] &&
+        [ "$(grep -c 'try(' "$work/main.c")" -eq "$calls" ] &&
+        [ "$(grep -o 'griddep_[a-z_]*(' "$work/main.c" | grep -cv griddep_config_for)" -eq "$calls" ]
+}
+
 needs() { readelf -d -W "$work/$1" | grep -q 'NEEDED.*\[libgriddep\.so'; }
 needs_not() { ! needs "$1"; }
 
@@ -56,6 +66,9 @@ check "plugin builds" build plugin
 check "plugin is not linked with the library" needs_not plugin
 check "plugin runs" says "with griddep; 1023 + 1023 = 2046" "$work/plugin"
 check "plugin does without" says "without griddep; 1023 + 1023 = 2046" env GRIDDEP_LIBRARY="$work/none.so" "$work/plugin"
+check "two_kernels builds" build two_kernels
+check "two_kernels runs" says "1023 * 2 + 0.5 = 2046.5" "$work/two_kernels"
+check "two_kernels needs ten calls to the result" calls_before_result 10 two_kernels
 check "shared_context builds" build shared_context
 # The application opens libcuda.so.1: the folder that holds the emulated driver under this name comes first.
 libdir=$libdir/griddep/driver:$libdir

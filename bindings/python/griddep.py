@@ -15,6 +15,8 @@ Everything that the classes do not cover is in `raw`: each function of griddep.h
 c_launch_config and so on. doc/languages.md tells about threads, finalizers, callbacks and fork.
 """
 
+from __future__ import annotations
+
 import ctypes
 import difflib
 import itertools
@@ -25,27 +27,53 @@ import struct
 import threading
 import types
 import weakref
+from collections.abc import Callable, Sequence
 from ctypes import (
     byref, c_char, c_char_p, c_double, c_float, c_int8, c_int16, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p,
 )  # fmt: skip
 
 
+# What annotations name. Nothing of it is needed to run, and typing takes longer to load than this module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, Protocol, TypeVar, Union
+    from typing_extensions import Self, TypeAlias
+
+    class SupportsDLPack(Protocol):
+        """A tensor that DLPack hands on."""
+
+        def __dlpack__(self, *, stream: Any = ...) -> Any: ...
+
+        def __dlpack_device__(self) -> tuple[int, int]: ...
+
+    class SupportsCudaArray(Protocol):
+        """An array with the CUDA array interface."""
+
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+    DeviceMemory: TypeAlias = Union[int, "Memory", SupportsDLPack, SupportsCudaArray]
+    HostData: TypeAlias = Any  # what has a contiguous buffer: bytes, array.array, a NumPy array, Pinned
+    HostT = TypeVar("HostT")
+    StreamLike: TypeAlias = Union["Stream", c_void_p, int, None]
+    Shape: TypeAlias = Union[int, Sequence[int]]
+
 _INTEGERS = {c_int8, c_int16, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64}
 
 
-def _integer(value, kind, name):
+def _integer(value: Any, kind: Any, name: str) -> int:
     """A value as an int that fits the ctypes type; ctypes itself cuts what does not, and takes no integers of NumPy."""
     value = operator.index(value)
     if kind(value).value != value:
         bits = 8 * ctypes.sizeof(kind)
         raise ValueError(f"{name} is {value}, which is no {'signed' if kind(-1).value < 0 else 'unsigned'} integer of {bits} bits")
-    return value
+    return int(value)
 
 
 class _Struct(ctypes.Structure):
     """A struct of griddep.h; one that begins with `size` has it set."""
 
-    def __init__(self, **fields):
+    def __init__(self, **fields: Any) -> None:
         kinds = dict(self._fields_)
         if "size" in kinds:
             fields.setdefault("size", ctypes.sizeof(self))
@@ -755,7 +783,7 @@ class c_graph_node_info(_Struct):
 class c_graph_edge_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
-        ("from", c_uint32),
+        ("from_", c_uint32),
         ("to", c_uint32),
         ("asked", c_int32),
         ("from_port", c_int32),
@@ -953,7 +981,7 @@ class c_timeline_launch(_Struct):
 class c_timeline_hop(_Struct):
     _fields_ = [
         ("size", c_uint32),
-        ("from", c_uint32),
+        ("from_", c_uint32),
         ("handoff_gap", c_double),
         ("launch_lead", c_double),
         ("preamble_hidden", c_double),
@@ -977,7 +1005,7 @@ class c_shelf_info(_Struct):
     ]
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "version": (c_int32, []),
     "version_text": (c_char_p, []),
     "status_name": (c_char_p, [c_int32]),
@@ -1190,17 +1218,18 @@ _FUNCTIONS = {
 class _Integer:
     """An integer parameter of a function, for argtypes."""
 
-    def __init__(self, kind):
+    def __init__(self, kind: Any) -> None:
         self.kind = kind
 
-    def from_param(self, value):
+    def from_param(self, value: Any) -> Any:
+        """As ctypes asks for it."""
         if not isinstance(value, ctypes._SimpleCData):
             value = _integer(value, self.kind, "an argument")
         return self.kind.from_param(value)
 
 
-def _load_library():
-    checked = {kind: _Integer(kind) for kind in _INTEGERS}
+def _load_library() -> Any:
+    checked: dict[Any, _Integer] = {kind: _Integer(kind) for kind in _INTEGERS}
     try:
         library = ctypes.CDLL(os.environ.get("GRIDDEP_LIBRARY", "libgriddep.so.0"))
     except OSError as problem:
@@ -1221,7 +1250,7 @@ class Error(Exception):
     """What went wrong. `text` says what and where, for a person; `file`, `line` and `column` are its position, line 0 if it has none;
     `status` is one of ERROR_*, `name` its name, and `driver_code` the CUresult where the driver spoke."""
 
-    def __init__(self, status, error):
+    def __init__(self, status: int, error: c_error) -> None:
         self.status = status
         self.name = raw.status_name(status).decode()
         self.text = _string(error.text) or raw.status_text(status).decode()
@@ -1230,7 +1259,7 @@ class Error(Exception):
         super().__init__(f"{self.name}: {self.text}")
 
 
-def call(function, *arguments):
+def call(function: Any, *arguments: Any) -> None:
     """Calls a function of griddep.h that ends with `griddep_error *`, and raises Error where it fails."""
     error = c_error()
     status = function(*arguments, byref(error))
@@ -1238,31 +1267,31 @@ def call(function, *arguments):
         raise Error(status, error)
 
 
-def _make(function, *arguments):
+def _make(function: Any, *arguments: Any) -> c_void_p:
     """The same for a function whose last parameter before the error takes the object that it makes."""
     made = c_void_p()
     call(function, *arguments, byref(made))
     return made
 
 
-def _refuse(text):
+def _refuse(text: str) -> NoReturn:
     """Raises what the library says of an argument that it cannot use."""
     raise Error(ERROR_ARGUMENT, c_error(text=text.encode()))
 
 
-def _text(value):
+def _text(value: Any) -> bytes | None:
     text = None if value is None else os.fsencode(value)
     if text is not None and b"\0" in text:
         raise ValueError("embedded null character")
     return text
 
 
-def _string(text):
+def _string(text: bytes) -> str:
     """A text of the library's, which may quote bytes of any encoding."""
     return text.decode(errors="backslashreplace")
 
 
-def _dictionary(info):
+def _dictionary(info: Any) -> types.SimpleNamespace:
     """The fields of an info struct: texts as str, arrays as tuples."""
     fields = {}
     for name, _ in info._fields_:
@@ -1276,7 +1305,7 @@ def _dictionary(info):
     return types.SimpleNamespace(**fields)
 
 
-def _three(shape, name):
+def _three(shape: Any, name: str) -> Any:
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     if len(shape) > 3:
         raise ValueError(f"{name} has {len(shape)} dimensions; there are three")
@@ -1287,18 +1316,20 @@ def _three(shape, name):
 
 # One C callback for the process, which finds the runtime's function by its number: no finalizer can then end a callback that
 # an object still calls. ctypes takes the interpreter's lock, so it may run in any thread.
-_log_functions = {}
+_log_functions: dict[int, Callable[[int, str], object]] = {}
 _log_lock = threading.Lock()
 
 
-@log_function
-def _log(user, level, message):
+def _tell_log(user: int, level: int, message: bytes) -> None:
     function = _log_functions.get(user)
     if function is not None:
         function(level, _string(message))
 
 
-def _register_log(function):
+_log = log_function(_tell_log)
+
+
+def _register_log(function: Callable[[int, str], object]) -> int:
     with _log_lock:
         number = max(_log_functions, default=0) + 1
         _log_functions[number] = function
@@ -1308,22 +1339,26 @@ def _register_log(function):
 # ---- functions that the driver calls
 
 # Likewise one C callback each. They run on a thread of the driver's, where the library refuses what needs the driver (ERROR_CALLBACK).
-_calls = {}
+_calls: dict[int, Callable[..., object]] = {}
 _call_numbers = itertools.count(1)
 
 
-@host_function
-def _call_host(user):
+def _run_host(user: int) -> None:
     _calls.pop(user)()
 
 
-@notify_function
-def _call_notified(user, failure):
+_call_host = host_function(_run_host)
+
+
+def _run_notified(user: int, failure: Any) -> None:
     error = c_error.from_address(failure) if failure else None
     _calls.pop(user)(Error(error.status, error) if error else None)
 
 
-def _add_call(function, *arguments):
+_call_notified = notify_function(_run_notified)
+
+
+def _add_call(function: Any, *arguments: Any) -> None:
     """Hands a Python function in with its number."""
     target, *others, called = arguments
     number = next(_call_numbers)
@@ -1342,25 +1377,28 @@ class _Object:
     """Holds a handle that is ended once: by close(), at the end of `with`, or by the garbage collector in whatever thread it runs.
     A child of fork ends nothing, since a CUDA context stays with its process."""
 
-    def _own(self, end, *arguments):
+    handle: Any
+
+    def _own(self, end: Callable[..., object], *arguments: Any) -> None:
         process = os.getpid()
         self._end = weakref.finalize(self, lambda: os.getpid() == process and end(*arguments))
 
-    def close(self):
+    def close(self) -> None:
+        """Ends what the object holds; once more does nothing."""
         self._end()
         self.handle = None  # which the library refuses by name
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 class _RuntimeHold(_Object):
     """The library's runtime. It is closed when the Runtime, and all memory and streams that came from it, are."""
 
-    def __init__(self, handle):
+    def __init__(self, handle: Any) -> None:
         self.handle = handle
         self._own(raw.runtime_close, handle)
 
@@ -1369,72 +1407,79 @@ class Runtime:
     """A driver, a device and a context. `driver` is "nvidia", "emulated", "auto" or a path; `log` is called with level and message, from
     any thread that uses the runtime; `options` are the other fields of griddep_runtime_options."""
 
-    def __init__(self, driver=None, log=None, **options):
+    def __init__(self, driver: str | None = None, log: Callable[[int, str], object] | None = None, **options: Any) -> None:
         options = {name: _text(value) if isinstance(value, (str, os.PathLike)) else value for name, value in options.items()}
         if "device" in options:
             options.setdefault("flags", RUNTIME_DEVICE)
         if log is not None:
             options.update(log=_log, log_user=_register_log(log))
-        self._hold = _RuntimeHold(_make(raw.runtime_open, byref(c_runtime_options(driver=_text(driver), **options))))
+        self._hold: _RuntimeHold | None = _RuntimeHold(_make(raw.runtime_open, byref(c_runtime_options(driver=_text(driver), **options))))
 
     @property
-    def handle(self):
+    def handle(self) -> Any:
+        """The griddep_runtime *, for `raw`; None once it is closed."""
         return self._hold and self._hold.handle
 
-    def close(self):
+    def close(self) -> None:
+        """Gives the runtime back. It ends when all that came from it has ended."""
         self._hold = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def info(self):
+    def info(self) -> types.SimpleNamespace:
+        """About driver and device: the fields of griddep_runtime_info."""
         info = c_runtime_info()
         call(raw.runtime_get_info, self.handle, byref(info))
         return _dictionary(info)
 
-    def load(self, image, name=None, **options):
+    def load(self, image: str | bytes | bytearray | memoryview, name: str | None = None, **options: Any) -> Module:
         """Loads PTX text (str or bytes), a cubin or a fatbin."""
         image = image.encode(errors="surrogateescape") if isinstance(image, str) else bytes(memoryview(image))
         return self._module(raw.module_load, options, name, image, len(image))
 
-    def load_file(self, path, name=None, **options):
+    def load_file(self, path: str | os.PathLike[str], name: str | None = None, **options: Any) -> Module:
+        """The same from a file; one whose name ends in .cu is compiled with NVRTC."""
         return self._module(raw.module_load_file, options, name, _text(path))
 
-    def load_shelf(self, kernel, **options):
+    def load_shelf(self, kernel: str, **options: Any) -> Module:
+        """Loads a kernel of the shelf by its name."""
         return self._module(raw.module_load_shelf, options, None, _text(kernel))
 
-    def compile(self, source, name=None, **options):
+    def compile(self, source: str, name: str | None = None, **options: Any) -> Module:
         """Compiles CUDA C++ with NVRTC."""
-        source = source.encode()
-        return self._module(raw.module_compile, options, name, source, len(source))
+        text = source.encode()
+        return self._module(raw.module_compile, options, name, text, len(text))
 
-    def _module(self, function, options, name, *source):
+    def _module(self, function: Any, options: dict[str, Any], name: str | None, *source: Any) -> Module:
         given = byref(c_module_options(name=_text(name), **options))
         return Module(self, _make(function, self.handle, *source, given))
 
-    def allocate(self, nbytes):
+    def allocate(self, nbytes: int) -> Memory:
+        """Device memory."""
         return Memory(self, nbytes)
 
-    def copy_in(self, data, stream=None):
+    def copy_in(self, data: HostData, stream: StreamLike = None) -> Memory:
         """Device memory that holds a copy of a NumPy array, or of any other contiguous buffer."""
         memory = Memory(self, memoryview(data).nbytes)
         self.write(memory, data, stream)
         return memory
 
-    def write(self, target, data, stream=None):
+    def write(self, target: DeviceMemory, data: HostData, stream: StreamLike = None) -> None:
+        """Writes a NumPy array, or another contiguous buffer, to device memory, and returns when that is done."""
         source, nbytes = _host(data, writable=False)
         call(raw.memory_write, self.handle, self._address(target, nbytes, stream), source, nbytes, _handle(stream))
 
-    def read(self, source, out, stream=None):
+    def read(self, source: DeviceMemory, out: HostT, stream: StreamLike = None) -> HostT:
         """Reads device memory into a NumPy array or another contiguous writable buffer, and returns it."""
         target, nbytes = _host(out, writable=True)
         call(raw.memory_read, self.handle, target, self._address(source, nbytes, stream), nbytes, _handle(stream))
         return out
 
-    def _address(self, memory, nbytes, stream):
+    def _address(self, memory: DeviceMemory, nbytes: int, stream: StreamLike) -> int:
         if isinstance(memory, int):
             return memory
         address, there = _device_memory(memory, stream, self)
@@ -1442,19 +1487,19 @@ class Runtime:
             raise ValueError(f"{nbytes} bytes do not fit into a {type(memory).__name__} of {there}")
         return address
 
-    def write_async(self, target, data, stream=None):
+    def write_async(self, target: DeviceMemory, data: HostData, stream: StreamLike = None) -> None:
         """write() that does not wait. Memory of the host that is not pinned is read before it returns; pinned memory is the caller's to
         leave alone until the stream has come there."""
         source, nbytes = _host(data, writable=False)
         call(raw.memory_write_async, self.handle, self._address(target, nbytes, stream), source, nbytes, _handle(stream))
 
-    def read_async(self, source, out, stream=None):
+    def read_async(self, source: DeviceMemory, out: HostT, stream: StreamLike = None) -> HostT:
         """read() that does not wait where `out` is pinned memory."""
         target, nbytes = _host(out, writable=True)
         call(raw.memory_read_async, self.handle, target, self._address(source, nbytes, stream), nbytes, _handle(stream))
         return out
 
-    def copy(self, target, source, nbytes, stream=None):
+    def copy(self, target: DeviceMemory, source: DeviceMemory, nbytes: int, stream: StreamLike = None) -> None:
         """Copies device memory in the stream, without waiting; a source of another runtime's Memory by way of both devices."""
         owner = source.runtime if isinstance(source, Memory) else self
         places = [self._address(memory, nbytes, stream) for memory in (target, source)]
@@ -1463,7 +1508,9 @@ class Runtime:
         else:
             call(raw.memory_copy_peer_async, self.handle, places[0], owner.handle, places[1], nbytes, _handle(stream))
 
-    def copy_rows(self, target, source, row_bytes, rows, target_pitch, source_pitch, stream=None):
+    def copy_rows(
+        self, target: DeviceMemory, source: DeviceMemory, row_bytes: int, rows: int, target_pitch: int, source_pitch: int, stream: StreamLike = None
+    ) -> None:
         """Copies a rectangle, without waiting; a pitch is the bytes from one row to the next."""
         places = [
             self._address(memory, (rows - 1) * pitch + row_bytes if rows else 0, stream)
@@ -1474,46 +1521,50 @@ class Runtime:
         )
         call(raw.memory_copy_2d_async, self.handle, byref(copy), _handle(stream))
 
-    def fill(self, target, value, count, element_bytes=1, stream=None):
+    def fill(self, target: DeviceMemory, value: int, count: int, element_bytes: int = 1, stream: StreamLike = None) -> None:
         """Writes `count` elements of 1, 2 or 4 bytes, without waiting."""
         address = self._address(target, count * element_bytes, stream)
         call(raw.memory_fill_async, self.handle, address, value, element_bytes, count, _handle(stream))
 
-    def pinned(self, nbytes, flags=HOST_PORTABLE):
+    def pinned(self, nbytes: int, flags: int = HOST_PORTABLE) -> Pinned:
         """Memory of the host that copies reach without waiting."""
         return Pinned(self, nbytes, flags)
 
-    def pin(self, data, flags=HOST_PORTABLE):
+    def pin(self, data: HostData, flags: int = HOST_PORTABLE) -> Registered:
         """Pins the memory of a NumPy array, or of another contiguous writable buffer, until what it returns is closed."""
         return Registered(self, data, flags)
 
-    def pool(self, release_threshold=0, maximum_bytes=0):
+    def pool(self, release_threshold: int = 0, maximum_bytes: int = 0) -> Pool:
         """A pool that memory in stream order comes from: Pool.allocate."""
         return Pool(self, release_threshold, maximum_bytes)
 
-    def stream(self, priority=0, blocking=False):
+    def stream(self, priority: int = 0, blocking: bool = False) -> Stream:
+        """A stream of its own; a smaller priority is more urgent."""
         return Stream(self, priority, blocking)
 
-    def event(self, timing=False):
+    def event(self, timing: bool = False) -> Event:
+        """An event; `timing` for Event pairs that are to be timed."""
         return Event(self, timing)
 
-    def completion(self):
+    def completion(self) -> Completion:
+        """A file descriptor that tells when work is over."""
         return Completion(self)
 
-    def synchronize(self, stream=None):
+    def synchronize(self, stream: StreamLike = None) -> None:
+        """Waits for a stream."""
         call(raw.stream_synchronize, self.handle, _handle(stream))
 
-    def synchronize_all(self):
+    def synchronize_all(self) -> None:
         """Waits for all work of the context."""
         call(raw.runtime_synchronize, self.handle)
 
-    def query(self, stream=None):
+    def query(self, stream: StreamLike = None) -> bool:
         """Whether all that a stream was given is over."""
         done = c_uint32()
         call(raw.stream_query, self.handle, _handle(stream), byref(done))
         return bool(done.value)
 
-    def add_host(self, function, stream=None):
+    def add_host(self, function: Callable[[], object], stream: StreamLike = None) -> None:
         """The stream calls function() on a thread of the driver's, and waits for its return. There, what needs the driver is refused. After
         a fault it is not called."""
         info = c_stream_info()
@@ -1522,37 +1573,42 @@ class Runtime:
             _refuse("the stream is being captured, and nothing would keep a Python function for the graph: give a C function to raw.stream_add_host")
         _add_call(raw.stream_add_host, self.handle, _handle(stream), _call_host, function)
 
-    def notify(self, function, stream=None):
+    def notify(self, function: Callable[[Error | None], object], stream: StreamLike = None) -> None:
         """Calls function(failure) once, on a thread of the driver's, when all that is in the stream now is over; failure is None, or the Error
         of a fault."""
         _add_call(raw.stream_notify, self.handle, _handle(stream), _call_notified, function)
 
-    async def done(self, stream=None):
+    async def done(self, stream: StreamLike = None) -> None:
         """`await runtime.done(stream)` returns when all that is in the stream now is over, and blocks no thread; a fault raises Error."""
         with Completion(self) as completion:
             completion.arm(stream)
             await completion.reached()
 
-    def priorities(self):
+    def priorities(self) -> tuple[int, int]:
         """The least and the most urgent priority of streams; a smaller number is more urgent."""
         least, greatest = c_int32(), c_int32()
         call(raw.stream_get_priorities, self.handle, byref(least), byref(greatest))
         return least.value, greatest.value
 
-    def enable_peer(self, other):
+    def enable_peer(self, other: Runtime) -> None:
         """Lets this runtime's kernels and copies reach the memory of another one's device."""
         call(raw.runtime_enable_peer, self.handle, other.handle)
 
-    def chain(self):
+    def chain(self) -> Chain:
+        """An empty chain."""
         return Chain(self)
 
-    def graph(self):
+    def graph(self) -> Graph:
+        """An empty graph."""
         return Graph(self)
 
-    def conditional(self, initial=0):
+    def conditional(self, initial: int = 0) -> Conditional:
+        """The name of a value that conditional nodes go by."""
         return Conditional(initial)
 
-    def tensor_map(self, memory, type, dimensions, box, strides=(), stream=None, **options):
+    def tensor_map(
+        self, memory: DeviceMemory, type: int, dimensions: Sequence[int], box: Sequence[int], strides: Sequence[int] = (), stream: StreamLike = None, **options: Any
+    ) -> c_tensor_map:
         """A tiled tensor map of device memory, to be given as the argument of a parameter ".align 64 .b8 map[128]". Dimension 0 is the
         innermost; `strides` are bytes; `options` are the other fields of griddep_tensor_options."""
         given = c_tensor_options(
@@ -1568,7 +1624,7 @@ class Runtime:
         call(raw.tensor_map_tiled, self.handle, byref(given), byref(made))
         return made
 
-    def time(self, function, stream=None):
+    def time(self, function: Callable[[], object], stream: StreamLike = None) -> float:
         """Microseconds between events before and after what function() puts into the stream."""
         start, end = (_make(raw.event_create, self.handle, EVENT_TIMING) for _ in range(2))
         elapsed = c_double()
@@ -1586,37 +1642,43 @@ class Runtime:
 class Stream(_Object):
     """A CUstream. Wherever a stream is taken, the CUstream of other code may be given as an int too."""
 
-    def __init__(self, runtime, priority=0, blocking=False):
+    def __init__(self, runtime: Runtime, priority: int = 0, blocking: bool = False) -> None:
         self.runtime = runtime
         options = c_stream_options(priority=priority, flags=STREAM_BLOCKING if blocking else 0)
         self.handle = _make(raw.stream_create_with, runtime.handle, byref(options))
         self._own(_end_with, runtime._hold, raw.stream_destroy, self.handle)
 
     @property
-    def _as_parameter_(self):
+    def _as_parameter_(self) -> Any:
         return _handle(self)
 
-    def info(self):
+    def info(self) -> types.SimpleNamespace:
+        """Its priority and flags, and whether it is captured."""
         info = c_stream_info()
         call(raw.stream_get_info, self.runtime.handle, _handle(self), byref(info))
         return _dictionary(info)
 
-    def synchronize(self):
+    def synchronize(self) -> None:
+        """Waits for all that the stream was given."""
         self.runtime.synchronize(self)
 
-    def query(self):
+    def query(self) -> bool:
+        """Whether all that the stream was given is over."""
         return self.runtime.query(self)
 
-    def add_host(self, function):
+    def add_host(self, function: Callable[[], object]) -> None:
+        """Runtime.add_host in this stream."""
         self.runtime.add_host(function, self)
 
-    def notify(self, function):
+    def notify(self, function: Callable[[Error | None], object]) -> None:
+        """Runtime.notify for this stream."""
         self.runtime.notify(function, self)
 
-    async def done(self):
+    async def done(self) -> None:
+        """`await stream.done()`: Runtime.done for this stream."""
         await self.runtime.done(self)
 
-    def wait_event(self, event):
+    def wait_event(self, event: Event) -> None:
         """What the stream is given from now on waits for what the event was recorded behind."""
         call(raw.stream_wait_event, self.runtime.handle, _handle(self), event.handle)
 
@@ -1624,18 +1686,21 @@ class Stream(_Object):
 class Event(_Object):
     """A CUevent: a place in a stream."""
 
-    def __init__(self, runtime, timing=False):
+    def __init__(self, runtime: Runtime, timing: bool = False) -> None:
         self.runtime = runtime
         self.handle = _make(raw.event_create, runtime.handle, EVENT_TIMING if timing else EVENT_ORDER)
         self._own(_end_with, runtime._hold, raw.event_destroy, self.handle)
 
-    def record(self, stream=None):
+    def record(self, stream: StreamLike = None) -> None:
+        """Records it behind all that the stream has now."""
         call(raw.event_record, self.runtime.handle, self.handle, _handle(stream))
 
-    def synchronize(self):
+    def synchronize(self) -> None:
+        """Waits for the place that it was recorded at."""
         call(raw.event_synchronize, self.runtime.handle, self.handle)
 
-    def query(self):
+    def query(self) -> bool:
+        """Whether that place has been reached; True before it was recorded."""
         done = c_uint32()
         call(raw.event_query, self.runtime.handle, self.handle, byref(done))
         return bool(done.value)
@@ -1645,33 +1710,34 @@ class Completion(_Object):
     """A file descriptor that becomes readable when a position in a stream is reached: for select, and for asyncio by `await
     completion.reached()`."""
 
-    def __init__(self, runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.handle = _make(raw.completion_create, runtime.handle)
         self._own(raw.completion_destroy, self.handle)
 
-    def fileno(self):
+    def fileno(self) -> int:
+        """The descriptor, as select and asyncio ask for it."""
         descriptor = c_int32()
         call(raw.completion_get_descriptor, self.handle, byref(descriptor))
         return descriptor.value
 
-    def arm(self, stream=None):
+    def arm(self, stream: StreamLike = None) -> None:
         """The descriptor becomes readable when all that is in the stream now is over. May be called again, also before that."""
         call(raw.completion_arm, self.handle, _handle(stream))
 
-    def take(self):
+    def take(self) -> int:
         """How many of the armed positions have been reached since the last take; a fault raises Error once."""
         reached = c_uint64()
         call(raw.completion_take, self.handle, byref(reached))
         return reached.value
 
-    async def reached(self):
+    async def reached(self) -> int:
         """Waits for the next position and takes it. One task at a time."""
         import asyncio  # which takes longer to load than all else here
 
         loop = asyncio.get_running_loop()
         descriptor, woken = self.fileno(), loop.create_future()
-        loop.add_reader(descriptor, lambda: woken.done() or woken.set_result(None))
+        loop.add_reader(descriptor, lambda: None if woken.done() else woken.set_result(None))
         try:
             await woken
         finally:
@@ -1683,21 +1749,25 @@ class _HostMemory(_Object):
     """Pinned memory of the host: numpy.asarray(it), memoryview(it.data), or wherever host data is taken. Its end waits for the context's
     work, since a copy may still use it."""
 
-    @property
-    def data(self):
-        if self.handle is None:
-            _refuse("the pinned memory has been closed")
-        return (c_uint8 * self.nbytes).from_address(self.handle)
+    nbytes: int
 
     @property
-    def __array_interface__(self):
+    def data(self) -> ctypes.Array[c_uint8]:
+        """Its bytes, as ctypes has them."""
+        if self.handle is None:
+            _refuse("the pinned memory has been closed")
+        data: ctypes.Array[c_uint8] = (c_uint8 * self.nbytes).from_address(self.handle)
+        return data
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (ctypes.addressof(self.data), False), "version": 3}
 
 
 class Pinned(_HostMemory):
     """Allocated by the driver. A NumPy array of it keeps it."""
 
-    def __init__(self, runtime, nbytes, flags=HOST_PORTABLE):
+    def __init__(self, runtime: Runtime, nbytes: int, flags: int = HOST_PORTABLE) -> None:
         self.runtime, self.nbytes = runtime, operator.index(nbytes)
         self.handle = _make(raw.host_allocate, runtime.handle, nbytes, flags).value
         self._own(_end_with, runtime._hold, raw.host_free, self.handle)
@@ -1706,14 +1776,14 @@ class Pinned(_HostMemory):
 class Registered(_HostMemory):
     """The caller's own memory, which is kept until it is closed."""
 
-    def __init__(self, runtime, data, flags=HOST_PORTABLE):
+    def __init__(self, runtime: Runtime, data: HostData, flags: int = HOST_PORTABLE) -> None:
         kept, self.nbytes = _host(data, writable=True)
         self.runtime, self.handle = runtime, ctypes.addressof(kept)
         call(raw.host_register, runtime.handle, self.handle, self.nbytes, flags)
         self._own(_end_registered, runtime._hold, self.handle, kept)
 
 
-def _end_registered(hold, address, kept):
+def _end_registered(hold: _RuntimeHold, address: int, kept: Any) -> None:
     _end_with(hold, raw.host_unregister, address)
     del kept
 
@@ -1721,24 +1791,25 @@ def _end_registered(hold, address, kept):
 class Pool(_Object):
     """A CUmemoryPool. What was allocated from it outlives it."""
 
-    def __init__(self, runtime, release_threshold=0, maximum_bytes=0):
+    def __init__(self, runtime: Runtime, release_threshold: int = 0, maximum_bytes: int = 0) -> None:
         self.runtime = runtime
         options = c_pool_options(release_threshold=release_threshold, maximum_bytes=maximum_bytes)
         self.handle = _make(raw.pool_create, runtime.handle, byref(options))
         self._own(_end_with, runtime._hold, raw.pool_destroy, self.handle)
 
-    def allocate(self, nbytes, stream=None):
+    def allocate(self, nbytes: int, stream: StreamLike = None) -> Memory:
         """Memory that exists from here on in the stream. Memory.free_async ends it there; close() waits for the context's work."""
         return Memory(self.runtime, nbytes, self, stream)
 
-    def trim(self, keep_bytes=0):
+    def trim(self, keep_bytes: int = 0) -> None:
+        """Gives memory that nobody uses back, down to `keep_bytes`."""
         call(raw.pool_trim, self.runtime.handle, self.handle, keep_bytes)
 
 
 class Memory(_Object):
     """Device memory, freed with the object. The driver frees it when the work that uses it is done."""
 
-    def __init__(self, runtime, nbytes, pool=None, stream=None):
+    def __init__(self, runtime: Runtime, nbytes: int, pool: Pool | None = None, stream: StreamLike = None) -> None:
         address = c_uint64()
         if pool is None:
             call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
@@ -1748,7 +1819,7 @@ class Memory(_Object):
         self.handle, self.nbytes = address.value, operator.index(nbytes)
         self._own(_end_with, runtime._hold, raw.memory_free, self.handle)
 
-    def free_async(self, stream=None):
+    def free_async(self, stream: StreamLike = None) -> None:
         """Ends memory of a pool in stream order."""
         address = self.address
         call(raw.memory_free_async, self.runtime.handle, address, _handle(stream))
@@ -1756,39 +1827,44 @@ class Memory(_Object):
         self.handle = None
 
     @property
-    def address(self):
+    def address(self) -> int:
+        """Where it is on the device."""
         if self.handle is None:
             _refuse(f"the memory of {self.nbytes} bytes has been closed")
-        return self.handle
+        return int(self.handle)
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> dict[str, Any]:
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         place = "closed" if self.handle is None else f"at {self.handle:#x}"
         return f"<griddep.Memory of {self.nbytes} bytes, {place}>"
 
 
-def _end_with(hold, function, handle):
+def _end_with(hold: _RuntimeHold, function: Any, handle: Any) -> None:
     """Ends what is the context's and no object of the library, for which the runtime is needed."""
     function(hold.handle, handle, None)
 
 
 class Module(_Object):
-    def __init__(self, runtime, handle):
+    """Code on the device. It is unloaded when it and its kernels are gone."""
+
+    def __init__(self, runtime: Runtime, handle: Any) -> None:
         self.runtime, self.handle = runtime, handle
         self._own(raw.module_unload, handle)
 
-    def info(self):
+    def info(self) -> types.SimpleNamespace:
+        """The fields of griddep_module_info."""
         info = c_module_info()
         call(raw.module_get_info, self.handle, byref(info))
         return _dictionary(info)
 
-    def kernel(self, name=None):
+    def kernel(self, name: str | None = None) -> Kernel:
+        """The kernel of that name; without one, the only kernel."""
         return Kernel(self, _make(raw.module_find_kernel, self.handle, _text(name)))
 
-    def variable(self, name):
+    def variable(self, name: str | None) -> tuple[int, int]:
         """Address and size of a module-scope variable."""
         address, nbytes = c_uint64(), c_uint64()
         call(raw.module_get_global, self.handle, _text(name), byref(address), byref(nbytes))
@@ -1798,57 +1874,62 @@ class Module(_Object):
 class Kernel:
     """An entry of a module, which it keeps loaded."""
 
-    def __init__(self, module, handle):
+    def __init__(self, module: Module, handle: Any) -> None:
         self.module, self.handle = module, handle
         self.parameters = [self._parameter(index) for index in range(self.info().parameter_count)]
 
-    def info(self):
+    def info(self) -> types.SimpleNamespace:
+        """The fields of griddep_kernel_info."""
         info = c_kernel_info()
         call(raw.kernel_get_info, self.handle, byref(info))
         return _dictionary(info)
 
-    def _parameter(self, index):
+    def _parameter(self, index: int) -> types.SimpleNamespace:
         info = c_parameter_info()
         call(raw.kernel_get_parameter, self.handle, index, byref(info))
         return _dictionary(info)
 
-    def requirements(self):
+    def requirements(self) -> list[types.SimpleNamespace]:
         """What the kernel requires of a launch: `text` and `reason` of each condition."""
-        found, info = [], c_requirement_info()
+        found: list[types.SimpleNamespace] = []
+        info = c_requirement_info()
         while raw.kernel_get_requirement(self.handle, len(found), byref(info), None) == OK:
             found.append(_dictionary(info))
         return found
 
-    def launch(self, grid, block, arguments, stream=None, **config):
+    def launch(self, grid: Shape, block: Shape, arguments: Sequence[Any], stream: StreamLike = None, **config: Any) -> int:
         """Launches, asynchronously. Returns a REASON_*: whether the launch may overlap what is before it, and why."""
         reason = c_int32()
-        config, packed = self._prepare(grid, block, arguments, stream, config)
-        config.stream = _handle(stream)
-        call(raw.launch, self.handle, byref(config), packed, len(packed), byref(reason))
+        made, packed = self._prepare(grid, block, arguments, stream, config)
+        made.stream = _handle(stream)
+        call(raw.launch, self.handle, byref(made), packed, len(packed), byref(reason))
         return reason.value
 
-    def occupancy(self, block, **config):
+    def occupancy(self, block: Shape, **config: Any) -> int:
         """How many blocks one multiprocessor holds at a time."""
         blocks = c_uint32()
-        config = c_launch_config(grid=_three(1, "grid"), block=_three(block, "block"), **config)
-        call(raw.kernel_get_occupancy, self.handle, byref(config), byref(blocks))
+        made = c_launch_config(grid=_three(1, "grid"), block=_three(block, "block"), **config)
+        call(raw.kernel_get_occupancy, self.handle, byref(made), byref(blocks))
         return blocks.value
 
-    def suggest_block(self, shared_bytes=0, maximum_threads=0):
+    def suggest_block(self, shared_bytes: int = 0, maximum_threads: int = 0) -> tuple[int, int]:
         """The block size with which most threads are resident, and how many blocks of it fill the device."""
         threads, blocks = c_uint32(), c_uint32()
         call(raw.kernel_suggest_block, self.handle, shared_bytes, maximum_threads, byref(threads), byref(blocks))
         return threads.value, blocks.value
 
-    def _prepare(self, grid, block, arguments, stream, config):
+    def _prepare(
+        self, grid: Shape, block: Shape, arguments: Sequence[Any], stream: StreamLike, config: dict[str, Any]
+    ) -> tuple[c_launch_config, Any]:
         """Configuration and arguments as the library takes them."""
         if self.module.handle is None:
             _refuse("the kernel's module has been closed")
         config = {name: _three(value, name) if name == "cluster" else value for name, value in config.items()}
         config["name"] = _text(config.get("name"))
-        config = c_launch_config(grid=_three(grid, "grid"), block=_three(block, "block"), **config)
-        packed = (c_argument * len(arguments))()
-        packed.kept, sizes = [], []
+        made = c_launch_config(grid=_three(grid, "grid"), block=_three(block, "block"), **config)
+        packed: Any = (c_argument * len(arguments))()
+        packed.kept = []
+        sizes: list[tuple[int, int]] = []
         for index, value in enumerate(arguments):
             if isinstance(value, Conditional):
                 raw.conditional_argument(value.handle, byref(packed[index]), None)
@@ -1859,10 +1940,10 @@ class Kernel:
             packed[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
             if nbytes is not None:
                 sizes.append((index, nbytes))
-        self._check_sizes(config, packed, sizes)
-        return config, packed
+        self._check_sizes(made, packed, sizes)
+        return made, packed
 
-    def _check_sizes(self, config, packed, sizes):
+    def _check_sizes(self, config: Any, packed: Any, sizes: list[tuple[int, int]]) -> None:
         """Memory that is smaller than what the launch may touch, by the head comment of the kernel's PTX."""
         touched = c_uint64()
         for index, nbytes in sizes:
@@ -1873,7 +1954,7 @@ class Kernel:
 
 
 # Functions of chains by their numbers, and what the driver calls for all of them: a run may still be under way when its chain has gone.
-_entry_functions = {}
+_entry_functions: dict[int, Callable[[], object]] = {}
 _host_numbers = itertools.count(1)
 _call_entry = host_function(lambda number: _entry_functions.get(number, lambda: None)())
 
@@ -1883,128 +1964,133 @@ class Chain(_Object):
     returns its number; where one is asked for, its name does as well. The chain keeps the memory that its arguments name: what a change replaces,
     a run that is under way may still use."""
 
-    def __init__(self, runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.handle = _make(raw.chain_create, runtime.handle)
-        self._kernels, self._kept, self._set = [], [[]], 0  # kept: by set and launch
+        self._kernels: list[Kernel | None] = []
+        self._kept: list[list[object]] = [[]]  # by set and launch
+        self._set = 0
         self._own(raw.chain_destroy, self.handle)
 
-    def __len__(self):
-        return raw.chain_length(self.handle)
+    def __len__(self) -> int:
+        return int(raw.chain_length(self.handle))
 
-    def _added(self, kernel, kept):
+    def _added(self, kernel: Kernel | None, kept: object) -> int:
         self._kernels.append(kernel)
         for kept_by_set in self._kept:
             kept_by_set.append(kept)
         return len(self._kernels) - 1
 
-    def find(self, name):
+    def find(self, name: str | None) -> int:
         """The number of the launch that was given that name; else of the only one of a kernel of that name."""
         index = c_uint32()
         call(raw.chain_find, self.handle, _text(name), byref(index))
         return index.value
 
-    def _index(self, launch):
+    def _index(self, launch: int | str) -> int:
         return self.find(launch) if isinstance(launch, str) else operator.index(launch)
 
-    def add(self, kernel, grid, block, arguments, **config):
+    def add(self, kernel: Kernel, grid: Shape, block: Shape, arguments: Sequence[Any], **config: Any) -> int:
         """Appends a launch; `config` may have `name`, `lane`, `pdl`, `cluster` and `shared_bytes`."""
-        config, packed = kernel._prepare(grid, block, arguments, None, config)
-        call(raw.chain_add, self.handle, kernel.handle, byref(config), packed, len(packed))
+        made, packed = kernel._prepare(grid, block, arguments, None, config)
+        call(raw.chain_add, self.handle, kernel.handle, byref(made), packed, len(packed))
         return self._added(kernel, arguments)
 
-    def copy(self, target, source, nbytes, lane=0, name=None):
+    def copy(self, target: DeviceMemory, source: DeviceMemory, nbytes: int, lane: int = 0, name: str | None = None) -> int:
         """Appends a copy. It ends the overlap of the kernels at its sides; so do fill and host."""
         config = c_launch_config(lane=lane, name=_text(name))
         places = [self.runtime._address(memory, nbytes, None) for memory in (target, source)]
         call(raw.chain_add_copy, self.handle, byref(config), *places, nbytes)
         return self._added(None, (target, source))
 
-    def fill(self, memory, value, nbytes, lane=0, name=None):
+    def fill(self, memory: DeviceMemory, value: int, nbytes: int, lane: int = 0, name: str | None = None) -> int:
         """Appends a fill of `nbytes` bytes with one."""
         config = c_launch_config(lane=lane, name=_text(name))
         call(raw.chain_add_fill, self.handle, byref(config), self.runtime._address(memory, nbytes, None), value, nbytes)
         return self._added(None, memory)
 
-    def host(self, function, lane=0, name=None):
+    def host(self, function: Callable[[], object], lane: int = 0, name: str | None = None) -> int:
         """Appends a call of a function without arguments, on a thread of the driver: it must not use the driver or this module, and what it raises
         is printed and goes nowhere else."""
         config, number = c_launch_config(lane=lane, name=_text(name)), next(_host_numbers)
         _entry_functions[number] = function
-        weakref.finalize(self, _entry_functions.pop, number, None).atexit = False
+        weakref.finalize(self, lambda: _entry_functions.pop(number, None)).atexit = False
         call(raw.chain_add_host, self.handle, byref(config), _call_entry, number)
         return self._added(None, None)
 
-    def depend(self, launch, on):
+    def depend(self, launch: int | str, on: int | str) -> None:
         """Makes a launch wait for an earlier one of another lane."""
         call(raw.chain_depend, self.handle, self._index(launch), self._index(on))
 
-    def _kernel(self, index):
+    def _kernel(self, index: int) -> Kernel:
         kernel = self._kernels[index] if 0 <= index < len(self._kernels) else None
         return kernel or _refuse(f"launch {index} is none of a kernel that was added here")
 
-    def _change(self, index, kept):
+    def _change(self, index: int, kept: object) -> None:
         if index < len(self._kernels):
             self._kept[self._set][index] = kept
 
-    def set_arguments(self, launch, arguments):
+    def set_arguments(self, launch: int | str, arguments: Sequence[Any]) -> None:
         """Other arguments for the runs that follow, in every mode; nothing is instantiated again."""
         index = self._index(launch)
         _, packed = self._kernel(index)._prepare(1, 1, arguments, None, {})
         call(raw.chain_set_arguments, self.handle, index, packed, len(packed))
         self._change(index, arguments)
 
-    def set_config(self, launch, grid, block, **config):
+    def set_config(self, launch: int | str, grid: Shape, block: Shape, **config: Any) -> None:
         """Another configuration, in all sets of arguments."""
         index = self._index(launch)
-        config, _ = self._kernel(index)._prepare(grid, block, [], None, config)
-        call(raw.chain_set_config, self.handle, index, byref(config))
+        made, _ = self._kernel(index)._prepare(grid, block, [], None, config)
+        call(raw.chain_set_config, self.handle, index, byref(made))
 
-    def set_copy(self, launch, target, source, nbytes):
+    def set_copy(self, launch: int | str, target: DeviceMemory, source: DeviceMemory, nbytes: int) -> None:
+        """Another copy in place of one, for the runs that follow."""
         index, places = self._index(launch), [self.runtime._address(memory, nbytes, None) for memory in (target, source)]
         call(raw.chain_set_copy, self.handle, index, *places, nbytes)
         self._change(index, (target, source))
 
-    def set_fill(self, launch, memory, value, nbytes):
+    def set_fill(self, launch: int | str, memory: DeviceMemory, value: int, nbytes: int) -> None:
+        """Another fill in place of one, for the runs that follow."""
         index = self._index(launch)
         call(raw.chain_set_fill, self.handle, index, self.runtime._address(memory, nbytes, None), value, nbytes)
         self._change(index, memory)
 
-    def add_argument_set(self):
+    def add_argument_set(self) -> int:
         """One more set of arguments, as the selected one is now; returns its number. Set 0 is there from the start."""
         index = c_uint32()
         call(raw.chain_add_argument_set, self.handle, byref(index))
         self._kept.append(list(self._kept[self._set]))
         return index.value
 
-    def select_argument_set(self, index):
+    def select_argument_set(self, index: int) -> None:
         """Makes a set the one that runs and changes are about, at no cost for the runs."""
         call(raw.chain_select_argument_set, self.handle, index)
         self._set = index
 
-    def check(self):
+    def check(self) -> list[types.SimpleNamespace]:
         """The findings of `griddep check` on the launches, as they use the addresses that they have."""
         findings = c_void_p()
         call(raw.chain_check, self.handle, byref(findings))
         return _list_findings(findings)
 
-    def prepare(self, mode):
+    def prepare(self, mode: str | int) -> None:
+        """Makes ready what the first run in a mode would make ready."""
         call(raw.chain_prepare, self.handle, _mode(mode))
 
-    def run(self, mode="graph-pdl", stream=None):
+    def run(self, mode: str | int = "graph-pdl", stream: StreamLike = None) -> None:
         """Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl."""
         call(raw.chain_run, self.handle, _mode(mode), _handle(stream))
 
-    def run_many(self, rounds, mode="graph-pdl", stream=None):
+    def run_many(self, rounds: int, mode: str | int = "graph-pdl", stream: StreamLike = None) -> None:
         """Runs the chain back to back; where the check allows it, round overlaps round: `hop(mode, len(chain))` tells."""
         call(raw.chain_run_many, self.handle, _mode(mode), rounds, _handle(stream))
 
-    async def run_async(self, mode="graph-pdl", stream=None):
+    async def run_async(self, mode: str | int = "graph-pdl", stream: StreamLike = None) -> None:
         """`await chain.run_async()` runs the chain and returns when it is over, and blocks no thread meanwhile."""
         self.run(mode, stream)
         await self.runtime.done(stream)
 
-    def hop(self, mode, launch):
+    def hop(self, mode: str | int, launch: int | str) -> types.SimpleNamespace:
         """What happens at a launch: `reason` is a REASON_*, `edge` 1 for a programmatic edge of a graph."""
         info = c_hop_info()
         call(raw.chain_get_hop, self.handle, _mode(mode), self._index(launch), byref(info))
@@ -2014,7 +2100,7 @@ class Chain(_Object):
 class Conditional(_Object):
     """The name of the value that a conditional node goes by; the argument of a kernel that sets it."""
 
-    def __init__(self, initial=0):
+    def __init__(self, initial: int = 0) -> None:
         self.handle = _make(raw.conditional_create, initial)
         self._own(raw.conditional_destroy, self.handle)
 
@@ -2023,46 +2109,49 @@ class Graph(_Object):
     """Kernels, memory operations and conditionals, ordered by edges alone. Each method that adds a node returns its number. The graph keeps the
     memory that its arguments named; what `raw` adds to it is the caller's to keep."""
 
-    def __init__(self, runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.handle = _make(raw.graph_create, runtime.handle)
-        self._kept = []
+        self._kept: list[object] = []
         self._own(raw.graph_destroy, self.handle)
 
-    def _node(self, function, *arguments):
+    def _node(self, function: Any, *arguments: Any) -> int:
         node = c_uint32()
         call(function, self.handle, *arguments, byref(node))
         return node.value
 
-    def kernel(self, kernel, grid, block, arguments, **config):
-        config, packed = kernel._prepare(grid, block, arguments, None, config)
-        node = self._node(raw.graph_add_kernel, kernel.handle, byref(config), packed, len(packed))
+    def kernel(self, kernel: Kernel, grid: Shape, block: Shape, arguments: Sequence[Any], **config: Any) -> int:
+        """Adds a launch."""
+        made, packed = kernel._prepare(grid, block, arguments, None, config)
+        node = self._node(raw.graph_add_kernel, kernel.handle, byref(made), packed, len(packed))
         self._kept.append(arguments)
         return node
 
-    def fill(self, memory, value, nbytes):
+    def fill(self, memory: DeviceMemory, value: int, nbytes: int) -> int:
+        """Adds a fill of `nbytes` bytes with one."""
         node = self._node(raw.graph_add_fill, self.runtime._address(memory, nbytes, None), value, nbytes)
         self._kept.append(memory)
         return node
 
-    def copy(self, target, source, nbytes):
+    def copy(self, target: DeviceMemory, source: DeviceMemory, nbytes: int) -> int:
+        """Adds a copy."""
         places = [self.runtime._address(memory, nbytes, None) for memory in (target, source)]
         node = self._node(raw.graph_add_copy, *places, nbytes)
         self._kept.append((target, source))
         return node
 
-    def when(self, kind, conditional, bodies):
+    def when(self, kind: int, conditional: Conditional, bodies: Sequence[Graph | None]) -> int:
         """A conditional node: `kind` is a CONDITIONAL_*, a body a Graph, or None for one that does nothing."""
-        handles = (c_void_p * len(bodies))(*(body and body.handle for body in bodies))
+        handles = (c_void_p * len(bodies))(*(body.handle if body else None for body in bodies))
         node = self._node(raw.graph_add_conditional, kind, conditional.handle, handles, len(bodies))
         self._kept.append(bodies)
         return node
 
-    def edge(self, first, second, port=PORT_DEFAULT, type=EDGE_AUTO):
+    def edge(self, first: int, second: int, port: int = PORT_DEFAULT, type: int = EDGE_AUTO) -> None:
         """Orders two nodes, by a programmatic edge where that is possible and safe."""
         call(raw.graph_add_edge, self.handle, first, second, port, type)
 
-    def launch(self, stream=None):
+    def launch(self, stream: StreamLike = None) -> None:
         """Runs the graph, asynchronously. The first launch instantiates it."""
         call(raw.graph_launch, self.handle, _handle(stream))
 
@@ -2070,7 +2159,7 @@ class Graph(_Object):
 LEGACY_STREAM, PER_THREAD_STREAM = 1, 2  # as stream_legacy and stream_per_thread give them
 
 
-def devices(driver=None):
+def devices(driver: str | None = None) -> list[types.SimpleNamespace]:
     """What each device of a driver is like; no runtime is opened."""
     count, found = c_uint32(), []
     call(raw.device_count, _text(driver), byref(count))
@@ -2081,25 +2170,26 @@ def devices(driver=None):
     return found
 
 
-def reaches_peer(device, peer, driver=None):
+def reaches_peer(device: int, peer: int, driver: str | None = None) -> bool:
     """Whether a device can be made to reach another one's memory."""
     reaches = c_uint32()
     call(raw.device_reaches_peer, _text(driver), device, peer, byref(reaches))
     return bool(reaches.value)
 
 
-def reason_text(reason):
-    return raw.reason_text(reason).decode()
+def reason_text(reason: int) -> str:
+    """What a REASON_* means, in words."""
+    return _string(raw.reason_text(reason))
 
 
-def check(ptx, name=None):
+def check(ptx: str | bytes | bytearray | memoryview, name: str | None = None) -> list[types.SimpleNamespace]:
     """The findings of `griddep check` on PTX text; needs no driver."""
     findings, text = c_void_p(), ptx.encode(errors="surrogateescape") if isinstance(ptx, str) else bytes(memoryview(ptx))
     call(raw.ptx_check, text, len(text), _text(name), None, byref(findings))
     return _list_findings(findings)
 
 
-def _list_findings(findings):
+def _list_findings(findings: Any) -> list[types.SimpleNamespace]:
     try:
         found = [c_finding() for _ in range(raw.findings_count(findings))]
         for index, finding in enumerate(found):
@@ -2109,7 +2199,7 @@ def _list_findings(findings):
         raw.findings_destroy(findings)
 
 
-def _mode(mode):
+def _mode(mode: str | int) -> int:
     if isinstance(mode, int):
         return mode
     value = c_int32()
@@ -2117,7 +2207,7 @@ def _mode(mode):
     return value.value
 
 
-def _handle(stream):
+def _handle(stream: StreamLike) -> Any:
     if not isinstance(stream, Stream):
         return stream
     return stream.handle or _refuse("the stream has been closed")
@@ -2130,7 +2220,7 @@ _FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h"
             "b32": "I", "b64": "Q", "f16": "e", "f32": "f", "f64": "d"}  # fmt: skip
 
 
-def _argument_bytes(value, parameter, stream, runtime):
+def _argument_bytes(value: Any, parameter: Any, stream: StreamLike, runtime: Runtime) -> tuple[bytes, int | None]:
     """An argument as the bytes that the kernel expects; with device memory, how many bytes it has. Without a parameter it is one too many,
     which the library reports."""
     if parameter is None:
@@ -2157,14 +2247,14 @@ def _argument_bytes(value, parameter, stream, runtime):
         raise TypeError(f"{value!r} is no value of parameter {parameter.name}, which is .{parameter.type}") from None
 
 
-def device_address(value, stream=None, runtime=None):
+def device_address(value: DeviceMemory, stream: StreamLike = None, runtime: Runtime | None = None) -> int:
     """The device address of an int, a Memory, or an object with __dlpack__ or __cuda_array_interface__. Such an object's owner keeps
     it alive until the work that uses it is done. Its own pending work is ordered before `stream`, as both protocols demand: with DLPack by its
     owner, else by waiting for it where it is in another stream."""
     return value if isinstance(value, int) else _device_memory(value, stream, runtime)[0]
 
 
-def _device_memory(value, stream, runtime):
+def _device_memory(value: DeviceMemory, stream: StreamLike, runtime: Runtime | None) -> tuple[int, int | None]:
     """Address and size in bytes; the size is None where elements are not side by side. DLPack comes first: an interface before version 3, which is
     PyTorch's, says nothing of pending work, and has no word for some types."""
     if isinstance(value, Memory):
@@ -2186,7 +2276,7 @@ def _device_memory(value, stream, runtime):
     return interface["data"][0], nbytes if interface.get("strides") is None else None
 
 
-def _stream_number(stream):
+def _stream_number(stream: StreamLike) -> int:
     """As both protocols count streams: 1 is the legacy default one."""
     handle = _handle(stream)
     return getattr(handle, "value", handle) or 1
@@ -2208,14 +2298,14 @@ class _DLTensor(ctypes.Structure):
         ("byte_offset", c_uint64),
     ]
 
-    def nbytes(self):
+    def nbytes(self) -> int | None:
         """None where elements are not side by side."""
         count = 1
         for dimension in reversed(range(self.dimensions)):
             if self.strides and self.shape[dimension] != 1 and self.strides[dimension] != count:
                 return None
             count *= self.shape[dimension]
-        return (count * self.bits * self.lanes + 7) // 8
+        return int((count * self.bits * self.lanes + 7) // 8)
 
 
 _DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
@@ -2223,7 +2313,7 @@ _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
 
-def _dlpack(value, stream):
+def _dlpack(value: Any, stream: StreamLike) -> tuple[int, int | None]:
     """Address and size of a tensor, whose owner has ordered its pending work before the stream."""
     kind = value.__dlpack_device__()[0]
     if kind not in _DLPACK_CUDA:
@@ -2234,7 +2324,7 @@ def _dlpack(value, stream):
     return (tensor.data or 0) + tensor.byte_offset, tensor.nbytes()
 
 
-def _host(data, writable):
+def _host(data: HostData, writable: bool) -> tuple[Any, int]:
     """Address and size of host data; the address is that of an object which keeps it."""
     if isinstance(data, _HostMemory):
         data = data.data

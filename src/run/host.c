@@ -205,41 +205,66 @@ int32_t gd_host_notify(griddep_runtime *runtime, gd_CUstream stream, gd_host_tol
     return fail_stream(runtime, stream, result, "a notification", error);
 }
 
-/* The capture's graph, and what is made of it, own the call. */
-static int32_t capture_host(const griddep_runtime *runtime, gd_CUstream stream, gd_CUgraph graph,
-                            griddep_host_function function, void *user, griddep_error *error)
+struct gd_host_call *gd_host_make_call(griddep_host_function function, void *user)
 {
-    const gd_driver *driver = runtime->driver;
-    gd_CUuserObject object = NULL;
-
-    if (!driver->cuUserObjectCreate || !driver->cuGraphRetainUserObject ||
-        !driver->cuUserObjectRelease)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "the driver has no user objects of graphs, which a captured host "
-                            "function needs");
     struct gd_host_call *call = calloc(1, sizeof *call);
-    if (!call)
-        return gd_error_memory(error);
-    call->function = function;
-    call->user = user;
-    gd_CUresult result =
-        driver->cuUserObjectCreate(&object, call, free, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+
+    if (call) {
+        call->function = function;
+        call->user = user;
+    }
+    return call;
+}
+
+/* The graph, and what is made of it, own the call from then on; on failure it is freed. */
+static gd_CUresult give_call(const gd_driver *driver, gd_CUgraph graph, struct gd_host_call *call)
+{
+    gd_CUuserObject object = NULL;
+    const bool can = driver->cuUserObjectCreate && driver->cuGraphRetainUserObject &&
+                     driver->cuUserObjectRelease; /* API 11.3 */
+    gd_CUresult result = can ? driver->cuUserObjectCreate(&object, call, free, 1,
+                                                          GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+                             : GD_CUDA_ERROR_NOT_SUPPORTED;
+
     if (result != GD_CUDA_SUCCESS) {
         free(call);
-        return fail_stream(runtime, stream, result, "a captured host function", error);
+        return result;
     }
     result = driver->cuGraphRetainUserObject(graph, object, 1, GD_CU_GRAPH_USER_OBJECT_MOVE);
     if (result != GD_CUDA_SUCCESS)
         driver->cuUserObjectRelease(object, 1);
-    else
-        result = driver->cuLaunchHostFunc(stream, run_captured, call);
+    return result;
+}
+
+gd_CUresult gd_host_add_node(const gd_driver *driver, gd_CUgraph graph,
+                             const gd_CUgraphNode *before, size_t count, struct gd_host_call *call,
+                             gd_CUgraphNode *node)
+{
+    const gd_CUDA_HOST_NODE_PARAMS params = {.fn = run_captured, .userData = call};
+    gd_CUresult result = give_call(driver, graph, call);
+
+    return result == GD_CUDA_SUCCESS
+               ? driver->cuGraphAddHostNode(node, graph, before, count, &params)
+               : result;
+}
+
+static int32_t capture_host(const griddep_runtime *runtime, gd_CUstream stream, gd_CUgraph graph,
+                            griddep_host_function function, void *user, griddep_error *error)
+{
+    struct gd_host_call *call = gd_host_make_call(function, user);
+
+    if (!call)
+        return gd_error_memory(error);
+    gd_CUresult result = give_call(runtime->driver, graph, call);
+    if (result == GD_CUDA_SUCCESS)
+        result = runtime->driver->cuLaunchHostFunc(stream, run_captured, call);
     return result == GD_CUDA_SUCCESS
                ? GRIDDEP_OK
                : fail_stream(runtime, stream, result, "a captured host function", error);
 }
 
-static int32_t add_host(griddep_runtime *runtime, gd_CUstream stream,
-                        griddep_host_function function, void *user, griddep_error *error)
+int32_t gd_host_add(griddep_runtime *runtime, gd_CUstream stream, griddep_host_function function,
+                    void *user, griddep_error *error)
 {
     gd_capture_state capture;
     int32_t status = find_capture(runtime, stream, &capture, error);
@@ -334,7 +359,7 @@ int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream,
         status = gd_stream_begin(runtime, runtime, &pushed, error);
     if (status)
         return status;
-    status = add_host(runtime, stream, function, user, error);
+    status = gd_host_add(runtime, stream, function, user, error);
     gd_runtime_leave(runtime, pushed);
     return status;
 }

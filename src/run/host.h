@@ -33,6 +33,18 @@ typedef void gd_host_told(void *user, gd_CUresult result);
 int32_t gd_host_notify(griddep_runtime *runtime, gd_CUstream stream, gd_host_told *told, void *user,
                        griddep_error *error);
 
+/* The stream calls the function once, when all that is in it is done; a captured one becomes a
+ * node. The context is current. */
+int32_t gd_host_add(griddep_runtime *runtime, gd_CUstream stream, griddep_host_function function,
+                    void *user, griddep_error *error);
+
+/* A node that calls a function each time the graph runs. The graph owns the call; so it does where
+ * the node fails. The context is current. */
+struct gd_host_call *gd_host_make_call(griddep_host_function function, void *user); /* or NULL */
+gd_CUresult gd_host_add_node(const gd_driver *driver, gd_CUgraph graph,
+                             const gd_CUgraphNode *before, size_t count, struct gd_host_call *call,
+                             gd_CUgraphNode *node);
+
 /* A fault as the caller's error. */
 int32_t gd_host_fail(gd_CUresult result, griddep_error *error);
 

@@ -9,5 +9,6 @@ archive_scripts += \
 	%D%/python.sh \
 	%D%/python_torch.sh \
 	%D%/ruby.sh \
-	%D%/rust.sh
+	%D%/rust.sh \
+	%D%/typed.sh
 EXTRA_DIST += %D%/chain.ptx %D%/example.expect %D%/setup.sh $(wildcard $(srcdir)/%D%/test_*.*)

@@ -31,6 +31,7 @@ unit_tests += \
 %C%_test_chain_LDFLAGS = $(failing)
 %C%_test_check_LDFLAGS = $(failing)
 %C%_test_completion_LDFLAGS = $(failing)
+%C%_test_context_LDFLAGS = $(failing) -Wl,--wrap=pthread_mutex_lock
 %C%_test_explain_LDFLAGS = $(failing)
 %C%_test_flow_LDFLAGS = $(failing)
 %C%_test_graph_LDFLAGS = $(failing)

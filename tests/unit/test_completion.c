@@ -248,6 +248,98 @@ START_TEST(forbidden_calls_are_refused_by_name)
 }
 END_TEST
 
+/* Each way to give the driver a host function, and what has it then. */
+typedef void given(caller *by, griddep_chain **chain, griddep_graph **graph);
+
+static void give_to_chain(caller *by, griddep_chain **chain, int32_t mode)
+{
+    ck_good(griddep_chain_create(runtime, chain, &error));
+    ck_good(griddep_chain_add_host(*chain, NULL, call_back, by, &error));
+    ck_good(griddep_chain_run(*chain, mode, stream, &error));
+}
+
+static void give_to_stream_chain(caller *by, griddep_chain **chain, griddep_graph **graph)
+{
+    (void)graph;
+    give_to_chain(by, chain, GRIDDEP_MODE_PDL);
+}
+
+static void give_to_graph_chain(caller *by, griddep_chain **chain, griddep_graph **graph)
+{
+    (void)graph;
+    give_to_chain(by, chain, GRIDDEP_MODE_GRAPH);
+}
+
+static void give_to_captured_chain(caller *by, griddep_chain **chain, griddep_graph **graph)
+{
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    give_to_chain(by, chain, GRIDDEP_MODE_SERIAL);
+    ck_good(griddep_graph_capture_end(runtime, stream, graph, &error));
+    ck_good(griddep_graph_launch(*graph, stream, &error));
+}
+
+static void give_to_node(caller *by, griddep_chain **chain, griddep_graph **graph)
+{
+    uint32_t node;
+
+    (void)chain;
+    ck_good(griddep_graph_create(runtime, graph, &error));
+    ck_good(griddep_graph_add_host(*graph, call_back, by, &node, &error));
+    ck_good(griddep_graph_launch(*graph, stream, &error));
+}
+
+/* The child is a copy of the driver's, the graph takes over the nodes of another one. */
+static void give_to_updated_child(caller *by, griddep_chain **chain, griddep_graph **graph)
+{
+    griddep_graph *inner = NULL, *outer = NULL;
+    uint32_t node;
+
+    give_to_node(by, chain, &inner);
+    sem_wait(&by->called);
+    *by = (caller){.refused = {0}};
+    ck_good(griddep_chain_create(runtime, &by->chain, &error));
+    ck_good(griddep_completion_create(runtime, &by->completion, &error));
+    ck_good(griddep_stream_create(runtime, &by->stream, &error));
+    for (int i = 0; i < 2; i++) {
+        griddep_graph **made = i ? &outer : graph;
+        ck_good(griddep_graph_create(runtime, made, &error));
+        ck_good(griddep_graph_add_child(*made, inner, &node, &error));
+    }
+    ck_good(griddep_graph_instantiate(*graph, &error));
+    ck_good(griddep_graph_update(*graph, outer, &error));
+    griddep_graph_destroy(inner);
+    griddep_graph_destroy(outer);
+    ck_good(griddep_graph_launch(*graph, stream, &error));
+}
+
+static given *const ways[] = {give_to_stream_chain, give_to_graph_chain, give_to_captured_chain,
+                              give_to_node, give_to_updated_child};
+
+/* What has the function is ended while it may still have to be called. */
+START_TEST(forbidden_calls_are_refused_in_chains_and_nodes)
+{
+    griddep_chain *chain = NULL;
+    griddep_graph *graph = NULL;
+    caller by = {0};
+
+    setup();
+    sem_init(&by.called, 0, 0);
+    ck_good(griddep_chain_create(runtime, &by.chain, &error));
+    ck_good(griddep_completion_create(runtime, &by.completion, &error));
+    ck_good(griddep_stream_create(runtime, &by.stream, &error));
+    ways[_i](&by, &chain, &graph);
+    griddep_chain_destroy(chain);
+    griddep_graph_destroy(graph);
+    sem_wait(&by.called);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(by.refused[i], GRIDDEP_ERROR_CALLBACK);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_int_eq(by.allowed[i], GRIDDEP_OK);
+    ck_good(griddep_stream_synchronize(runtime, stream, &error));
+    teardown();
+}
+END_TEST
+
 static void close_there(void *user)
 {
     griddep_runtime_close(runtime);
@@ -557,6 +649,8 @@ int main(void)
     tcase_add_test(cases, functions_are_called_without_waiting);
     tcase_add_test(cases, captured_functions_run_with_the_graph);
     tcase_add_test(cases, forbidden_calls_are_refused_by_name);
+    tcase_add_loop_test(cases, forbidden_calls_are_refused_in_chains_and_nodes, 0,
+                        sizeof ways / sizeof *ways);
     tcase_add_test(cases, a_function_may_close_the_runtime);
     tcase_add_test(cases, descriptors_become_readable);
     tcase_add_test(cases, a_completion_ends_at_any_time);

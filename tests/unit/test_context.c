@@ -2,6 +2,9 @@
  * once for each time it needs it, and changes nothing. The header says which functions there
  * are. */
 #include <check.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +13,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "unit/fail_alloc.h"
 
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .u32 variable;\n"
@@ -555,6 +559,144 @@ START_TEST(no_function_is_forgotten)
 }
 END_TEST
 
+/* ---- what a call may cost ---- */
+
+enum { ROW_WORDS = 96 };
+
+static struct {
+    char letters[4], words[ROW_WORDS][40];
+    int count;
+} rows[8];
+static int row_count;
+
+/* The rows of "Cost" in the header: letters in one column, names behind them. */
+static void read_rows(void)
+{
+    FILE *file = fopen(SOURCE_DIRECTORY "/include/griddep.h", "r");
+    char line[512];
+    bool inside = false;
+
+    row_count = 0;
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file)) {
+        char *at = line + strlen(" *             ");
+        inside = (inside || strstr(line, " * Cost  ")) && !strstr(line, " * Process");
+        if (!inside || strlen(line) < 20 || strncmp(line, " *             ", 15) != 0 ||
+            strspn(at, "WAL- ") < 5)
+            continue;
+        if (*at != ' ') {
+            ck_assert_int_lt(row_count, (int)(sizeof rows / sizeof *rows));
+            sscanf(at, "%3s", rows[row_count].letters);
+            rows[row_count++].count = 0;
+        }
+        for (char *word = strtok(at + 5, " \n"); word; word = strtok(NULL, " \n")) {
+            ck_assert_int_lt(rows[row_count - 1].count, ROW_WORDS);
+            strcpy(rows[row_count - 1].words[rows[row_count - 1].count++], word);
+        }
+    }
+    fclose(file);
+    ck_assert_int_ge(row_count, 4);
+}
+
+/* The first word that fits, among all: its row and its number. */
+static void find_row(const char *name, int *row, int *word)
+{
+    for (*row = 0; *row < row_count; ++*row)
+        for (*word = 0; *word < rows[*row].count; ++*word)
+            if (fnmatch(rows[*row].words[*word], name, 0) == 0)
+                return;
+}
+
+static const char *cost_of(const char *function)
+{
+    int row, word;
+
+    find_row(function + strlen("griddep_"), &row, &word);
+    ck_assert_msg(row < row_count, "%s has no row", function);
+    return rows[row].letters;
+}
+
+/* Every exported function has a row, and every word of a row a function. */
+START_TEST(each_cost_is_stated)
+{
+    static bool used[8][ROW_WORDS];
+    FILE *exported = fopen(SOURCE_DIRECTORY "/libgriddep.map", "r");
+    char line[256], name[128];
+    int row, word, functions = 0;
+
+    read_rows();
+    ck_assert_ptr_nonnull(exported);
+    while (fgets(line, sizeof line, exported)) {
+        if (sscanf(line, " griddep_%127[a-z_0-9];", name) != 1)
+            continue;
+        find_row(name, &row, &word);
+        ck_assert_msg(row < row_count, "griddep_%s has no row", name);
+        used[row][word] = true;
+        functions++;
+    }
+    fclose(exported);
+    ck_assert_int_gt(functions, 200);
+    for (row = 0; row < row_count; row++)
+        for (word = 0; word < rows[row].count; word++)
+            ck_assert_msg(used[row][word], "%s stands for no function", rows[row].words[word]);
+}
+END_TEST
+
+/* Calls of the driver that wait for the device, or that it may wait in. */
+static const char *const waits[] = {
+    "cuCtxSynchronize",   "cuStreamSynchronize", "cuEventSynchronize",
+    "cuMemAlloc",         "cuMemFree",           "cuMemHostAlloc",
+    "cuMemFreeHost",      "cuMemHostRegister",   "cuMemHostUnregister",
+    "cuModuleLoadDataEx", "cuModuleUnload",      "cuGraphInstantiateWithFlags",
+    "cuStreamDestroy"};
+
+static uint64_t count_waits(void)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        sum += fake_driver_calls(waits[i]);
+    return sum;
+}
+
+static atomic_ulong locks;
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    atomic_fetch_add(&locks, 1);
+    return __real_pthread_mutex_lock(mutex);
+}
+
+/* A call whose row has no W makes no call of the driver that waits, one without L takes no lock,
+ * and one without A never lacks memory, whichever allocation fails. */
+START_TEST(no_call_costs_more_than_is_stated)
+{
+    const char *letters;
+
+    read_rows();
+    letters = cost_of(calls[_i].name);
+    open_world();
+    const uint64_t waited = count_waits(), before = atomic_load(&locks);
+    calls[_i].call();
+    const uint64_t after = atomic_load(&locks);
+    if (!strchr(letters, 'L')) /* nor does it call the driver, which has locks of its own here */
+        ck_assert_msg(after == before, "%s takes a lock", calls[_i].name);
+    if (!strchr(letters, 'W'))
+        ck_assert_msg(count_waits() == waited, "%s may wait", calls[_i].name);
+    close_world();
+    for (long n = 0; n < 4 && !strchr(letters, 'A'); n++) {
+        open_world();
+        fail_alloc_after(n);
+        int32_t status = calls[_i].call();
+        fail_alloc_after(-1);
+        ck_assert_msg(status != GRIDDEP_ERROR_MEMORY, "%s allocates", calls[_i].name);
+        close_world();
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("context");
@@ -567,6 +709,8 @@ int main(void)
     close(made);
     tcase_add_loop_test(tcase, a_context_that_cannot_be_entered_is_told, 0, CALLS_COUNT);
     tcase_add_test(tcase, no_function_is_forgotten);
+    tcase_add_test(tcase, each_cost_is_stated);
+    tcase_add_loop_test(tcase, no_call_costs_more_than_is_stated, 0, CALLS_COUNT);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

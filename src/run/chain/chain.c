@@ -157,12 +157,13 @@ static int32_t launch_move(const griddep_chain *chain, const gd_chain_launch *la
 {
     const gd_driver *driver = chain->runtime->driver;
     const gd_chain_move *move = &launch->move;
+
+    if (launch->node == GRIDDEP_GRAPH_NODE_HOST)
+        return gd_host_add(chain->runtime, stream, move->function, move->user, error);
     gd_CUresult result =
         launch->node == GRIDDEP_GRAPH_NODE_COPY
             ? driver->cuMemcpyAsync(move->target, move->source, (size_t)move->bytes, stream)
-        : launch->node == GRIDDEP_GRAPH_NODE_FILL
-            ? driver->cuMemsetD8Async(move->target, move->value, (size_t)move->bytes, stream)
-            : driver->cuLaunchHostFunc(stream, move->function, move->user);
+            : driver->cuMemsetD8Async(move->target, move->value, (size_t)move->bytes, stream);
 
     if (result == GD_CUDA_SUCCESS)
         return GRIDDEP_OK;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "run/launch/event.h"
+#include "run/host.h"
 #include "run/graph/graph.h"
 
 /* ---- order ---- */
@@ -145,15 +146,12 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
                               gd_CUgraphNode *made)
 {
     const gd_driver *driver = build->graph->runtime->driver;
-    const gd_CUDA_HOST_NODE_PARAMS host = {.fn = node->function, .userData = node->user};
 
     switch (node->type) {
     case GRIDDEP_GRAPH_NODE_COPY:
         return add_copy(build, node, count, made);
     case GRIDDEP_GRAPH_NODE_FILL:
         return add_fill(build, node, count, made);
-    case GRIDDEP_GRAPH_NODE_HOST:
-        return driver->cuGraphAddHostNode(made, build->handle, build->before, count, &host);
     case GRIDDEP_GRAPH_NODE_EVENT_WAIT:
         return driver->cuGraphAddEventWaitNode(made, build->handle, build->before, count,
                                                node->event);
@@ -163,6 +161,20 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
     default:
         return driver->cuGraphAddEmptyNode(made, build->handle, build->before, count);
     }
+}
+
+static int32_t add_host(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
+                        griddep_error *error)
+{
+    const gd_graph_node *node = &build->content->nodes[index];
+    struct gd_host_call *call = gd_host_make_call(node->function, node->user);
+
+    if (!call)
+        return gd_error_memory(error);
+    gd_CUresult result = gd_host_add_node(build->graph->runtime->driver, build->handle,
+                                          build->before, count, call, made);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
+                                     : gd_graph_fail_node(build->content, index, result, error);
 }
 
 /* Gives nodes and edges to a driver's graph, which is empty, and lists its nodes. */
@@ -259,6 +271,8 @@ static int32_t add_node(const builder *build, uint32_t index, griddep_error *err
     }
     if (node->type == GRIDDEP_GRAPH_NODE_KERNEL)
         return add_kernel(build, index, count, &build->nodes[index], error);
+    if (node->type == GRIDDEP_GRAPH_NODE_HOST)
+        return add_host(build, index, count, &build->nodes[index], error);
     if (node->type == GRIDDEP_GRAPH_NODE_CHILD)
         return add_child(build, index, count, &build->nodes[index], error);
     if (node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL)

@@ -1,0 +1,88 @@
+#!/bin/sh
+# The Python binding's type hints and docstrings: mypy takes the binding in its strict mode and the programs that use it, and refuses what uses it wrongly;
+# everything public has a docstring. PYTHON3 names the interpreter, MYPY the type checker.
+# shellcheck disable=SC2317 # functions are called by way of check
+set -u
+
+source_root=${srcdir:-$(dirname "$0")/../..}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+. "$source_root/tests/cases.sh"
+python=${PYTHON3:-python3}
+binding=$source_root/bindings/python/griddep.py
+command -v "$python" >/dev/null || {
+    echo "skipped: there is no python3"
+    exit 77
+}
+
+# Of classes too that others are made from; not of the C structs, whose fields the header explains.
+has_docstrings() {
+    "$python" - "$binding" <<'END'
+import ast
+import sys
+
+
+def missing(node, prefix=""):
+    for each in node.body:
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            private = each.name.startswith(("_", "c_")) and not isinstance(each, ast.ClassDef)
+            if not private and not each.name.startswith("c_") and not ast.get_docstring(each):
+                yield f"{prefix}{each.name} (line {each.lineno})"
+            if isinstance(each, ast.ClassDef):
+                yield from missing(each, f"{each.name}.")
+
+
+found = list(missing(ast.parse(open(sys.argv[1], encoding="utf-8").read())))
+sys.exit(f"without a docstring: {', '.join(found)}" if found else 0)
+END
+}
+
+check "all that is public has a docstring" has_docstrings
+mypy=$(command -v "${MYPY:-mypy}") || {
+    echo "skipped: there is no mypy, which checks the type hints"
+    skipped=$((skipped + 1))
+    finish
+}
+
+types() {
+    MYPYPATH=$source_root/bindings/python "$mypy" --cache-dir "$work/cache" "$@"
+}
+
+# A line of a program, and a word of what mypy must say of it; no word: it must take it.
+judged() {
+    said=$2
+    printf 'import griddep\n\n\ndef use(runtime: griddep.Runtime, chain: griddep.Chain, kernel: griddep.Kernel) -> None:\n    %s\n' "$1" >"$work/use.py"
+    types --strict "$work/use.py" >"$work/judged"
+    status=$?
+    cat "$work/judged"
+    if [ -n "$said" ]; then
+        [ "$status" -eq 1 ] && [ "$(grep -c ': error: ' "$work/judged")" -eq 1 ] && grep -q "$said" "$work/judged"
+    else
+        [ "$status" -eq 0 ]
+    fi
+}
+
+check "the binding in strict mode" types --strict "$binding"
+check "the example" types --check-untyped-defs "$source_root/bindings/python/example.py"
+check "the server" types --strict --ignore-missing-imports "$source_root/examples/server/server.py"
+while IFS='|' read -r line said; do
+    check "$line" judged "$line" "$said"
+done <<'END'
+kernel.launch(132, (256, 1), [runtime.allocate(4), 0.5, 7])|
+kernel.launch("132", 256, [])|"launch" of "Kernel"
+kernel.launch(132, 256)|"arguments"
+runtime.stream(priority="high")|"priority"
+runtime.load(5)|"load" of "Runtime"
+runtime.notify(lambda failure: print(failure and failure.status))|
+runtime.notify(runtime.allocate)|"notify" of "Runtime"
+chain.run("pdl", runtime.stream())|
+chain.run(stream=2.5)|"stream"
+print(chain.add(kernel, 1, 32, []) + 1, len(chain))|
+chain.rum()|"rum"
+with griddep.Runtime() as opened: print(opened.info().multiprocessors)|
+print(runtime.read(0, bytearray(4)).hex())|
+print(runtime.read(0, bytearray(4)).hexes())|"hexes"
+graph: int = runtime.graph()|"Graph"
+runtime.write_async(runtime.pinned(8), b"12345678")|"Pinned"
+END
+finish
