@@ -923,8 +923,10 @@ int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_option
 enum {
     GRIDDEP_MODULE_LINE_INFO = 1,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
     GRIDDEP_MODULE_DEBUG = 2,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
-    GRIDDEP_MODULE_VERBOSE = 4     /* ask the compiler for register and memory use:
+    GRIDDEP_MODULE_VERBOSE = 4,    /* ask the compiler for register and memory use:
                                     * griddep_module_info.log */
+    GRIDDEP_MODULE_PTX = 8         /* of a fatbin load the PTX, also where it has a cubin for the
+                                    * device: PTX can be checked, traced and tuned */
 };
 
 enum {
@@ -960,12 +962,19 @@ typedef struct griddep_module_info {
                              * the driver could */
     uint32_t from_store;    /* 1: what NVRTC makes of this CUDA C++ came out of the store */
     uint32_t kernel_count;
+    int32_t code;           /* GRIDDEP_IMAGE_*: what the driver was given. Of a fatbin PTX or CUBIN;
+                             * FATBIN where the driver had to choose */
+    int32_t architecture;   /* that the fatbin has this code for: 90 for sm_90; 0 for others */
 } griddep_module_info;
 
 /* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen
- * from the first bytes. The image is copied where it is still needed. PTX that the driver refuses:
- * SYNTAX or COMPILE, with the position, the compiler's text and the PTX line quoted. A cubin for
- * another chip, or no image at all: IMAGE. options may be NULL. */
+ * from the first bytes. The image is copied where it is still needed. Of a fatbin, as nvcc makes
+ * them (compressed or not), the library takes what a driver would: the newest cubin that runs on
+ * the device, else the newest PTX, so that the traits of its kernels are those of the code that
+ * runs. PTX that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and
+ * the PTX line quoted. A cubin for another chip, or no image at all: IMAGE. The structure that nvcc
+ * registers for host code has a pointer to a fatbin in it, and is refused: it may come from a file,
+ * where the pointer means nothing. options may be NULL. */
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
                             const griddep_module_options *options, griddep_module **module,
                             griddep_error *error);

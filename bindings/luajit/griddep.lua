@@ -105,6 +105,7 @@ enum {
     GRIDDEP_MODULE_LINE_INFO = 1,
     GRIDDEP_MODULE_DEBUG = 2,
     GRIDDEP_MODULE_VERBOSE = 4,
+    GRIDDEP_MODULE_PTX = 8,
     GRIDDEP_OPTIMIZATION_DEFAULT = 0,
     GRIDDEP_OPTIMIZATION_NONE = -1,
     GRIDDEP_IMAGE_PTX = 1,
@@ -368,7 +369,7 @@ typedef struct griddep_module_options {
 } griddep_module_options;
 typedef struct griddep_module_info {
     uint32_t size; int32_t image; const char *name; const char *log; const griddep_ptx *ptx; uint32_t from_store;
-    uint32_t kernel_count;
+    uint32_t kernel_count; int32_t code; int32_t architecture;
 } griddep_module_info;
 typedef struct griddep_kernel_info {
     uint32_t size; uint32_t traits; const char *name; void *function; uint32_t parameter_count;

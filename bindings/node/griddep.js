@@ -102,6 +102,7 @@ const constants = {
   MODULE_LINE_INFO: 1,
   MODULE_DEBUG: 2,
   MODULE_VERBOSE: 4,
+  MODULE_PTX: 8,
   OPTIMIZATION_DEFAULT: 0,
   OPTIMIZATION_NONE: -1,
   IMAGE_PTX: 1,
@@ -355,7 +356,7 @@ koffi.struct('griddep_module_options', {
 });
 koffi.struct('griddep_module_info', {
   size: 'uint32_t', image: 'int32_t', name: 'const char *', log: 'const char *', ptx: 'void *',
-  from_store: 'uint32_t', kernel_count: 'uint32_t',
+  from_store: 'uint32_t', kernel_count: 'uint32_t', code: 'int32_t', architecture: 'int32_t',
 });
 koffi.struct('griddep_kernel_info', {
   size: 'uint32_t', traits: 'uint32_t', name: 'const char *', function: 'void *', parameter_count: 'uint32_t',

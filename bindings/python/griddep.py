@@ -174,6 +174,7 @@ TRIGGER_LOOP = 8
 MODULE_LINE_INFO = 1
 MODULE_DEBUG = 2
 MODULE_VERBOSE = 4
+MODULE_PTX = 8
 OPTIMIZATION_DEFAULT = 0
 OPTIMIZATION_NONE = -1
 IMAGE_PTX = 1
@@ -645,6 +646,8 @@ class c_module_info(_Struct):
         ("ptx", c_void_p),
         ("from_store", c_uint32),
         ("kernel_count", c_uint32),
+        ("code", c_int32),
+        ("architecture", c_int32),
     ]
 
 

@@ -111,6 +111,7 @@ module Griddep
     MODULE_LINE_INFO = 1
     MODULE_DEBUG = 2
     MODULE_VERBOSE = 4
+    MODULE_PTX = 8
     OPTIMIZATION_DEFAULT = 0
     OPTIMIZATION_NONE = -1
     IMAGE_PTX = 1
@@ -380,7 +381,7 @@ module Griddep
 
     CModuleInfo = struct([
       "uint32_t size", "int32_t image", "void *name", "void *log", "void *ptx", "uint32_t from_store",
-      "uint32_t kernel_count",
+      "uint32_t kernel_count", "int32_t code", "int32_t architecture",
     ])
 
     CKernelInfo = struct([

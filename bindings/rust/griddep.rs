@@ -143,6 +143,7 @@ pub const TRIGGER_LOOP: i32 = 8;
 pub const MODULE_LINE_INFO: i32 = 1;
 pub const MODULE_DEBUG: i32 = 2;
 pub const MODULE_VERBOSE: i32 = 4;
+pub const MODULE_PTX: i32 = 8;
 pub const OPTIMIZATION_DEFAULT: i32 = 0;
 pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;
@@ -626,6 +627,8 @@ pub struct ModuleInfo {
     pub ptx: *const Ptx,
     pub from_store: u32,
     pub kernel_count: u32,
+    pub code: i32,
+    pub architecture: i32,
 }
 
 #[repr(C)]

@@ -170,6 +170,13 @@ class Binding(unittest.TestCase):
     def result(self, z, stream=None):
         return self.runtime.read(z, array.array("f", bytes(4 * COUNT)), stream).tolist()
 
+    def test_ptx_in_a_fatbin_is_known(self):
+        path = pathlib.Path(os.environ["PTX"]).parent.parent / "golden/image/kernels.zstd.fatbin"
+        module = self.runtime.load(path.read_bytes(), flags=griddep.MODULE_PTX)
+        info = module.info()
+        self.assertEqual((info.image, info.code), (griddep.IMAGE_FATBIN, griddep.IMAGE_PTX))
+        self.assertTrue(module.kernel("scale").info().traits & griddep.TRAIT_WAITS_ALWAYS)
+
     def test_every_mode_gives_the_result_and_says_why(self):
         for mode in ("serial", "pdl", "graph", "graph-pdl", griddep.MODE_PDL):
             x, y, z = self.memory()

@@ -6,28 +6,8 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/fatbin.h"
 #include "run/module/image.h"
-
-static const uint32_t fatbin_magic = 0xba55ed50u;
-static const uint32_t fatbin_wrapper_magic = 0x466243b1u;
-
-typedef struct fatbin_header {
-    uint32_t magic;
-    uint16_t version;
-    uint16_t header_bytes;
-    uint64_t bytes; /* of its entries */
-} fatbin_header;
-
-/* The beginning of an entry of a fatbin, as nvcc (CUDA 12.0 to 13.0) writes it. */
-typedef struct fatbin_entry {
-    uint16_t kind, version;
-    uint32_t header_bytes;
-    uint64_t bytes;            /* behind its header */
-    uint32_t compressed_bytes; /* of these; 0: they are not compressed */
-    uint32_t options;          /* offset in the header */
-} fatbin_entry;
-
-enum { FATBIN_CUBIN = 2 };
 
 static int32_t reject(griddep_error *error, const char *name, const char *what)
 {
@@ -49,43 +29,19 @@ static int32_t examine_cubin(gd_view image, const char *name, griddep_error *err
     return GRIDDEP_ERROR_IMAGE;
 }
 
-/* Entries follow one another up to the end of the fatbin. */
-static int32_t examine_entries(gd_view entries, const char *name, griddep_error *error)
-{
-    gd_view header, bytes;
-    fatbin_entry entry;
-
-    for (uint64_t at = 0; at < entries.size; at += entry.header_bytes + entry.bytes) {
-        if (!gd_view_copy(entries, at, &entry, sizeof entry) || entry.header_bytes < sizeof entry ||
-            entry.options > entry.header_bytes ||
-            !gd_view_part(entries, at, entry.header_bytes, &header) ||
-            !gd_view_part(entries, at + entry.header_bytes, entry.bytes, &bytes) ||
-            entry.compressed_bytes > entry.bytes)
-            return reject(error, name,
-                          "an entry of this fatbin lies beyond the end of the data; the file is "
-                          "cut off or damaged");
-        int32_t status = entry.kind == FATBIN_CUBIN && !entry.compressed_bytes
-                             ? examine_cubin(bytes, name, error)
-                             : GRIDDEP_OK;
-        if (status)
-            return status;
-    }
-    return GRIDDEP_OK;
-}
-
 static int32_t examine_fatbin(gd_view image, const char *name, griddep_error *error)
 {
-    fatbin_header header;
-    gd_view entries;
+    const char *wrong = gd_fatbin_check(image);
+    int32_t status = GRIDDEP_OK;
+    gd_fatbin_entry entry;
 
-    if (!gd_view_copy(image, 0, &header, sizeof header))
-        return reject(error, name, "this fatbin ends inside its header");
-    if (header.header_bytes < sizeof header ||
-        !gd_view_part(image, header.header_bytes, header.bytes, &entries))
-        return reject(
-            error, name,
-            "this fatbin says that it is longer than the data; the file is cut off or damaged");
-    return examine_entries(entries, name, error);
+    if (wrong)
+        return reject(error, name, wrong);
+    for (uint64_t at = 0; !status && gd_fatbin_next(image, &at, &entry);) {
+        if (entry.kind == GD_FATBIN_CUBIN && !entry.packed)
+            status = examine_cubin(entry.stored, name, error);
+    }
+    return status;
 }
 
 /* PTX is text: no zero byte but at the end, and a ".version" in it (PTX ISA, Module-Level
@@ -114,11 +70,11 @@ int32_t gd_image_examine(const void *image, uint64_t bytes, const char *name, in
         *kind = GRIDDEP_IMAGE_CUBIN;
         return examine_cubin(view, name, error);
     }
-    if (magic == fatbin_magic) {
+    if (magic == GD_FATBIN_MAGIC) {
         *kind = GRIDDEP_IMAGE_FATBIN;
         return examine_fatbin(view, name, error);
     }
-    if (magic == fatbin_wrapper_magic)
+    if (magic == GD_FATBIN_WRAPPER_MAGIC)
         return reject(
             error, name,
             "this is a fatbin wrapper with a pointer in it; give the fatbin that it points to");
