@@ -96,6 +96,7 @@ complete -c griddep -n '__fish_seen_subcommand_from graph' -l help -d 'print thi
 complete -c griddep -n '__fish_seen_subcommand_from graph' -F
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l mode -x -a 'serial pdl graph graph-pdl' -d 'of a chain: serial, pdl, graph or graph-pdl (the default)'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l no-measure -d 'of a chain: predict, and run nothing'
+complete -c griddep -n '__fish_seen_subcommand_from explain' -l all -d 'of a chain: also list the conditions that are met'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l rounds -d 'of a chain: also its first launch behind the last one, when it runs many times'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l device -r -F -d 'device number, from 0'

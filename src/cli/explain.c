@@ -128,6 +128,8 @@ int gd_command_explain(int argc, char **argv)
          "of a chain: serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing",
          &request.no_measure, 0, 0},
+        {GD_OPTION_FLAG, "all", NULL, "of a chain: also list the conditions that are met",
+         &request.all, 0, 0},
         {GD_OPTION_FLAG, "rounds", NULL,
          "of a chain: also its first launch behind the last one, when it runs many times",
          &request.rounds, 0, 0},
@@ -140,11 +142,12 @@ int gd_command_explain(int argc, char **argv)
         .name = "explain",
         .summary = "Tells, hop by hop, why the launches of a chain overlap or do not; or what the "
                    "codes of findings mean.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--rounds] [--json]\n"
+        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--all] [--rounds] [--json]\n"
                     "[CODE]... [--json | --markdown]",
-        .details = "For a chain it lists the conditions of each overlap in order, met or not, "
-                   "with their numbers, predicts, and measures: kernels that note when they run "
-                   "take the place of the chain's. It says where both differ. For codes it tells "
+        .details = "For a chain it predicts each overlap, measures it (kernels that note when they "
+                   "run take the place of the chain's), and lists the conditions that are not met, "
+                   "with their numbers; --all lists the others too. It says where prediction and "
+                   "measurement differ. For codes it tells "
                    "what they mean and what to do, and needs no driver; without a code it lists "
                    "them all.\n",
         .examples = examples,
@@ -163,12 +166,11 @@ int gd_command_explain(int argc, char **argv)
     request.json = json;
     if (code < 0 && count == 1 && gd_planfile_is(words[0]))
         code = gd_chainexplain_run(&request);
-    if (code < 0 && (request.mode != NULL || request.no_measure || request.rounds ||
+    if (code < 0 && (request.mode != NULL || request.no_measure || request.all || request.rounds ||
                      gd_device_is_chosen(&request.device)))
-        code = gd_message_error(
-            GD_EXIT_USAGE,
-            "--mode, --no-measure, --rounds and options of the driver go with a chain file, which "
-            "ends in .yaml or .yml");
+        code = gd_message_error(GD_EXIT_USAGE, "--mode, --no-measure, --all, --rounds and options "
+                                               "of the driver go with a chain file, which "
+                                               "ends in .yaml or .yml");
     if (code < 0)
         code = explain(words, count, json);
     free(words);

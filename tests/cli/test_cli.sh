@@ -190,7 +190,7 @@ check "unknown kernel" 2 err "the shelf has no kernel 'vectoradd'; did you mean 
 run kernels shwo vector_add
 check "unknown action" 2 err "kernels has no action 'shwo'; did you mean 'show'?"
 run kernels show
-check "show what" 2 err "usage: griddep kernels list"
+check "show what" 2 err "usage: griddep kernels show NAME"
 
 # ---- chain files that are not right: each bad_*.yaml with the message in its .expect
 

@@ -180,8 +180,8 @@ START_TEST(all_conditions_met)
         strstr(find(explanation, "producer triggers").text, "first at 6:5 of k.ptx"));
     ck_assert_ptr_nonnull(strstr(
         find(explanation, "registers").text,
-        "early keeps 1 CTA on an SM: 2048 of its 65536 registers; a CTA of early takes 2048"));
-    ck_assert_ptr_nonnull(strstr(find(explanation, "room beside").text, "takes 15 of early"));
+        "1 CTA of early on an SM uses 2048 of its 65536 registers; a CTA of early needs 2048"));
+    ck_assert_ptr_nonnull(strstr(find(explanation, "room beside").text, "has room for 15 of early"));
     ck_status(griddep_explanation_get(explanation, 19, &condition, &error),
               GRIDDEP_ERROR_NOT_FOUND);
     griddep_explanation_destroy(explanation);
@@ -272,12 +272,12 @@ static const struct {
      .condition = "room beside",
      .met = 1,
      .overlap = GRIDDEP_OVERLAP_FULL,
-     .says = "an SM takes 1 of early"},
+     .says = "room for 1"},
     {.before = {"early", 264, 1024, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "threads",
      .overlap = GRIDDEP_OVERLAP_TAIL,
-     .says = "early keeps 2 CTAs on an SM: 2048 of its 2048 threads"},
+     .says = "2 CTAs of early on an SM use 2048 of its 2048 threads"},
     {.before = {"early", 132, 32, 200 * 1024, 0, NULL, 0},
      .after = {"early", 132, 32, 100 * 1024, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,

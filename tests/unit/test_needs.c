@@ -120,7 +120,8 @@ static void ask(int32_t version, const char *chip, line *const *asked, int count
         GRIDDEP_OK);
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
-        ck_assert_int_eq(griddep_findings_get(findings, i, &finding, &error), GRIDDEP_OK);
+        if (griddep_findings_get(findings, i, &finding, &error) != GRIDDEP_OK)
+            ck_abort_msg("finding %u: %s", (unsigned)i, error.text);
         int at = finding.line - first;
         if (finding.severity == GRIDDEP_SEVERITY_ERROR && at >= 0 && at < count)
             snprintf(codes[at], sizeof codes[at], "%s", finding.code);
@@ -146,10 +147,11 @@ static int replay(int32_t version, const char *chip, expectation *asks, expectat
         ask(version, chip, part, count, codes);
         for (int k = 0; k < count; k++) {
             bool wanted = taken(part[k], version, chip), said = codes[k][0] == 0;
-            ck_assert_msg(wanted == said, ".version %d.%d, .target %s: %.*s: ptxas %s it, %s",
-                          (int)(version / 10), (int)(version % 10), chip,
-                          (int)strcspn(part[k]->instruction, "\n"), part[k]->instruction,
-                          wanted ? "takes" : "refuses", said ? "the check takes it" : codes[k]);
+            if (wanted != said)
+                ck_abort_msg(".version %d.%d, .target %s: %.*s: ptxas %s it, %s",
+                             (int)(version / 10), (int)(version % 10), chip,
+                             (int)strcspn(part[k]->instruction, "\n"), part[k]->instruction,
+                             wanted ? "takes" : "refuses", said ? "the check takes it" : codes[k]);
         }
         all += count;
         count = 0;

@@ -9,6 +9,8 @@
 
 #include "griddep.h"
 
+#include "base/plural.h"
+
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/options.h"
@@ -31,9 +33,11 @@ typedef struct gd_hop_report {
     const char *unmeasured;     /* why nothing could be measured, or NULL */
 } gd_hop_report;
 
-static const char *met_text(int32_t met)
+static const char *met_text(const griddep_condition *condition)
 {
-    return met > 0 ? "met" : met == 0 ? "not met" : "not known";
+    if (condition->met != 0)
+        return condition->met > 0 ? "met" : "not known";
+    return condition->decisive ? "not met" : "limits it";
 }
 
 /* Whether prediction and measurement say the same; a prediction that is not known agrees with
@@ -68,13 +72,34 @@ static void print_measured(const gd_hop_report *hop)
                     measured->lead > 0 ? "before" : "after", hop->info.producer, measured->shortest,
                     measured->longest, GD_OVERLAP_RUNS);
     if (!agrees(hop))
-        puts("  prediction and measurement differ");
+        gd_output_print("  prediction and measurement differ\n");
 }
 
-static void print_hop(const gd_hop_report *hop)
+/* Those that are met say what is as it should be: they are counted, unless all are asked for. */
+static void print_conditions(const gd_hop_report *hop, bool all)
 {
     gd_columns columns = {.column_count = 3, .left = ~0U};
     griddep_condition condition = {.size = sizeof(condition)};
+    uint32_t left_out = 0;
+    for (uint32_t i = 0;
+         griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+        if (condition.met > 0 && !all) {
+            left_out++;
+            continue;
+        }
+        gd_columns_add(&columns, "  %s", met_text(&condition));
+        gd_columns_add(&columns, "%s", condition.name);
+        gd_columns_add(&columns, "%s", condition.text);
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+    if (left_out > 0)
+        gd_output_print("  %u %s met\n", (unsigned)left_out,
+                        gd_plural(left_out, "condition is", "conditions are"));
+}
+
+static void print_hop(const gd_hop_report *hop, bool all)
+{
     puts("");
     if (hop->next_round)
         gd_output_print("next round: %s", hop->info.consumer);
@@ -84,17 +109,10 @@ static void print_hop(const gd_hop_report *hop)
         gd_output_print(" (%s%s)", hop->is_kernel ? "kernel " : "", hop->kernel);
     if (hop->info.producer != NULL)
         gd_output_print(" behind %s", hop->info.producer);
-    puts("");
-    for (uint32_t i = 0;
-         griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
-        gd_columns_add(&columns, "  %s", met_text(condition.met));
-        gd_columns_add(&columns, "%s", condition.name);
-        gd_columns_add(&columns, "%s", condition.text);
-    }
-    gd_columns_print(&columns);
-    gd_columns_free(&columns);
+    gd_output_print("\n");
     gd_output_print("  prediction: %s\n", hop->info.text);
     print_measured(hop);
+    print_conditions(hop, all);
 }
 
 /* ---- JSON ---- */
@@ -176,12 +194,16 @@ static int explain_hops(gd_chain_report *report, const gd_session *session)
     return code;
 }
 
-static void print_report(const gd_chain_report *report)
+static void print_report(const gd_chain_report *report, bool all)
 {
     gd_device_print(&report->device);
     gd_output_print("chain %s, mode %s\n", report->plan->name, griddep_mode_name(report->mode));
     for (uint32_t i = 0; i < report->hop_count; i++)
-        print_hop(&report->hops[i]);
+        print_hop(&report->hops[i], all);
+    if (all)
+        return;
+    puts("");
+    gd_output_print("--all also lists the conditions that are met\n");
 }
 
 static void print_report_json(const gd_chain_report *report)
@@ -216,7 +238,7 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
     if (code == 0 && request->json)
         print_report_json(report);
     else if (code == 0)
-        print_report(report);
+        print_report(report, request->all);
     free(unmeasured);
     gd_session_close(&session);
     griddep_runtime_close(runtime);

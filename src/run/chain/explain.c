@@ -350,8 +350,7 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
             "%s triggers in a function that it calls", hop->producer.name);
     else
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
-            "%s triggers, first at %" PRId32 ":%" PRId32
-            " of %s%s; what it does before that overlaps nothing",
+            "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; nothing overlaps before that",
             hop->producer.name, trigger.line, trigger.column, kernel->module->name,
             trigger.predicated ? ", under a predicate" : "");
 }
@@ -379,17 +378,41 @@ static void explain_resource(griddep_explanation *explanation, const pair *hop, 
     uint64_t left = used < limit ? limit - used : 0;
 
     add(explanation, name, GRIDDEP_REASON_NO_ROOM, left >= after, false,
-        "%s keeps %" PRIu32 " CTA%s on an SM: %" PRIu64 " of its %" PRIu64
-        " %s; a CTA of %s takes %" PRIu64 ", %" PRIu64 " are left",
-        hop->producer.name, hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s",
-        used, limit, unit, hop->consumer.name, after, left);
+        "%" PRIu32 " CTA%s of %s on an SM use%s %" PRIu64 " of its %" PRIu64
+        " %s; a CTA of %s needs %" PRIu64 ", and %" PRIu64 " are free",
+        hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", hop->producer.name,
+        hop->room.residence.full == 1 ? "s" : "", used, limit, unit, hop->consumer.name, after,
+        left);
+}
+
+static void explain_beside(griddep_explanation *explanation, const pair *hop)
+{
+    const gd_room *room = &hop->room;
+    const char *first = hop->producer.name, *second = hop->consumer.name, *lacking = "";
+    const uint32_t full = room->residence.full;
+
+    gd_footprint_fits(&hop->runtime->info, &room->before, room->residence.least, &room->after,
+                      &lacking);
+    if (room->beside_full)
+        add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM, MET, false,
+            "an SM with %" PRIu32 " CTA%s of %s has room for %" PRIu32 " of %s", full,
+            full == 1 ? "" : "s", first, room->beside_full, second);
+    else if (room->beside_tail)
+        add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM, MET, false,
+            "an SM with %" PRIu32 " CTA%s of %s has no room for %s; in the last wave, with %" PRIu32
+            ", it has room for %" PRIu32,
+            full, full == 1 ? "" : "s", first, second, room->residence.least, room->beside_tail);
+    else
+        add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM, UNMET, false,
+            "no room: on an SM with %" PRIu32 " CTA%s of %s a CTA of %s finds too little of this: "
+            "%s; it starts as they end",
+            room->residence.least, room->residence.least == 1 ? "" : "s", first, second, lacking);
 }
 
 static void explain_room(griddep_explanation *explanation, const pair *hop)
 {
     const griddep_runtime_info *info = &hop->runtime->info;
     const gd_footprint *a = &hop->room.before, *b = &hop->room.after;
-    const char *what = "";
 
     explain_grids(explanation, hop);
     explain_resource(explanation, hop, "CTA slots", info->blocks_per_multiprocessor, 1, 1,
@@ -400,14 +423,7 @@ static void explain_room(griddep_explanation *explanation, const pair *hop)
                      a->registers, b->registers, "registers");
     explain_resource(explanation, hop, "shared memory", info->shared_bytes_per_multiprocessor,
                      a->shared, b->shared, "bytes of shared memory");
-    gd_footprint_fits(info, a, hop->room.residence.least, b, &what);
-    add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM,
-        hop->room.beside_full || hop->room.beside_tail, false,
-        "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32
-        ", %" PRIu32 "%s%s",
-        hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", hop->producer.name,
-        hop->room.beside_full, hop->consumer.name, hop->room.residence.least, hop->room.beside_tail,
-        hop->room.beside_tail ? "" : ": what lacks is ", hop->room.beside_tail ? "" : what);
+    explain_beside(explanation, hop);
 }
 
 static void explain_cluster(griddep_explanation *explanation, const pair *hop)
