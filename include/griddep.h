@@ -316,12 +316,12 @@ typedef struct griddep_runtime_info {
  * NVIDIA driver that fails in any other way is an error.
  *
  * After a fault each call that needs the context gives FAULT with the same driver_code, and what is
- * in flight ends with that; ends of objects end them, also where they give FAULT. When all runtimes of the device, and all that
- * came from them, have been ended, a new one has a new context. While others in the process hold
- * the primary context, open gives FAULT; with GRIDDEP_RUNTIME_RESET it takes the context from them:
- * a runtime among them gives FAULT with CONTEXT_IS_DESTROYED from then on. What else they made in
- * it (streams, memory, code) must not be used any more, and is best ended before. A fault that the
- * driver does not let go (FAULT in spite of that) ends with the process. */
+ * in flight ends with that; ends of objects end them, also where they give FAULT. When all runtimes
+ * of the device, and all that came from them, have been ended, a new one has a new context. While
+ * others in the process hold the primary context, open gives FAULT; with GRIDDEP_RUNTIME_RESET it
+ * takes the context from them: a runtime among them gives FAULT with CONTEXT_IS_DESTROYED from then
+ * on. What else they made in it (streams, memory, code) must not be used any more, and is best
+ * ended before. A fault that stays in spite of a reset ends with the process. */
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime,
                              griddep_error *error);
 
