@@ -466,9 +466,9 @@ int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream,
 
 /* The same, and the function is called exactly once whatever happens: when all that is in the
  * stream now is done, or when a fault has ended the context (cuStreamAddCallback). What is given to
- * the stream later waits for its return, so it should only hand the news on. Where the driver does
- * not call it after a fault, the end of the runtime does. STREAM in a stream that is being
- * captured, whose capture goes on. */
+ * the stream later waits for its return, so it should only hand the news on; until then
+ * griddep_stream_query finds the stream busy. Where the driver does not call it after a fault, the
+ * end of the runtime does. STREAM in a stream that is being captured, whose capture goes on. */
 int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream,
                               griddep_notify_function function, void *user, griddep_error *error);
 
