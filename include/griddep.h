@@ -130,7 +130,7 @@ enum {
                                        * allow the call */
     GRIDDEP_ERROR_UNSUPPORTED = -18,  /* this device or driver cannot do it */
     GRIDDEP_ERROR_FAULT = -19,        /* a kernel faulted on the device: the context is lost, close
-                                       * the runtime */
+                                       * the runtime; or somebody destroyed or reset it */
     GRIDDEP_ERROR_REQUIREMENT = -20,  /* a condition that the kernel's head comment states does not
                                        * hold for this launch */
     GRIDDEP_ERROR_CALLBACK = -21      /* a host function or a notification makes the call, where the
@@ -231,7 +231,10 @@ enum {
 };
 
 enum {
-    GRIDDEP_RUNTIME_DEVICE = 1 /* take `device` also where it is 0, whatever context is current */
+    GRIDDEP_RUNTIME_DEVICE = 1, /* take `device` also where it is 0, whatever context is current */
+    GRIDDEP_RUNTIME_RESET = 2   /* likewise; and where a fault has ended the device's primary
+                                 * context, reset it (cuDevicePrimaryCtxReset): see
+                                 * griddep_runtime_open */
 };
 
 typedef struct griddep_runtime_options {
@@ -310,7 +313,15 @@ typedef struct griddep_runtime_info {
  * API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store that others own or may write is no
  * failure: a warning is logged and the runtime has no store. auto takes the emulated driver, and
  * logs a warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an
- * NVIDIA driver that fails in any other way is an error. */
+ * NVIDIA driver that fails in any other way is an error.
+ *
+ * After a fault each call that needs the context gives FAULT with the same driver_code, and what is
+ * in flight ends with that; ends of objects end them, also where they give FAULT. When all runtimes
+ * of the device, and all that came from them, have been ended, a new one has a new context. While
+ * others in the process hold the primary context, open gives FAULT; with GRIDDEP_RUNTIME_RESET it
+ * takes the context from them: a runtime among them gives FAULT with CONTEXT_IS_DESTROYED from then
+ * on. What else they made in it (streams, memory, code) must not be used any more, and is best
+ * ended before. A fault that stays in spite of a reset ends with the process. */
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime,
                              griddep_error *error);
 
@@ -455,9 +466,9 @@ int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream,
 
 /* The same, and the function is called exactly once whatever happens: when all that is in the
  * stream now is done, or when a fault has ended the context (cuStreamAddCallback). What is given to
- * the stream later waits for its return, so it should only hand the news on. Where the driver does
- * not call it after a fault, the end of the runtime does. STREAM in a stream that is being
- * captured, whose capture goes on. */
+ * the stream later waits for its return, so it should only hand the news on; until then
+ * griddep_stream_query finds the stream busy. Where the driver does not call it after a fault, the
+ * end of the runtime does. STREAM in a stream that is being captured, whose capture goes on. */
 int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream,
                               griddep_notify_function function, void *user, griddep_error *error);
 

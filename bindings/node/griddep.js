@@ -50,6 +50,7 @@ const constants = {
   PDL_OFF: 2,
   PDL_FORCE: 3,
   RUNTIME_DEVICE: 1,
+  RUNTIME_RESET: 2,
   FEATURE_PDL: 1,
   FEATURE_GRAPH: 2,
   FEATURE_GRAPH_EDGES: 4,
@@ -993,6 +994,31 @@ class Runtime extends Owner {
     return data;
   }
 
+  /** write() that does not wait for pinned memory; that is the caller's to leave alone until the stream has come there. */
+  writeAsync(memory, data, stream) {
+    const bytes = bytesIn(data);
+    call('memory_write_async', this.handle, placeOf(memory, bytes), data, bytes, streamOf(stream));
+  }
+
+  /** read() that does not wait; the data is pinned memory's, and there when the stream has come there. */
+  readAsync(memory, data, stream) {
+    if (!pinnedBuffers.has(data.buffer)) refuse('data is read without waiting into the memory of a Pinned alone');
+    const bytes = bytesIn(data);
+    call('memory_read_async', this.handle, data, placeOf(memory, bytes), bytes, streamOf(stream));
+    return data;
+  }
+
+  /** Memory of the host that copies reach without waiting: Pinned.array. */
+  pinned(bytes) {
+    return new Pinned(this, this.#hold, bytes);
+  }
+
+  /** A pool that memory in stream order comes from; options: releaseThreshold and maximumBytes. */
+  pool({ releaseThreshold = 0, maximumBytes = 0 } = {}) {
+    const options = sized('griddep_pool_options', { release_threshold: releaseThreshold, maximum_bytes: maximumBytes });
+    return new Pool(this, this.#hold, options);
+  }
+
   /** Copies device memory in the stream, without waiting. */
   copy(target, source, bytes, stream) {
     call('memory_copy_async', this.handle, placeOf(target, bytes), placeOf(source, bytes), bytes, streamOf(stream));
@@ -1042,18 +1068,81 @@ class Runtime extends Owner {
 
 /** Device memory, freed with the object; the driver frees it when the work that uses it is done. */
 class Memory extends Owner {
-  constructor(runtime, hold, bytes) {
+  #freed = { early: false };
+
+  constructor(runtime, hold, bytes, pool = null, stream = null) {
     super();
     this.bytes = bytes;
-    this.own(made('memory_allocate', runtime.handle, integer(bytes, 'uint64_t', 'bytes')), (address) => {
-      raw.memory_free(hold.handle, address, null);
+    this.runtime = runtime;
+    const size = integer(bytes, 'uint64_t', 'bytes');
+    const handle = pool ? made('memory_allocate_async', runtime.handle, pool, size, streamOf(stream)) : made('memory_allocate', runtime.handle, size);
+    const freed = this.#freed;
+    this.own(handle, (address) => {
+      if (!freed.early) raw.memory_free(hold.handle, address, null);
       hold.release();
     });
     hold.take();
   }
 
+  /** Ends memory of a pool in stream order. */
+  freeAsync(stream) {
+    call('memory_free_async', this.runtime.handle, this.address, streamOf(stream));
+    this.#freed.early = true;
+    this.close();
+  }
+
   get address() {
     return this.handle ?? refuse('the memory has been closed');
+  }
+}
+
+// The ArrayBuffers of pinned memory.
+const pinnedBuffers = new WeakSet();
+
+/** Pinned memory of the host. It ends when neither it nor an array of it is there any more, and waits for the context's work then. */
+class Pinned {
+  #buffer;
+
+  constructor(runtime, hold, bytes) {
+    const memory = made('host_allocate', runtime.handle, integer(bytes, 'uint64_t', 'bytes'), constants.HOST_PORTABLE);
+    this.bytes = bytes;
+    this.#buffer = koffi.view(memory, bytes);
+    pinnedBuffers.add(this.#buffer);
+    hold.take();
+    finalizers.register(this.#buffer, () => {
+      raw.host_free(hold.handle, memory, null);
+      hold.release();
+    });
+  }
+
+  /** All of it as a typed array: pinned.array(Float32Array). */
+  array(Type) {
+    return new Type(this.#buffer);
+  }
+}
+
+/** A CUmemoryPool. What was allocated from it outlives it. */
+class Pool extends Owner {
+  #hold;
+
+  constructor(runtime, hold, options) {
+    super();
+    this.runtime = runtime;
+    this.#hold = hold;
+    this.own(made('pool_create', runtime.handle, options), (pool) => {
+      raw.pool_destroy(hold.handle, pool, null);
+      hold.release();
+    });
+    hold.take();
+  }
+
+  /** Memory that exists from here on in the stream: Memory.freeAsync ends it there. */
+  allocate(bytes, stream) {
+    return new Memory(this.runtime, this.#hold, bytes, this.handle ?? refuse('the pool has been closed'), stream);
+  }
+
+  trim(keepBytes = 0) {
+    call('pool_trim', this.runtime.handle, this.handle, integer(keepBytes, 'uint64_t', 'keepBytes'));
   }
 }
 
@@ -1257,4 +1346,4 @@ class Chain extends Owner {
   }
 }
 
-module.exports = { ...constants, raw, call, sized, Runtime, Memory, Stream, Module, Kernel, Chain, GriddepError, devices, reasonText: raw.reason_text };
+module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Pool, Stream, Module, Kernel, Chain, GriddepError, devices, reasonText: raw.reason_text };

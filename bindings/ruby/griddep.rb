@@ -59,6 +59,7 @@ module Griddep
     PDL_OFF = 2
     PDL_FORCE = 3
     RUNTIME_DEVICE = 1
+    RUNTIME_RESET = 2
     FEATURE_PDL = 1
     FEATURE_GRAPH = 2
     FEATURE_GRAPH_EDGES = 4

@@ -91,6 +91,7 @@ pub const PDL_AUTO: i32 = 1;
 pub const PDL_OFF: i32 = 2;
 pub const PDL_FORCE: i32 = 3;
 pub const RUNTIME_DEVICE: i32 = 1;
+pub const RUNTIME_RESET: i32 = 2;
 pub const FEATURE_PDL: i32 = 1;
 pub const FEATURE_GRAPH: i32 = 2;
 pub const FEATURE_GRAPH_EDGES: i32 = 4;

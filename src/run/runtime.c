@@ -70,7 +70,7 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
 /* Whether the caller asks for a device of its own; else a context that is current decides. */
 static bool names_device(const griddep_runtime_options *options)
 {
-    return options->device || options->flags & GRIDDEP_RUNTIME_DEVICE;
+    return options->device || options->flags & (GRIDDEP_RUNTIME_DEVICE | GRIDDEP_RUNTIME_RESET);
 }
 
 /* A misspelt variable would be a switch that somebody believes in and nobody reads. */
@@ -92,7 +92,8 @@ static int32_t read_options(griddep_runtime_options *options, const griddep_runt
 
     if (status)
         return status;
-    if (options->flags & ~(uint32_t)GRIDDEP_RUNTIME_DEVICE || options->reserved)
+    if (options->flags & ~(uint32_t)(GRIDDEP_RUNTIME_DEVICE | GRIDDEP_RUNTIME_RESET) ||
+        options->reserved)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
                             "griddep_runtime_options has unknown flags, or reserved is not zero");
     if (options->pdl < GRIDDEP_PDL_DEFAULT || options->pdl > GRIDDEP_PDL_FORCE)
@@ -233,6 +234,8 @@ int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *
     gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
     if (result != GD_CUDA_SUCCESS || current != runtime->context) {
         result = runtime->driver->cuCtxPushCurrent(runtime->context);
+        if (result == GD_CUDA_ERROR_INVALID_CONTEXT && runtime->primary)
+            result = GD_CUDA_ERROR_CONTEXT_IS_DESTROYED; /* by a reset */
         if (result != GD_CUDA_SUCCESS)
             return gd_driver_fail(runtime->driver, result, error,
                                   "the runtime's context cannot be made current");
@@ -312,6 +315,65 @@ static int32_t retain_primary(griddep_runtime *runtime, int32_t ordinal, griddep
                               ordinal);
     runtime->primary = true;
     return GRIDDEP_OK;
+}
+
+/* An event can be made unless a fault has ended the context; that waits for nothing, and spoils no
+ * capture. */
+static int32_t check_alive(griddep_runtime *runtime, griddep_error *error)
+{
+    gd_CUevent event;
+    bool pushed;
+    int32_t status = gd_runtime_enter(runtime, &pushed, error);
+
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING);
+    if (result == GD_CUDA_SUCCESS)
+        result = runtime->driver->cuEventDestroy(event);
+    gd_runtime_leave(runtime, pushed);
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(runtime->driver, result, error, "the context that is to be used");
+}
+
+/* A reset ends the context for all who retained it, and leaves them their retains; the next retain
+ * makes a new one. */
+static int32_t reset_primary(griddep_runtime *runtime, griddep_error *error)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUcontext context;
+    gd_CUresult result = driver->cuDevicePrimaryCtxReset(runtime->device);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = driver->cuDevicePrimaryCtxRetain(&context, runtime->device);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "the reset of the device's primary context");
+    driver->cuDevicePrimaryCtxRelease(runtime->device); /* there was a retain before */
+    runtime->context = context;
+    gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING,
+                 "the primary context of device %d was lost to a fault, and was reset: what others "
+                 "in this process had in it is gone",
+                 (int)runtime->device);
+    return check_alive(runtime, error);
+}
+
+/* A context that a fault has ended stays so until all who have it give it back. */
+static int32_t revive(griddep_runtime *runtime, const griddep_runtime_options *options,
+                      griddep_error *error)
+{
+    int32_t status = check_alive(runtime, error);
+
+    if (status != GRIDDEP_ERROR_FAULT)
+        return status;
+    if (!runtime->primary) {
+        gd_error_append(error, "; a fault has ended this context: give another one");
+        return status;
+    }
+    if (options->flags & GRIDDEP_RUNTIME_RESET)
+        return reset_primary(runtime, error);
+    gd_error_append(error, "; a fault has ended the device's primary context, which others in this "
+                           "process still hold: end them, or open with GRIDDEP_RUNTIME_RESET");
+    return status;
 }
 
 static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_options *options,
@@ -482,6 +544,8 @@ static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *
     if (nvrtc && !(runtime->nvrtc_path = strdup(nvrtc)))
         return gd_error_memory(error);
     status = choose_context(runtime, options, error);
+    if (!status)
+        status = revive(runtime, options, error);
     if (!status)
         status = gd_store_open(options->store_directory, &runtime->log, &runtime->store, error);
     return status ? status : fill_info(runtime, error);

@@ -259,6 +259,7 @@ void completions()
     x.copy_async(y, stream);
     x.free_async(stream);
     runtime.done(stream).get();
+    stream.synchronize(); // what told the future stands in the stream too
     REQUIRE(out[9] == 81 && stream.query());
     griddep::completion completion = runtime.completion();
     REQUIRE(completion.descriptor() >= 0 && completion.take() == 0);

@@ -85,6 +85,7 @@ async function main() {
     const streams = [0, 1, 2].map(() => on.runtime.stream({ priority: 0, blocking: false }));
     await Promise.all(streams.map((stream) => on.chain.runAsync('pdl', stream)));
     await streams[0].done();
+    on.runtime.synchronize(streams[0]); // what resolved the promise stands in the stream too
     assert.ok(on.runtime.query(streams[0]));
     assert.deepStrictEqual(result(on), expected);
     for (let i = 0; i < 30; i++) await on.runtime.done();
@@ -102,6 +103,38 @@ async function main() {
     assert.throws(() => runtime.copy(y, x, 4 * count + 1), /do not fit/);
     const [device] = griddep.devices('emulated');
     assert.strictEqual(device.capability, runtime.info().capability);
+  });
+
+  await check('pinned memory and pools', async () => {
+    const { runtime, x, chain, z } = session();
+    const stream = runtime.stream();
+    const pinned = runtime.pinned(4 * count);
+    const array = pinned.array(Float32Array);
+    assert.strictEqual(array.length, count);
+    array.set(Float32Array.from({ length: count }, (_, i) => i));
+    runtime.writeAsync(x, array, stream);
+    chain.run('graph-pdl', stream);
+    runtime.readAsync(z, array, stream);
+    await runtime.done(stream);
+    assert.deepStrictEqual(array, expected);
+    assert.throws(() => runtime.readAsync(z, new Float32Array(count), stream), /Pinned alone/);
+    for (let i = 0; i < 50; i++) runtime.pinned(4096).array(Uint8Array)[4095] = i;
+    await collect();
+    assert.strictEqual(array[count - 1], expected[count - 1]); // its memory is there as long as it is
+
+    const pool = runtime.pool({ maximumBytes: 1 << 20 });
+    const memory = pool.allocate(4 * count, stream);
+    runtime.fill(memory, 7, count, 4, stream);
+    assert.throws(() => pool.allocate(1 << 21, stream), /DEVICE_MEMORY/);
+    assert.strictEqual(runtime.read(memory, new Uint32Array(count), stream)[count - 1], 7);
+    memory.freeAsync(stream);
+    memory.close();
+    assert.throws(() => memory.address, /has been closed/);
+    pool.trim();
+    pool.close();
+    assert.throws(() => pool.allocate(4), /has been closed/);
+    for (let i = 0; i < 50; i++) runtime.pool().allocate(64);
+    await collect();
   });
 
   await check('overlap shortens the chain', () => {

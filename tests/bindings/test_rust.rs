@@ -189,6 +189,7 @@ fn completions_pinned_memory_and_pools() {
     unsafe { z.read_async(&mut out, Some(&stream)).unwrap() };
     block_on(runtime.done(Some(&stream)).unwrap()).unwrap();
     assert_eq!(out[..], expected()[..]);
+    stream.synchronize().unwrap(); // what woke the future stands in the stream too
     assert!(stream.query().unwrap());
     let pool = runtime.pool(u64::MAX, 1 << 20).unwrap();
     let memory = pool.allocate::<f32>(COUNT as usize, Some(&stream)).unwrap();

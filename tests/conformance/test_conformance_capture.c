@@ -179,6 +179,48 @@ START_TEST(user_objects_of_failed_captures)
 }
 END_TEST
 
+static void stay(void *user)
+{
+    while (!atomic_load((atomic_int *)user))
+        usleep(1000);
+}
+
+/* What a launch that is under way may use stays, though its executable is ended, or updated. */
+START_TEST(user_objects_of_launches)
+{
+    gd_CUgraph graph[2] = {NULL, NULL};
+    gd_CUgraphExec executable = NULL;
+    gd_CUuserObject object = NULL;
+    gd_CUgraphNode node = NULL;
+    gd_CUgraphExecUpdateResultInfo outcome = {0};
+    atomic_int go = 0;
+    gd_CUDA_HOST_NODE_PARAMS host = {.fn = stay, .userData = &go};
+
+    atomic_store(&ended_objects, 0);
+    for (int i = 0; i < 2; i++) {
+        good(cuGraphCreate, (&graph[i], 0));
+        good(cuGraphAddHostNode, (&node, graph[i], NULL, 0, &host));
+    }
+    good(cuUserObjectCreate,
+         (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuGraphRetainUserObject, (graph[0], object, 1, GD_CU_GRAPH_USER_OBJECT_MOVE));
+    good(cuGraphInstantiateWithFlags, (&executable, graph[0], 0));
+    good(cuGraphLaunch, (executable, stream));
+    if (_i == 0)
+        good(cuGraphExecUpdate_v2, (executable, graph[1], &outcome));
+    else
+        good(cuGraphExecDestroy, (executable));
+    good(cuGraphDestroy, (graph[0]));
+    good(cuGraphDestroy, (graph[1]));
+    expect(atomic_load(&ended_objects) == 0);
+    atomic_store(&go, 1);
+    good(cuStreamSynchronize, (stream));
+    expect(have_ended(1));
+    if (_i == 0)
+        good(cuGraphExecDestroy, (executable));
+}
+END_TEST
+
 START_TEST(counts_of_user_objects)
 {
     gd_CUgraph graph = NULL;
@@ -443,6 +485,7 @@ Suite *capture_suite(void)
                                       {facts_of_captures, 0},
                                       {user_objects_of_captures, 0},
                                       {user_objects_of_failed_captures, 3},
+                                      {user_objects_of_launches, 2},
                                       {counts_of_user_objects, 0},
                                       {tips_of_captures, 0},
                                       {captures_into_graphs, 0},

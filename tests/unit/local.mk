@@ -9,6 +9,7 @@ unit_tests += \
 	%D%/test_context \
 	%D%/test_cuda \
 	%D%/test_explain \
+	%D%/test_fault \
 	%D%/test_flow \
 	%D%/test_graph \
 	%D%/test_image \

@@ -2,6 +2,7 @@
  * arguments in turns, copies, fills and host functions as entries, rounds back to back, and
  * every driver call and allocation failing in turn. */
 #include <check.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -419,6 +420,48 @@ START_TEST(copies_fills_and_host_functions_run)
 }
 END_TEST
 
+static void stop(void *gate)
+{
+    sem_wait(gate);
+}
+
+/* A run that is under way keeps what it had, whatever is changed meanwhile, and when the chain is
+ * ended. */
+START_TEST(a_chain_may_change_while_it_runs)
+{
+    const griddep_launch_config wider = {.size = sizeof wider, .grid = {2}, .block = {1}};
+    const int32_t mode = _i;
+    uint32_t set = 0;
+    sem_t gate;
+
+    sem_init(&gate, 0, 0);
+    ck_good(griddep_chain_add_fill(chain, NULL, buffers[0], 1, 4, &error));
+    add("step", NULL, 0, 1);
+    ck_good(griddep_chain_add_copy(chain, NULL, buffers[2], buffers[1], 4, &error));
+    run(mode);
+    for (int i = 0; i < 3; i++)
+        write_word(i, 0);
+    write_word(4, 70);
+    write_word(5, 0);
+    ck_good(griddep_stream_add_host(runtime, NULL, stop, &gate, &error));
+    run(mode);
+    ck_good(griddep_chain_set_arguments(chain, 1, pointers(4, 5).list, 2, &error));
+    ck_good(griddep_chain_set_config(chain, 1, &wider, &error));
+    ck_good(griddep_chain_set_copy(chain, 2, buffers[3], buffers[5], 4, &error));
+    ck_good(griddep_chain_set_fill(chain, 0, buffers[0], 9, 4, &error));
+    ck_good(griddep_chain_add_argument_set(chain, &set, &error));
+    ck_good(griddep_chain_select_argument_set(chain, set, &error));
+    run(mode);
+    griddep_chain_destroy(chain);
+    chain = NULL;
+    sem_post(&gate);
+    ck_assert_uint_eq(word_of(2, 0), 0x01010102); /* of the run before the changes */
+    ck_assert_uint_eq(word_of(3, 0), 71);         /* and of the one behind them */
+    ck_assert_uint_eq(word_of(0, 0), 0x09090909);
+    sem_destroy(&gate);
+}
+END_TEST
+
 /* What the driver does not take as an update is instantiated anew. */
 START_TEST(refused_updates_are_instantiated)
 {
@@ -721,6 +764,7 @@ int main(void)
     tcase_add_loop_test(open, sets_take_turns, 0, GRIDDEP_MODE_COUNT);
     tcase_add_test(open, sets_have_one_configuration);
     tcase_add_loop_test(open, copies_fills_and_host_functions_run, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(open, a_chain_may_change_while_it_runs, 0, GRIDDEP_MODE_COUNT);
     tcase_add_test(open, refused_updates_are_instantiated);
     tcase_add_loop_test(open, what_is_no_kernel_ends_the_overlap, 0, 2);
     tcase_add_test(open, the_check_sees_copies_and_fills);

@@ -326,7 +326,8 @@ static TCase *driver_case(void)
 /* Written apart from abi_errors.def, by number, as cuda.h has them. */
 static int32_t expected_status(int result)
 {
-    static const int faults[] = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721};
+    static const int faults[] = {214, 220, 226, 700, 702, 709, 710,
+                                 714, 715, 716, 717, 718, 719, 721};
     static const int compiles[] = {218, 221, 222, 223, 225};
 
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

@@ -793,7 +793,8 @@ static int try_held_module(void)
     ck_status(griddep_graph_capture_end(runtime, config.stream, &graph, &error), GRIDDEP_OK);
     ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
     uint64_t unloaded = fake_driver_calls("cuModuleUnload");
-    griddep_graph_destroy(graph);
+    griddep_graph_destroy(graph); /* its launch holds the module until that is over */
+    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
     return fake_driver_calls("cuModuleUnload") > unloaded ? HELD : 0;
 }

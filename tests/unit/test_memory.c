@@ -1,9 +1,12 @@
 /* Copies and fills in stream order, pinned memory, pools; streams with options, devices, and how
  * many blocks an SM holds. */
 #include <check.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
@@ -183,6 +186,56 @@ START_TEST(pinned_memory_is_refused_by_name)
     fake_driver_fail("cuMemHostAlloc", 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
     ck_status(griddep_host_allocate(runtime, 8, 0, &room, &error), GRIDDEP_ERROR_MEMORY);
     ck_says("pinned");
+}
+END_TEST
+
+typedef struct gate {
+    sem_t opened;
+    pthread_t opener;
+} gate;
+
+static void stop(void *user)
+{
+    sem_wait(&((gate *)user)->opened);
+}
+
+static void *open_later(void *user)
+{
+    usleep(20000);
+    sem_post(&((gate *)user)->opened);
+    return NULL;
+}
+
+/* A copy that cannot begin yet uses the memory: its end waits for the copy. */
+START_TEST(pinned_memory_stays_until_copies_are_over)
+{
+    uint32_t *words = NULL;
+    static uint32_t own[WORDS];
+    void *room = NULL;
+    gate held;
+
+    for (int registered = 0; registered < 2; registered++) {
+        if (registered) {
+            ck_good(griddep_host_register(runtime, own, sizeof own, 0, &error));
+            words = own;
+        } else {
+            ck_good(griddep_host_allocate(runtime, BYTES, 0, &room, &error));
+            words = room;
+        }
+        for (uint32_t i = 0; i < WORDS; i++)
+            words[i] = 11 + 2 * i;
+        ck_good(griddep_memory_fill(runtime, a, 0, BYTES, stream, &error));
+        sem_init(&held.opened, 0, 0);
+        ck_good(griddep_stream_add_host(runtime, stream, stop, &held, &error));
+        ck_good(griddep_memory_write_async(runtime, a, words, BYTES, stream, &error));
+        ck_assert_int_eq(pthread_create(&held.opener, NULL, open_later, &held), 0);
+        ck_good(registered ? griddep_host_unregister(runtime, words, &error)
+                           : griddep_host_free(runtime, words, &error));
+        memset(own, 0, sizeof own); /* as the program may from here on */
+        pthread_join(held.opener, NULL);
+        expect_words(a, 11, 2);
+        sem_destroy(&held.opened);
+    }
 }
 END_TEST
 
@@ -378,6 +431,7 @@ int main(void)
     tcase_add_test(cases, fills_have_elements);
     tcase_add_test(cases, rows_are_copied);
     tcase_add_test(cases, pinned_memory_is_refused_by_name);
+    tcase_add_test(cases, pinned_memory_stays_until_copies_are_over);
     tcase_add_test(cases, pools_are_used_in_stream_order);
     tcase_add_test(cases, pools_of_old_drivers_have_no_maximum);
     tcase_add_test(cases, streams_have_options);

@@ -19,12 +19,20 @@ static void free_conditions(gd_executable *executable)
     gd_condition_set_release(executable->conditions);
 }
 
+/* What a launch that is under way may use stays until that is over. */
+static void give_objects_up(gd_executable *executable)
+{
+    if (executable->last && !gd_task_reached(executable->last, GD_PORT_COMPLETE))
+        gd_user_list_add(&executable->last->users, &executable->user_objects);
+    gd_user_list_free(&executable->user_objects);
+}
+
 void gd_executable_destroy(gd_executable *executable)
 {
     if (!executable)
         return;
     free_conditions(executable);
-    gd_user_list_free(&executable->user_objects);
+    give_objects_up(executable);
     for (uint32_t i = 0; i < executable->node_count; i++)
         gd_work_free(&executable->nodes[i].work);
     free(executable->nodes);
@@ -405,9 +413,10 @@ gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *grap
         result = check_bodies(graph, &refusal);
     if (result == GD_CUDA_SUCCESS) {
         *outcome = compare(executable, made, node);
-        if (*outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS)
+        if (*outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS) {
             exchange(executable, made);
-        else
+            made->last = gd_task_hold(executable->last);
+        } else
             result = GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
     gd_executable_destroy(made);

@@ -121,6 +121,7 @@ void gd_task_release(gd_task *task)
     drop_dependencies(task);
     gd_task_release(task->join);
     gd_condition_set_release(task->conditions);
+    gd_user_list_free(&task->users);
     gd_work_free(&task->work);
     if (task->race)
         gd_race_task_release(gd_the_device.race, task->race);
@@ -186,6 +187,7 @@ static void settle(gd_task *task)
     task->state = GD_TASK_SETTLED;
     tell_race(task, gd_race_task_settle);
     drop_dependencies(task);
+    gd_user_list_free(&task->users);
     unlink_task(task);
 }
 

@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emulator/schedule/user_object.h"
 #include "emulator/schedule/device.h"
 #include "emulator/schedule/work.h"
 
@@ -77,6 +78,7 @@ struct gd_task {
     bool held;                           /* a join: what it waits for is not known yet */
     bool joins_body;                     /* a join behind a body that has run */
     gd_task *join;                       /* of a conditional node; held */
+    gd_user_list users;                  /* that the launch of a graph may use which has ended */
     struct gd_condition_set *conditions; /* of the graph that it is launched in; held, or NULL */
     gd_grid *grid;                       /* while a kernel runs */
     gd_race_task *race;                  /* what the race detector knows of it; NULL */
