@@ -90,6 +90,7 @@ static bool is_empty(const gd_columns *columns, size_t column)
 
 static void print_row(const gd_columns *columns, const size_t *widths, size_t first)
 {
+    FILE *stream = columns->stream != NULL ? columns->stream : stdout;
     const char *gap = "";
     for (size_t i = 0; i < columns->column_count; i++) {
         const char *cell = columns->cells[first + i];
@@ -97,14 +98,14 @@ static void print_row(const gd_columns *columns, const size_t *widths, size_t fi
         if (is_empty(columns, i))
             continue;
         if ((columns->left >> i & 1U) == 0)
-            printf("%s%*s%s", gap, padding, "", cell);
+            fprintf(stream, "%s%*s%s", gap, padding, "", cell);
         else if (i + 1 < columns->column_count)
-            printf("%s%s%*s", gap, cell, padding, "");
+            fprintf(stream, "%s%s%*s", gap, cell, padding, "");
         else
-            printf("%s%s", gap, cell);
+            fprintf(stream, "%s%s", gap, cell);
         gap = "  ";
     }
-    putchar('\n');
+    putc('\n', stream);
 }
 
 char *gd_output_clean(const char *text)
