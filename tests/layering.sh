@@ -17,6 +17,7 @@ judge() {
         below["experiment"] = "base"
         below["measure"] = "base ptx cuda run experiment"
         below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def cuda/abi_opaque.h cuda/driver.def cuda/driver_rows.h"
+        below["attach"] = "base ptx cuda emulator/abi.h emulator/api.h"
         below["cli"] = "base experiment run/private.h"
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"

@@ -15,7 +15,8 @@ static const struct {
 #undef GD_VARIABLE
 };
 
-static const char emulator_prefix[] = "GRIDDEP_EMULATOR_";
+/* Names that begin so are ours. */
+static const char *const prefixes[] = {"GRIDDEP_ATTACH_", "GRIDDEP_EMULATOR_"};
 
 const char *gd_environment(const char *name)
 {
@@ -69,12 +70,22 @@ static const char *find_meant(const char *name, size_t bytes)
     return NULL;
 }
 
-static const char *find_nearest(const char *name, size_t bytes)
+/* That of a name; NULL. */
+static const char *find_prefix(const char *name)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return prefixes[i];
+    }
+    return NULL;
+}
+
+static const char *find_nearest(const char *name, size_t bytes, const char *prefix)
 {
     gd_nearest nearest = {.word = name, .bytes = bytes};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        if (!strncmp(variables[i].name, emulator_prefix, strlen(emulator_prefix)))
+        if (!strncmp(variables[i].name, prefix, strlen(prefix)))
             gd_nearest_look(&nearest, variables[i].name);
     }
     return nearest.name;
@@ -96,10 +107,11 @@ bool gd_environment_check(char *text, size_t bytes)
         if (is_known(*each, length))
             continue;
         const char *meant = find_meant(*each, length);
-        if (!meant && strncmp(*each, emulator_prefix, strlen(emulator_prefix)) != 0)
+        const char *prefix = find_prefix(*each);
+        if (!meant && !prefix)
             continue;
         if (!meant)
-            meant = find_nearest(*each, length);
+            meant = find_nearest(*each, length, prefix);
         char name[128];
         snprintf(name, sizeof name, "%.*s",
                  length < sizeof name ? (int)length : (int)sizeof name - 1, *each);

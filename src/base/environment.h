@@ -17,7 +17,8 @@ bool gd_environment_is_empty(const char *name);
 const char *gd_environment_values(const char *name);
 
 /* False, and a sentence in `text`, where a variable is set that nobody reads and that was meant for
- * one of environment.def: its name is one slip away, or begins with GRIDDEP_EMULATOR_. */
+ * one of environment.def: its name is one slip away, or begins with GRIDDEP_EMULATOR_ or
+ * GRIDDEP_ATTACH_. */
 bool gd_environment_check(char *text, size_t bytes);
 
 #endif

@@ -1,12 +1,11 @@
 # Files, text, errors, the environment: what every layer above uses.
 libgriddep_front_la_SOURCES += \
 	%D%/arena.c %D%/arena.h \
+	%D%/attached.h \
 	%D%/carveout.h \
 	%D%/chip.c %D%/chip.def %D%/chip.h \
 	%D%/constant.c \
 	%D%/digest.c %D%/digest.h \
-	%D%/elf.c %D%/elf.h \
-	%D%/environment.c %D%/environment.def %D%/environment.h \
 	%D%/error.c %D%/error.h \
 	%D%/fatbin.c %D%/fatbin.h \
 	%D%/file.c %D%/file.h \
@@ -27,6 +26,8 @@ libgriddep_front_la_SOURCES += \
 
 # What the command has a copy of.
 libgriddep_base_la_SOURCES = \
+	%D%/elf.c %D%/elf.h \
+	%D%/environment.c %D%/environment.def %D%/environment.h \
 	%D%/nearest.c %D%/nearest.h \
 	%D%/statistics.c %D%/statistics.h
 

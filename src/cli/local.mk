@@ -24,6 +24,7 @@ libgriddep_reference_la_SOURCES = \
 
 # All of the command but main, which tests of its parts use too.
 libgriddep_command_la_SOURCES = \
+	%D%/audit.c \
 	%D%/bench.c \
 	%D%/check.c \
 	%D%/command.h %D%/commands.def \
@@ -33,6 +34,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/graph.c \
 	%D%/info.c \
 	%D%/kernels.c \
+	%D%/off.c \
 	%D%/rewrite.c \
 	%D%/run.c \
 	%D%/sanitize.c \
@@ -58,7 +60,12 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/watch.c %D%/io/watch.h \
 	%D%/io/yaml.c %D%/io/yaml.h \
 	%D%/job/advice.c %D%/job/advice.h \
+	%D%/job/attach.c %D%/job/attach.h \
+	%D%/job/attached.c %D%/job/attached.h \
+	%D%/job/attachedcode.c %D%/job/attachedcode.h \
+	%D%/job/attachedprogram.c %D%/job/attachedprogram.h \
 	%D%/job/attack.c %D%/job/attack.h \
+	%D%/job/audit.c %D%/job/audit.h \
 	%D%/job/bench.c %D%/job/bench.h \
 	%D%/job/ceiling.c %D%/job/ceiling.h \
 	%D%/job/chaincheck.c %D%/job/chaincheck.h \
@@ -84,9 +91,11 @@ libgriddep_command_la_SOURCES = \
 	%D%/plan/plancheck.c %D%/plan/plancheck.h \
 	%D%/plan/planfile.c %D%/plan/planfile.h \
 	%D%/plan/planlaunch.c %D%/plan/planlaunch.h \
+	%D%/show/auditreport.c %D%/show/auditreport.h \
 	%D%/show/emulatorreport.c %D%/show/emulatorreport.h \
 	%D%/show/finding.c %D%/show/finding.h \
 	%D%/show/markdown.c %D%/show/markdown.h \
+	%D%/show/place.c %D%/show/place.h \
 	%D%/show/racelist.c %D%/show/racelist.h \
 	%D%/show/tracedraw.c \
 	%D%/show/tracejson.c %D%/show/tracejson.h \

@@ -16,6 +16,14 @@ enum {
 int32_t gd_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
                      griddep_ptx **delayed, griddep_error *error);
 
+/* Whether a kernel of these traits waits wherever it may start early: GRIDDEP_REASON_SET, or what
+ * it lacks. */
+int32_t gd_early_kernel(uint32_t traits);
+
+/* The same of the second of two kernels: GRIDDEP_REASON_WRONG_END where the first has the wait and
+ * it has the trigger. */
+int32_t gd_early_pair(uint32_t first, uint32_t second);
+
 enum {
     GD_BREAK_DELETE,    /* no wait */
     GD_BREAK_DELAY,     /* behind the first load from global memory behind the wait in the text */

@@ -83,6 +83,8 @@ compare sanitize sanitize "$top/examples/fork_join.yaml" --schedule lazy
 compare error run "$top/tests/cli/bad_key.yaml"
 compare error run "$top/examples/vector_add.yaml" --mode unknown
 compare error info --driver /nonexistent/libcuda.so.1
+"$griddep" audit --driver emulated --json --report "$work/document" -- "${builddir:-.}/tests/attach/program" racy graph >"$work/out" 2>&1
+from_file=1 compare audit audit
 "$griddep" sanitize --json --report "$work/document" -- "$griddep" run "$top/tests/cli/late.yaml" --driver nvidia >"$work/out" 2>&1
 from_file=1 compare "sanitize program" "sanitize -- PROGRAM"
 if [ -n "$fake" ] && [ -f "$fake" ]; then

@@ -181,7 +181,8 @@ START_TEST(all_conditions_met)
     ck_assert_ptr_nonnull(strstr(
         find(explanation, "registers").text,
         "1 CTA of early on an SM uses 2048 of its 65536 registers; a CTA of early needs 2048"));
-    ck_assert_ptr_nonnull(strstr(find(explanation, "room beside").text, "has room for 15 of early"));
+    ck_assert_ptr_nonnull(
+        strstr(find(explanation, "room beside").text, "has room for 15 of early"));
     ck_status(griddep_explanation_get(explanation, 19, &condition, &error),
               GRIDDEP_ERROR_NOT_FOUND);
     griddep_explanation_destroy(explanation);
@@ -283,8 +284,8 @@ static const struct {
      .mode = GRIDDEP_MODE_PDL,
      .condition = "shared memory",
      .overlap = GRIDDEP_OVERLAP_TAIL,
-     .says = "205824 of its 233472 bytes of shared memory; a CTA of early takes 103424, 27648 are "
-             "left"},
+     .says = "205824 of its 233472 bytes of shared memory; a CTA of early needs 103424, and "
+             "27648 are free"},
     {.before = {"early", 132 * 32, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "CTA slots",

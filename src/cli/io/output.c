@@ -98,7 +98,8 @@ uint32_t gd_output_width(int descriptor)
 
 /* Up to the last column of the terminal, broken between words; further lines begin at the indent.
  * Returns the column behind it. */
-static size_t print_wrapped(const char *text, size_t column, size_t indent, size_t end)
+static size_t print_wrapped(FILE *stream, const char *text, size_t column, size_t indent,
+                            size_t end)
 {
     size_t at = column;
     for (const char *word = text; *word != '\0';) {
@@ -106,10 +107,10 @@ static size_t print_wrapped(const char *text, size_t column, size_t indent, size
         char *piece = gd_heap_format("%.*s", (int)bytes, word + blanks);
         size_t width = display_width(piece);
         if (at > indent && at + blanks + width > end)
-            at = (size_t)printf("\n%*s", (int)indent, "") - 1;
+            at = (size_t)fprintf(stream, "\n%*s", (int)indent, "") - 1;
         else
-            at += (size_t)printf("%*s", (int)blanks, "");
-        fputs(piece, stdout);
+            at += (size_t)fprintf(stream, "%*s", (int)blanks, "");
+        fputs(piece, stream);
         at += width;
         free(piece);
         word += blanks + bytes;
@@ -127,6 +128,7 @@ static void print_row(const gd_columns *columns, const size_t *widths, size_t ro
                       const row_range *range)
 {
     enum { LEAST = 24 }; /* columns that are worth wrapping in */
+    FILE *stream = columns->stream != NULL ? columns->stream : stdout;
     const char *gap = "";
     size_t column = 0;
     for (size_t i = 0; i < range->end; i++) {
@@ -136,20 +138,21 @@ static void print_row(const gd_columns *columns, const size_t *widths, size_t ro
             continue;
         column += strlen(gap);
         if ((columns->left >> i & 1U) == 0) {
-            printf("%s%*s%s", gap, padding, "", cell);
+            fprintf(stream, "%s%*s%s", gap, padding, "", cell);
         } else if (i + 1 < range->end) {
-            printf("%s%s%*s", gap, cell, padding, "");
+            fprintf(stream, "%s%s%*s", gap, cell, padding, "");
         } else if (column + widths[i] <= range->terminal || range->terminal == 0) {
-            printf("%s%s", gap, cell);
+            fprintf(stream, "%s%s", gap, cell);
         } else {
             size_t indent = column + LEAST <= range->terminal ? column : 4;
-            printf("%s%*s", indent == column ? gap : "\n", indent == column ? 0 : (int)indent, "");
-            print_wrapped(cell, indent, indent, range->terminal);
+            fprintf(stream, "%s%*s", indent == column ? gap : "\n",
+                    indent == column ? 0 : (int)indent, "");
+            print_wrapped(stream, cell, indent, indent, range->terminal);
         }
         column += widths[i];
         gap = "  ";
     }
-    putchar('\n');
+    putc('\n', stream);
 }
 
 static void print_rows(const gd_columns *columns, const size_t *widths, const row_range *range)
@@ -201,7 +204,7 @@ void gd_output_print(const char *format, ...)
     const size_t end = gd_output_width(STDOUT_FILENO);
     indent = column > 0 ? indent : strspn(clean, " ") + 2;
     if (end > 0)
-        column = print_wrapped(clean, column, indent, end);
+        column = print_wrapped(stdout, clean, column, indent, end);
     else
         fputs(clean, stdout);
     fputs(ends_line ? "\n" : "", stdout);
@@ -315,14 +318,15 @@ void gd_columns_print(const gd_columns *columns)
         size_t column = i % columns->column_count;
         widths[column] = width > widths[column] ? width : widths[column];
     }
-    row_range range = {.terminal = gd_output_width(STDOUT_FILENO), .end = columns->column_count};
+    FILE *stream = columns->stream != NULL ? columns->stream : stdout;
+    row_range range = {.terminal = gd_output_width(fileno(stream)), .end = columns->column_count};
     if (columns->titled && range.terminal > 0) {
         range.keys = (columns->left >> 1 & 1U) != 0 ? 2 : 1;
         for (range.first = range.keys; range.first < columns->column_count;
              range.first = range.end) {
             range.end = end_of_part(columns, widths, &range);
             if (range.first > range.keys)
-                putchar('\n');
+                putc('\n', stream);
             print_rows(columns, widths, &range);
         }
     } else {

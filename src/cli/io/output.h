@@ -67,6 +67,7 @@ typedef struct gd_columns {
     uint32_t left;
     bool titled;
     char **cells;
+    FILE *stream; /* NULL: stdout */
 } gd_columns;
 
 void gd_columns_add(gd_columns *columns, const char *format, ...)

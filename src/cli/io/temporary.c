@@ -5,10 +5,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli/io/heap.h"
+#include "cli/io/message.h"
 #include "cli/io/progress.h"
 
 static const int ending[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
@@ -19,10 +23,44 @@ static char **paths;
 static size_t path_count;
 static struct sigaction size_before;
 
+/* As getdents64 of Linux fills it: opendir takes memory, which the handler must not. */
+typedef struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short bytes;
+    unsigned char type;
+    char name[];
+} entry;
+
+/* Files in the folder go, folders in it stay. */
+static void remove_folder(const char *path)
+{
+    _Alignas(entry) char entries[4096];
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    long bytes = 0;
+    if (folder < 0)
+        return;
+    while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0) {
+        for (long at = 0; at < bytes;) {
+            const entry *each = (const entry *)(const void *)(entries + at);
+            unlinkat(folder, each->name, 0);
+            at += each->bytes;
+        }
+    }
+    close(folder);
+    rmdir(path);
+}
+
+static void remove_path(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        remove_folder(path);
+}
+
 static void remove_all(void)
 {
     for (size_t i = 0; i < path_count; i++)
-        unlink(paths[i]);
+        remove_path(paths[i]);
 }
 
 static void end_command(int signal_number)
@@ -57,7 +95,7 @@ static void drop(char *path, bool removes)
         return;
     block(SIG_BLOCK);
     if (removes)
-        unlink(path);
+        remove_path(path);
     for (size_t i = 0; i < path_count; i++)
         if (paths[i] == path)
             paths[i--] = paths[--path_count];
@@ -91,6 +129,25 @@ int gd_temporary_make(const char *folder, char **path)
     *path = NULL;
     errno = reason;
     return -1;
+}
+
+char *gd_temporary_make_folder(void)
+{
+    char *path = gd_heap_format("%s/.griddep-XXXXXX", gd_temporary_place());
+    if (mkdtemp(path) != NULL) {
+        keep(path);
+        return path;
+    }
+    gd_message_error(GD_EXIT_REFUSED, "no folder can be made in %s: %s", gd_temporary_place(),
+                     strerror(errno));
+    free(path);
+    return NULL;
+}
+
+const char *gd_temporary_place(void)
+{
+    const char *given = getenv("TMPDIR");
+    return given != NULL && given[0] != '\0' ? given : "/tmp";
 }
 
 void gd_temporary_remove(char *path)

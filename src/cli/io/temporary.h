@@ -12,6 +12,13 @@ void gd_temporary_begin(void);
  * back by gd_temporary_remove or gd_temporary_release; -1 with errno. */
 int gd_temporary_make(const char *folder, char **path);
 
+/* The folder for temporary files. */
+const char *gd_temporary_place(void);
+
+/* Makes a folder there, for its owner alone; with it the files in it are removed. NULL after a
+ * message. */
+char *gd_temporary_make_folder(void);
+
 /* Removes the file and frees the path. */
 void gd_temporary_remove(char *path);
 

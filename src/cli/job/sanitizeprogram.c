@@ -14,23 +14,13 @@
 #include "cli/io/supervise.h"
 #include "cli/io/temporary.h"
 
-static int lead_library_path(const char *folder)
-{
-    const char *before = getenv("LD_LIBRARY_PATH");
-    bool has_more = before != NULL && before[0] != '\0';
-    char *path = gd_heap_format("%s%s%s", folder, has_more ? ":" : "", has_more ? before : "");
-    int code = gd_emulation_set("LD_LIBRARY_PATH", path);
-    free(path);
-    return code;
-}
-
 static int set_environment(const gd_sanitize *request, const char *report)
 {
     const char *schedule = request->schedules.count > 0 ? request->schedules.values[0] : NULL;
     char *folder = gd_driverfolder_find();
     if (folder == NULL)
         return GD_EXIT_NO_DRIVER;
-    int code = lead_library_path(folder);
+    int code = gd_driverfolder_lead(folder);
     free(folder);
     return code != 0 ? code : gd_sanitize_set_environment(request, report, schedule);
 }

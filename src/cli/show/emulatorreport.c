@@ -89,8 +89,7 @@ static bool take_line(gd_emulator_report *report, const char *text, size_t bytes
 
 char *gd_emulator_report_begin(void)
 {
-    const char *given = getenv("TMPDIR"),
-               *folder = given != NULL && given[0] != '\0' ? given : "/tmp";
+    const char *folder = gd_temporary_place();
     char *path = NULL;
     int descriptor = gd_temporary_make(folder, &path);
     if (descriptor >= 0)

@@ -1,0 +1,78 @@
+/* The exports: each hands its arguments on to the driver behind, and what a watched one did to a
+ * stream is noted. The driver behind is a dependency of this library by the name that follows, so
+ * that the loader finds in it what is asked for by names that driver.def does not have. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "attach/next.h"
+#include "attach/process.h"
+#include "attach/streams.h"
+#include "attach/watch.h"
+
+static const char next_name[] = "libgriddep-next.so";
+
+gd_next gd_next_driver;
+
+static const struct {
+    const char *symbol;
+    size_t offset;
+} exports[] = {
+#define GD_EXPORT(symbol, arguments) {#symbol, offsetof(gd_next, symbol)},
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_EXPORT(symbol, arguments) GD_WHERE_VARIANT(variant, symbol, GD_EXPORT, arguments)
+#include "cuda/driver.def"
+#undef GD_DRIVER
+#undef GD_EXPORT
+};
+
+/* Before anybody can call an export: the loader runs it, and nothing of it takes locks of ours. */
+__attribute__((constructor)) static void find_next(void)
+{
+    void *library = dlopen(next_name, RTLD_LAZY | RTLD_NOLOAD);
+
+    if (!library)
+        return;
+    for (size_t i = 0; i < sizeof exports / sizeof *exports; i++) {
+        void *function = dlsym(library, exports[i].symbol);
+        memcpy((char *)&gd_next_driver + exports[i].offset, &function, sizeof function);
+    }
+    dlclose(library); /* it stays, as our dependency */
+}
+
+#define GD_CALL_NEXT(symbol, arguments)                                                            \
+    (gd_next_driver.symbol ? gd_next_driver.symbol GD_VALUES(arguments)                            \
+                           : GD_CUDA_ERROR_NOT_SUPPORTED)
+
+#define GD_MAKE_PASS(symbol, per_thread, bit, arguments)                                           \
+    gd_CUresult symbol GD_PARAMETERS(arguments)                                                    \
+    {                                                                                              \
+        return GD_CALL_NEXT(symbol, arguments);                                                    \
+    }
+#define GD_MAKE_NOTE(symbol, per_thread, bit, handle, arguments)                                   \
+    gd_CUresult symbol GD_PARAMETERS(arguments)                                                    \
+    {                                                                                              \
+        bool observing = gd_process_enter();                                                       \
+        gd_CUresult result = GD_CALL_NEXT(symbol, arguments);                                      \
+        if (observing && result == GD_CUDA_SUCCESS)                                                \
+            gd_streams_work(handle, per_thread, GD_ATTACHED_##bit);                                \
+        if (observing)                                                                             \
+            gd_process_leave();                                                                    \
+        return result;                                                                             \
+    }
+#define GD_MAKE_WORK(symbol, per_thread, bit, arguments)                                           \
+    GD_MAKE_NOTE(symbol, per_thread, bit, stream, arguments)
+#define GD_MAKE_DIRECT(symbol, per_thread, bit, arguments)                                         \
+    GD_MAKE_NOTE(symbol, per_thread, bit, NULL, arguments)
+#define GD_MAKE_OWN(symbol, per_thread, bit, arguments)
+
+#define GD_MAKE(...) GD_MAKE_KIND(__VA_ARGS__)
+#define GD_MAKE_KIND(kind, bit, symbol, per_thread, arguments)                                     \
+    GD_MAKE_##kind(symbol, per_thread, bit, arguments)
+#define GD_MAKE_VARIANT(variant, kind, bit, arguments) GD_MAKE(kind, bit, variant, true, arguments)
+
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_MAKE(GD_WATCH_KIND(symbol), GD_WATCH_BIT(symbol), symbol, false, arguments)                 \
+    GD_WHERE_VARIANT(variant, symbol, GD_MAKE_VARIANT, GD_WATCH_KIND(symbol),                      \
+                     GD_WATCH_BIT(symbol), arguments)
+#include "cuda/driver.def"
+#undef GD_DRIVER

@@ -1,0 +1,236 @@
+/* Modules and kernels by handle. Their records stay when the driver's handles end. */
+#include "attach/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/image.h"
+#include "attach/map.h"
+#include "attach/next.h"
+#include "attach/place.h"
+#include "attach/record.h"
+#include "base/table.h"
+
+enum { LARGEST_IMAGE = 1 << 28 };
+
+typedef struct gd_module {
+    uint32_t number;
+    gd_table kernels; /* by name */
+} gd_module;
+
+struct gd_kernel {
+    const gd_module *module;
+    gd_CUfunction function; /* a handle that is no CUkernel; NULL */
+    uint32_t number;
+    gd_attached_kernel *record; /* NULL: never launched */
+    char name[];
+};
+
+static gd_map functions, modules; /* by handle */
+
+static uint64_t key_of(const void *handle)
+{
+    return (uint64_t)(uintptr_t)handle;
+}
+
+static bool is_of_module(const void *value, const void *user)
+{
+    return ((const gd_kernel *)value)->module == user;
+}
+
+static bool is_module(const void *value, const void *user)
+{
+    return value == user;
+}
+
+static void free_module(gd_module *module)
+{
+    for (size_t i = 0; i < module->kernels.capacity; i++)
+        free(module->kernels.slots[i].value);
+    gd_table_free(&module->kernels);
+    free(module);
+}
+
+static uint32_t record_module(const char *path, uint64_t offset, uint64_t bytes)
+{
+    uint32_t number;
+    gd_attached_module *record = gd_record_add(GD_ATTACHED_MODULE, sizeof *record, path, &number);
+
+    record->offset = offset;
+    record->bytes = bytes;
+    gd_record_commit(record, GD_ATTACHED_MODULE);
+    return number;
+}
+
+static uint32_t record_image(const void *image)
+{
+    uint64_t bytes = 0;
+    gd_place_file file;
+    char name[64];
+    const void *begins = gd_image_measure(image, &bytes);
+
+    if (bytes && gd_place_find_file(begins, bytes, &file))
+        return record_module(file.path, file.offset, bytes);
+    if (bytes && bytes <= LARGEST_IMAGE && gd_record_image(begins, (size_t)bytes, name))
+        return record_module(name, 0, bytes);
+    return record_module("", 0, bytes);
+}
+
+static uint32_t record_file(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    uint32_t number = record_module(whole ? whole : "", 0, 0);
+
+    free(whole);
+    return number;
+}
+
+static gd_module *add_module(const void *handle)
+{
+    gd_module *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return NULL;
+    made->number = GD_ATTACHED_NONE;
+    if (!gd_map_set(&modules, key_of(handle), 0, made)) {
+        free(made);
+        return NULL;
+    }
+    return made;
+}
+
+/* A module that was loaded by ways that nobody sees. */
+static gd_module *module_of(const void *handle)
+{
+    gd_module *found = gd_map_find(&modules, key_of(handle), 0);
+
+    if (found || !(found = add_module(handle)))
+        return found;
+    found->number = record_module("", 0, 0);
+    return found;
+}
+
+static gd_kernel *kernel_of_name(gd_module *of, const char *name)
+{
+    const size_t bytes = strlen(name);
+    gd_kernel *found = gd_table_find(&of->kernels, name, bytes);
+
+    if (found)
+        return found;
+    found = calloc(1, sizeof *found + bytes + 1);
+    if (!found)
+        return NULL;
+    found->module = of;
+    found->number = GD_ATTACHED_NONE;
+    memcpy(found->name, name, bytes + 1);
+    if (!gd_table_set(&of->kernels, found->name, bytes, found)) {
+        free(found);
+        return NULL;
+    }
+    return found;
+}
+
+static unsigned binary_of(gd_CUfunction function)
+{
+    int value = 0;
+
+    if (!function ||
+        GD_NEXT(cuFuncGetAttribute, &value, GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION, function))
+        return 0;
+    return value > 0 ? (unsigned)value : 0;
+}
+
+static void record_kernel(gd_kernel *kernel, gd_CUfunction handle)
+{
+    gd_CUfunction function = kernel->function;
+
+    if (!function && GD_NEXT(cuKernelGetFunction, &function, (gd_CUkernel)handle))
+        function = NULL;
+    kernel->record =
+        gd_record_add(GD_ATTACHED_KERNEL, sizeof *kernel->record, kernel->name, &kernel->number);
+    kernel->record->module = kernel->module->number;
+    kernel->record->first_plain = kernel->record->first_early = GD_ATTACHED_NONE;
+    kernel->record->binary = binary_of(function);
+    gd_record_commit(kernel->record, GD_ATTACHED_KERNEL);
+}
+
+/* A function that came by ways that nobody sees: tables of the driver that are not documented. */
+static gd_kernel *ask_driver(gd_CUfunction function)
+{
+    gd_CUmodule in = NULL;
+    const char *name = NULL;
+
+    if (GD_NEXT(cuFuncGetModule, &in, function) || GD_NEXT(cuFuncGetName, &name, function) || !name)
+        return NULL;
+    gd_kernels_add(function, in, name, true);
+    return gd_map_find(&functions, key_of(function), 0);
+}
+
+void gd_kernels_add_module(const void *handle, const void *image, const char *path)
+{
+    gd_kernels_end_module(handle); /* an old one, whose context has ended */
+    gd_module *made = add_module(handle);
+    if (made)
+        made->number = image ? record_image(image) : record_file(path);
+}
+
+void gd_kernels_add_module_alias(const void *handle, const void *known)
+{
+    gd_module *of = gd_map_find(&modules, key_of(known), 0);
+
+    if (of)
+        gd_map_set(&modules, key_of(handle), 0, of);
+}
+
+void gd_kernels_end_module(const void *handle)
+{
+    gd_module *ended = gd_map_find(&modules, key_of(handle), 0);
+
+    if (!ended)
+        return;
+    gd_map_remove_all(&modules, is_module, ended);
+    gd_map_remove_all(&functions, is_of_module, ended);
+    free_module(ended);
+}
+
+void gd_kernels_add(const void *handle, const void *of, const char *name, bool is_function)
+{
+    if (!name && GD_NEXT(cuKernelGetName, &name, (gd_CUkernel)(uintptr_t)handle))
+        return;
+    gd_module *in = name ? module_of(of) : NULL;
+    gd_kernel *found = in ? kernel_of_name(in, name) : NULL;
+    if (found && gd_map_set(&functions, key_of(handle), 0, found) && is_function)
+        found->function = (gd_CUfunction)(uintptr_t)handle;
+}
+
+void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known)
+{
+    gd_kernel *found = gd_map_find(&functions, key_of(known), 0);
+
+    if (found && gd_map_set(&functions, key_of(function), 0, found))
+        found->function = function;
+}
+
+gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, uint32_t *number)
+{
+    gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+
+    if (!found)
+        found = ask_driver(handle);
+    if (!found)
+        return NULL;
+    if (!found->record)
+        record_kernel(found, handle);
+    *number = found->number;
+    return found->record;
+}
+
+void gd_kernels_forget(void)
+{
+    for (size_t i = 0; i < modules.capacity; i++) {
+        while (modules.slots[i].value)
+            gd_kernels_end_module((const void *)(uintptr_t)modules.slots[i].first);
+    }
+    gd_map_free(&functions);
+    gd_map_free(&modules);
+}

@@ -1,0 +1,171 @@
+/* Launches, and the attributes of theirs that are taken away. */
+#include <string.h>
+
+#include "attach/next.h"
+#include "attach/process.h"
+#include "attach/streams.h"
+
+enum { MOST_ATTRIBUTES = 64 }; /* a driver refuses more */
+
+typedef gd_CUresult launch_function(const gd_CUlaunchConfig *, gd_CUfunction, void **, void **);
+
+/* A configuration without what lets kernels start early. Events that the launch would have recorded
+ * are recorded behind it: somebody waits for them. */
+typedef struct plain_launch {
+    gd_CUlaunchConfig config;
+    gd_CUlaunchAttribute attributes[MOST_ATTRIBUTES];
+    struct {
+        gd_CUevent event;
+        unsigned int flags;
+    } events[MOST_ATTRIBUTES];
+    uint32_t event_count;
+    bool changed;
+} plain_launch;
+
+static void make_plain(const gd_CUlaunchConfig *config, plain_launch *plain)
+{
+    unsigned kept = 0;
+
+    plain->config = *config;
+    plain->event_count = 0;
+    plain->changed = false;
+    if (config->numAttrs > MOST_ATTRIBUTES || !config->attrs)
+        return;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const gd_CUlaunchAttribute *each = &config->attrs[i];
+        const gd_CUlaunchAttributeValue *value = &each->value;
+        if (each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+            plain->changed |= value->programmaticStreamSerializationAllowed != 0;
+        } else if (each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+            plain->events[plain->event_count].event = value->programmaticEvent.event;
+            plain->events[plain->event_count++].flags = (unsigned)value->programmaticEvent.flags;
+        } else if (each->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+            plain->events[plain->event_count].event = value->launchCompletionEvent.event;
+            plain->events[plain->event_count++].flags =
+                (unsigned)value->launchCompletionEvent.flags;
+        } else {
+            plain->attributes[kept++] = *each;
+        }
+    }
+    plain->changed |= plain->event_count != 0;
+    plain->config.attrs = plain->attributes;
+    plain->config.numAttrs = kept;
+}
+
+static gd_CUresult record_events(const plain_launch *plain, bool per_thread)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < plain->event_count && result == GD_CUDA_SUCCESS; i++) {
+        const gd_CUevent event = plain->events[i].event;
+        const gd_CUstream stream = plain->config.hStream;
+        const unsigned flags = plain->events[i].flags;
+        result = per_thread ? GD_NEXT(cuEventRecordWithFlags_ptsz, event, stream, flags)
+                            : GD_NEXT(cuEventRecordWithFlags, event, stream, flags);
+    }
+    return result;
+}
+
+static void read_attributes(const gd_CUlaunchConfig *config, gd_seen_launch *launch)
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        const gd_CUlaunchAttribute *each = &config->attrs[i];
+        if (each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            launch->early = each->value.programmaticStreamSerializationAllowed != 0;
+        launch->trigger_event |= each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+        launch->begin_event |= each->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+        if (each->id == GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            launch->cooperative = each->value.cooperative != 0;
+    }
+}
+
+static gd_CUresult launch_plain(launch_function *next, const gd_CUlaunchConfig *config,
+                                gd_CUfunction function, void **parameters, void **extra,
+                                gd_seen_launch *seen)
+{
+    plain_launch plain;
+
+    make_plain(config, &plain);
+    seen->changed = plain.changed;
+    gd_CUresult result = next(&plain.config, function, parameters, extra);
+    return result == GD_CUDA_SUCCESS ? record_events(&plain, seen->per_thread) : result;
+}
+
+static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchConfig *config,
+                                     gd_CUfunction function, void **parameters, void **extra,
+                                     bool per_thread)
+{
+    if (!next)
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
+    if (!config || !gd_process_enter())
+        return next(config, function, parameters, extra);
+    gd_seen_launch seen = {
+        .function = function, .stream = config->hStream, .per_thread = per_thread};
+    read_attributes(config, &seen);
+    gd_CUresult result = gd_process_settings()->early == GD_ATTACHED_EARLY_OFF
+                             ? launch_plain(next, config, function, parameters, extra, &seen)
+                             : next(config, function, parameters, extra);
+    if (result == GD_CUDA_SUCCESS)
+        gd_streams_launch(&seen);
+    gd_process_leave();
+    return result;
+}
+
+#define GD_LAUNCH_CONFIGURED(symbol, per_thread)                                                   \
+    gd_CUresult symbol(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, \
+                       void **extra)                                                               \
+    {                                                                                              \
+        return launch_configured(gd_next_driver.symbol, config, function, parameters, extra,       \
+                                 per_thread);                                                      \
+    }
+
+GD_LAUNCH_CONFIGURED(cuLaunchKernelEx, false)
+GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
+
+static void see(gd_CUfunction function, gd_CUstream stream, bool per_thread, bool cooperative)
+{
+    const gd_seen_launch seen = {.function = function,
+                                 .stream = stream,
+                                 .per_thread = per_thread,
+                                 .cooperative = cooperative};
+
+    gd_streams_launch(&seen);
+}
+
+#define GD_LAUNCH(symbol, is_per_thread)                                                           \
+    gd_CUresult symbol(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,           \
+                       unsigned int grid_z, unsigned int block_x, unsigned int block_y,            \
+                       unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
+                       void **parameters, void **extra)                                            \
+    {                                                                                              \
+        bool seen = gd_process_enter();                                                            \
+        gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
+                                     block_z, shared, stream, parameters, extra);                  \
+        if (seen && result == GD_CUDA_SUCCESS)                                                     \
+            see(function, stream, is_per_thread, false);                                           \
+        if (seen)                                                                                  \
+            gd_process_leave();                                                                    \
+        return result;                                                                             \
+    }
+
+GD_LAUNCH(cuLaunchKernel, false)
+GD_LAUNCH(cuLaunchKernel_ptsz, true)
+
+#define GD_LAUNCH_COOPERATIVE(symbol, is_per_thread)                                               \
+    gd_CUresult symbol(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,           \
+                       unsigned int grid_z, unsigned int block_x, unsigned int block_y,            \
+                       unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
+                       void **parameters)                                                          \
+    {                                                                                              \
+        bool seen = gd_process_enter();                                                            \
+        gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
+                                     block_z, shared, stream, parameters);                         \
+        if (seen && result == GD_CUDA_SUCCESS)                                                     \
+            see(function, stream, is_per_thread, true);                                            \
+        if (seen)                                                                                  \
+            gd_process_leave();                                                                    \
+        return result;                                                                             \
+    }
+
+GD_LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, false)
+GD_LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, true)

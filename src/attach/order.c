@@ -1,0 +1,64 @@
+/* Calls that order streams, and end them. */
+#include "attach/see.h"
+#include "attach/streams.h"
+
+gd_CUresult cuCtxSynchronize(void)
+{
+    GD_SEE(gd_next_driver.cuCtxSynchronize ? gd_next_driver.cuCtxSynchronize()
+                                           : GD_CUDA_ERROR_NOT_SUPPORTED,
+           gd_streams_synchronized());
+}
+
+gd_CUresult cuCtxSynchronize_v2(gd_CUcontext handle)
+{
+    GD_SEE(GD_NEXT(cuCtxSynchronize_v2, handle), gd_streams_synchronized());
+}
+
+gd_CUresult cuStreamDestroy(gd_CUstream stream)
+{
+    GD_SEE(GD_NEXT(cuStreamDestroy, stream), gd_streams_end(stream));
+}
+
+gd_CUresult cuStreamDestroy_v2(gd_CUstream stream)
+{
+    GD_SEE(GD_NEXT(cuStreamDestroy_v2, stream), gd_streams_end(stream));
+}
+
+#define GD_BEGIN(symbol)                                                                           \
+    gd_CUresult symbol(gd_CUstream stream)                                                         \
+    {                                                                                              \
+        GD_SEE(GD_NEXT(symbol, stream), gd_streams_capture(true));                                 \
+    }
+#define GD_BEGIN_MODE(symbol)                                                                      \
+    gd_CUresult symbol(gd_CUstream stream, gd_CUstreamCaptureMode mode)                            \
+    {                                                                                              \
+        GD_SEE(GD_NEXT(symbol, stream, mode), gd_streams_capture(true));                           \
+    }
+#define GD_BEGIN_GRAPH(symbol)                                                                     \
+    gd_CUresult symbol(gd_CUstream stream, gd_CUgraph graph, const gd_CUgraphNode *dependencies,   \
+                       const gd_CUgraphEdgeData *data, size_t count, gd_CUstreamCaptureMode mode)  \
+    {                                                                                              \
+        GD_SEE(GD_NEXT(symbol, stream, graph, dependencies, data, count, mode),                    \
+               gd_streams_capture(true));                                                          \
+    }
+/* A capture that was spoilt ends here too. */
+#define GD_END_CAPTURE(symbol)                                                                     \
+    gd_CUresult symbol(gd_CUstream stream, gd_CUgraph *graph)                                      \
+    {                                                                                              \
+        const bool seen = gd_process_enter();                                                      \
+        const gd_CUresult result = GD_NEXT(symbol, stream, graph);                                 \
+        if (seen) {                                                                                \
+            gd_streams_capture(false);                                                             \
+            gd_process_leave();                                                                    \
+        }                                                                                          \
+        return result;                                                                             \
+    }
+
+GD_BEGIN(cuStreamBeginCapture)
+GD_BEGIN(cuStreamBeginCapture_ptsz)
+GD_BEGIN_MODE(cuStreamBeginCapture_v2)
+GD_BEGIN_MODE(cuStreamBeginCapture_v2_ptsz)
+GD_BEGIN_GRAPH(cuStreamBeginCaptureToGraph)
+GD_BEGIN_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
+GD_END_CAPTURE(cuStreamEndCapture)
+GD_END_CAPTURE(cuStreamEndCapture_ptsz)

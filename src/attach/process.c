@@ -1,0 +1,110 @@
+/* How this process is attached, the lock that guards what is observed, and what happens to both in
+ * a child process. */
+#include "attach/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "attach/graphs.h"
+#include "attach/kernels.h"
+#include "attach/next.h"
+#include "attach/place.h"
+#include "attach/record.h"
+#include "attach/streams.h"
+#include "base/environment.h"
+
+static gd_attach_settings settings;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local int depth __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void behind_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A driver does not go on working in a child; what the child does anew has a file of its own. */
+static void in_child(void)
+{
+    gd_kernels_forget();
+    gd_streams_forget();
+    gd_graphs_forget();
+    gd_place_forget();
+    gd_record_forget();
+    pthread_mutex_init(&lock, NULL);
+}
+
+static uint32_t read_early(const char *value)
+{
+    if (value && !strcmp(value, "off"))
+        return GD_ATTACHED_EARLY_OFF;
+    return value && !strcmp(value, "on") ? GD_ATTACHED_EARLY_ON : GD_ATTACHED_EARLY_AS_IS;
+}
+
+/* The environment is the program's to change later. */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *record = gd_environment("GRIDDEP_ATTACH_RECORD");
+
+    settings.early = read_early(gd_environment("GRIDDEP_ATTACH_EARLY"));
+    settings.record = record ? strdup(record) : NULL;
+    pthread_atfork(before_fork, behind_fork, in_child);
+}
+
+const gd_attach_settings *gd_process_settings(void)
+{
+    return &settings;
+}
+
+bool gd_process_enter(void)
+{
+    if (depth || (!settings.record && !settings.early))
+        return false;
+    depth = 1;
+    return true;
+}
+
+void gd_process_leave(void)
+{
+    depth = 0;
+}
+
+static void say(const char *text)
+{
+    gd_attached_message *record = gd_record_add(GD_ATTACHED_MESSAGE, sizeof *record, text, NULL);
+
+    gd_record_commit(record, GD_ATTACHED_MESSAGE);
+}
+
+static void begin_record(void)
+{
+    char text[512];
+    int version = 0;
+
+    GD_NEXT(cuDriverGetVersion, &version);
+    gd_record_begin(settings.record, version, settings.early);
+    if (!gd_environment_check(text, sizeof text))
+        say(text);
+}
+
+bool gd_process_lock(int *kept)
+{
+    if (!settings.record)
+        return false;
+    *kept = errno;
+    pthread_mutex_lock(&lock);
+    if (!gd_record_is_begun())
+        begin_record();
+    return true;
+}
+
+void gd_process_unlock(int kept)
+{
+    pthread_mutex_unlock(&lock);
+    errno = kept;
+}

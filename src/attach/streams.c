@@ -1,0 +1,210 @@
+/* Of each stream the last kernel and what came behind it; of each two kernels that follow each
+ * other, how often they did. */
+#include "attach/streams.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/kernels.h"
+#include "attach/map.h"
+#include "attach/next.h"
+#include "attach/place.h"
+#include "attach/process.h"
+#include "attach/record.h"
+
+typedef struct stream {
+    uint64_t synchronized, default_work; /* as they were at the last launch */
+    gd_attached_pair *pair;              /* the last one that was counted */
+    uint32_t last;                       /* kernel; GD_ATTACHED_NONE */
+    uint32_t between;
+    bool blocking;
+} stream;
+
+static gd_map streams, pairs;
+static uint64_t synchronized, default_work; /* how often */
+static uint32_t open_captures;              /* atomic */
+
+/* NULL is one of the two default streams, of which each context, or each thread, has its own. */
+static gd_CUstream name_default(gd_CUstream handle, bool per_thread)
+{
+    if (handle)
+        return handle;
+    return per_thread ? GD_CU_STREAM_PER_THREAD : GD_CU_STREAM_LEGACY;
+}
+
+static bool is_default(gd_CUstream handle)
+{
+    return handle == GD_CU_STREAM_PER_THREAD || handle == GD_CU_STREAM_LEGACY;
+}
+
+static uint64_t owner_of(gd_CUstream handle)
+{
+    gd_CUcontext context = NULL;
+
+    if (!is_default(handle))
+        return 0;
+    if (handle == GD_CU_STREAM_PER_THREAD)
+        return (uint64_t)(uintptr_t)pthread_self();
+    GD_NEXT(cuCtxGetCurrent, &context);
+    return (uint64_t)(uintptr_t)context;
+}
+
+/* What is captured runs later, and another time or never. */
+static bool is_captured(gd_CUstream handle)
+{
+    gd_CUstreamCaptureStatus status = GD_CU_STREAM_CAPTURE_STATUS_NONE;
+
+    if (!__atomic_load_n(&open_captures, __ATOMIC_RELAXED) || handle == GD_CU_STREAM_LEGACY)
+        return false;
+    return GD_NEXT(cuStreamIsCapturing, handle, &status) == GD_CUDA_SUCCESS &&
+           status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static bool is_blocking(gd_CUstream handle)
+{
+    unsigned int flags = 0;
+
+    return handle != GD_CU_STREAM_LEGACY &&
+           GD_NEXT(cuStreamGetFlags, handle, &flags) == GD_CUDA_SUCCESS &&
+           !(flags & GD_CU_STREAM_NON_BLOCKING);
+}
+
+static stream *stream_of(gd_CUstream handle, uint64_t owner)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)handle;
+    stream *found = gd_map_find(&streams, key, owner);
+
+    if (found || !(found = calloc(1, sizeof *found)))
+        return found;
+    found->last = GD_ATTACHED_NONE;
+    found->blocking = is_blocking(handle);
+    if (!gd_map_set(&streams, key, owner, found)) {
+        free(found);
+        return NULL;
+    }
+    return found;
+}
+
+static gd_attached_pair *pair_of(uint32_t first, uint32_t second, uint32_t between, bool early)
+{
+    const uint64_t kernels = (uint64_t)first << 32 | second;
+    const uint64_t rest = (uint64_t)between << 1 | early;
+    gd_attached_pair *pair = gd_map_find(&pairs, kernels, rest);
+
+    if (pair)
+        return pair;
+    pair = gd_record_add(GD_ATTACHED_PAIR, sizeof *pair, "", NULL);
+    pair->first = first;
+    pair->second = second;
+    pair->between = between;
+    pair->early = early;
+    gd_record_commit(pair, GD_ATTACHED_PAIR);
+    gd_map_set(&pairs, kernels, rest, pair);
+    return pair;
+}
+
+static void follow(stream *in, uint32_t kernel, bool early)
+{
+    uint32_t between = in->between;
+
+    if (in->synchronized != synchronized)
+        between |= GD_ATTACHED_SYNCHRONIZED;
+    if (in->blocking && in->default_work != default_work)
+        between |= GD_ATTACHED_DEFAULT_STREAM;
+    gd_attached_pair *pair = in->pair;
+    if (!pair || pair->first != in->last || pair->second != kernel || pair->between != between ||
+        pair->early != early)
+        pair = in->pair = pair_of(in->last, kernel, between, early);
+    pair->count++;
+    in->last = kernel;
+    in->between = 0;
+    in->synchronized = synchronized;
+    in->default_work = default_work;
+}
+
+static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool captured)
+{
+    gd_attached_counts *counts = &kernel->counts;
+
+    if (captured)
+        counts->captured++;
+    else
+        counts->launches++;
+    counts->early += launch->early;
+    counts->trigger_events += launch->trigger_event;
+    counts->begin_events += launch->begin_event;
+    counts->cooperative += launch->cooperative;
+    counts->changed += launch->changed;
+    uint32_t *place = launch->early ? &kernel->first_early : &kernel->first_plain;
+    if (*place == GD_ATTACHED_NONE)
+        *place = gd_place_record();
+}
+
+void gd_streams_launch(const gd_seen_launch *launch)
+{
+    const gd_CUstream handle = name_default(launch->stream, launch->per_thread);
+    const uint64_t owner = owner_of(handle);
+    const bool captured = is_captured(handle);
+    uint32_t number = GD_ATTACHED_NONE;
+    int kept;
+
+    if (!gd_process_lock(&kept))
+        return;
+    gd_attached_kernel *kernel = gd_kernels_find(launch->function, &number);
+    if (kernel)
+        count(kernel, launch, captured);
+    stream *in = captured ? NULL : stream_of(handle, owner);
+    if (in)
+        follow(in, number, launch->early);
+    if (!captured && handle == GD_CU_STREAM_LEGACY)
+        default_work++;
+    gd_process_unlock(kept);
+}
+
+void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
+{
+    const gd_CUstream handle = name_default(given, per_thread);
+    const uint64_t owner = owner_of(handle);
+    int kept;
+
+    if (is_captured(handle) || !gd_process_lock(&kept))
+        return;
+    stream *in = stream_of(handle, owner);
+    if (in)
+        in->between |= bit;
+    if (handle == GD_CU_STREAM_LEGACY && bit != GD_ATTACHED_SYNCHRONIZED)
+        default_work++;
+    gd_process_unlock(kept);
+}
+
+void gd_streams_synchronized(void)
+{
+    synchronized++;
+}
+
+void gd_streams_end(gd_CUstream handle)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)handle;
+
+    free(gd_map_find(&streams, key, 0));
+    gd_map_remove(&streams, key, 0);
+}
+
+void gd_streams_capture(bool begins)
+{
+    const uint32_t open = __atomic_load_n(&open_captures, __ATOMIC_RELAXED);
+
+    if (begins || open)
+        __atomic_store_n(&open_captures, begins ? open + 1 : open - 1, __ATOMIC_RELAXED);
+}
+
+void gd_streams_forget(void)
+{
+    for (size_t i = 0; i < streams.capacity; i++)
+        free(streams.slots[i].value);
+    gd_map_free(&streams);
+    gd_map_free(&pairs);
+    synchronized = default_work = 0;
+    open_captures = 0;
+}

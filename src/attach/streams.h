@@ -1,0 +1,34 @@
+/* What follows what in the program's streams. */
+#ifndef GD_ATTACH_STREAMS_H
+#define GD_ATTACH_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attached.h"
+#include "emulator/abi.h"
+
+/* A launch that the driver took. */
+typedef struct gd_seen_launch {
+    gd_CUfunction function; /* a CUkernel too */
+    gd_CUstream stream;
+    bool per_thread; /* NULL is the thread's default stream */
+    bool early, trigger_event, begin_event, cooperative;
+    bool changed;
+} gd_seen_launch;
+
+/* Takes the lock, as the next one does. */
+void gd_streams_launch(const gd_seen_launch *launch);
+
+/* Work of a kind, GD_ATTACHED_*, in a stream. */
+void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit);
+
+/* With the lock, as those that follow: the host has waited for all that was launched. */
+void gd_streams_synchronized(void);
+void gd_streams_end(gd_CUstream stream);
+void gd_streams_capture(bool begins);
+
+/* In a child process. */
+void gd_streams_forget(void);
+
+#endif

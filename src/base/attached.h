@@ -1,0 +1,145 @@
+/* What libgriddep-attach writes about a process and the command reads: a file of records, one
+ * behind the other in chunks. Each is written once; its counters go on counting in memory that is
+ * the file, so that what a process did is there however the process ended. */
+#ifndef GD_BASE_ATTACHED_H
+#define GD_BASE_ATTACHED_H
+
+#include <stdint.h>
+
+/* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
+ * behind the last one of a chunk stands a record of kind 0, or nothing. */
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 1 };
+
+/* The name that a process's file ends with, and that of a copy of a module's image. */
+#define GD_ATTACHED_SUFFIX ".attached"
+#define GD_ATTACHED_IMAGE ".image"
+
+#define GD_ATTACHED_NONE UINT32_MAX /* in place of a number of a module, kernel or place */
+
+/* Of each kind the records are numbered as they stand, from 0. */
+typedef enum gd_attached_kind {
+    GD_ATTACHED_END,
+    GD_ATTACHED_PROCESS,
+    GD_ATTACHED_OBJECT,
+    GD_ATTACHED_PLACE,
+    GD_ATTACHED_MODULE,
+    GD_ATTACHED_KERNEL,
+    GD_ATTACHED_PAIR,
+    GD_ATTACHED_GRAPH,
+    GD_ATTACHED_NODE,
+    GD_ATTACHED_EDGE,
+    GD_ATTACHED_MESSAGE,
+    GD_ATTACHED_KINDS
+} gd_attached_kind;
+
+typedef struct gd_attached_head {
+    uint32_t kind;  /* written last */
+    uint32_t bytes; /* of the whole record, a multiple of 8 */
+} gd_attached_head;
+
+/* The first record. */
+typedef struct gd_attached_process {
+    gd_attached_head head;
+    uint32_t version; /* GD_ATTACHED_VERSION */
+    int32_t pid;
+    int32_t driver_version;
+    uint32_t early; /* GD_ATTACHED_EARLY_* */
+    uint64_t lost;  /* records that there was no room for */
+    char program[]; /* its path */
+} gd_attached_process;
+
+enum { GD_ATTACHED_EARLY_AS_IS, GD_ATTACHED_EARLY_OFF, GD_ATTACHED_EARLY_ON };
+
+/* Something that is loaded: addresses of places lie in it. */
+typedef struct gd_attached_object {
+    gd_attached_head head;
+    uint64_t begin, end, bias; /* bias: what its addresses are behind those of the file */
+    char path[];
+} gd_attached_object;
+
+/* A place in the program: return addresses, the innermost first. */
+typedef struct gd_attached_place {
+    gd_attached_head head;
+    uint32_t count, reserved;
+    uint64_t addresses[];
+} gd_attached_place;
+
+typedef struct gd_attached_module {
+    gd_attached_head head;
+    uint64_t offset, bytes; /* of the image in the file */
+    uint32_t linked;        /* 1: made by the driver's linker of other images, and not kept */
+    uint32_t reserved;
+    char path[]; /* of the image: in the folder of this file where it has no slash; empty: none */
+} gd_attached_module;
+
+typedef struct gd_attached_counts {
+    uint64_t launches;                     /* that were executed in streams */
+    uint64_t captured;                     /* that went into a graph */
+    uint64_t early;                        /* of both: with attribute 6 */
+    uint64_t trigger_events, begin_events; /* likewise 7 and 12 */
+    uint64_t cooperative;
+    uint64_t changed; /* launches of which attributes were taken, or that were given one */
+} gd_attached_counts;
+
+typedef struct gd_attached_kernel {
+    gd_attached_head head;
+    uint32_t module;
+    uint32_t first_plain, first_early; /* places of the first launch without and with attribute 6 */
+    uint32_t binary;                   /* 90 for sm_90 */
+    gd_attached_counts counts;
+    char name[];
+} gd_attached_kernel;
+
+/* What stood in a stream between two kernels: bits. */
+enum {
+    GD_ATTACHED_COPY = 1,
+    GD_ATTACHED_FILL = 2,
+    GD_ATTACHED_HOST = 4,
+    GD_ATTACHED_RECORD = 8,  /* of an event */
+    GD_ATTACHED_WAIT = 16,   /* for an event */
+    GD_ATTACHED_MEMORY = 32, /* allocated or freed in stream order */
+    GD_ATTACHED_GRAPH_RUN = 64,
+    GD_ATTACHED_OTHER = 128,
+    GD_ATTACHED_DEFAULT_STREAM = 256, /* work in the default stream, which all others wait for */
+    GD_ATTACHED_SYNCHRONIZED = 512    /* the host waited for the first kernel's end */
+};
+
+/* Two launches that followed each other in a stream. */
+typedef struct gd_attached_pair {
+    gd_attached_head head;
+    uint32_t first, second; /* kernels; first NONE: nothing before it in the stream */
+    uint32_t between;
+    uint32_t early; /* 1: the second has attribute 6 */
+    uint64_t count;
+} gd_attached_pair;
+
+typedef struct gd_attached_graph {
+    gd_attached_head head;
+    uint32_t place;   /* that instantiated it */
+    uint32_t changed; /* edges that were made plain, or programmatic */
+    uint64_t launches;
+} gd_attached_graph;
+
+/* How many nodes of a graph launch a kernel. */
+typedef struct gd_attached_node {
+    gd_attached_head head;
+    uint32_t graph, kernel;
+    uint64_t count;
+} gd_attached_node;
+
+/* Edges of a graph from a kernel to another, or two of them with another node between. */
+typedef struct gd_attached_edge {
+    gd_attached_head head;
+    uint32_t graph, first, second;
+    uint32_t between;    /* 0, or one of the bits above */
+    uint32_t type, port; /* of CUgraphEdgeData; 0 where the driver does not tell */
+    uint64_t count;
+} gd_attached_edge;
+
+/* A warning for the user. */
+typedef struct gd_attached_message {
+    gd_attached_head head;
+    char text[];
+} gd_attached_message;
+
+#endif

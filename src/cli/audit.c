@@ -1,0 +1,59 @@
+/* griddep audit: what any program launches, and what is wrong with its dependent launches. */
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/io/options.h"
+#include "cli/job/attachedprogram.h"
+
+static const char details[] =
+    "The program runs as it is, with a library in front of its CUDA driver that hands each call on "
+    "and notes launches. When it has ended, a table tells of each kernel how often it was "
+    "launched, "
+    "in how many launches it may start early (attribute programmatic stream serialization), and "
+    "whether its code waits and triggers, by the same analysis as 'griddep check'. Findings "
+    "follow, "
+    "the most important first, each with the place of the first such launch.\n\n"
+    "Code is read where it comes as PTX; of machine code one sees whether it has a wait, and not "
+    "whether each path comes to it. 'not known' is said of everything else.\n\n"
+    "The report goes to stderr, or to a file. The program's output is its own.\n\n"
+    "exit codes:\n"
+    "  0    no race was found (a program: its own exit code; 127 and 126 when it cannot be "
+    "started)\n"
+    "  65   the program ended well, and launched nothing that was seen\n"
+    "  66   a race was found\n"
+    "  2    wrong usage\n"
+    "  3    no driver\n"
+    "  4    another failure\n";
+
+static const char examples[] =
+    "Which kernels of a program may start early, and which of them race:\n"
+    "    griddep audit -- ./application\n"
+    "    griddep audit --json --report audit.json -- ./application\n";
+
+int gd_command_audit(int argc, char **argv)
+{
+    gd_attachedprogram request = {.audits = true};
+    const gd_option options[] = {{GD_OPTION_FILE, "report", "FILE", "write the report to a file",
+                                  (void *)&request.report, 0, 0},
+                                 {GD_OPTION_TEXT, "driver", "DRIVER",
+                                  "auto, nvidia, emulated, or the path of a driver library",
+                                  (void *)&request.attach.driver, 0, 0},
+                                 {GD_OPTION_FLAG, "json", NULL,
+                                  "write the report as one JSON document", &request.json, 0, 0},
+                                 {0}};
+    const gd_usage usage = {
+        .name = "audit",
+        .summary = "Runs a program and tells which of its kernels may start early, and which "
+                   "of them race.",
+        .synopsis = "[--report FILE] [--json] [--driver DRIVER] -- PROGRAM [ARGUMENT]...",
+        .details = details,
+        .examples = examples,
+        .options = options};
+    size_t count = 0;
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(&usage, marker, argv, NULL, &count);
+    if (code >= 0)
+        return code;
+    code = gd_attachedprogram_check("audit", argc, argv, marker);
+    return code != 0 ? code : gd_attachedprogram_run(&request, argv + marker + 1);
+}

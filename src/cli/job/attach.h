@@ -1,0 +1,16 @@
+/* Running a program with libgriddep-attach in front of its driver. */
+#ifndef GD_CLI_ATTACH_H
+#define GD_CLI_ATTACH_H
+
+#include "cli/job/attached.h"
+
+typedef struct gd_attach {
+    const char *driver; /* NULL: as the environment says */
+    const char *early;  /* "off", "on"; NULL: as the program says */
+} gd_attach;
+
+/* Runs a program. *ended is its exit code, and *set what it did, to free. Returns 0, or an exit
+ * code after a message: of the program that could not be started too. */
+int gd_attach_run(const gd_attach *request, char **arguments, gd_attached_set *set, int *ended);
+
+#endif

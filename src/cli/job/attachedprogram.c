@@ -1,0 +1,160 @@
+/* griddep audit, off and on: the run, and its report as text or JSON. */
+#include "cli/job/attachedprogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "griddep.h"
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/outputfile.h"
+#include "cli/job/audit.h"
+#include "cli/show/auditreport.h"
+
+int gd_attachedprogram_find(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return i;
+    return argc;
+}
+
+int gd_attachedprogram_check(const char *command, int argc, char **argv, int marker)
+{
+    if (marker >= argc)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "'griddep %s' takes a program behind '--': griddep %s -- PROGRAM",
+                                command, command);
+    if (argv[marker + 1] == NULL)
+        return gd_message_error(GD_EXIT_USAGE, "there is no program behind '--'");
+    if (argv[marker + 1][0] == '\0')
+        return gd_message_error(GD_EXIT_USAGE, "the program behind '--' has an empty name");
+    return 0;
+}
+
+/* To free. */
+static char *audit_verdict(const gd_audit *audit)
+{
+    size_t findings = json_array_size(audit->findings);
+    return gd_heap_format(
+        "%llu %s, %zu %s (%llu %s of %zu %s)", (unsigned long long)audit->races,
+        gd_plural(audit->races, "race", "races"), findings,
+        gd_plural(findings, "finding", "findings"), (unsigned long long)audit->launches,
+        gd_plural(audit->launches, "launch", "launches"), json_array_size(audit->kernels),
+        gd_plural(json_array_size(audit->kernels), "kernel", "kernels"));
+}
+
+static char *change_verdict(const gd_audit *audit, const char *early)
+{
+    return gd_heap_format("%s: %llu of %llu %s and %llu %s of graphs were made plain", early,
+                          (unsigned long long)audit->changed, (unsigned long long)audit->launches,
+                          gd_plural(audit->launches, "launch", "launches"),
+                          (unsigned long long)audit->changed_edges,
+                          gd_plural(audit->changed_edges, "edge", "edges"));
+}
+
+static bool is_attached(const gd_attached_set *set)
+{
+    return set->count > set->unreadable;
+}
+
+static void warn(const gd_attached_set *set, const gd_audit *audit)
+{
+    for (size_t i = 0; i < json_array_size(audit->messages); i++)
+        gd_message_warning("%s", json_string_value(json_array_get(audit->messages, i)));
+    if (set->unreadable > 0)
+        gd_message_warning("what %zu %s did cannot be read", set->unreadable,
+                           gd_plural(set->unreadable, "process", "processes"));
+    if (audit->lost > 0)
+        gd_message_warning("there was no room for all that was seen: some is missing");
+    if (is_attached(set))
+        return;
+    if (set->privileged)
+        gd_message_warning(
+            "nothing was attached: the program gets rights by being started, and the "
+            "loader takes no library from LD_LIBRARY_PATH for it");
+    else
+        gd_message_warning("nothing was attached: no process opened libcuda.so.1 by that name and "
+                           "launched or loaded anything");
+}
+
+/* A program that ended well and launched nothing must not look like one that is right. */
+static int exit_code_of(const gd_attachedprogram *request, const gd_audit *audit,
+                        const gd_attached_set *set, int ended)
+{
+    if (request->audits && audit->races > 0)
+        return GD_EXIT_SANITIZE;
+    bool seen = request->audits ? audit->launches > 0 : is_attached(set);
+    return ended == GD_EXIT_OK && !seen ? GD_EXIT_UNCHECKED : ended;
+}
+
+static void write_report(const gd_attachedprogram *request, FILE *stream,
+                         const gd_attached_set *set, const gd_audit *audit, const char *program,
+                         int code, const char *verdict)
+{
+    if (request->json) {
+        gd_output_write_to(
+            stream,
+            GD_OBJECT({"griddep", gd_output_string(griddep_version_text())},
+                      {"exit_code", json_integer(code)}, {"program", gd_output_string(program)},
+                      {"driver", gd_output_string(set->driver)},
+                      {"processes", json_integer((json_int_t)(set->count - set->unreadable))},
+                      {"complete", json_boolean(set->unreadable == 0 && audit->lost == 0)},
+                      {"launches", json_integer((json_int_t)audit->launches)},
+                      {"changed_launches", json_integer((json_int_t)audit->changed)},
+                      {"changed_edges", json_integer((json_int_t)audit->changed_edges)},
+                      {"kernels", json_incref(audit->kernels)},
+                      {"findings", json_incref(audit->findings)},
+                      {"verdict", gd_output_string(verdict)}));
+        return;
+    }
+    if (!is_attached(set))
+        return;
+    if (request->audits) {
+        gd_auditreport_print_kernels(stream, audit->kernels);
+        gd_auditreport_print_findings(stream, audit->findings);
+    }
+    fprintf(stream, "%s%s\n", request->report == NULL ? "griddep: " : "", verdict);
+}
+
+static int report(const gd_attachedprogram *request, const gd_attached_set *set,
+                  const char *program, int ended)
+{
+    gd_audit audit = gd_audit_make(set);
+    char *verdict =
+        request->audits ? audit_verdict(&audit) : change_verdict(&audit, request->attach.early);
+    int code = exit_code_of(request, &audit, set, ended);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = request->report != NULL ? open_memstream(&text, &bytes) : stderr;
+    if (stream == NULL)
+        gd_heap_end();
+    write_report(request, stream, set, &audit, program, code, verdict);
+    if (request->report != NULL && fclose(stream) != 0)
+        gd_heap_end();
+    warn(set, &audit);
+    int written = 0;
+    if (request->report != NULL)
+        written = gd_outputfile_write(request->report, text, bytes);
+    free(text);
+    free(verdict);
+    gd_audit_free(&audit);
+    return written != 0 ? written : code;
+}
+
+int gd_attachedprogram_run(gd_attachedprogram *request, char **program)
+{
+    gd_attached_set set;
+    int ended = 0;
+    int code = gd_outputfile_check();
+    if (code != 0)
+        return code;
+    code = gd_attach_run(&request->attach, program, &set, &ended);
+    if (code == 0)
+        code = report(request, &set, program[0], ended);
+    gd_attached_free(&set);
+    return code;
+}

@@ -1,0 +1,446 @@
+/* Kernels of all processes, once each; what followed what; and what comes of both by the library's
+ * own decision about early starts. */
+#include "cli/job/audit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "griddep.h"
+#include "run/private.h"
+
+#include "cli/io/heap.h"
+#include "cli/io/output.h"
+#include "cli/job/attachedcode.h"
+#include "cli/show/finding.h"
+#include "cli/show/place.h"
+
+typedef struct audited_kernel {
+    const char *name;
+    char *module, *plain; /* to free; plain: as people write it */
+    gd_kernel_code code;
+    char target[16];
+    gd_attached_counts sum;  /* counters */
+    uint64_t graph_launches; /* by graphs that were launched */
+    uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
+    uint64_t late_behind;  /* launches without, directly behind a kernel */
+    const gd_attached_file *file;      /* of the first process that has it */
+    uint32_t first_plain, first_early; /* places */
+} audited_kernel;
+
+/* Two kernels, by their places in the list. */
+typedef struct audited_pair {
+    uint32_t first, second;
+    uint32_t between, early, type;
+    uint64_t count;
+    bool is_edge;
+} audited_pair;
+
+typedef struct auditing {
+    audited_kernel *kernels;
+    uint32_t kernel_count;
+    audited_pair *pairs;
+    uint32_t pair_count;
+    gd_place_files files;
+    json_t *findings;
+} auditing;
+
+/* ---- kernels ---- */
+
+static char *module_name(const gd_attached_module *module)
+{
+    if (module == NULL || module->path[0] == '\0')
+        return gd_heap_string("-");
+    const char *slash = strrchr(module->path, '/');
+    return gd_heap_string(slash != NULL ? slash + 1 : "memory");
+}
+
+static bool is_same(const audited_kernel *a, const audited_kernel *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->module, b->module) == 0 &&
+           a->code.source == b->code.source && a->code.traits == b->code.traits &&
+           strcmp(a->target, b->target) == 0;
+}
+
+static void add_counts(gd_attached_counts *into, const gd_attached_counts *from)
+{
+    into->launches += from->launches;
+    into->captured += from->captured;
+    into->early += from->early;
+    into->trigger_events += from->trigger_events;
+    into->begin_events += from->begin_events;
+    into->cooperative += from->cooperative;
+    into->changed += from->changed;
+}
+
+/* Its place in the list. */
+static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
+                           const gd_attached_kernel *kernel)
+{
+    const gd_attached_module *module = gd_attached_get(file, GD_ATTACHED_MODULE, kernel->module);
+    audited_kernel made = {.name = kernel->name,
+                           .module = module_name(module),
+                           .file = file,
+                           .first_plain = kernel->first_plain,
+                           .first_early = kernel->first_early};
+    if (module != NULL)
+        made.code = gd_attachedcode_find(&file->images[kernel->module], kernel->name);
+    if (made.code.target[0] != '\0')
+        strcpy(made.target, made.code.target);
+    else if (kernel->binary > 0)
+        snprintf(made.target, sizeof(made.target), "sm_%u", kernel->binary);
+    uint32_t at = 0;
+    while (at < all->kernel_count && !is_same(&all->kernels[at], &made))
+        at++;
+    if (at < all->kernel_count) {
+        free(made.module);
+    } else {
+        made.plain = gd_place_demangle(kernel->name);
+        all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
+        all->kernels[all->kernel_count++] = made;
+    }
+    add_counts(&all->kernels[at].sum, &kernel->counts);
+    return at;
+}
+
+/* ---- what follows what ---- */
+
+static void add_pair(auditing *all, const audited_pair *pair)
+{
+    for (uint32_t i = 0; i < all->pair_count; i++) {
+        audited_pair *each = &all->pairs[i];
+        if (each->first == pair->first && each->second == pair->second &&
+            each->between == pair->between && each->early == pair->early &&
+            each->type == pair->type && each->is_edge == pair->is_edge) {
+            each->count += pair->count;
+            return;
+        }
+    }
+    all->pairs = gd_heap_grow(all->pairs, all->pair_count, all->pair_count + 1, sizeof(*pair));
+    all->pairs[all->pair_count++] = *pair;
+}
+
+static void add_pairs(auditing *all, const gd_attached_file *file, const uint32_t *places)
+{
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_PAIR]; i++) {
+        const gd_attached_pair *pair = gd_attached_get(file, GD_ATTACHED_PAIR, i);
+        if (pair->first >= file->counts[GD_ATTACHED_KERNEL] ||
+            pair->second >= file->counts[GD_ATTACHED_KERNEL])
+            continue;
+        add_pair(all, &(audited_pair){.first = places[pair->first],
+                                      .second = places[pair->second],
+                                      .between = pair->between,
+                                      .early = pair->early,
+                                      .count = pair->count});
+    }
+}
+
+static void add_graphs(auditing *all, const gd_attached_file *file, const uint32_t *places)
+{
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_NODE]; i++) {
+        const gd_attached_node *node = gd_attached_get(file, GD_ATTACHED_NODE, i);
+        const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, node->graph);
+        if (graph != NULL && node->kernel < file->counts[GD_ATTACHED_KERNEL])
+            all->kernels[places[node->kernel]].graph_launches += node->count * graph->launches;
+    }
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_EDGE]; i++) {
+        const gd_attached_edge *edge = gd_attached_get(file, GD_ATTACHED_EDGE, i);
+        if (edge->first >= file->counts[GD_ATTACHED_KERNEL] ||
+            edge->second >= file->counts[GD_ATTACHED_KERNEL])
+            continue;
+        add_pair(all, &(audited_pair){.first = places[edge->first],
+                                      .second = places[edge->second],
+                                      .between = edge->between,
+                                      .early = edge->type != 0 || edge->port != 0,
+                                      .type = edge->type,
+                                      .count = edge->count,
+                                      .is_edge = true});
+    }
+}
+
+static void add_file(auditing *all, const gd_attached_file *file)
+{
+    uint32_t count = file->counts[GD_ATTACHED_KERNEL];
+    uint32_t *places = gd_heap_take(count, sizeof(*places));
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = add_kernel(all, file, gd_attached_get(file, GD_ATTACHED_KERNEL, i));
+    add_pairs(all, file, places);
+    add_graphs(all, file, places);
+    free(places);
+}
+
+/* ---- findings ---- */
+
+static json_t *place_of(auditing *all, const gd_attached_file *file, uint32_t number)
+{
+    const gd_attached_place *place = gd_attached_get(file, GD_ATTACHED_PLACE, number);
+    json_t *frames = json_array();
+    for (uint32_t i = 0; place != NULL && i < place->count; i++) {
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_OBJECT]; j++) {
+            const gd_attached_object *object = gd_attached_get(file, GD_ATTACHED_OBJECT, j);
+            uint64_t address = place->addresses[i];
+            if (address < object->begin || address >= object->end)
+                continue;
+            gd_output_append(frames,
+                             gd_place_json(&all->files, object->path, address - object->bias));
+            break;
+        }
+    }
+    return frames;
+}
+
+/* first: NULL where a finding is about one kernel. The text is freed. */
+static void find(auditing *all, const char *code, const audited_kernel *kernel,
+                 const audited_kernel *first, int32_t reason, uint64_t count, char *text)
+{
+    griddep_code_info info = {.size = sizeof(info)};
+    uint32_t index = 0;
+    griddep_code_find(code, &index, NULL);
+    griddep_code_get(index, &info, NULL);
+    bool is_plain = reason == GRIDDEP_REASON_OFF || kernel->first_early == GD_ATTACHED_NONE;
+    uint32_t place = is_plain ? kernel->first_plain : kernel->first_early;
+    gd_output_append(
+        all->findings,
+        GD_OBJECT({"code", gd_output_string(code)},
+                  {"severity", gd_output_string(gd_finding_severity_name(info.severity))},
+                  {"text", gd_output_string(text)}, {"kernel", gd_output_string(kernel->plain)},
+                  {"before", gd_output_string(first != NULL ? first->plain : NULL)},
+                  {"reason", gd_output_string(griddep_reason_text(reason))},
+                  {"count", json_integer((json_int_t)count)},
+                  {"place", place_of(all, kernel->file, place)}));
+    free(text);
+}
+
+/* "a copy and an event's record". To free. */
+static char *name_between(uint32_t between)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {{GD_ATTACHED_COPY, "a copy"},
+                 {GD_ATTACHED_FILL, "a memset"},
+                 {GD_ATTACHED_HOST, "a host function"},
+                 {GD_ATTACHED_RECORD, "an event's record"},
+                 {GD_ATTACHED_WAIT, "a wait for an event"},
+                 {GD_ATTACHED_MEMORY, "an allocation or a free in stream order"},
+                 {GD_ATTACHED_GRAPH_RUN, "a graph"},
+                 {GD_ATTACHED_OTHER, "other work"},
+                 {GD_ATTACHED_DEFAULT_STREAM, "work in the default stream"}};
+    char *text = gd_heap_string("");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((between & names[i].bit) == 0)
+            continue;
+        char *longer =
+            gd_heap_format("%s%s%s", text, text[0] != '\0' ? " and " : "", names[i].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void count_behind(auditing *all)
+{
+    for (uint32_t i = 0; i < all->pair_count; i++) {
+        const audited_pair *pair = &all->pairs[i];
+        audited_kernel *second = &all->kernels[pair->second];
+        if (pair->between != 0)
+            continue;
+        if (pair->early != 0)
+            second->early_behind += pair->count;
+        else if (!pair->is_edge)
+            second->late_behind += pair->count;
+    }
+}
+
+static void judge_kernel(auditing *all, const audited_kernel *kernel)
+{
+    int32_t reason = gd_early_kernel(kernel->code.traits);
+    uint64_t early = kernel->early_behind;
+    const char *times = gd_plural(early, "time", "times");
+    if (early > 0 && reason == GRIDDEP_REASON_NO_WAIT)
+        find(all, "GD401", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
+                            "waits for it: a race",
+                            kernel->plain, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
+        find(all, "GD402", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
+                            "through it misses the wait: a race",
+                            kernel->plain, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_UNKNOWN_CODE)
+        find(all, "GD403", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and %s",
+                            kernel->plain, (unsigned long long)early, times,
+                            kernel->code.source == GD_CODE_MACHINE
+                                ? "it waits; whether on every path its machine code does not tell"
+                                : "nobody can tell whether it waits: its code is not known"));
+    if (kernel->late_behind > 0 && reason == GRIDDEP_REASON_SET)
+        find(all, "GD410", kernel, NULL, GRIDDEP_REASON_OFF, kernel->late_behind,
+             gd_heap_format("kernel %s waits on every path, and %llu of its launches behind a "
+                            "kernel %s no attribute that would let it start early: no overlap",
+                            kernel->plain, (unsigned long long)kernel->late_behind,
+                            gd_plural(kernel->late_behind, "has", "have")));
+}
+
+static void judge_pair(auditing *all, const audited_pair *pair)
+{
+    const audited_kernel *first = &all->kernels[pair->first], *second = &all->kernels[pair->second];
+    int32_t reason = gd_early_pair(first->code.traits, second->code.traits);
+    uint32_t between = pair->between & ~(uint32_t)GD_ATTACHED_SYNCHRONIZED;
+    unsigned long long count = pair->count;
+    if (reason != GRIDDEP_REASON_SET || between != pair->between)
+        return;
+    char *what = name_between(between);
+    if (between != 0 && (pair->early != 0 || pair->is_edge))
+        find(all, "GD411", second, first, GRIDDEP_REASON_NODE_BETWEEN, pair->count,
+             gd_heap_format("%s between kernels %s and %s%s, %llu %s: they do not overlap", what,
+                            first->plain, second->plain, pair->is_edge ? " of a graph" : "", count,
+                            gd_plural(count, "time", "times")));
+    else if (pair->is_edge && pair->early == 0)
+        find(
+            all, "GD412", second, first, GRIDDEP_REASON_PLAIN, pair->count,
+            gd_heap_format("%llu %s from kernel %s to kernel %s %s plain, and the second one waits "
+                           "on every path: they do not overlap",
+                           count, gd_plural(count, "edge of a graph", "edges of graphs"),
+                           first->plain, second->plain, gd_plural(count, "is", "are")));
+    else if (pair->early != 0 && (first->code.traits & GRIDDEP_TRAIT_KNOWN) != 0 &&
+             (first->code.traits & GRIDDEP_TRAIT_TRIGGERS) == 0)
+        find(all, "GD413", second, first, GRIDDEP_REASON_NO_TRIGGER, pair->count,
+             gd_heap_format("kernel %s may start early behind kernel %s, %llu %s, which never "
+                            "triggers: it starts behind its last block",
+                            second->plain, first->plain, count, gd_plural(count, "time", "times")));
+    free(what);
+}
+
+/* ---- the results ---- */
+
+static json_t *told(bool known, bool value)
+{
+    return known ? json_boolean(value) : json_null();
+}
+
+static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
+{
+    uint32_t traits = kernel->code.traits;
+    bool known = (traits & GRIDDEP_TRAIT_KNOWN) != 0, seen = kernel->code.source != GD_CODE_UNKNOWN;
+    const gd_attached_counts *sum = &kernel->sum;
+    return GD_OBJECT(
+        {"kernel", gd_output_string(kernel->plain)}, {"symbol", gd_output_string(kernel->name)},
+        {"module", gd_output_string(kernel->module)},
+        {"target", gd_output_string(kernel->target[0] != '\0' ? kernel->target : NULL)},
+        {"code", gd_output_string(kernel->code.source == GD_CODE_PTX       ? "PTX"
+                                  : kernel->code.source == GD_CODE_MACHINE ? "machine code"
+                                                                           : NULL)},
+        {"waits", told(seen, (traits & GRIDDEP_TRAIT_WAITS) != 0)},
+        {"waits_always", told(known, (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0)},
+        {"triggers", told(seen, (traits & GRIDDEP_TRAIT_TRIGGERS) != 0)},
+        {"launches", json_integer((json_int_t)(sum->launches + kernel->graph_launches))},
+        {"in_graphs", json_integer((json_int_t)kernel->graph_launches)},
+        {"captured", json_integer((json_int_t)sum->captured)},
+        {"early", json_integer((json_int_t)sum->early)},
+        {"trigger_events", json_integer((json_int_t)sum->trigger_events)},
+        {"begin_events", json_integer((json_int_t)sum->begin_events)},
+        {"cooperative", json_integer((json_int_t)sum->cooperative)},
+        {"changed", json_integer((json_int_t)sum->changed)},
+        {"place", place_of(all, kernel->file,
+                           kernel->first_plain != GD_ATTACHED_NONE ? kernel->first_plain
+                                                                   : kernel->first_early)});
+}
+
+static int compare_kernels(const void *a, const void *b)
+{
+    const json_t *const *first = a, *const *second = b;
+    json_int_t x = json_integer_value(json_object_get(*first, "launches"));
+    json_int_t y = json_integer_value(json_object_get(*second, "launches"));
+    return (x < y) - (x > y);
+}
+
+static int32_t severity_of(const json_t *finding)
+{
+    const char *name = json_string_value(json_object_get(finding, "severity"));
+    int32_t severity = GRIDDEP_SEVERITY_NOTE;
+    while (strcmp(gd_finding_severity_name(severity), name) != 0)
+        severity++;
+    return severity;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const json_t *const *first = a, *const *second = b;
+    int32_t x = severity_of(*first), y = severity_of(*second);
+    if (x != y)
+        return (x < y) - (x > y);
+    json_int_t m = json_integer_value(json_object_get(*first, "count"));
+    json_int_t n = json_integer_value(json_object_get(*second, "count"));
+    return (m < n) - (m > n);
+}
+
+static void sort(json_t *array, int (*compare)(const void *, const void *))
+{
+    size_t count = json_array_size(array);
+    json_t **items = gd_heap_take(count, sizeof(json_t *));
+    for (size_t i = 0; i < count; i++)
+        items[i] = json_incref(json_array_get(array, i));
+    qsort(items, count, sizeof(json_t *), compare);
+    json_array_clear(array);
+    for (size_t i = 0; i < count; i++)
+        gd_output_append(array, items[i]);
+    free(items);
+}
+
+static void add_messages(gd_audit *audit, const gd_attached_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const gd_attached_file *file = &set->files[i];
+        audit->lost += file->process != NULL ? file->process->lost : 0;
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_MESSAGE]; j++) {
+            const gd_attached_message *message = gd_attached_get(file, GD_ATTACHED_MESSAGE, j);
+            gd_output_append(audit->messages, gd_output_string(message->text));
+        }
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_GRAPH]; j++) {
+            const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, j);
+            audit->changed_edges += graph->changed;
+        }
+    }
+}
+
+gd_audit gd_audit_make(const gd_attached_set *set)
+{
+    gd_audit audit = {.kernels = json_array(), .findings = json_array(), .messages = json_array()};
+    auditing all = {.findings = audit.findings};
+    for (size_t i = 0; i < set->count; i++)
+        if (set->files[i].images != NULL)
+            add_file(&all, &set->files[i]);
+    count_behind(&all);
+    for (uint32_t i = 0; i < all.kernel_count; i++) {
+        const audited_kernel *kernel = &all.kernels[i];
+        audit.launches += kernel->sum.launches + kernel->graph_launches;
+        audit.changed += kernel->sum.changed;
+        gd_output_append(audit.kernels, kernel_json(&all, kernel));
+        judge_kernel(&all, kernel);
+    }
+    for (uint32_t i = 0; i < all.pair_count; i++)
+        judge_pair(&all, &all.pairs[i]);
+    sort(audit.kernels, compare_kernels);
+    sort(audit.findings, compare_findings);
+    for (size_t i = 0; i < json_array_size(audit.findings); i++)
+        audit.races +=
+            severity_of(json_array_get(audit.findings, i)) == GRIDDEP_SEVERITY_ERROR ? 1 : 0;
+    add_messages(&audit, set);
+    for (uint32_t i = 0; i < all.kernel_count; i++) {
+        free(all.kernels[i].module);
+        free(all.kernels[i].plain);
+    }
+    free(all.kernels);
+    free(all.pairs);
+    gd_place_end(&all.files);
+    return audit;
+}
+
+void gd_audit_free(gd_audit *audit)
+{
+    json_decref(audit->kernels);
+    json_decref(audit->findings);
+    json_decref(audit->messages);
+    *audit = (gd_audit){0};
+}

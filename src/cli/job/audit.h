@@ -1,0 +1,24 @@
+/* What a program's launches come to: its kernels, and what is wrong or lost. */
+#ifndef GD_CLI_AUDIT_H
+#define GD_CLI_AUDIT_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "cli/job/attached.h"
+
+typedef struct gd_audit {
+    json_t *kernels;                 /* objects, the most launched first */
+    json_t *findings;                /* objects, the most important first */
+    json_t *messages;                /* texts */
+    uint64_t launches;               /* of kernels, in streams and graphs */
+    uint64_t races;                  /* findings that are errors */
+    uint64_t changed, changed_edges; /* launches, and edges of graphs, that were changed */
+    uint64_t lost;                   /* records that there was no room for */
+} gd_audit;
+
+gd_audit gd_audit_make(const gd_attached_set *set);
+void gd_audit_free(gd_audit *audit);
+
+#endif

@@ -1,0 +1,53 @@
+/* griddep off: a program without dependent launch. */
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/io/options.h"
+#include "cli/job/attachedprogram.h"
+
+static const char details[] =
+    "A kill switch for programs that have none. The attributes programmatic stream serialization, "
+    "programmatic event and launch completion event are taken out of the program's launches; "
+    "events "
+    "are recorded behind the launch instead, so that who waits for them still does. Edges of "
+    "graphs "
+    "are plain while a graph is instantiated, and as they were behind that. When the program has "
+    "ended, a line on stderr tells what was changed.\n\n"
+    "Where results are right with it and wrong without, the program has a race: 'griddep audit' "
+    "looks for it.\n\n"
+    "exit codes:\n"
+    "  0    the program's own exit code; 127 and 126 when it cannot be started\n"
+    "  65   the program ended well, and nothing of it was seen\n"
+    "  2    wrong usage\n"
+    "  3    no driver\n"
+    "  4    another failure\n";
+
+static const char examples[] = "A program without dependent launch:\n"
+                               "    griddep off -- ./application\n";
+
+int gd_command_off(int argc, char **argv)
+{
+    gd_attachedprogram request = {.attach.early = "off"};
+    const gd_option options[] = {{GD_OPTION_FILE, "report", "FILE", "write the report to a file",
+                                  (void *)&request.report, 0, 0},
+                                 {GD_OPTION_TEXT, "driver", "DRIVER",
+                                  "auto, nvidia, emulated, or the path of a driver library",
+                                  (void *)&request.attach.driver, 0, 0},
+                                 {GD_OPTION_FLAG, "json", NULL,
+                                  "write the report as one JSON document", &request.json, 0, 0},
+                                 {0}};
+    const gd_usage usage = {
+        .name = "off",
+        .summary = "Runs a program with its programmatic dependent launch switched off.",
+        .synopsis = "[--report FILE] [--json] [--driver DRIVER] -- PROGRAM [ARGUMENT]...",
+        .details = details,
+        .examples = examples,
+        .options = options};
+    size_t count = 0;
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(&usage, marker, argv, NULL, &count);
+    if (code >= 0)
+        return code;
+    code = gd_attachedprogram_check("off", argc, argv, marker);
+    return code != 0 ? code : gd_attachedprogram_run(&request, argv + marker + 1);
+}

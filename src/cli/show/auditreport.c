@@ -1,0 +1,103 @@
+/* Text of an audit, from its JSON objects. */
+#include "cli/show/auditreport.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/io/output.h"
+
+/* A terminal is no place for the names that templates have. */
+enum { LONGEST_NAME = 60, MOST_FRAMES = 6 };
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text != NULL ? text : "-";
+}
+
+static long long number_of(const json_t *object, const char *member)
+{
+    return (long long)json_integer_value(json_object_get(object, member));
+}
+
+static const char *waits_of(const json_t *kernel)
+{
+    const json_t *waits = json_object_get(kernel, "waits");
+    const json_t *always = json_object_get(kernel, "waits_always");
+    if (json_is_null(waits))
+        return "not known";
+    if (!json_is_true(waits))
+        return "no";
+    return json_is_null(always) ? "yes" : json_is_true(always) ? "every path" : "not every path";
+}
+
+static const char *triggers_of(const json_t *kernel)
+{
+    const json_t *triggers = json_object_get(kernel, "triggers");
+    return json_is_null(triggers) ? "not known" : json_is_true(triggers) ? "yes" : "no";
+}
+
+void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
+{
+    static const char *const titles[] = {"kernel", "module", "target", "launches",
+                                         "graphs", "early",  "waits",  "triggers"};
+    gd_columns table = {.column_count = sizeof(titles) / sizeof(titles[0]),
+                        .left = 0xc7,
+                        .titled = true,
+                        .stream = stream};
+    for (size_t i = 0; i < table.column_count; i++)
+        gd_columns_add(&table, "%s", titles[i]);
+    for (size_t i = 0; i < json_array_size(kernels); i++) {
+        const json_t *kernel = json_array_get(kernels, i);
+        const char *name = text_of(kernel, "kernel");
+        bool is_long = strlen(name) > LONGEST_NAME;
+        gd_columns_add(&table, "%.*s%s", is_long ? LONGEST_NAME - 3 : LONGEST_NAME, name,
+                       is_long ? "..." : "");
+        gd_columns_add(&table, "%s", text_of(kernel, "module"));
+        gd_columns_add(&table, "%s", text_of(kernel, "target"));
+        gd_columns_add(&table, "%lld", number_of(kernel, "launches"));
+        gd_columns_add(&table, "%lld", number_of(kernel, "in_graphs"));
+        gd_columns_add(&table, "%lld", number_of(kernel, "early"));
+        gd_columns_add(&table, "%s", waits_of(kernel));
+        gd_columns_add(&table, "%s", triggers_of(kernel));
+    }
+    gd_columns_print(&table);
+    gd_columns_free(&table);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void print_place(FILE *stream, const json_t *frames)
+{
+    for (size_t i = 0; i < json_array_size(frames) && i < MOST_FRAMES; i++) {
+        const json_t *frame = json_array_get(frames, i);
+        const char *function = json_string_value(json_object_get(frame, "function"));
+        char *clean = gd_output_clean(function != NULL ? function : "");
+        char *file = gd_output_clean(file_name(text_of(frame, "file")));
+        fprintf(stream, "    %s %s%s%s+0x%llx\n", i == 0 ? "at" : "by", clean,
+                function != NULL ? " in " : "", file,
+                (unsigned long long)number_of(frame, "offset"));
+        bool is_main = strcmp(clean, "main") == 0;
+        free(clean);
+        free(file);
+        if (is_main)
+            break;
+    }
+}
+
+void gd_auditreport_print_findings(FILE *stream, const json_t *findings)
+{
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        char *text = gd_output_clean(text_of(finding, "text"));
+        fprintf(stream, "%s: %s [%s]\n", text_of(finding, "severity"), text,
+                text_of(finding, "code"));
+        print_place(stream, json_object_get(finding, "place"));
+        free(text);
+    }
+}

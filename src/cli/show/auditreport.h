@@ -1,0 +1,13 @@
+/* An audit as text: the table of kernels and the findings. */
+#ifndef GD_CLI_AUDITREPORT_H
+#define GD_CLI_AUDITREPORT_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+/* The lists are gd_audit's. */
+void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels);
+void gd_auditreport_print_findings(FILE *stream, const json_t *findings);
+
+#endif

@@ -1,0 +1,230 @@
+#!/bin/sh
+# griddep audit and off, on programs that know nothing of this project (program.c). GRIDDEP: the
+# command; builddir: the build's root; EMULATED_DRIVER; CC; SANITIZED=1: built with sanitizers.
+set -u
+
+srcdir=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
+build=$(cd "${builddir:-.}" && pwd)
+griddep=${GRIDDEP:-$build/griddep}
+program=$build/tests/attach/program
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+. "$srcdir/tests/cases.sh"
+GRIDDEP_DRIVER=emulated
+TMPDIR=$work/tmp
+export GRIDDEP_DRIVER TMPDIR
+mkdir "$TMPDIR"
+
+# runs CODE SUBCOMMAND ACTION...: the program attached; out and err are what it and the command say.
+runs() {
+    expected=$1 subcommand=$2
+    shift 2
+    # shellcheck disable=SC2086 # words
+    "$griddep" $subcommand -- "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    cat "$work/out" "$work/err"
+    [ "$code" -eq "$expected" ] || { echo "exit code $code"; return 1; }
+    [ -z "$(ls -A "$TMPDIR")" ] || { echo "$TMPDIR is not empty"; return 1; }
+}
+out() { [ "$(cat "$work/out")" = "$1" ]; }
+err() { grep -qF -- "$1" "$work/err"; }
+no_err() { ! grep -qF -- "$1" "$work/err"; }
+
+# same CODE ACTION...: alone, on the emulated driver, and attached a program says the same and ends
+# with that code.
+same() {
+    expected=$1
+    shift
+    LD_LIBRARY_PATH=$build/driver "$program" "$@" >"$work/alone" 2>"$work/alone.err" </dev/null
+    code=$?
+    [ "$code" -eq "$expected" ] || { echo "alone: exit code $code"; return 1; }
+    runs "$expected" off "$@" && diff "$work/alone" "$work/out"
+}
+
+# ---- what an audit says
+
+right() {
+    runs 0 audit right tell && out "counter 4" && err "waits  " && err "every path" &&
+        err "griddep: 0 races, 0 findings (4 launches of 1 kernel)"
+}
+racy() {
+    runs 66 audit racy tell && out "counter 2" &&
+        err "never(unsigned long, unsigned int*)" &&
+        err "error: kernel never(unsigned long, unsigned int*) may start beside the kernel before it, 1 time, and never waits for it: a race [GD401]" &&
+        err "at launch in program+0x"
+}
+racy_file() {
+    runs 66 "audit --report $work/report" racy tell && [ ! -s "$work/err" ] &&
+        grep -q '^1 race, 1 finding (2 launches of 2 kernels)$' "$work/report"
+}
+path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
+lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
+between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
+graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
+plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
+library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
+unload() { runs 0 audit unload && err "(3 launches of 1 kernel)" && no_err GD410; }
+contexts() { runs 66 audit contexts && err "kernel before it, 2 times" && err "(4 launches of 2 kernels)"; }
+threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1 kernel)"; }
+fork_child() { runs 66 audit fork right tell && err "a race [GD401]" && err "(6 launches of 2 kernels)"; }
+crash() { runs 139 audit right crash && err "(4 launches of 1 kernel)"; }
+kill_() { runs 66 audit racy kill && err "a race [GD401]"; }
+exits() { runs 66 audit racy exit && err "a race [GD401]"; }
+nothing() { runs 65 audit fork-idle && err "nothing was attached"; }
+started() { runs 66 audit "$program" racy tell && out "counter 2"; }
+json() {
+    runs 66 "audit --json" racy && "${PYTHON3:-python3}" -c '
+import json, sys
+document = json.load(open(sys.argv[1]))
+assert [each["code"] for each in document["findings"]] == ["GD401"]
+assert {each["kernel"]: each["waits"] for each in document["kernels"]} == {"waits": True, "never(unsigned long, unsigned int*)": False}
+assert document["exit_code"] == 66 and document["complete"]' "$work/err"
+}
+check "right" right
+check "a race" racy
+check "a race, in a file" racy_file
+check "a path without a wait" path
+check "a wait, and no attribute" lost
+check "a memset between" between
+check "a graph" graph
+check "a graph whose edge is plain" plain_graph
+check "a library" library
+check "modules that are unloaded" unload
+check "contexts" contexts
+check "threads" threads
+check "fork" fork_child
+check "a crash" crash
+check "SIGKILL" kill_
+check "no exit handlers" exits
+check "a child that does nothing" nothing
+check "a program that starts another one" started
+[ -n "${PYTHON3-}" ] && check "JSON" json
+
+# ---- a program does the same, errors included
+
+for actions in "right tell" "racy tell" "edges tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
+    "contexts tell" "threads tell" "error tell" "descriptors right tell" "dlclose right tell" "fork right tell"; do
+    # shellcheck disable=SC2086 # words
+    check "the same: $actions" same 0 $actions
+done
+check "the same: exit" same 9 right exit
+
+# ---- off
+
+off_right() { runs 0 off right tell && out "counter 4" && err "griddep: off: 3 of 4 launches and 0 edges of graphs were made plain"; }
+# What the program sees of its graphs is as it was; a capture has no attribute to make edges of.
+off_edges() { runs 0 off edges && out "programmatic edges 1" && err "griddep: off: 0 of 2 launches and 1 edge of graphs"; }
+off_graph() { runs 0 off graph && out "programmatic edges 0" && err "griddep: off: 1 of 6 launches and 0 edges of graphs"; }
+# The emulated driver's own checks are the judge: a race without, none with it.
+races() {
+    : >"$work/races"
+    GRIDDEP_EMULATOR_CHECK=race GRIDDEP_EMULATOR_REPORT=$work/races "$griddep" "$@" >/dev/null 2>&1
+    cat "$work/races"
+    grep -q '"kind":"race"' "$work/races"
+}
+off_ends_races() {
+    for actions in racy edges; do
+        races audit -- "$program" $actions tell || { echo "$actions: no race to end"; return 1; }
+        ! races off -- "$program" $actions tell || { echo "$actions"; return 1; }
+    done
+}
+off_event() { runs 0 off event && err "griddep: off: 1 of 2 launches"; }
+check "off" off_right
+check "off: an event of a launch" off_event
+check "off: a graph made by hand" off_edges
+check "off: a graph that was captured" off_graph
+check "off ends races" off_ends_races
+
+# ---- usage
+
+usage() { "$griddep" "$@" >"$work/out" 2>"$work/err"; [ $? -eq 2 ]; }
+no_program() { usage audit && err "takes a program behind '--'" && usage off -- && err "there is no program behind '--'"; }
+help() { "$griddep" audit --help >"$work/out" && grep -q "usage: griddep audit .*-- PROGRAM" "$work/out" && "$griddep" off --help >/dev/null; }
+no_driver() { usage audit --driver nowhere -- true && err "not 'nowhere'"; }
+# The emulated driver refuses such a program; another driver would not.
+misspelt() {
+    GRIDDEP_ATTACH_ERLY=off
+    export GRIDDEP_ATTACH_ERLY
+    runs 3 off right
+    unset GRIDDEP_ATTACH_ERLY
+    err "did you mean GRIDDEP_ATTACH_EARLY?"
+}
+absent() { "$griddep" audit -- "$work/nowhere" >"$work/out" 2>"$work/err"; [ $? -eq 127 ] && err "cannot be started"; }
+twice() { "$griddep" audit -- env GRIDDEP_DRIVER=nvidia "$griddep" audit -- true >"$work/out" 2>"$work/err"; err "runs attached already"; }
+check "help" help
+check "no program" no_program
+check "no such driver" no_driver
+check "no such program" absent
+check "a variable that is misspelt" misspelt
+check "attached twice" twice
+
+# ---- drivers that are older and newer
+
+# A driver that lacks a function, and has one that nobody has heard of.
+cat >"$work/driver.c" <<'TEXT'
+int cuInit(unsigned flags) { return flags ? 1 : 0; }
+int cuDriverGetVersion(int *version) { *version = 99990; return 0; }
+int cuDeviceGetCount(int *count) { *count = 7; return 0; }
+int cuSomethingNew(int a, double b, int c, int d, int e, int f, int g, int h) { return b == 0.5 ? a + c + d + e + f + g + h : -1; }
+TEXT
+cat >"$work/user.c" <<'TEXT'
+#include <dlfcn.h>
+#include <stdio.h>
+int cuSomethingNew(int, double, int, int, int, int, int, int);
+int cuDeviceGetCount(int *);
+int cuDeviceGet(int *, int);
+int main(void)
+{
+    int count = 0, device = 0;
+    int (*found)(int, double, int, int, int, int, int, int) = 0;
+    *(void **)&found = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuSomethingNew");
+    cuDeviceGetCount(&count);
+    printf("%d %d %d %d\n", cuSomethingNew(1, 0.5, 2, 3, 4, 5, 6, 7), found ? found(1, 0.5, 1, 1, 1, 1, 1, 1) : -1, count, cuDeviceGet(&device, 0));
+    return 0;
+}
+TEXT
+other_driver() {
+    # shellcheck disable=SC2086 # words
+    ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$work/libcuda.so.1" "$work/driver.c" || return 1
+    for binding in now lazy; do
+        echo 'int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }' |
+            cat "$work/driver.c" - >"$work/whole.c"
+        ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$work/whole.so" "$work/whole.c" || return 1
+        ${CC:-cc} -o "$work/user" "$work/user.c" "$work/whole.so" -Wl,-z,$binding -ldl || return 1
+        "$griddep" audit --driver "$work/libcuda.so.1" -- "$work/user" >"$work/out" 2>"$work/err"
+        cat "$work/out" "$work/err"
+        out "28 7 7 801" || return 1
+    done
+}
+if [ "${SANITIZED-}" = 1 ]; then
+    skipped=$((skipped + 1))
+    echo "skipped: a driver newer than this library: the sanitizers come first in programs that are built with them alone"
+else
+    check "a driver with other functions" other_driver
+fi
+
+# ---- a program with more rights
+
+privileged() {
+    cp "$program" "$work/privileged" && chmod 755 "$work" && chown daemon "$work/privileged" && chmod 4755 "$work/privileged" || return 1
+    "$griddep" audit -- "$work/privileged" fork-idle >"$work/out" 2>"$work/err"
+    err "gets rights by being started"
+}
+if [ "$(id -u)" -ne 0 ] || ! id daemon >/dev/null 2>&1; then
+    skipped=$((skipped + 1))
+    echo "skipped: only root can make a set-uid program of another user"
+elif [ "${SANITIZED-}" != 1 ]; then
+    check "a set-uid program" privileged
+fi
+
+# ---- all that the conformance suite asks a driver for
+
+conforms() {
+    "$griddep" audit --report "$work/report" -- env GRIDDEP_TEST_DRIVER=libcuda.so.1 CK_RUN_SUITE="$1" "$build/tests/conformance/test_conformance" >"$work/out" 2>"$work/err"
+    cat "$work/out" "$work/err"
+    grep -q "Failures: 0, Errors: 0" "$work/out" && grep -q "launches" "$work/report"
+}
+for suite in module launch stream graph capture; do
+    check "conformance: $suite" conforms "$suite"
+done
+finish

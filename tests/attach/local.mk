@@ -1,0 +1,6 @@
+# The library that stands in front of a driver, and the subcommands that run programs with it.
+
+fuzz_programs += %D%/program
+%C%_program_LDADD = -ldl -lpthread
+%C%_program_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+script_tests += %D%/attach.sh

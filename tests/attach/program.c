@@ -1,0 +1,481 @@
+/* A program of somebody else's: it opens libcuda.so.1 and knows nothing of this project. Its
+ * arguments are what it does, one behind the other. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda/abi.h"
+#include "cuda/driver_rows.h"
+#include "emulator/abi.h"
+
+static const char text[] =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".visible .entry waits(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n"
+    "    griddepcontrol.wait;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
+    "    st.global.u32 [%a], %b;\n"
+    "    griddepcontrol.launch_dependents;\n    ret;\n}\n"
+    ".visible .entry _Z5nevermPj(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
+    "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry sometimes(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n    .reg .pred %q;\n"
+    "    ld.param.u64 %a, [p];\n    mov.u32 %b, %ctaid.x;\n    setp.gt.u32 %q, %b, 0;\n"
+    "    @%q ret;\n"
+    "    griddepcontrol.wait;\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
+    "    st.global.u32 [%a], %b;\n    ret;\n}\n";
+
+/* What it calls, as its own header would declare it. */
+#define CALLS(CALL)                                                                                \
+    CALL(cuInit, 2000, unsigned)                                                                   \
+    CALL(cuDeviceGet, 2000, gd_CUdevice *, int)                                                    \
+    CALL(cuDevicePrimaryCtxRetain, 7000, gd_CUcontext *, gd_CUdevice)                              \
+    CALL(cuCtxCreate, 3020, gd_CUcontext *, unsigned, gd_CUdevice)                                 \
+    CALL(cuCtxDestroy, 4000, gd_CUcontext)                                                         \
+    CALL(cuCtxSetCurrent, 4000, gd_CUcontext)                                                      \
+    CALL(cuCtxSynchronize, 2000, void)                                                             \
+    CALL(cuModuleLoadData, 2000, gd_CUmodule *, const void *)                                      \
+    CALL(cuModuleUnload, 2000, gd_CUmodule)                                                        \
+    CALL(cuModuleGetFunction, 2000, gd_CUfunction *, gd_CUmodule, const char *)                    \
+    CALL(cuLibraryLoadData, 12000, gd_CUlibrary *, const void *, gd_CUjit_option *, void **,       \
+         unsigned, int *, void **, unsigned)                                                       \
+    CALL(cuLibraryGetKernel, 12000, gd_CUkernel *, gd_CUlibrary, const char *)                     \
+    CALL(cuLaunchKernel, 4000, gd_CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,    \
+         unsigned, unsigned, gd_CUstream, void **, void **)                                        \
+    CALL(cuLaunchKernelEx, 11060, const gd_CUlaunchConfig *, gd_CUfunction, void **, void **)      \
+    CALL(cuMemAlloc, 3020, gd_CUdeviceptr *, size_t)                                               \
+    CALL(cuMemsetD32, 3020, gd_CUdeviceptr, unsigned, size_t)                                      \
+    CALL(cuMemsetD8Async, 3020, gd_CUdeviceptr, unsigned char, size_t, gd_CUstream)                \
+    CALL(cuMemcpyDtoH, 3020, void *, gd_CUdeviceptr, size_t)                                       \
+    CALL(cuStreamCreate, 2000, gd_CUstream *, unsigned)                                            \
+    CALL(cuStreamDestroy, 4000, gd_CUstream)                                                       \
+    CALL(cuStreamSynchronize, 2000, gd_CUstream)                                                   \
+    CALL(cuStreamWaitEvent, 3020, gd_CUstream, gd_CUevent, unsigned)                               \
+    CALL(cuStreamBeginCapture, 10010, gd_CUstream, gd_CUstreamCaptureMode)                         \
+    CALL(cuStreamEndCapture, 10000, gd_CUstream, gd_CUgraph *)                                     \
+    CALL(cuEventCreate, 2000, gd_CUevent *, unsigned)                                              \
+    CALL(cuEventQuery, 2000, gd_CUevent)                                                           \
+    CALL(cuEventRecord, 2000, gd_CUevent, gd_CUstream)                                             \
+    CALL(cuGraphGetEdges, 12030, gd_CUgraph, gd_CUgraphNode *, gd_CUgraphNode *,                   \
+         gd_CUgraphEdgeData *, size_t *)                                                           \
+    CALL(cuGraphInstantiateWithFlags, 11040, gd_CUgraphExec *, gd_CUgraph, unsigned long long)     \
+    CALL(cuGraphExecUpdate, 12000, gd_CUgraphExec, gd_CUgraph, gd_CUgraphExecUpdateResultInfo *)   \
+    CALL(cuGraphCreate, 10000, gd_CUgraph *, unsigned)                                             \
+    CALL(cuGraphAddKernelNode, 12000, gd_CUgraphNode *, gd_CUgraph, const gd_CUgraphNode *,        \
+         size_t, const gd_CUDA_KERNEL_NODE_PARAMS *)                                               \
+    CALL(cuGraphAddChildGraphNode, 10000, gd_CUgraphNode *, gd_CUgraph, const gd_CUgraphNode *,    \
+         size_t, gd_CUgraph)                                                                       \
+    CALL(cuGraphChildGraphNodeGetGraph, 10000, gd_CUgraphNode, gd_CUgraph *)                       \
+    CALL(cuGraphAddDependencies, 12030, gd_CUgraph, const gd_CUgraphNode *,                        \
+         const gd_CUgraphNode *, const gd_CUgraphEdgeData *, size_t)                               \
+    CALL(cuGraphLaunch, 10000, gd_CUgraphExec, gd_CUstream)
+
+static struct {
+#define CALL(name, version, ...) gd_CUresult (*name)(__VA_ARGS__);
+    CALLS(CALL)
+#undef CALL
+} driver;
+
+static struct {
+    gd_CUmodule module;
+    gd_CUfunction waits, never, sometimes;
+    gd_CUdeviceptr counter;
+} device;
+
+static void need(gd_CUresult result, const char *what)
+{
+    if (result == GD_CUDA_SUCCESS)
+        return;
+    printf("%s: %d\n", what, (int)result);
+    fflush(stdout);
+    _exit(3);
+}
+#define NEED(call) need(driver.call, #call)
+
+static void *open_driver(void)
+{
+    gd_CUresult (*get)(const char *, void **, int, uint64_t, int *) = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *function;
+    int status;
+
+    if (!library) {
+        printf("%s\n", dlerror());
+        exit(4);
+    }
+    function = dlsym(library, "cuGetProcAddress_v2");
+    memcpy(&get, &function, sizeof get);
+#define CALL(name, version, ...)                                                                   \
+    need(get(#name, &function, version, 0, &status), #name);                                       \
+    memcpy(&driver.name, &function, sizeof function);
+    CALLS(CALL)
+#undef CALL
+    return library;
+}
+
+static void load(void)
+{
+    unsigned zero = 0;
+    NEED(cuModuleLoadData(&device.module, text));
+    NEED(cuModuleGetFunction(&device.waits, device.module, "waits"));
+    NEED(cuModuleGetFunction(&device.never, device.module, "_Z5nevermPj"));
+    NEED(cuModuleGetFunction(&device.sometimes, device.module, "sometimes"));
+    NEED(cuMemAlloc(&device.counter, 4));
+    NEED(cuMemsetD32(device.counter, zero, 1));
+}
+
+static void begin(void)
+{
+    gd_CUcontext context;
+    gd_CUdevice ordinal;
+    open_driver();
+    NEED(cuInit(0));
+    NEED(cuDeviceGet(&ordinal, 0));
+    NEED(cuDevicePrimaryCtxRetain(&context, ordinal));
+    NEED(cuCtxSetCurrent(context));
+    load();
+}
+
+/* Not inlined: reports name it. */
+__attribute__((noinline)) static void launch(gd_CUfunction function, gd_CUstream stream, int early)
+{
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &attribute, early != 0};
+    void *arguments[] = {&device.counter};
+    NEED(cuLaunchKernelEx(&config, function, arguments, NULL));
+    __asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
+}
+
+static void tell(void)
+{
+    unsigned value = 0;
+    NEED(cuCtxSynchronize());
+    NEED(cuMemcpyDtoH(&value, device.counter, 4));
+    printf("counter %u\n", value);
+    fflush(stdout);
+}
+
+/* Kernels that wait and are launched with the attribute. */
+static void run_right(void)
+{
+    for (int i = 0; i < 4; i++)
+        launch(device.waits, NULL, i > 0);
+}
+
+static void run_racy(void)
+{
+    launch(device.waits, NULL, 0);
+    launch(device.never, NULL, 1);
+}
+
+static void run_path(void)
+{
+    launch(device.waits, NULL, 0);
+    launch(device.sometimes, NULL, 1);
+}
+
+static void run_lost(void)
+{
+    launch(device.waits, NULL, 0);
+    launch(device.waits, NULL, 0);
+}
+
+static void run_between(void)
+{
+    launch(device.waits, NULL, 0);
+    NEED(cuMemsetD8Async(device.counter, 0, 4, NULL));
+    launch(device.waits, NULL, 1);
+}
+
+static gd_CUgraph capture(int early)
+{
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch(device.waits, stream, 0);
+    launch(device.waits, stream, early);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuStreamDestroy(stream));
+    return graph;
+}
+
+static size_t count_programmatic(gd_CUgraph graph)
+{
+    gd_CUgraphNode from[8], to[8];
+    gd_CUgraphEdgeData data[8];
+    size_t count = 8, found = 0;
+    NEED(cuGraphGetEdges(graph, from, to, data, &count));
+    for (size_t i = 0; i < count; i++)
+        found += data[i].type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    return found;
+}
+
+static void run_graph(int early)
+{
+    gd_CUgraphExec executable;
+    gd_CUgraphExecUpdateResultInfo info;
+    gd_CUgraph graph = capture(early);
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphExecUpdate(executable, graph, &info));
+    for (int i = 0; i < 3; i++)
+        NEED(cuGraphLaunch(executable, NULL));
+    printf("programmatic edges %zu\n", count_programmatic(graph));
+}
+
+static void run_graph_early(void)
+{
+    run_graph(1);
+}
+
+static void run_graph_plain(void)
+{
+    run_graph(0);
+}
+
+/* A graph that is made by hand, with a programmatic edge to a kernel that does not wait, in a graph
+ * of its own in another one. */
+static void run_edges(void)
+{
+    void *arguments[] = {&device.counter};
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = device.waits,
+                                         .gridDimX = 1,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 1,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = arguments};
+    gd_CUgraphEdgeData data = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                               .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    gd_CUgraph graph, outer, child;
+    gd_CUgraphNode first, second, node;
+    gd_CUgraphExec executable;
+    NEED(cuGraphCreate(&graph, 0));
+    NEED(cuGraphCreate(&outer, 0));
+    NEED(cuGraphAddKernelNode(&first, graph, NULL, 0, &params));
+    params.func = device.never;
+    NEED(cuGraphAddKernelNode(&second, graph, NULL, 0, &params));
+    NEED(cuGraphAddDependencies(graph, &first, &second, &data, 1));
+    NEED(cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, outer, 0));
+    NEED(cuGraphLaunch(executable, NULL));
+    NEED(cuGraphChildGraphNodeGetGraph(node, &child));
+    printf("programmatic edges %zu\n", count_programmatic(child));
+}
+
+/* A second stream waits for an event that a launch records. */
+static void run_event(void)
+{
+    gd_CUevent event;
+    gd_CUstream first, second;
+    NEED(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
+    NEED(cuStreamCreate(&first, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamCreate(&second, GD_CU_STREAM_NON_BLOCKING));
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                      .value.programmaticEvent = {.event = event}};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, first, &attribute, 1};
+    void *arguments[] = {&device.counter};
+    NEED(cuLaunchKernelEx(&config, device.waits, arguments, NULL));
+    NEED(cuStreamWaitEvent(second, event, 0));
+    launch(device.never, second, 0);
+    NEED(cuStreamSynchronize(second));
+    printf("event %d\n", (int)driver.cuEventQuery(event));
+}
+
+static void run_library(void)
+{
+    gd_CUlibrary library;
+    gd_CUkernel kernel;
+    NEED(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    NEED(cuLibraryGetKernel(&kernel, library, "waits"));
+    launch((gd_CUfunction)kernel, NULL, 0);
+    launch((gd_CUfunction)kernel, NULL, 1);
+}
+
+/* Handles may come again for something else. */
+static void run_unload(void)
+{
+    for (int i = 0; i < 3; i++) {
+        launch(device.waits, NULL, 0);
+        NEED(cuCtxSynchronize());
+        NEED(cuModuleUnload(device.module));
+        load();
+    }
+}
+
+static void run_contexts(void)
+{
+    gd_CUcontext context;
+    for (int i = 0; i < 2; i++) {
+        NEED(cuCtxCreate(&context, 0, 0));
+        load();
+        launch(device.waits, NULL, 0);
+        launch(device.never, NULL, 1);
+        tell();
+        NEED(cuCtxDestroy(context));
+    }
+    NEED(cuDevicePrimaryCtxRetain(&context, 0));
+    NEED(cuCtxSetCurrent(context));
+    load();
+}
+
+static void *run_thread(void *context)
+{
+    gd_CUstream stream;
+    NEED(cuCtxSetCurrent(context));
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 200; i++)
+        launch(device.waits, stream, i > 0);
+    NEED(cuStreamSynchronize(stream));
+    NEED(cuStreamDestroy(stream));
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[8];
+    gd_CUcontext context;
+    NEED(cuDevicePrimaryCtxRetain(&context, 0));
+    for (int i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, run_thread, context);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void run_error(void)
+{
+    void *arguments[] = {&device.counter};
+    errno = 77;
+    printf("bad shape %d\n",
+           (int)driver.cuLaunchKernel(device.waits, 0, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    gd_CUmodule module;
+    gd_CUfunction function;
+    printf("bad image %d\n", (int)driver.cuModuleLoadData(&module, ".version 99\n"));
+    printf("no kernel %d\n", (int)driver.cuModuleGetFunction(&function, device.module, "nothing"));
+    launch(device.waits, NULL, 0);
+    printf("errno %d\n", errno);
+}
+
+static void run_crash(void)
+{
+    fflush(stdout);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static void run_kill(void)
+{
+    fflush(stdout);
+    raise(SIGKILL);
+}
+
+static void run_exit(void)
+{
+    fflush(stdout);
+    _exit(9);
+}
+
+/* Files of the program's own keep their numbers, and a child that closes all of them goes on. */
+static void run_descriptors(void)
+{
+    int next = dup(0);
+    printf("descriptor %d\n", next);
+    for (int i = 3; i < 64; i++)
+        close(i);
+}
+
+/* The driver is used in the child alone, and in the parent behind it. */
+static void run_fork(void)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        begin();
+        run_racy();
+        tell();
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    printf("child %d\n", status);
+    begin();
+}
+
+/* A child that leaves the driver alone. */
+static void run_fork_idle(void)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(5);
+    waitpid(child, &status, 0);
+    printf("child %d\n", WEXITSTATUS(status));
+}
+
+static void run_dlclose(void)
+{
+    for (int i = 0; i < 3; i++) {
+        void *library = open_driver();
+        NEED(cuInit(0));
+        dlclose(library);
+    }
+    begin();
+}
+
+static const struct {
+    const char *name;
+    int without; /* it begins by itself */
+    void (*run)(void);
+} actions[] = {{"begin", 1, begin},
+               {"right", 0, run_right},
+               {"racy", 0, run_racy},
+               {"path", 0, run_path},
+               {"lost", 0, run_lost},
+               {"between", 0, run_between},
+               {"graph", 0, run_graph_early},
+               {"plain-graph", 0, run_graph_plain},
+               {"edges", 0, run_edges},
+               {"event", 0, run_event},
+               {"library", 0, run_library},
+               {"unload", 0, run_unload},
+               {"contexts", 0, run_contexts},
+               {"threads", 0, run_threads},
+               {"error", 0, run_error},
+               {"crash", 0, run_crash},
+               {"kill", 0, run_kill},
+               {"exit", 0, run_exit},
+               {"descriptors", 0, run_descriptors},
+               {"fork", 1, run_fork},
+               {"fork-idle", 1, run_fork_idle},
+               {"dlclose", 1, run_dlclose},
+               {"tell", 0, tell}};
+
+int main(int count, char **words)
+{
+    int begun = 0;
+    for (int i = 1; i < count; i++) {
+        size_t at = 0;
+        while (at < sizeof actions / sizeof *actions && strcmp(actions[at].name, words[i]))
+            at++;
+        if (at == sizeof actions / sizeof *actions) {
+            execvp(words[i], words + i); /* another program */
+            return 2;
+        }
+        if (!actions[at].without && !begun)
+            begin();
+        actions[at].run();
+        begun = 1;
+    }
+    return 0;
+}
