@@ -15,27 +15,23 @@ griddep_runtime *shelf_runtime;
 griddep_error shelf_error;
 bool shelf_on_gpu;
 
-bool shelf_find_variant(const char *name, int32_t capability, griddep_shelf_info *info)
+bool shelf_has_variant(const char *name, int32_t capability)
 {
-    for (uint32_t i = 0;; i++) {
-        info->size = sizeof *info;
-        if (griddep_shelf_get(i, info, NULL) != GRIDDEP_OK)
-            return false;
-        if (strcmp(info->name, name) == 0 && info->capability == capability)
-            return true;
-    }
+    griddep_shelf_info usual = {.size = sizeof usual}, other = {.size = sizeof other};
+    MUST(griddep_shelf_find(name, 90, &usual, &shelf_error));
+    return griddep_shelf_find(name, capability, &other, NULL) == GRIDDEP_OK &&
+           strcmp(usual.file, other.file) != 0;
 }
 
-/* capability 0: the variant that the library chooses; else the text of that variant. */
+/* capability 0: the text that the library chooses for the device; else for that capability. */
 shelf_kernel shelf_load(const char *name, int32_t capability)
 {
     shelf_kernel result = {0};
-    griddep_shelf_info info = {0};
+    griddep_shelf_info info = {.size = sizeof info};
     if (capability == 0) {
         MUST(griddep_module_load_shelf(shelf_runtime, name, NULL, &result.module, &shelf_error));
     } else {
-        ck_assert_msg(shelf_find_variant(name, capability, &info), "the shelf has no %s for sm_%d",
-                      name, (int)capability);
+        MUST(griddep_shelf_find(name, capability, &info, &shelf_error));
         MUST(griddep_module_load(shelf_runtime, info.text, info.bytes, NULL, &result.module,
                                  &shelf_error));
     }
