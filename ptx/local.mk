@@ -13,6 +13,9 @@ shelf_generated = \
 	%D%/attention/attention_decode_bf16.ptx %D%/attention/attention_decode_f16.ptx \
 	%D%/attention/attention_decode_paged_bf16.ptx \
 	%D%/attention/attention_decode_paged_f16.ptx \
+	%D%/attention/attention_prefill_bf16.ptx %D%/attention/attention_prefill_f16.ptx \
+	%D%/attention/attention_prefill_paged_bf16.ptx \
+	%D%/attention/attention_prefill_paged_f16.ptx \
 	%D%/attention/rotary_append_bf16.ptx %D%/attention/rotary_append_f16.ptx \
 	%D%/elementwise/add_bf16.ptx %D%/elementwise/add_f16.ptx \
 	%D%/elementwise/cast_bf16_e4m3.ptx %D%/elementwise/cast_bf16_f16.ptx \

@@ -120,7 +120,7 @@ typedef struct shelf_link {
     griddep_launch_config config;
     uint32_t
         count; /* of the arguments; INPUT and OUTPUT are replaced by the hop's arrays, CONSTANT by
-                * the constant */
+                * the constant, ZEROS by 64 bytes of zeros */
     griddep_argument arguments[SHELF_MOST_ARGUMENTS];
     const griddep_tensor_options
         *maps[SHELF_MOST_ARGUMENTS]; /* NULL, or an array is passed as such a tensor map */
@@ -129,9 +129,9 @@ typedef struct shelf_link {
     double constant_scale;
 } shelf_link;
 
-enum { SHELF_INPUT = 1, SHELF_OUTPUT = 2, SHELF_CONSTANT = 3 };
+enum { SHELF_INPUT = 1, SHELF_OUTPUT = 2, SHELF_CONSTANT = 3, SHELF_ZEROS = 4 };
 
-/* Stands for an address of a chain: 8 bytes, whose value 1 to 3 says of which array. */
+/* Stands for an address of a chain: 8 bytes, whose value 1 to 4 says of which array. */
 #define SHELF_PLACE(what)                                                                          \
     {                                                                                              \
         .bytes = 8, .value = (what)                                                                \
