@@ -1,6 +1,6 @@
 #!/bin/sh
 # shelf.sh SOURCE FILE...: makes shelf.inc, which has the files named as byte arrays, and a table of them ordered by family, name, and
-# capability from high to low. A file is ptx/FAMILY/NAME in the folder SOURCE or, where it is made, in the working one. Run by make.
+# capability from high to low; of the same capability the text for that chip alone comes first. A file is ptx/FAMILY/NAME in the folder SOURCE or, where it is made, in the working one. Run by make.
 set -eu
 
 source=$1
@@ -16,11 +16,11 @@ exact() { grep -q '^[[:space:]]*\.target[[:space:]]*sm_[0-9]*a' "$(path "ptx/$1"
 list=$(for file in "$@"; do
     below=${file#ptx/}
     base=${file##*/}
-    printf '%s %s %s %s\n' "${below%%/*}" "${base%%.*}" "$(capability "$file")" "$below"
-done | LC_ALL=C sort -k1,1 -k2,2 -k3,3nr)
+    printf '%s %s %s %s %s\n' "${below%%/*}" "${base%%.*}" "$(capability "$file")" "$(exact "$below")" "$below"
+done | LC_ALL=C sort -k1,1 -k2,2 -k3,3nr -k4,4r)
 
 number=0
-echo "$list" | while read -r family name capability file; do
+echo "$list" | while read -r family name capability exact file; do
     echo "static const char shelf_text_$number[] = {"
     od -v -An -tx1 "$(path "ptx/$file")" | sed 's/ \(..\)/0x\1,/g'
     echo "0};"
@@ -28,8 +28,8 @@ echo "$list" | while read -r family name capability file; do
 done
 echo "static const shelf_entry entries[] = {"
 number=0
-echo "$list" | while read -r family name capability file; do
-    echo "    {\"$name\", \"$family\", \"$file\", $capability, $(exact "$file"), shelf_text_$number, sizeof shelf_text_$number - 1},"
+echo "$list" | while read -r family name capability exact file; do
+    echo "    {\"$name\", \"$family\", \"$file\", $capability, $exact, shelf_text_$number, sizeof shelf_text_$number - 1},"
     number=$((number + 1))
 done
 echo "};"

@@ -2371,10 +2371,11 @@ int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_i
 
 /* The launch shape that suits a kernel of the shelf for these arguments on a device
  * (griddep_runtime_get_info): what the kernel's head comment calls best on an H200, fitted to the
- * device's limits. Fills block, cluster, shared_bytes and grid[0] of *config, and attributes where
- * it has none. What no argument tells is read from config: grid[0], the rows of kernels with a
- * block for each (norms, softmax, embedding_gather); grid[1], the rows of argmax and sample, the
- * key heads of attention_decode; grid[2], its batch; 0 is 1. Nothing is launched and no driver
+ * device's limits. Fills block, cluster, shared_bytes and grid[0] of *config, grid[1] too for
+ * attention_prefill, and attributes where it has none. What no argument tells is read from config:
+ * grid[0], the rows of kernels with a block for each (norms, softmax, embedding_gather) and the
+ * heads of attention_prefill; grid[1], the rows of argmax and sample, the key heads of
+ * attention_decode; grid[2], the batch of an attention; 0 is 1. Nothing is launched and no driver
  * asked. The kernel's conditions are not checked here: griddep_kernel_check does that. NOT_FOUND
  * where no shape is known for a kernel of that name, SIGNATURE. Any thread. */
 int32_t griddep_shelf_suggest(const char *kernel, const griddep_runtime_info *device,

@@ -13,6 +13,9 @@ shelf_generated = \
 	%D%/attention/attention_decode_bf16.ptx %D%/attention/attention_decode_f16.ptx \
 	%D%/attention/attention_decode_paged_bf16.ptx \
 	%D%/attention/attention_decode_paged_f16.ptx \
+	%D%/attention/attention_prefill_bf16.ptx %D%/attention/attention_prefill_f16.ptx \
+	%D%/attention/attention_prefill_paged_bf16.ptx \
+	%D%/attention/attention_prefill_paged_f16.ptx \
 	%D%/attention/rotary_append_bf16.ptx %D%/attention/rotary_append_f16.ptx \
 	%D%/elementwise/add_bf16.ptx %D%/elementwise/add_f16.ptx \
 	%D%/elementwise/cast_bf16_e4m3.ptx %D%/elementwise/cast_bf16_f16.ptx \
@@ -28,6 +31,9 @@ shelf_generated = \
 	%D%/linear/gemm_bf16.ptx %D%/linear/gemm_f16.ptx \
 	%D%/linear/gemm_n128_bf16.ptx %D%/linear/gemm_n128_f16.ptx \
 	%D%/linear/gemm_n64_bf16.ptx %D%/linear/gemm_n64_f16.ptx \
+	%D%/linear/gemm_bf16.sm_90.ptx %D%/linear/gemm_f16.sm_90.ptx \
+	%D%/linear/gemm_n128_bf16.sm_90.ptx %D%/linear/gemm_n128_f16.sm_90.ptx \
+	%D%/linear/gemm_n64_bf16.sm_90.ptx %D%/linear/gemm_n64_f16.sm_90.ptx \
 	%D%/linear/linear_bf16.ptx %D%/linear/linear_f16.ptx %D%/linear/linear_fp8.ptx \
 	%D%/linear/matvec_bf16.ptx \
 	%D%/linear/skinny_bf16.ptx %D%/linear/skinny_f16.ptx %D%/linear/skinny_fp8.ptx \

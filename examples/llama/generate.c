@@ -1,22 +1,26 @@
-/* The loop. A step needs nothing of the host: token, position and random number are on the device.
- * So batches of steps are given to the stream ahead, an event behind each; a second stream waits
- * for the event and brings the batch's tokens while the next batch runs. */
+/* The loop. A step needs nothing of the host: tokens, positions and random numbers are on the
+ * device. So batches of steps are given to the stream ahead; a second stream waits for each and
+ * copies its tokens to pinned memory while the next batch runs. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "generate.h"
+#include "prompt.h"
 
 enum { BATCH = 8, AHEAD = 2 };
 
-/* Steps, in the numbering of positions: step i reads position i and writes token i + 1. */
+/* Step k reads position from[i] + k of sequence i and writes the token behind it. */
 typedef struct loop {
     model *of;
     void *stream, *reader;
-    void *events[AHEAD];
-    uint32_t ends[AHEAD]; /* the step behind the batch that the event stands behind */
-    uint32_t launched, taken, last;
-    uint32_t batch; /* number of the next */
+    void *computed[AHEAD], *arrived[AHEAD];
+    uint32_t *tokens[AHEAD]; /* pinned: BATCH of each sequence */
+    uint32_t steps[AHEAD];
+    uint32_t launched, taken, last; /* steps */
+    uint32_t batches;
+    uint32_t from[MOST_SEQUENCES];
+    bool ended[MOST_SEQUENCES];
     int32_t mode;
 } loop;
 
@@ -30,49 +34,63 @@ static double now(void)
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
+/* Launches steps, and the way of their tokens behind them. */
 static void launch_batch(loop *in, uint32_t steps)
 {
-    griddep_runtime *runtime = in->of->runtime;
-    uint32_t slot = in->batch++ % AHEAD;
+    const model *of = in->of;
+    uint32_t slot = in->batches++ % AHEAD, first = in->launched;
 
     for (uint32_t i = 0; i < steps; i++, in->launched++)
-        check(griddep_chain_run(in->of->step, in->mode, in->stream, &error), &error, "a step");
-    in->ends[slot] = in->launched;
-    check(griddep_event_record(runtime, in->events[slot], in->stream, &error), &error, "a step");
-}
-
-/* The tokens of the oldest batch that was not taken, when it is done. */
-static uint32_t fetch_batch(loop *in, uint32_t slot, uint32_t *tokens)
-{
-    griddep_runtime *runtime = in->of->runtime;
-    uint32_t count = in->ends[slot] - in->taken;
-
-    check(griddep_stream_wait_event(runtime, in->reader, in->events[slot], &error), &error,
+        check(griddep_chain_run(of->step, in->mode, in->stream, &error), &error, "a step");
+    in->steps[slot] = steps;
+    check(griddep_event_record(of->runtime, in->computed[slot], in->stream, &error), &error,
+          "a step");
+    check(griddep_stream_wait_event(of->runtime, in->reader, in->computed[slot], &error), &error,
           "the tokens");
-    check(griddep_memory_read(runtime, tokens, in->of->history + 4 * ((uint64_t)in->taken + 1),
-                              4 * (uint64_t)count, in->reader, &error),
-          &error, "the tokens");
-    in->taken += count;
-    return count;
+    for (uint32_t i = 0; i < of->sequences; i++) {
+        uint64_t index = i * ((uint64_t)of->capacity + 1) + in->from[i] + first + 1;
+        check(griddep_memory_read_async(of->runtime, in->tokens[slot] + i * BATCH,
+                                        of->at.history + 4 * index, 4 * (uint64_t)steps, in->reader,
+                                        &error),
+              &error, "the tokens");
+    }
+    check(griddep_event_record(of->runtime, in->arrived[slot], in->reader, &error), &error,
+          "the tokens");
 }
 
 static void open_loop(model *of, int32_t mode, loop *in)
 {
+    griddep_runtime *runtime = of->runtime;
+
     *in = (loop){.of = of, .mode = mode};
-    check(griddep_stream_create(of->runtime, &in->stream, &error), &error, "a stream");
-    check(griddep_stream_create(of->runtime, &in->reader, &error), &error, "a stream");
-    for (int i = 0; i < AHEAD; i++)
-        check(griddep_event_create(of->runtime, GRIDDEP_EVENT_ORDER, &in->events[i], &error),
-              &error, "an event");
+    check(griddep_stream_create(runtime, &in->stream, &error), &error, "a stream");
+    check(griddep_stream_create(runtime, &in->reader, &error), &error, "a stream");
+    for (int i = 0; i < AHEAD; i++) {
+        void *memory = NULL;
+        check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->computed[i], &error), &error,
+              "an event");
+        check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->arrived[i], &error), &error,
+              "an event");
+        check(
+            griddep_host_allocate(runtime, 4 * BATCH * (uint64_t)of->sequences, 0, &memory, &error),
+            &error, "pinned memory");
+        in->tokens[i] = memory;
+    }
 }
 
 static void close_loop(loop *in)
 {
-    griddep_stream_synchronize(in->of->runtime, in->stream, NULL);
-    for (int i = 0; i < AHEAD; i++)
-        griddep_event_destroy(in->of->runtime, in->events[i], NULL);
-    griddep_stream_destroy(in->of->runtime, in->reader, NULL);
-    griddep_stream_destroy(in->of->runtime, in->stream, NULL);
+    griddep_runtime *runtime = in->of->runtime;
+
+    griddep_stream_synchronize(runtime, in->stream, NULL);
+    griddep_stream_synchronize(runtime, in->reader, NULL);
+    for (int i = 0; i < AHEAD; i++) {
+        griddep_host_free(runtime, in->tokens[i], NULL);
+        griddep_event_destroy(runtime, in->computed[i], NULL);
+        griddep_event_destroy(runtime, in->arrived[i], NULL);
+    }
+    griddep_stream_destroy(runtime, in->reader, NULL);
+    griddep_stream_destroy(runtime, in->stream, NULL);
 }
 
 static bool ends_text(const model_config *config, uint32_t token)
@@ -83,53 +101,99 @@ static bool ends_text(const model_config *config, uint32_t token)
     return false;
 }
 
-/* Takes tokens until one ends the text. */
-static bool take_tokens(const model *of, const uint32_t *tokens, uint32_t count, generation *run)
+/* Takes a sequence's token, unless it has ended; false when the caller ends all. */
+static bool take_token(loop *in, uint32_t sequence, uint32_t token, generation *run)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (run->stop && ends_text(of->config, tokens[i])) {
-            run->ended_by = "stop";
-            return false;
-        }
-        run->count++;
-        if (!run->take(run->user, tokens[i])) {
-            run->ended_by = "caller";
-            return false;
-        }
+    if (in->ended[sequence])
+        return true;
+    if (run->stop && ends_text(in->of->config, token)) {
+        run->ended_by[sequence] = "stop";
+        in->ended[sequence] = true;
+        return true;
     }
-    return true;
+    run->count++;
+    if (run->take(run->user, sequence, token))
+        return true;
+    for (uint32_t i = 0; i < in->of->sequences; i++)
+        if (!in->ended[i])
+            run->ended_by[i] = "caller";
+    return false;
 }
 
-/* Steps that there are to run: those of the prompt, and one for each token after the first. */
-static uint32_t last_step(const model *of, const token_list *prompt, generation *run)
+/* Takes the tokens of the oldest batch, step by step, when they are there; false when nothing is
+ * to come. Steps before `given` gave tokens of a prompt. */
+static bool take_batch(loop *in, uint32_t slot, uint32_t given, generation *run)
 {
-    uint64_t last = prompt->count - 1 + run->most;
+    uint32_t sequences = in->of->sequences, left = 0;
 
-    run->ended_by = last > of->capacity ? "context" : "count";
-    return last > of->capacity ? of->capacity : (uint32_t)last;
+    check(griddep_event_synchronize(in->of->runtime, in->arrived[slot], &error), &error,
+          "the tokens");
+    for (uint32_t i = 0; i < in->steps[slot]; i++, in->taken++)
+        for (uint32_t k = 0; k < sequences && in->taken >= given; k++)
+            if (!take_token(in, k, in->tokens[slot][k * BATCH + i], run))
+                return false;
+    for (uint32_t k = 0; k < sequences; k++)
+        left += !in->ended[k];
+    return left;
 }
 
-void generate(model *of, const token_list *prompt, const sampling *draw, generation *run)
+/* The longest prompt decides how many steps the cache has room for. */
+static uint32_t last_step(const model *of, const loop *in, uint32_t given, generation *run)
 {
-    uint32_t tokens[BATCH], slot = 0;
-    uint32_t given = (uint32_t)prompt->count - 1; /* steps whose tokens are the prompt's */
+    uint64_t last = (uint64_t)given + run->most, room = of->capacity;
+
+    for (uint32_t i = 0; i < of->sequences; i++)
+        if (of->capacity - in->from[i] < room)
+            room = of->capacity - in->from[i];
+    for (uint32_t i = 0; i < of->sequences; i++)
+        run->ended_by[i] = last > room ? "context" : "count";
+    return last > room ? (uint32_t)room : (uint32_t)last;
+}
+
+/* Computes the prompts, all but their last tokens; or leaves that to the steps, how many of which
+ * then give tokens of the prompt. */
+static uint32_t run_prompts(loop *in, const token_list *prompts, const sampling *draw)
+{
+    model *of = in->of;
+    uint32_t given = (uint32_t)prompts[0].count - 1;
+
+    if (!of->part) {
+        model_start(of, prompts, in->from, draw, in->stream);
+        return given;
+    }
+    for (uint32_t i = 0; i < of->sequences; i++)
+        in->from[i] = (uint32_t)prompts[i].count - 1;
+    model_start(of, prompts, in->from, draw, in->stream);
+    for (uint32_t i = 0; i < of->sequences; i++)
+        prompt_run(of, i, in->from[i], in->mode, in->stream);
+    return 0;
+}
+
+/* Steps of the next batch: the one that gives the first token ends with it. */
+static uint32_t next_batch(const loop *in, uint32_t given)
+{
+    uint32_t end = in->launched <= given && in->last > given ? given + 1 : in->last;
+
+    return end - in->launched < BATCH ? end - in->launched : BATCH;
+}
+
+void generate(model *of, const token_list *prompts, const sampling *draw, generation *run)
+{
     loop in;
 
     open_loop(of, run->mode, &in);
     check(griddep_chain_prepare(of->step, run->mode, &error), &error, "the step");
-    model_start(of, prompt, draw, in.stream);
-    in.last = last_step(of, prompt, run);
+    if (of->part)
+        prompt_prepare(of, run->mode);
     run->count = 0;
     double begin = now(), first = 0;
-    /* The prompt, up to the step that gives the first token. */
-    launch_batch(&in, in.last < given + 1 ? in.last : given + 1);
-    in.taken = given < in.launched ? given : in.launched;
-    for (bool more = true; more && in.taken < in.last; slot = (slot + 1) % AHEAD) {
-        uint32_t left = in.last - in.launched;
-        if (left)
-            launch_batch(&in, left < BATCH ? left : BATCH);
-        more = take_tokens(of, tokens, fetch_batch(&in, slot, tokens), run);
-        if (first < begin)
+    uint32_t given = run_prompts(&in, prompts, draw), taken = 0;
+    in.last = last_step(of, &in, given, run);
+    for (bool more = in.last; more; taken++) {
+        while (in.batches - taken < AHEAD && in.launched < in.last)
+            launch_batch(&in, next_batch(&in, given));
+        more = take_batch(&in, taken % AHEAD, given, run) && in.taken < in.last;
+        if (first < begin && in.taken > given)
             first = now();
     }
     close_loop(&in);

@@ -6,18 +6,18 @@
 
 typedef struct generation {
     int32_t mode;  /* GRIDDEP_MODE_* */
-    uint32_t most; /* tokens to generate */
+    uint32_t most; /* tokens to generate, of each sequence */
     bool stop;     /* at the tokens that end a text */
-    /* Called for each token as it arrives; false ends the generation. */
-    bool (*take)(void *user, uint32_t token);
+    /* Called for each token of a sequence as it arrives; false ends the generation. */
+    bool (*take)(void *user, uint32_t sequence, uint32_t token);
     void *user;
     /* What came of it. */
-    uint32_t count;       /* tokens that were taken */
-    double first, each;   /* microseconds: to the first token, for each of the others */
-    const char *ended_by; /* "stop", "count", "context", "caller" */
+    uint32_t count;     /* tokens that were taken, of all sequences */
+    double first, each; /* microseconds: to the first token, for each further step */
+    const char *ended_by[MOST_SEQUENCES]; /* "stop", "count", "context", "caller" */
 } generation;
 
-/* Runs the model from the prompt on. */
-void generate(model *of, const token_list *prompt, const sampling *draw, generation *run);
+/* Runs the model from the prompts on, one for each of its sequences. */
+void generate(model *of, const token_list *prompts, const sampling *draw, generation *run);
 
 #endif

@@ -2,20 +2,24 @@
 # installed: its sources are, as an example.
 
 llama_sources = \
+	%D%/build.c %D%/build.h \
 	%D%/chat.c %D%/chat.h \
 	%D%/common.c %D%/common.h \
 	%D%/config.c %D%/config.h \
+	%D%/decode.c %D%/decode.h \
 	%D%/generate.c %D%/generate.h \
+	%D%/kernels.c %D%/kernels.h \
 	%D%/main.c \
 	%D%/model.c %D%/model.h \
-	%D%/step.c %D%/step.h \
+	%D%/prompt.c %D%/prompt.h \
 	%D%/tokenizer.c %D%/tokenizer.h \
 	%D%/weights.c %D%/weights.h
 llamadir = $(exampledir)/llama
-dist_llama_DATA = $(llama_sources) %D%/README.md
+dist_llama_DATA = $(llama_sources) %D%/kernels.ptx %D%/README.md
 if HAVE_LLAMA
 check_PROGRAMS += %D%/llama
 %C%_llama_SOURCES = $(llama_sources)
-%C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS)
+%C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS) -Wa,-I$(srcdir)/%D%
 %C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm
+%D%/llama-kernels.$(OBJEXT): %D%/kernels.ptx
 endif

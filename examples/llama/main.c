@@ -13,9 +13,12 @@
 #include "generate.h"
 
 typedef struct options {
-    const char *folder, *prompt, *file, *system, *numbers, *driver;
+    const char *folder, *system, *driver;
+    const char *texts[MOST_SEQUENCES]; /* texts, files' names, or numbers */
+    char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
+    uint32_t sequences;
     bool chat, print_tokens, json, bench, ignore_stop, eight_bits;
-    uint32_t count, context, device;
+    uint32_t count, context, device, rows;
     int32_t mode;
     element type;                                  /* ELEMENT_OTHER: the files' */
     double temperature, top_p, repetition_penalty; /* NaN: the model's */
@@ -30,15 +33,18 @@ static const char usage[] =
     "  -p, --prompt TEXT           the text to continue\n"
     "  -f, --file FILE             the same from a file\n"
     "  -t, --tokens LIST           the same as numbers of tokens: 128000,9906\n"
+    "                              up to eight of these three are continued side by side\n"
     "  -c, --chat                  the text is a message, which the model answers\n"
     "  -s, --system TEXT           with --chat: what stands above the conversation\n"
     "  -n, --count N               tokens to generate at most (128)\n"
     "      --context N             positions of the cache (as many as the run needs)\n"
+    "      --part N                tokens of a prompt that are computed at once (512); 0: one by "
+    "one\n"
     "      --temperature T         0: the likeliest token (generation_config.json, else 0)\n"
     "      --top-k K               draw from the K likeliest tokens; 0: from all\n"
     "      --top-p P               draw from the likeliest tokens whose shares add up to P\n"
     "      --repetition-penalty R  above 1: tokens that were there become less likely\n"
-    "      --seed S                of the random numbers (0)\n"
+    "      --seed S                of the random numbers (0); of the next text S + 1, and so on\n"
     "      --ignore-stop           go on behind tokens that end a text\n"
     "      --mode MODE             serial, pdl, graph or graph-pdl (graph-pdl)\n"
     "      --weights TYPE          bf16, f16 or fp8 (as the files have it; f32 becomes bf16); "
@@ -84,6 +90,7 @@ static void read_type(const char *text, options *given)
 
 enum {
     OPTION_CONTEXT = 256,
+    OPTION_PART,
     OPTION_TEMPERATURE,
     OPTION_TOP_K,
     OPTION_TOP_P,
@@ -107,6 +114,7 @@ static const struct option table[] = {
     {"system", required_argument, NULL, 's'},
     {"count", required_argument, NULL, 'n'},
     {"context", required_argument, NULL, OPTION_CONTEXT},
+    {"part", required_argument, NULL, OPTION_PART},
     {"temperature", required_argument, NULL, OPTION_TEMPERATURE},
     {"top-k", required_argument, NULL, OPTION_TOP_K},
     {"top-p", required_argument, NULL, OPTION_TOP_P},
@@ -128,13 +136,12 @@ static void read_option(int option, options *given)
 {
     switch (option) {
     case 'p':
-        given->prompt = optarg;
-        break;
     case 'f':
-        given->file = optarg;
-        break;
     case 't':
-        given->numbers = optarg;
+        if (given->sequences == MOST_SEQUENCES)
+            fail("there are more than %d texts", MOST_SEQUENCES);
+        given->kinds[given->sequences] = (char)option;
+        given->texts[given->sequences++] = optarg;
         break;
     case 'c':
         given->chat = true;
@@ -147,6 +154,9 @@ static void read_option(int option, options *given)
         break;
     case OPTION_CONTEXT:
         given->context = (uint32_t)read_whole("context", optarg, 1 << 24);
+        break;
+    case OPTION_PART:
+        given->rows = (uint32_t)read_whole("part", optarg, 8192);
         break;
     case OPTION_TEMPERATURE:
         given->temperature = read_real("temperature", optarg, 0, 100);
@@ -202,6 +212,7 @@ static void read_options(int count, char **arguments, options *given)
     int option;
 
     *given = (options){.count = 128,
+                       .rows = 512,
                        .mode = GRIDDEP_MODE_GRAPH_PDL,
                        .type = ELEMENT_OTHER,
                        .temperature = NAN,
@@ -217,10 +228,12 @@ static void read_options(int count, char **arguments, options *given)
         exit(2);
     }
     given->folder = arguments[optind];
-    if (!!given->prompt + !!given->file + !!given->numbers != 1)
-        fail("give the text by one of --prompt, --file and --tokens");
-    if (given->numbers && given->chat)
+    if (!given->sequences)
+        fail("give the text by --prompt, --file or --tokens");
+    if (given->chat && memchr(given->kinds, 't', given->sequences))
         fail("--chat takes a text, and --tokens gives none");
+    if (given->sequences > 1 && !given->rows)
+        fail("--part 0 is for one text: others may be longer or shorter");
     if (given->system && !given->chat)
         fail("--system stands above a conversation: it needs --chat");
 }
@@ -257,18 +270,20 @@ static void encode_text(const options *given, tokenizer *with, const char *text,
     tokenizer_encode(with, text, bytes, false, tokens);
 }
 
-static void read_prompt(const options *given, tokenizer *with, uint32_t vocabulary,
+static void read_prompt(const options *given, uint32_t index, tokenizer *with, uint32_t vocabulary,
                         token_list *tokens)
 {
-    if (given->numbers) {
-        read_numbers(given->numbers, vocabulary, tokens);
-    } else if (given->file) {
+    const char *text = given->texts[index];
+
+    if (given->kinds[index] == 't') {
+        read_numbers(text, vocabulary, tokens);
+    } else if (given->kinds[index] == 'f') {
         mapped_file file;
-        file_map(NULL, given->file, &file);
+        file_map(NULL, text, &file);
         encode_text(given, with, (const char *)file.data, file.bytes, tokens);
         file_unmap(&file);
     } else {
-        encode_text(given, with, given->prompt, strlen(given->prompt), tokens);
+        encode_text(given, with, text, strlen(text), tokens);
     }
     if (!tokens->count)
         fail("the prompt has no token, and the model none that begins a text");
@@ -284,12 +299,17 @@ static void on_interrupt(int signal)
     interrupted = 1;
 }
 
-typedef struct writer {
-    const options *given;
-    const tokenizer *with;
+/* What came of a sequence. */
+typedef struct output {
     byte_list text; /* of all tokens */
     size_t shown;   /* of its bytes */
     token_list tokens;
+} output;
+
+typedef struct writer {
+    const options *given;
+    const tokenizer *with;
+    output of[MOST_SEQUENCES];
 } writer;
 
 /* How many bytes at the end of a text are the begin of a UTF-8 sequence. */
@@ -305,16 +325,18 @@ static size_t unfinished(const byte_list *text)
     return 0;
 }
 
-static bool take(void *user, uint32_t token)
+/* One text is shown as it comes, several when all are there. */
+static bool take(void *user, uint32_t sequence, uint32_t token)
 {
-    writer *out = user;
+    writer *to = user;
+    output *out = &to->of[sequence];
 
     token_append(&out->tokens, token);
-    if (out->with)
-        tokenizer_decode(out->with, token, false, &out->text);
-    if (out->given->json || out->given->bench)
+    if (to->with)
+        tokenizer_decode(to->with, token, false, &out->text);
+    if (to->given->json || to->given->bench || to->given->sequences > 1)
         return !interrupted;
-    if (out->given->print_tokens) {
+    if (to->given->print_tokens) {
         printf("%s%u", out->tokens.count > 1 ? "," : "", token);
     } else {
         size_t whole = out->text.count - unfinished(&out->text);
@@ -325,6 +347,18 @@ static bool take(void *user, uint32_t token)
     return !interrupted;
 }
 
+static void print_texts(const writer *out)
+{
+    for (uint32_t i = 0; i < out->given->sequences; i++) {
+        const output *one = &out->of[i];
+        for (size_t k = 0; k < one->tokens.count && out->given->print_tokens; k++)
+            printf("%s%u", k ? "," : "", one->tokens.list[k]);
+        if (!out->given->print_tokens)
+            fwrite(one->text.data ? one->text.data : "", 1, one->text.count, stdout);
+        putchar('\n');
+    }
+}
+
 /* Microseconds that the memory needs at least for a step, and what share of the time that is. */
 static double read_share(const model *of, const generation *run, double bytes)
 {
@@ -333,38 +367,63 @@ static double read_share(const model *of, const generation *run, double bytes)
     return run->each > 0 && !of->device.emulated ? bytes / h200 / run->each : 0;
 }
 
-static void print_json(const model *of, const writer *out, const token_list *prompt,
-                       const generation *run, double bytes)
+static json_t *json_numbers(const token_list *tokens)
 {
-    json_t *tokens = json_array(), *given = json_array();
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < out->tokens.count; i++)
-        json_array_append_new(tokens, json_integer(out->tokens.list[i]));
-    for (size_t i = 0; i < prompt->count; i++)
-        json_array_append_new(given, json_integer(prompt->list[i]));
+    for (size_t i = 0; i < tokens->count; i++)
+        json_array_append_new(list, json_integer(tokens->list[i]));
+    return list;
+}
+
+static json_t *json_sequence(const output *out, const token_list *prompt, const char *ended_by)
+{
     byte_list valid = {0};
+
     append_valid(out->text.data, out->text.count, &valid);
     json_t *text = json_stringn(valid.data ? valid.data : "", valid.count);
     free(valid.data);
-    json_t *document = json_pack(
-        "{ss so so so ss sf sf sf ss sb ss}", "mode", griddep_mode_name(run->mode), "prompt", given,
-        "tokens", tokens, "text", text ? text : json_null(), "ended_by", run->ended_by, "first_us",
-        run->first, "token_us", run->each, "token_bytes", bytes, "device", of->device.device_name,
-        "emulated", (int)of->device.emulated, "family", of->config->family);
+    return json_pack("{so so so ss}", "prompt", json_numbers(prompt), "tokens",
+                     json_numbers(&out->tokens), "text", text ? text : json_null(), "ended_by",
+                     ended_by);
+}
+
+/* What there is of each sequence stands in the document itself where there is one. */
+static void print_json(const model *of, const writer *out, const token_list *prompts,
+                       const generation *run, double bytes)
+{
+    json_t *document = json_pack("{ss sf sf sf ss sb ss}", "mode", griddep_mode_name(run->mode),
+                                 "first_us", run->first, "token_us", run->each, "token_bytes",
+                                 bytes, "device", of->device.device_name, "emulated",
+                                 (int)of->device.emulated, "family", of->config->family);
+    json_t *sequences = json_array();
+
+    for (uint32_t i = 0; i < of->sequences; i++)
+        json_array_append_new(sequences, json_sequence(&out->of[i], &prompts[i], run->ended_by[i]));
+    if (of->sequences == 1)
+        json_object_update(document, json_array_get(sequences, 0));
+    else
+        json_object_set(document, "sequences", sequences);
+    json_decref(sequences);
     char *line = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     puts(line);
     free(line);
     json_decref(document);
 }
 
-static void print_times(const model *of, const token_list *prompt, const generation *run,
+static void print_times(const model *of, const token_list *prompts, const generation *run,
                         double bytes)
 {
+    size_t prompt = 0;
+
+    for (uint32_t i = 0; i < of->sequences; i++)
+        prompt += prompts[i].count;
     printf("%s, %u layers, %s, mode %s%s\n", of->config->family, of->config->layers,
            of->device.device_name, griddep_mode_name(run->mode),
            of->device.emulated ? " (emulated: no GPU's times)" : "");
-    printf("prompt   %zu tokens, first token after %.2f ms\n", prompt->count, run->first / 1e3);
-    printf("tokens   %u, %.1f us each, %.3f GB read for each", run->count, run->each, bytes / 1e9);
+    printf("prompt   %zu tokens, first token after %.2f ms\n", prompt, run->first / 1e3);
+    printf("tokens   %u, a step of %u takes %.1f us and reads %.3f GB", run->count, of->sequences,
+           run->each, bytes / 1e9);
     if (read_share(of, run, bytes) > 0)
         printf(", %.1f %% of what an H200 reads (4.55 TB/s)", 100 * read_share(of, run, bytes));
     putchar('\n');
@@ -397,6 +456,16 @@ static uint32_t choose_capacity(const options *given, const model_config *config
     return (uint32_t)capacity;
 }
 
+/* Rows of a part of a prompt: no more than the longest prompt needs. */
+static uint32_t choose_rows(const options *given, size_t prompt)
+{
+    size_t needed = prompt < 2 ? 64 : (prompt - 1 + 63) / 64 * 64;
+
+    if (given->sequences == 1 && prompt < 3)
+        return 0;
+    return needed < given->rows ? (uint32_t)needed : given->rows;
+}
+
 /* The files' type; f32 becomes bf16. */
 static element choose_type(const options *given, const model_config *config,
                            const weight_files *files)
@@ -421,14 +490,31 @@ static griddep_runtime *open_runtime(const options *given)
     return runtime;
 }
 
-static void run_model(const options *given, const model_config *config, tokenizer *with,
-                      const token_list *prompt)
+static double count_bytes(const model *of, const token_list *prompts, const generation *run)
 {
-    sampling draw = choose_sampling(given, config);
+    double positions = 0;
+
+    for (uint32_t i = 0; i < of->sequences; i++)
+        positions += (double)prompts[i].count + run->count / 2.0 / of->sequences;
+    return (double)of->step_bytes + (double)of->cache_bytes_per_position * positions;
+}
+
+static void run_model(const options *given, const model_config *config, tokenizer *with,
+                      const token_list *prompts)
+{
+    size_t longest = 0;
+
+    for (uint32_t i = 0; i < given->sequences; i++)
+        longest = prompts[i].count > longest ? prompts[i].count : longest;
     weight_files *files = weights_open(given->folder);
     griddep_runtime *runtime = open_runtime(given);
-    model *of = model_load(config, files, choose_type(given, config, files), given->eight_bits,
-                           choose_capacity(given, config, prompt->count), &draw, runtime);
+    const model_options wanted = {.type = choose_type(given, config, files),
+                                  .eight_bits = given->eight_bits,
+                                  .capacity = choose_capacity(given, config, longest),
+                                  .sequences = given->sequences,
+                                  .rows = given->rows ? choose_rows(given, longest) : 0,
+                                  .draw = choose_sampling(given, config)};
+    model *of = model_load(config, files, &wanted, runtime);
     writer out = {.given = given, .with = with};
     generation run = {.mode = given->mode,
                       .most = given->count,
@@ -438,17 +524,20 @@ static void run_model(const options *given, const model_config *config, tokenize
 
     weights_close(files);
     signal(SIGINT, on_interrupt);
-    generate(of, prompt, &draw, &run);
-    double bytes = (double)of->step_bytes +
-                   (double)of->cache_bytes_per_position * ((double)prompt->count + run.count / 2.0);
+    generate(of, prompts, &wanted.draw, &run);
+    double bytes = count_bytes(of, prompts, &run);
     if (given->json)
-        print_json(of, &out, prompt, &run, bytes);
+        print_json(of, &out, prompts, &run, bytes);
     else if (given->bench)
-        print_times(of, prompt, &run, bytes);
+        print_times(of, prompts, &run, bytes);
+    else if (given->sequences > 1)
+        print_texts(&out);
     else
         putchar('\n');
-    free(out.text.data);
-    free(out.tokens.list);
+    for (uint32_t i = 0; i < given->sequences; i++) {
+        free(out.of[i].text.data);
+        free(out.of[i].tokens.list);
+    }
     model_free(of);
     griddep_runtime_close(runtime);
 }
@@ -457,18 +546,22 @@ int main(int count, char **arguments)
 {
     options given;
     model_config config;
-    token_list prompt = {0};
+    token_list prompts[MOST_SEQUENCES] = {0};
 
     read_options(count, arguments, &given);
     config_read(given.folder, &config);
     /* Numbers in and numbers out need no vocabulary. */
-    tokenizer *with = given.numbers && (given.print_tokens || given.bench || given.json) &&
+    bool numbers = memchr(given.kinds, 'p', given.sequences) == NULL &&
+                   memchr(given.kinds, 'f', given.sequences) == NULL;
+    tokenizer *with = numbers && (given.print_tokens || given.bench || given.json) &&
                               !file_exists(given.folder, "tokenizer.json")
                           ? NULL
                           : tokenizer_read(given.folder, config.vocabulary);
-    read_prompt(&given, with, config.vocabulary, &prompt);
-    run_model(&given, &config, with, &prompt);
-    free(prompt.list);
+    for (uint32_t i = 0; i < given.sequences; i++)
+        read_prompt(&given, i, with, config.vocabulary, &prompts[i]);
+    run_model(&given, &config, with, prompts);
+    for (uint32_t i = 0; i < given.sequences; i++)
+        free(prompts[i].list);
     tokenizer_free(with);
     config_free(&config);
     return interrupted ? 130 : 0;

@@ -1,6 +1,8 @@
 m4_define(<!NAME!>, <!gemm_n64_f16!>)m4_dnl
 m4_define(<!TYPE!>, <!f16!>)m4_dnl
 m4_define(<!TILE_COLUMNS!>, <!64!>)m4_dnl
+m4_define(<!TARGET!>, <!sm_90a!>)m4_dnl
+m4_define(<!ENGINE!>, <!gemm_wgmma.inc!>)m4_dnl
 // kernel: gemm_n64_f16
 // purpose: c = activation(a W^T + bias) + residual on the tensor cores: a linear layer of many rows (prefill), f16, f32 accumulation, in
 //   tiles of 128 x 64. The kernel is gemm_f16 with a quarter of its tile, for products of too few tiles to keep all multiprocessors busy.
@@ -40,7 +42,8 @@ m4_include(<!gemm_requires.inc!>)m4_dnl
 //   bias: f16[n]
 //   residual: f16[m * n]
 //   c: f16[m * n]
-// constraints: .target sm_90a: it loads on compute capability 9.0 alone. A map whose bytes the library does not understand is
+// constraints: .target sm_90a: it loads on compute capability 9.0 alone; newer chips get the text for sm_90, which multiplies by
+//   mma.sync. A map whose bytes the library does not understand is
 //   not checked; the kernel cannot do it. No kernel that may still run writes W or U. An element's sum is taken in one fixed
 //   order: the result's bits do not depend on grid, cluster or shared memory, nor on the width of the tile. The tensor cores
 //   add products up with less than f32's rounding (cut off, relative to the largest term). What is beyond f16 is infinite, NaN

@@ -1,11 +1,16 @@
 #!/bin/sh
-# Assembles every kernel of the shelf with ptxas, for the target that its text names and for the newer ones of the
-# shelf; a target such as sm_90a takes no other. Prints one line a file and target. Exits 77 where there is no ptxas, unless GRIDDEP_REQUIRE_PTXAS=1.
+# Assembles every kernel of the shelf with ptxas, for the target that its text names and for newer chips; a target such
+# as sm_90a takes no other, and then another text of the same kernel must serve these chips. Prints one line a file and
+# target. Exits 77 where there is no ptxas, unless GRIDDEP_REQUIRE_PTXAS=1.
 set -u
 
 srcdir=${srcdir:-.}
 . "$srcdir/tests/cases.sh"
-targets="sm_80 sm_90"
+targets="sm_80 sm_90 sm_100 sm_103 sm_120"
+
+# most_stack TARGET: bytes of stack that a kernel may have there. ptxas keeps more values at once for sm_120 than for
+# others; a few words of kernels of many threads lie in L1 then.
+most_stack() { [ "$1" = sm_120 ] && echo 64 || echo 0; }
 
 # assemble FILE TARGET: prints the line, false when ptxas refuses the file or spills registers.
 assemble() {
@@ -15,8 +20,9 @@ assemble() {
         return 1
     fi
     registers=$(echo "$log" | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p')
-    if ! echo "$log" | grep -q ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'; then
-        echo "FAIL $1 for $2: $registers registers, and it spills"
+    stack=$(echo "$log" | sed -n 's/^ *\([0-9]*\) bytes stack frame.*/\1/p')
+    if [ "${stack:-1}" -gt "$(most_stack "$2")" ]; then
+        echo "FAIL $1 for $2: $registers registers, and a stack of $stack bytes"
         return 1
     fi
     echo "ok   $1 for $2: $registers registers"
@@ -36,7 +42,12 @@ for file in "$srcdir"/ptx/*/*.ptx "${builddir:-.}"/ptx/*/*.ptx; do
         continue
     fi
     case $own in
-    *a) takers=$own ;;
+    *a)
+        takers=$own
+        [ -e "${file%.ptx}.${own%a}.ptx" ] || {
+            echo "FAIL $file is for $own alone, and newer chips have no ${file%.ptx}.${own%a}.ptx"
+            failures=$((failures + 1))
+        } ;;
     *) takers=$targets ;;
     esac
     for target in $takers; do

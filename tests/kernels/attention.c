@@ -545,6 +545,120 @@ static void append_extreme(const shelf_kernel *kernel)
     }
 }
 
+/* ---- attention_prefill ---- */
+
+typedef struct prefill_shape {
+    uint32_t heads, kv_heads, head_dim, batch, tokens, capacity, page_size;
+    uint32_t first[MOST_BATCH], counts[MOST_BATCH];
+    bool counted; /* else each sequence has `tokens` queries */
+} prefill_shape;
+
+/* As decode_will_do. Rows beyond a count are as they were, which the check does not ask. */
+static bool prefill_will_do(const shelf_argument *arguments, uint32_t output, double got,
+                            double expected, uint64_t index)
+{
+    double step = is_bf16(arguments) ? 0x1p-8 : 0x1p-11;
+    (void)output;
+    (void)index;
+    return fabs(got - expected) <= step * (2 * fabs(expected) + 1);
+}
+
+static decode_case prefill_create(const shelf_kernel *kernel, const prefill_shape *shape)
+{
+    decode_case it = {.type = strstr(kernel->info.name, "bf16") != NULL ? "bf16" : "f16",
+                      .paged = strstr(kernel->info.name, "paged") != NULL,
+                      .shape = {.batch = shape->batch,
+                                .capacity = shape->capacity,
+                                .kv_heads = shape->kv_heads,
+                                .head_dim = shape->head_dim,
+                                .page_size = shape->page_size}};
+    uint64_t queries = (uint64_t)shape->batch * shape->tokens * shape->heads * shape->head_dim;
+    add_array(&it, it.type, shelf_random_array(it.type, queries, 3), queries);
+    add_caches(&it);
+    it.arguments[K_CACHE].kept = it.arguments[V_CACHE].kept = false; /* inputs */
+    it.positions = it.count;
+    add_array(&it, "u32", shelf_copy("u32", shape->first, shape->batch), shape->batch);
+    add_optional(&it, shape->counted, "u32", shelf_copy("u32", shape->counts, shape->batch),
+                 shape->batch);
+    it.y = it.count;
+    add_array(&it, it.type, shelf_array(it.type, queries), queries);
+    it.arguments[it.y].kept = true;
+    add_scalar(&it, "u32", shape->tokens);
+    add_scalar(&it, "u32", shape->kv_heads);
+    add_scalar(&it, "u32", shape->head_dim);
+    add_scalar(&it, "u32", it.paged ? shape->page_size : shape->capacity);
+    if (it.paged)
+        add_scalar(&it, "u32", pages_of_row(&it.shape));
+    add_scalar(&it, "f32", 1 / sqrt(shape->head_dim));
+    return it;
+}
+
+static void prefill_check(const shelf_kernel *kernel, const prefill_shape *shape,
+                          const decode_case *it)
+{
+    griddep_launch_config config = {
+        .size = sizeof config,
+        .grid = {shape->heads, (shape->tokens + 127) / 128, shape->batch},
+        .block = {128},
+        .shared_bytes = 768 * shape->head_dim};
+    free(shelf_run_config(kernel, it->arguments, it->count, &config, prefill_will_do));
+}
+
+/* Prompts of one query, of whole and of cut tiles; chunks that begin within a tile, at its ends and
+ * far behind; groups; sequences of which one has no query in the second block, one none at all. */
+static void prefill_shapes(const shelf_kernel *kernel)
+{
+    static const prefill_shape shapes[] = {
+        {1, 1, 64, 1, 1, 1, 16, {0}, {0}, false},
+        {2, 1, 64, 1, 64, 64, 16, {0}, {0}, false},
+        {4, 2, 64, 1, 33, 100, 32, {30}, {0}, false},
+        {2, 2, 128, 1, 65, 129, 16, {64}, {0}, false},
+        {3, 1, 128, 1, 130, 200, 64, {63}, {0}, false},
+        {2, 1, 64, 1, 129, 400, 128, {271}, {0}, false},
+        {2, 1, 64, 3, 140, 300, 16, {0, 5, 100}, {140, 100, 0}, true},
+        {1, 1, 128, 2, 20, 64, 32, {44, 1}, {20, 7}, true},
+    };
+    static const prefill_shape large[] = {
+        {32, 8, 64, 1, 2048, 2048, 64, {0}, {0}, false},
+        {32, 8, 128, 1, 500, 4096, 64, {3000}, {0}, false},
+        {8, 1, 128, 4, 700, 1024, 64, {0, 10, 200, 324}, {700, 690, 500, 1}, true},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        decode_case it = prefill_create(kernel, &shapes[i]);
+        prefill_check(kernel, &shapes[i], &it);
+        decode_destroy(&it);
+    }
+    for (size_t i = 0; i < sizeof large / sizeof large[0] && shelf_on_gpu; i++) {
+        decode_case it = prefill_create(kernel, &large[i]);
+        prefill_check(kernel, &large[i], &it);
+        decode_destroy(&it);
+    }
+}
+
+/* A special value in a query, which reaches its own output alone, and in a key, which reaches all
+ * queries behind it; scales that make scores large, and all but equal. */
+static void prefill_extreme(const shelf_kernel *kernel)
+{
+    static const double specials[] = {0, -0.0, 0x1p-24, 300, -300, INFINITY, -INFINITY, NAN};
+    static const double scales[] = {4, 1e-6};
+    static const prefill_shape shape = {2, 1, 64, 1, 40, 104, 16, {60}, {0}, false};
+    for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
+        for (uint32_t place = 0; place < 2; place++) {
+            decode_case it = prefill_create(kernel, &shape);
+            uint64_t index = place == QKV ? (17 * 2 + 1) * 64 + 9 : 33 * 64 + 9;
+            gd_element_store(it.type, it.arguments[place].data, index, specials[i]);
+            prefill_check(kernel, &shape, &it);
+            decode_destroy(&it);
+        }
+    }
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        decode_case it = prefill_create(kernel, &shape);
+        it.arguments[it.count - 1].scalar = scales[i];
+        prefill_check(kernel, &shape, &it);
+        decode_destroy(&it);
+    }
+}
+
 #define DECODE_CASES(kernel)                                                                       \
     {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme},           \
         {kernel, 0, decode_scales}, {kernel, 0, decode_alone},                                     \
@@ -557,6 +671,14 @@ const shelf_case attention_cases[] = {
     DECODE_CASES("attention_decode_f16"),
     DECODE_CASES("attention_decode_paged_bf16"),
     DECODE_CASES("attention_decode_paged_f16"),
+    {"attention_prefill_bf16", 0, prefill_shapes},
+    {"attention_prefill_bf16", 0, prefill_extreme},
+    {"attention_prefill_f16", 0, prefill_shapes},
+    {"attention_prefill_f16", 0, prefill_extreme},
+    {"attention_prefill_paged_bf16", 0, prefill_shapes},
+    {"attention_prefill_paged_bf16", 0, prefill_extreme},
+    {"attention_prefill_paged_f16", 0, prefill_shapes},
+    {"attention_prefill_paged_f16", 0, prefill_extreme},
     {"rotary_append_bf16", 0, append_shapes},
     {"rotary_append_bf16", 0, append_extreme},
     {"rotary_append_f16", 0, append_shapes},
@@ -564,5 +686,28 @@ const shelf_case attention_cases[] = {
     {NULL, 0, NULL},
 };
 
-/* An attention's output is not of its input's size: its chains are among the cases. */
-const shelf_link attention_links[] = {{.kernel = NULL}};
+/* A decode attention's output is not of its input's size: its chains are among the cases. */
+#define PREFILL_LINK(name, element, number, ...)                                                   \
+    {                                                                                              \
+        .kernel = (name), .bytes = 2 * 2 * 32 * 64,                                                \
+        .config = {.grid = {2, 1, 1}, .block = {128}, .shared_bytes = 768 * 64},                   \
+        .count = (number),                                                                         \
+        .arguments = {SHELF_PLACE(SHELF_INPUT), SHELF_PLACE(SHELF_CONSTANT),                       \
+                      SHELF_PLACE(SHELF_CONSTANT), __VA_ARGS__},                                   \
+        .type = (element), .constant_count = 32 * 64, .constant_scale = 1                          \
+    }
+#define NUMBER(number)                                                                             \
+    {                                                                                              \
+        .bytes = 4, .value = (number)                                                              \
+    }
+enum { EIGHTH = 0x3e000000 }; /* as an f32 */
+
+const shelf_link attention_links[] = {
+    PREFILL_LINK("attention_prefill_bf16", "bf16", 11, SHELF_PLACE(SHELF_ZEROS), {.bytes = 8},
+                 SHELF_PLACE(SHELF_OUTPUT), NUMBER(32), NUMBER(1), NUMBER(64), NUMBER(32),
+                 NUMBER(EIGHTH)),
+    PREFILL_LINK("attention_prefill_paged_f16", "f16", 13, SHELF_PLACE(SHELF_ZEROS),
+                 SHELF_PLACE(SHELF_ZEROS), {.bytes = 8}, SHELF_PLACE(SHELF_OUTPUT), NUMBER(32),
+                 NUMBER(1), NUMBER(64), NUMBER(32), NUMBER(1), NUMBER(EIGHTH)),
+    {.kernel = NULL},
+};

@@ -322,10 +322,13 @@ static void gemm_maps(const shelf_kernel *kernel)
     }
 }
 
+/* 100: the text for chips without wgmma, which runs on those that have it too. */
 #define GEMM_CASES(name)                                                                           \
     {(name), 0, gemm_random}, {(name), 0, gemm_shapes}, {(name), 0, gemm_maps},                    \
+        {(name), 0, gemm_extreme}, {(name), 100, gemm_random}, {(name), 100, gemm_shapes},         \
+        {(name), 100, gemm_maps},                                                                  \
     {                                                                                              \
-        (name), 0, gemm_extreme                                                                    \
+        (name), 100, gemm_extreme                                                                  \
     }
 
 const shelf_case gemm_cases[] = {

@@ -15,27 +15,23 @@ griddep_runtime *shelf_runtime;
 griddep_error shelf_error;
 bool shelf_on_gpu;
 
-bool shelf_find_variant(const char *name, int32_t capability, griddep_shelf_info *info)
+bool shelf_has_variant(const char *name, int32_t capability)
 {
-    for (uint32_t i = 0;; i++) {
-        info->size = sizeof *info;
-        if (griddep_shelf_get(i, info, NULL) != GRIDDEP_OK)
-            return false;
-        if (strcmp(info->name, name) == 0 && info->capability == capability)
-            return true;
-    }
+    griddep_shelf_info usual = {.size = sizeof usual}, other = {.size = sizeof other};
+    MUST(griddep_shelf_find(name, 90, &usual, &shelf_error));
+    return griddep_shelf_find(name, capability, &other, NULL) == GRIDDEP_OK &&
+           strcmp(usual.file, other.file) != 0;
 }
 
-/* capability 0: the variant that the library chooses; else the text of that variant. */
+/* capability 0: the text that the library chooses for the device; else for that capability. */
 shelf_kernel shelf_load(const char *name, int32_t capability)
 {
     shelf_kernel result = {0};
-    griddep_shelf_info info = {0};
+    griddep_shelf_info info = {.size = sizeof info};
     if (capability == 0) {
         MUST(griddep_module_load_shelf(shelf_runtime, name, NULL, &result.module, &shelf_error));
     } else {
-        ck_assert_msg(shelf_find_variant(name, capability, &info), "the shelf has no %s for sm_%d",
-                      name, (int)capability);
+        MUST(griddep_shelf_find(name, capability, &info, &shelf_error));
         MUST(griddep_module_load(shelf_runtime, info.text, info.bytes, NULL, &result.module,
                                  &shelf_error));
     }
@@ -301,12 +297,14 @@ shelf_shape shelf_fit_shared(const shelf_kernel *kernel, shelf_shape wanted)
     return wanted;
 }
 
+enum { ZEROS = 64 }; /* bytes */
+
 typedef struct chain_case {
     shelf_kernel spin;
     shelf_kernel kernel;
     griddep_chain *chain;
     shelf_guarded arrays[2 * HOPS + 1];
-    shelf_guarded constant;
+    shelf_guarded constant, zeros;
     bool has_constant;
 } chain_case;
 
@@ -330,10 +328,10 @@ static void add_kernel(chain_case *it, const shelf_link *link, uint32_t hop)
         config.shared_bytes = shelf_most_shared(&it->kernel);
     memcpy(arguments, link->arguments, sizeof arguments);
     for (uint32_t i = 0; i < link->count; i++) {
-        if (arguments[i].bytes != 8 || arguments[i].value == 0 ||
-            arguments[i].value > SHELF_CONSTANT)
+        if (arguments[i].bytes != 8 || arguments[i].value == 0 || arguments[i].value > SHELF_ZEROS)
             continue;
         arguments[i].value = arguments[i].value == SHELF_CONSTANT ? it->constant.address
+                             : arguments[i].value == SHELF_ZEROS  ? it->zeros.address
                              : arguments[i].value == SHELF_INPUT  ? it->arrays[2 * hop + 1].address
                                                                   : it->arrays[2 * hop + 2].address;
         if (link->maps[i] != NULL)
@@ -354,6 +352,9 @@ static void *build_chain(chain_case *it, const shelf_link *link, int32_t capabil
         shelf_guarded_write(&it->constant, constant);
         free(constant);
     }
+    const unsigned char zeros[ZEROS] = {0};
+    it->zeros = shelf_guarded_create(ZEROS, 0);
+    shelf_guarded_write(&it->zeros, zeros);
     for (uint32_t i = 0; i <= 2 * HOPS; i++)
         it->arrays[i] = shelf_guarded_create(link->bytes, 0);
     void *input = shelf_random_array(link->type, link->bytes / gd_element_bytes(link->type), 1);
@@ -440,6 +441,7 @@ void shelf_check_chain(const shelf_link *link, int32_t capability)
     griddep_chain_destroy(it.chain);
     for (uint32_t i = 0; i <= 2 * HOPS; i++)
         shelf_guarded_destroy(&it.arrays[i]);
+    shelf_guarded_destroy(&it.zeros);
     if (it.has_constant)
         shelf_guarded_destroy(&it.constant);
     MUST(griddep_stream_destroy(shelf_runtime, stream, &shelf_error));

@@ -12,8 +12,7 @@
 
 extern griddep_runtime *shelf_runtime;
 extern griddep_error shelf_error;
-extern bool
-    shelf_on_gpu; /* false: the emulated driver, where a case should take the smaller of its
+extern bool shelf_on_gpu; /* false: the emulated driver, where a case should take the smaller of its
                    * shapes */
 
 #define MUST(call) ck_assert_msg((call) == GRIDDEP_OK, "%s: %s", #call, shelf_error.text)
@@ -28,9 +27,11 @@ typedef struct shelf_kernel {
     griddep_kernel_info info;
 } shelf_kernel;
 
-/* capability 0: the variant that the library chooses; else the text of that variant. */
+/* capability 0: the text that the library chooses for the device; else for that capability. */
 shelf_kernel shelf_load(const char *name, int32_t capability);
-bool shelf_find_variant(const char *name, int32_t capability, griddep_shelf_info *info);
+
+/* Whether a device of that capability gets another text of the kernel than one of 9.0. */
+bool shelf_has_variant(const char *name, int32_t capability);
 uint32_t shelf_most_shared(const shelf_kernel *kernel);
 
 /* ---- random numbers, and arrays made of them; the caller frees them ---- */
@@ -77,9 +78,8 @@ typedef struct shelf_argument {
     double scalar;
     uint64_t misalignment;
     const griddep_tensor_options
-        *map; /* NULL, or the array is passed as a tensor map of this kind, at its address */
-    bool
-        kept; /* an output that begins with `data` and not with poison: the kernel reads it, or
+        *map;  /* NULL, or the array is passed as a tensor map of this kind, at its address */
+    bool kept; /* an output that begins with `data` and not with poison: the kernel reads it, or
                * writes a part */
 } shelf_argument;
 
@@ -120,7 +120,7 @@ typedef struct shelf_link {
     griddep_launch_config config;
     uint32_t
         count; /* of the arguments; INPUT and OUTPUT are replaced by the hop's arrays, CONSTANT by
-                * the constant */
+                * the constant, ZEROS by 64 bytes of zeros */
     griddep_argument arguments[SHELF_MOST_ARGUMENTS];
     const griddep_tensor_options
         *maps[SHELF_MOST_ARGUMENTS]; /* NULL, or an array is passed as such a tensor map */
@@ -129,9 +129,9 @@ typedef struct shelf_link {
     double constant_scale;
 } shelf_link;
 
-enum { SHELF_INPUT = 1, SHELF_OUTPUT = 2, SHELF_CONSTANT = 3 };
+enum { SHELF_INPUT = 1, SHELF_OUTPUT = 2, SHELF_CONSTANT = 3, SHELF_ZEROS = 4 };
 
-/* Stands for an address of a chain: 8 bytes, whose value 1 to 3 says of which array. */
+/* Stands for an address of a chain: 8 bytes, whose value 1 to 4 says of which array. */
 #define SHELF_PLACE(what)                                                                          \
     {                                                                                              \
         .bytes = 8, .value = (what)                                                                \

@@ -90,6 +90,59 @@ done
 check "make wide" small make "$work/wide" llama3 layers=1 heads=8 kv_heads=1 hidden=136
 check "eight heads to a key head" agrees wide
 
+# ---- prompts in parts
+
+long="the quick brown fox jumps over the lazy dog and a kernel that waits for the one before it ends,
+then the other dogs of the town may start before it 0123456789 0123456789 0123456789 0123456789"
+# Three parts, the last of them short; the cache ends with the text.
+parted() {
+    generate "$@" -p "$long" -n 12 --ignore-stop --part 32 || return 1
+    # shellcheck disable=SC2086 # no word, or one
+    small judge "$work/$1" "$(field "$work/out.json" prompt)" "$(field "$work/out.json" tokens)" \
+        ${rounded-}
+}
+for folder in llama3 qwen3 f16; do
+    check "$folder: a prompt in parts agrees with float64" parted $folder
+done
+check "eight heads to a key head, a prompt in parts" parted wide
+rounded=fp8
+check "8 bits, a prompt in parts" parted llama3 --weights fp8
+unset rounded
+generate qwen2 -p "$long" -n 8 --ignore-stop
+for part in 0 17; do
+    check "the same tokens with parts of $part" same_tokens "$(field "$work/out.json" tokens)" \
+        qwen2 -p "$long" -n 8 --ignore-stop --part $part
+done
+
+# ---- several sequences
+
+# beside FOLDER OPTION...: each of three texts continues as it does alone.
+beside() {
+    generate "$@" -n 9 -p "a kernel that waits for" -p dog -t 7,8,9,10,11 || return 1
+    "$python" -c 'import json, sys
+for one in json.load(open(sys.argv[1]))["sequences"]:
+    print(",".join(map(str, one["tokens"])), one["ended_by"])' "$work/out.json" >"$work/beside"
+    for i in 1 2 3; do
+        text="-p|a kernel that waits for -p|dog -t|7,8,9,10,11"
+        option=$(echo "$text" | sed 's/ -/\n-/g' | sed -n ${i}p)
+        generate "$@" -n 9 "${option%%|*}" "${option#*|}" ${seed:+--seed $((seed + i - 1))} ||
+            return 1
+        echo "$(field "$work/out.json" tokens) $(field "$work/out.json" ended_by)"
+    done >"$work/alone"
+    cat "$work/beside" "$work/alone"
+    cmp -s "$work/beside" "$work/alone"
+}
+for folder in llama3 qwen3 f16; do
+    check "$folder: sequences beside each other" beside $folder --ignore-stop
+done
+check "8 bits beside each other" beside llama2 --ignore-stop --weights fp8
+drawn_beside() {
+    seed=5
+    beside llama3 --seed 5 --temperature 1.5 --repetition-penalty 1.3
+}
+check "sequences draw by seeds of their own" drawn_beside
+unset seed
+
 # ---- modes, sampling, how a run ends
 
 generate llama3 -p "a kernel" -n 12 --ignore-stop
@@ -137,12 +190,13 @@ nothing() { same_tokens "" llama3 -p "a kernel" -n 0; }
 check "no token" nothing
 
 # No schedule of the emulated driver finds a race, nor a read of what nobody wrote.
-sane() {
-    "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" "$work/f32" -p "a kernel" -n 3 --mode "$1"
-}
+sane() { "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" "$@"; }
 for mode in pdl graph-pdl; do
-    check "sanitize, mode $mode" sane $mode
+    check "sanitize, mode $mode" sane "$work/f32" -p "a kernel" -n 3 --mode $mode
+    check "sanitize 8 bits, two texts, mode $mode" sane "$work/llama3" -p "$long" -p "the lazy dog" \
+        -n 2 --part 64 --weights fp8 --mode $mode
 done
+check "sanitize, steps alone" sane "$work/llama3" -p "a kernel" -n 3 --part 0
 
 # ---- the tokenizer. Bytes come back as they were, but for what is no UTF-8.
 
@@ -241,7 +295,9 @@ no_weights() { GRIDDEP_EMULATOR_MEMORY=1M refuses "$@"; }
 check "weights that memory cannot hold" no_weights "the weights need" deep -p a
 check "a prompt longer than the context" refuses "the prompt has" llama3 -p "a kernel that waits" \
     --context 2
-check "no prompt" refuses "give the text by one of" llama3
+check "no prompt" refuses "give the text by --prompt" llama3
+check "nine prompts" refuses "more than 8 texts" llama3 -p a -p a -p a -p a -p a -p a -p a -p a -p a
+check "two prompts token by token" refuses "--part 0 is for one text" llama3 -p a -p b --part 0
 check "a token beyond the vocabulary" refuses "384 is no token of a vocabulary of 384" llama3 -t 384
 check "tokens that are none" refuses "is no list of numbers" llama3 -t 1,,2
 check "a mode that is none" refuses '"fast" is none of' llama3 -p a --mode fast

@@ -81,7 +81,7 @@ static void suggest_one(const griddep_shelf_info *shelf, griddep_ptx *ptx, size_
 {
     griddep_ptx_entry_info entry = {.size = sizeof entry};
     griddep_argument arguments[16] = {0};
-    griddep_launch_config config = {.size = sizeof config, .grid = {3, 2, 1}};
+    griddep_launch_config config = {.size = sizeof config, .grid = {4, 2, 1}};
     griddep_runtime_info info = info_of(device);
     static unsigned char map[128];
 
@@ -162,6 +162,8 @@ static const struct best {
     {"argmax_bf16", 3, {{2, 128256}}, 1, 16, 512, 0},
     {"embedding_gather", 5, {{4, 4096}}, 0, 1, 256, 0},
     {"gemm_bf16", 10, {{6, 4096}, {7, 4096}}, 0, 132, 288, 197696},
+    {"attention_prefill_bf16", 11, {{6, 2048}, {8, 128}}, 16, 1, 128, 98304},
+    {"attention_prefill_paged_f16", 13, {{7, 129}, {9, 64}}, 2, 1, 128, 49152},
 };
 
 START_TEST(an_h200_has_its_best_shapes)

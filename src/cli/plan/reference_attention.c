@@ -117,11 +117,11 @@ static void append(const attention *it, uint64_t row, uint64_t head, double *val
 
 /* The scores of one query, in f32's range, and their maximum; a score that is NaN does not count
  * for it. */
-static double find_scores(const attention *it, uint64_t row, uint64_t head, const double *query,
-                          double *scores)
+static double find_scores(const attention *it, uint64_t row, uint64_t head, uint64_t keys,
+                          const double *query, double *scores)
 {
     double maximum = -(double)INFINITY;
-    for (uint64_t position = 0; position <= position_of(it, row); position++) {
+    for (uint64_t position = 0; position < keys; position++) {
         uint64_t from = cache_row(it, row, head, position);
         double sum = 0;
         for (uint64_t i = 0; i < it->head_dim; i++)
@@ -132,23 +132,30 @@ static double find_scores(const attention *it, uint64_t row, uint64_t head, cons
     return maximum;
 }
 
+/* The sum of the values, each as often as its key weighs. */
+static void weigh_values(const attention *it, uint64_t row, uint64_t head, uint64_t keys,
+                         const double *weights, double *values)
+{
+    memset(values, 0, it->head_dim * sizeof *values);
+    for (uint64_t position = 0; position < keys; position++) {
+        uint64_t from = cache_row(it, row, head, position);
+        for (uint64_t i = 0; i < it->head_dim; i++)
+            values[i] += weights[position] * gd_element_load(it->type, it->v.data, from + i);
+    }
+}
+
 static void attend_query(const attention *it, uint64_t row, uint64_t head, double *query,
                          double *scores)
 {
     uint64_t kv_head = head / (it->heads / it->kv_heads), end = position_of(it, row) + 1;
     double sum = 0;
     load_row(it, row * (it->heads + 2 * it->kv_heads) + head, end - 1, true, query);
-    double maximum = find_scores(it, row, kv_head, query, scores);
+    double maximum = find_scores(it, row, kv_head, end, query, scores);
     for (uint64_t position = 0; position < end; position++) {
         scores[position] = exp(scores[position] - maximum);
         sum += scores[position];
     }
-    memset(query, 0, it->head_dim * sizeof *query);
-    for (uint64_t position = 0; position < end; position++) {
-        uint64_t from = cache_row(it, row, kv_head, position);
-        for (uint64_t i = 0; i < it->head_dim; i++)
-            query[i] += scores[position] * gd_element_load(it->type, it->v.data, from + i);
-    }
+    weigh_values(it, row, kv_head, end, scores, query);
     for (uint64_t i = 0; i < it->head_dim; i++)
         gd_element_store(it->type, it->y.data, (row * it->heads + head) * it->head_dim + i,
                          query[i] / sum);
@@ -326,7 +333,126 @@ static int rotary_append(const gd_reference *self, const gd_reference_argument *
                        .has_queries = arguments[1].data != NULL});
 }
 
+/* ---- attention_prefill ---- */
+
+static uint64_t count_of(const gd_reference_argument *counts, uint64_t sequence, uint64_t tokens)
+{
+    uint64_t count = counts->data != NULL ? load_u32(counts, sequence) : tokens;
+    return count < tokens ? count : tokens;
+}
+
+/* Whether the cache has what the queries of each sequence see. `it->positions` are those of the
+ * first queries. */
+static bool has_context(const attention *it, const gd_reference_argument *counts, uint64_t tokens)
+{
+    for (uint64_t row = 0; row < it->batch; row++) {
+        uint64_t keys = position_of(it, row) + count_of(counts, row, tokens);
+        if (keys > capacity(it))
+            return false;
+        for (uint64_t position = 0; position < keys; position++) {
+            uint64_t end = cache_row(it, row, it->kv_heads - 1, position) + it->head_dim;
+            if (!gd_reference_is_array(&it->k, it->type, end) ||
+                !gd_reference_is_array(&it->v, it->type, end))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool has_prompt(const attention *it, const gd_reference_argument *counts, uint64_t tokens)
+{
+    uint64_t elements = it->batch * tokens * it->heads * it->head_dim;
+    return it->heads >= 1 && it->kv_heads >= 1 && it->heads % it->kv_heads == 0 &&
+           (it->head_dim == 64 || it->head_dim == 128) && it->page_size >= 1 &&
+           it->table_pitch >= 1 && gd_reference_is_array(it->qkv, it->type, elements) &&
+           gd_reference_is_array(&it->y, it->type, elements) &&
+           gd_reference_is_array(it->positions, "u32", it->batch) &&
+           (counts->data == NULL || gd_reference_is_array(counts, "u32", it->batch)) &&
+           (it->table == NULL ||
+            gd_reference_is_array(it->table, "u32", it->batch * it->table_pitch)) &&
+           has_context(it, counts, tokens);
+}
+
+/* The output of one query, which sees `keys` keys. */
+static void attend_turned(const attention *it, uint64_t sequence, uint64_t head, uint64_t keys,
+                          uint64_t element, double *query, double *scores)
+{
+    uint64_t kv_head = head / (it->heads / it->kv_heads);
+    double sum = 0;
+    for (uint64_t i = 0; i < it->head_dim; i++)
+        query[i] = gd_element_load(it->type, it->qkv->data, element + i);
+    double maximum = find_scores(it, sequence, kv_head, keys, query, scores);
+    for (uint64_t position = 0; position < keys; position++) {
+        scores[position] = exp(scores[position] - maximum);
+        sum += scores[position];
+    }
+    weigh_values(it, sequence, kv_head, keys, scores, query);
+    for (uint64_t i = 0; i < it->head_dim; i++)
+        gd_element_store(it->type, it->y.data, element + i, query[i] / sum);
+}
+
+static int attend_prompt(const attention *it, const gd_reference_argument *counts, uint64_t tokens)
+{
+    if (!has_prompt(it, counts, tokens))
+        return -1;
+    double *query = malloc(it->head_dim * sizeof *query);
+    double *scores = malloc(capacity(it) * sizeof *scores);
+    int result = query != NULL && scores != NULL ? 0 : -1;
+    for (uint64_t row = 0; result == 0 && row < it->batch; row++) {
+        uint64_t first = position_of(it, row), count = count_of(counts, row, tokens);
+        for (uint64_t i = 0; i < count * it->heads; i++)
+            attend_turned(it, row, i % it->heads, first + i / it->heads + 1,
+                          (row * tokens * it->heads + i) * it->head_dim, query, scores);
+    }
+    free(query);
+    free(scores);
+    return result;
+}
+
+/* Dense: q, k, v, first, counts, y, tokens, kv_heads, head_dim, capacity, scale. Paged has a table
+ * behind v, and its pitch before the scale. */
+static int prefill_of(const gd_reference *self, const gd_reference_argument *arguments,
+                      uint32_t count, const uint32_t grid[3], bool paged)
+{
+    const gd_reference_argument *after = &arguments[paged ? 4 : 3];
+    if (count != (paged ? 13 : 11) || !gd_reference_is_f32(&arguments[count - 1]))
+        return -1;
+    for (const gd_reference_argument *at = &after[3]; at < &arguments[count - 1]; at++) {
+        if (!gd_reference_is_u32(at))
+            return -1;
+    }
+    return attend_prompt(&(attention){.type = self->type,
+                                      .qkv = &arguments[0],
+                                      .k = arguments[1],
+                                      .v = arguments[2],
+                                      .table = paged ? &arguments[3] : NULL,
+                                      .positions = &after[0],
+                                      .y = after[2],
+                                      .heads = grid[0],
+                                      .kv_heads = (uint64_t)after[4].scalar,
+                                      .head_dim = (uint64_t)after[5].scalar,
+                                      .page_size = (uint64_t)after[6].scalar,
+                                      .table_pitch = paged ? (uint64_t)after[7].scalar : 1,
+                                      .scale = (double)(float)arguments[count - 1].scalar,
+                                      .batch = grid[2]},
+                         &after[1], (uint64_t)after[3].scalar);
+}
+
+static int prefill(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                   const uint32_t grid[3])
+{
+    return prefill_of(self, arguments, count, grid, false);
+}
+
+static int prefill_paged(const gd_reference *self, const gd_reference_argument *arguments,
+                         uint32_t count, const uint32_t grid[3])
+{
+    return prefill_of(self, arguments, count, grid, true);
+}
+
 enum {
+    PREFILL_OUTPUTS = 1 << 5,
+    PREFILL_PAGED_OUTPUTS = 1 << 6,
     DENSE_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 5,
     PAGED_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 6,
     APPEND_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 3
@@ -337,6 +463,10 @@ const gd_reference gd_reference_attention[] = {
     {"attention_decode_f16", decode, DENSE_OUTPUTS, "f16", NULL},
     {"attention_decode_paged_bf16", decode_paged, PAGED_OUTPUTS, "bf16", NULL},
     {"attention_decode_paged_f16", decode_paged, PAGED_OUTPUTS, "f16", NULL},
+    {"attention_prefill_bf16", prefill, PREFILL_OUTPUTS, "bf16", NULL},
+    {"attention_prefill_f16", prefill, PREFILL_OUTPUTS, "f16", NULL},
+    {"attention_prefill_paged_bf16", prefill_paged, PREFILL_PAGED_OUTPUTS, "bf16", NULL},
+    {"attention_prefill_paged_f16", prefill_paged, PREFILL_PAGED_OUTPUTS, "f16", NULL},
     {"rotary_append_bf16", rotary_append, APPEND_OUTPUTS, "bf16", NULL},
     {"rotary_append_f16", rotary_append, APPEND_OUTPUTS, "f16", NULL},
     {.kernel = NULL},

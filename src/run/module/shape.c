@@ -194,6 +194,16 @@ static void shape_attention(const shape_request *request)
     }
 }
 
+/* tokens, head_dim; heads and batch stand in config. */
+static void shape_prefill(const shape_request *request)
+{
+    griddep_launch_config *config = request->config;
+    uint64_t tiles = value(request, 0) / 128 + (value(request, 0) % 128 != 0);
+
+    set(request, config->grid[0], 128, 768 * value(request, 1));
+    config->grid[1] = (uint32_t)(tiles < 1 ? 1 : tiles > 65535 ? 65535 : tiles);
+}
+
 /* m, n; `unit` columns of a tile of 128 rows. The ring has as many slots as fit. */
 static void shape_gemm(const shape_request *request)
 {
@@ -243,6 +253,8 @@ static const family families[] = {
     {"skinny_", shape_skinny, 11, {7, 8, 9}, 2},
     {"attention_decode_paged_", shape_attention, 12, {7, 8, 9, 10}, 2},
     {"attention_decode_", shape_attention, 10, {6, 7, 8}, 1},
+    {"attention_prefill_paged_", shape_prefill, 13, {7, 9}, 0},
+    {"attention_prefill_", shape_prefill, 11, {6, 8}, 0},
     {"gemm_n64_", shape_gemm, 10, {6, 7}, 64},
     {"gemm_n128_", shape_gemm, 10, {6, 7}, 128},
     {"gemm_", shape_gemm, 10, {6, 7}, 256},

@@ -1,0 +1,41 @@
+/* Chains launch by launch: arguments are given, then a kernel takes them. */
+#ifndef LLAMA_BUILD_H
+#define LLAMA_BUILD_H
+
+#include "model.h"
+
+typedef struct builder {
+    model *of;
+    griddep_chain *chain;
+    const char *type; /* "bf16" or "f16" */
+    griddep_argument arguments[16];
+    uint32_t count;
+    uint32_t launches;          /* that were added */
+    griddep_launch_config last; /* of the last of them */
+} builder;
+
+builder build_begin(model *of, griddep_chain **chain);
+void build_end(model *of); /* the kernels go */
+
+void give_address(builder *with, uint64_t address);
+void give_u32(builder *with, uint64_t value);
+void give_u64(builder *with, uint64_t value);
+void give_f32(builder *with, double value);
+/* A tensor map, which lives until the launch is added. */
+void give_map(builder *with, const griddep_tensor_map *map);
+
+/* Adds a launch of one of the program's own kernels. */
+void add_own(builder *with, const char *name, griddep_launch_config config);
+
+/* The same of one of the shelf, in the shape that the library suggests; `config` has what the
+ * arguments do not tell of it: grid, pdl. type NULL: the family is the name. */
+void add_shelf(builder *with, const char *family, const char *type, griddep_launch_config config);
+
+/* Norms of the heads of q and k, in `rows` rows of them. */
+void add_head_norms(builder *with, const layer *at, uint64_t qkv, uint32_t rows);
+
+/* A launch of one of the program's kernels outside of chains. */
+void build_launch(model *of, const char *name, griddep_launch_config config,
+                  const griddep_argument *arguments, uint32_t count);
+
+#endif

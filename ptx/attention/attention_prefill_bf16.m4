@@ -1,0 +1,4 @@
+m4_define(<!KERNEL!>, <!attention_prefill_bf16!>)m4_dnl
+m4_define(<!TYPE!>, <!bf16!>)m4_dnl
+m4_define(<!PAGED!>, 0)m4_dnl
+m4_include(<!attention_prefill.inc!>)m4_dnl

@@ -1,0 +1,4 @@
+m4_define(<!KERNEL!>, <!attention_prefill_paged_f16!>)m4_dnl
+m4_define(<!TYPE!>, <!f16!>)m4_dnl
+m4_define(<!PAGED!>, 1)m4_dnl
+m4_include(<!attention_prefill.inc!>)m4_dnl
