@@ -19,7 +19,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from instructions import ROOT, QUIRKS, read_table, spell, write
+from instructions import ROOT, read_table, spell, write
+
+# Of these ptxas says some errors only where it is asked of one alone; tests/golden/instructions.txt has them.
+QUIRKS = re.compile(r"^mma\S*(kind::|\.e[245]m)")
 
 # What ptxas takes for some targets and versions by rules of other kinds: of operands, sizes, addresses.
 OTHER_RULES = re.compile(r"^cvta\S*\.u32|^(ld|st)\S*\.v8\.[busf](8|16)\b|^st\S*\.param|^(tex|tld4)\S* .*%b32_9, %b32_9;")

@@ -5,8 +5,8 @@
 
 takes each form of src/ptx/isa/forms.def, spells it out, changes most of what came out at random (letters, modifiers, types, operands),
 and asks ptxas about each line. Syntax errors, which end a text for every reader, are left out, and what crashes ptxas. A line of the output is '+' where ptxas takes the instruction and '-' where it refuses it, a blank, and
-the instruction. They stand in a frame that declares a register of each type, a variable in each state space, and a label;
-tests/golden/instructions.frame has it."""
+the instruction; '=' begins those that are asked about for another target than sm_90a. They stand in a frame that declares a
+register of each type, a variable in each state space, and a label; tests/golden/instructions.frame has it."""
 import argparse
 import itertools
 import os
@@ -27,8 +27,9 @@ MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 
              "volatile to approx uni x2 x4 trans L1::no_allocate L2::cache_hint").split()
 CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
-# Of these ptxas says some errors only where it is asked of one alone.
-QUIRKS = re.compile(r"^mma\S*(kind::|\.e[245]m)")
+# The targets of the sample by what forms.def says of a form's target, and by the words of those for which it says a later one.
+TARGETS = {"1001": "sm_100a", "1003": "sm_100a", "1004": "sm_100a", "1005": "sm_100a", "1006": "sm_100a", "1000": "sm_100a", "1031": "sm_103a",
+           "1032": "sm_103a", "1002": "sm_120a", "1201": "sm_120a"}
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
 # What the mutations seldom make: sums, integers for floats, modifiers twice.
@@ -69,17 +70,26 @@ COORDINATES = {"1d": 1, "2d": 2, "3d": 4, "a1d": 2, "a2d": 4, "cube": 4, "acube"
 IMMEDIATES = {"applypriority": "128", "discard": "128", "setmaxnreg": "32"}
 
 
+class Form(tuple):
+    """(name, groups of modifiers, roles), and the target to ask about it."""
+
+    def __new__(cls, parts, target):
+        form = tuple.__new__(cls, parts)
+        form.target = target
+        return form
+
+
 def read_table():
     names = dict(re.findall(r'^GD_OP\((\w+), "([^"]+)"', open(ROOT + "/src/ptx/text/ops.def").read(), re.M))
     text = open(ROOT + "/src/ptx/isa/forms.def").read()
     sets = dict(re.findall(r'^GD_SET\("(\w+)",\s*"([^"]*)"\)', text, re.M))
     forms = []
-    for op, modifiers, operands in re.findall(r'^GD_FORM\((\w+),\s*"([^"]*)",\s*"([^"]*)"', text, re.M):
+    for op, modifiers, operands, target in re.findall(r'^GD_FORM\((\w+),\s*"([^"]*)",\s*"([^"]*)",\s*\d+,\s*(\d+)', text, re.M):
         groups = []
         for group in modifiers.split():
             words = re.sub(r"@(\w+)", lambda match: sets[match[1]], group.rstrip("?")).split("|")
             groups.append(words + [""] if group.endswith("?") else words)
-        forms.append((names[op], groups, operands.split()))
+        forms.append(Form((names[op], groups, operands.split()), TARGETS.get(target, "sm_90a")))
     return forms
 
 
@@ -89,11 +99,11 @@ def register(kind, number):
 
 def spell_operand(role, types, modifiers, number, op):
     kind, index, wide, name, pair, vector = re.match(
-        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:<\d+)?(?:%\d+)?([|&]?)(?:\*(\w+))?[!{]*_?\??$", role.replace("_?", "").rstrip("_?")).groups()
+        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?(?:<\d+(?:,\d+)?)?(?:%\d+)?([|&]?)(?:\*(\w+))?[!{]*_?\??$", role.replace("_?", "").rstrip("_?")).groups()
     of = types[int(index) - 1] if index else name
     of = WIDER[of] if wide else of
     if kind in "aAl":
-        return {"a": "[%u64_9]", "A": "[%u32_9]", "l": "targets" if op == "brx.idx" else "label"}[kind]
+        return {"a": "[%u64_9]", "A": "[%b32_9]", "l": "targets" if op == "brx.idx" else "label"}[kind]
     if kind == "n" or (kind == "i" and name):
         return "_" if kind == "n" else re.split("[-/]", name)[-1]
     if kind == "c":
@@ -166,6 +176,17 @@ def spell_wholes(op, modifiers, operands):
             yield write(op, modifiers, operands[:i] + [one] + operands[i + 1:]), not several and op != "mov"
 
 
+def spell_classes(op, modifiers, operands):
+    """The instruction with registers of each other class in each place."""
+    for i, operand in enumerate(operands):
+        kind = re.search(r"%(\w+?)_", operand)
+        for size in (8, 16, 32, 64):
+            of = [name % size for name in ("b%d", "u%d", "s%d", "f%d") if name % size in REGISTERS] + (["f16x2"] if size == 32 else [])
+            for other in of if kind and kind[1] in of else ():
+                if other != kind[1]:
+                    yield write(op, modifiers, operands[:i] + [re.sub("%" + kind[1] + "_", "%" + other + "_", operand)] + operands[i + 1:])
+
+
 def spell_selectors(op, modifiers, operands):
     """A video instruction with a selector in each place."""
     for i in range(len(operands)):
@@ -207,12 +228,13 @@ def write(op, modifiers, operands):
 
 def ask_once(ptxas, frame, lines):
     """What ptxas says: by line, its words; None where it crashes."""
+    target = re.search(r"\.target (\S+)", frame)[1]
     head = frame.index("@")
     first = frame[:head].count("\n") + 1
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/a.ptx", "w") as file:
             file.write(frame[:head] + "\n".join(lines) + frame[head + 1:])
-        run = subprocess.run([ptxas, "-arch=sm_90a", folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True)
+        run = subprocess.run([ptxas, "-arch=" + target, folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True)
     said = re.findall(r"line (\d+); ((?:error|fatal) *: .*)", run.stdout + run.stderr)
     return None if run.returncode not in (0, 255) or (run.returncode and not said) else {int(line) - first: " ".join(w for l, w in said if l == line) for line, _ in said}
 
@@ -245,11 +267,20 @@ def main():
     options = options.parse_args()
     chance = random.Random(options.seed)
     forms = read_table()
+    frame = open(ROOT + "/tests/golden/instructions.frame").read()
+    for target in dict.fromkeys(["sm_90a"] + list(TARGETS.values())):
+        own = [form for form in forms if form.target == target]
+        ask_about(options, target, frame.replace("sm_90a", target), own, chance)
+
+
+def ask_about(options, target, frame, forms, chance):
+    """Prints what ptxas says of forms for a target."""
     lines = []
-    for number, form in zip(range(options.count), itertools.cycle(forms)):
+    for number, form in zip(range(options.count * len(forms) // 700), itertools.cycle(forms)):
         parts = spell(form, chance)
         lines.append(write(*(parts if number < len(forms) else change(*parts, chance))))
-    lines = list(dict.fromkeys(lines)) + [line.strip() + ";" for line in FIXED.split(";") + SPACES]
+    if target == "sm_90a":
+        lines = list(dict.fromkeys(lines)) + [line.strip() + ";" for line in FIXED.split(";") + SPACES]
     for form in forms:
         lines += list(spell_sinks(*spell(form, chance), form[2]))
     refused = set()
@@ -258,17 +289,19 @@ def main():
         for line, scalar in chance.sample(wholes, min(len(wholes), 2)):
             lines.append(line)
             refused.update([line] if scalar else [])
+        others = list(spell_classes(*spell(form, chance)))
+        lines += chance.sample(others, min(len(others), 3))
         if form[2] and form[2][0].startswith("Q"):
             lines += chance.sample(list(spell_selectors(*spell(form, chance))), 8)
     lines = list(dict.fromkeys(lines))
-    frame = open(ROOT + "/tests/golden/instructions.frame").read()
+    if target != "sm_90a":
+        print("=", target)
     for start in range(0, len(lines), 500):
         part = lines[start:start + 500]
         for line, verdict in zip(part, ask(options.ptxas, frame, part)):
-            if verdict == "+" and line.startswith("mma.sp"): # ptxas says some errors of these only when asked of one alone
+            if verdict == "+" and line.startswith("mma"):  # ptxas says some errors of these only when asked of one alone
                 verdict = ask(options.ptxas, frame, [line])[0]
-            quirk = line in refused or QUIRKS.search(line)
-            if not GUESSES.search(line) and (verdict == "-" or (verdict and not quirk)):
+            if not GUESSES.search(line) and (verdict == "-" or (verdict and line not in refused)):
                 print(verdict, line)
 
 

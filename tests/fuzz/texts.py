@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """Whole texts with one mistake each: does the check refuse what ptxas refuses, and take what ptxas takes?
 
-    tests/fuzz/texts.py [--count N] [--seed N] [--jobs N] [--kind KIND]... [--griddep PATH] [--ptxas PATH] [--show N] FILE.ptx...
+    tests/fuzz/texts.py [--count N] [--seed N] [--jobs N] [--kind KIND]... [--griddep PATH] [--ptxas PATH]
+                        [--cache FILE] [--show N] [--lines N] [--many N] FILE.ptx...
     tests/fuzz/texts.py --record [--count N] tests/golden/texts/*.ptx > tests/golden/texts.txt
 
 changes one line of a text at random (KINDS below), asks ptxas and `griddep check`, and prints how often they agree, by kind of change:
 texts that ptxas refuses, those of them that the check tells and misses, those that ptxas takes, false alarms, told texts whose first
 finding stands in the line that ptxas names, and findings a told text. With --count 0 the files are asked about as they are.
 False alarms (the check refuses what ptxas takes) are always shown, of what the check misses and of other lines the first --show.
-Files that ptxas refuses as they are are left out.
+Files that ptxas refuses as they are are left out. --lines shows of those whose line differs, --many of those with more than three
+findings. --cache keeps what ptxas says: a second run with the same seed asks the check alone.
 
 --record writes the sample that tests/emulator/test_texts.c replays: "# FILE", then for each change '+' or '-', the
 number of the changed line, the line that ptxas names ('.' for the changed one), and the changed line. What crashes ptxas is left out."""
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import json
 import os
 import random
@@ -170,6 +173,26 @@ def mutate(text, kinds, chance):
             kind = chance.choice(KINDS)
 
 
+class Answers:
+    """What ptxas said of texts, in memory and, with a path, in a file: a digest of the text and JSON on each line."""
+
+    def __init__(self, ptxas, path):
+        self.ptxas, self.said, self.file = ptxas, {}, open(path, "a+") if path else None
+        self.version = subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout
+        if path:
+            self.file.seek(0)
+            self.said = {line[:64]: json.loads(line[65:]) for line in self.file if line.endswith("\n")}
+
+    def ask(self, path, text):
+        key = hashlib.sha256((self.version + text).encode()).hexdigest()
+        if key not in self.said:
+            self.said[key] = ask_ptxas(self.ptxas, path, text)
+            if self.file:
+                self.file.write("%s %s\n" % (key, json.dumps(self.said[key])))
+                self.file.flush()
+        return self.said[key]
+
+
 def ask_ptxas(ptxas, path, text):
     """'+', '-', or None where it says nothing; the line, 0 where it names none; its words."""
     target = re.search(r"^\s*\.target\s+sm_(\d+)([af]?)", text, re.M)
@@ -234,10 +257,11 @@ def count(case, judged, mine, table, options):
 def print_table(table):
     columns = ["refused", "told", "missed", "taken", "alarms", "line"]
     total = collections.Counter()
-    print("%-14s" % "kind" + "".join("%9s" % column for column in columns) + "%9s%9s" % ("missed %", "findings"))
+    print("%-14s" % "kind" + "".join("%9s" % column for column in columns) + "%9s%9s%9s" % ("missed %", "line %", "findings"))
     for kind, row in sorted(table.items()) + [("all", total)]:
         print("%-14s" % kind + "".join("%9d" % row[column] for column in columns) +
-              "%9.2f%9.2f" % (100 * row["missed"] / max(1, row["refused"]), row["findings"] / max(1, row["told"])))
+              "%9.2f%9.2f%9.2f" % (100 * row["missed"] / max(1, row["refused"]), 100 * row["line"] / max(1, row["told"]),
+                                   row["findings"] / max(1, row["told"])))
         if kind != "all":
             total.update(row)
 
@@ -253,6 +277,7 @@ def main():
     options.add_argument("--many", type=int, default=0)
     options.add_argument("--griddep", default="griddep")
     options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
+    options.add_argument("--cache")
     options.add_argument("--record", action="store_true")
     options.add_argument("files", nargs="+")
     options = options.parse_args()
@@ -261,7 +286,7 @@ def main():
     table = collections.defaultdict(collections.Counter)
     sample = collections.defaultdict(dict)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        judge = lambda path, text: ask_ptxas(options.ptxas, path, text)
+        judge = Answers(options.ptxas, options.cache).ask
         if options.count:
             good = [path for path, said in zip(texts, pool.map(judge, texts, texts.values())) if said[0] == "+"]
             if not good:

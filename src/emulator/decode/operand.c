@@ -134,6 +134,8 @@ static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uin
     uint32_t length, component = operand->component ? operand->component - 1u : 0;
     const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
 
+    if (operand->flags & GD_OPERAND_OFFSET)
+        return gd_decode_refuse(decoder, "%.*s plus a constant", (int)length, text);
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         const special_name *item = &specials[i];
         if (strlen(item->name) != length || memcmp(item->name, text, length) != 0 ||

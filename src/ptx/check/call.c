@@ -273,7 +273,7 @@ static void check_sizes(call_check *check, const gd_ptx_operand *callee, uint32_
         return; /* no ABI then */
     for (uint32_t i = first; called->flags & GD_FUNCTION_BODY && i < called->parameter_end; i++) {
         const gd_ptx_symbol *symbol = &module->symbols[i];
-        if (symbol->kind != GD_SYMBOL_PARAMETER || is_array(symbol) ||
+        if (symbol->kind != GD_SYMBOL_PARAMETER || is_array(symbol) || symbol->vector > 1 ||
             !is_small_integer(symbol->type))
             continue;
         refuse(check, GD012, callee->token,

@@ -134,7 +134,8 @@ static bool take_space(gd_validity *check, uint32_t token, place where, gd_ptx_s
 static bool take_type(gd_validity *check, uint32_t token, gd_ptx_type type, words *found)
 {
     if (found->type != GD_PTX_NONE)
-        return found->pointer != GD_PTX_NONE || refuse(check, token, "is a second type");
+        return (found->pointer != GD_PTX_NONE && type >= GD_TYPE_TEXREF) ||
+               refuse(check, token, "is a second type");
     found->type = token;
     return (type != GD_TYPE_BF16 && type != GD_TYPE_BF16X2 && type != GD_TYPE_F32X2) ||
            refuse(check, token, "is a type of instructions only; registers of bits hold it");
@@ -400,8 +401,12 @@ static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32
     } while (kind_of(check, *token) == ',');
     if (of->vector && depth + 1 == of->count && count != of->dimensions[depth])
         return refuse(check, open, "begins a list of fewer values than the vector has");
-    if (kind_of(check, *token) == '}')
-        ++*token;
+    if (kind_of(check, *token) != '}') {
+        gd_validity_add(check, GD_CODE_GD002, *token, NULL, "found '%c', expected ',' or '}'",
+                        (int)kind_of(check, *token));
+        return false;
+    }
+    ++*token;
     return true;
 }
 
@@ -458,8 +463,12 @@ static void check_again(gd_validity *check, const gd_ptx_symbol *symbol)
     if (!(symbol->flags & GD_SYMBOL_AGAIN) || may_repeat(check->module, symbol))
         return;
     gd_validity_relate_first(check, symbol);
-    gd_validity_add(check, GD_CODE_GD015, symbol->token, NULL, "%.*s is declared here already",
-                    text_bytes(length), text);
+    gd_validity_collect(
+        check, GD_CODE_GD015, symbol->token,
+        (gd_mistake_key){
+            .kind = GD_MISTAKE_AGAIN,
+            .id = gd_validity_declared(check->module, (uint32_t)(symbol - check->module->symbols))},
+        NULL, "%.*s is declared here already", text_bytes(length), text);
 }
 
 /* Whether samplers are declared apart from textures (PTX ISA 11.1.2). */
@@ -577,6 +586,17 @@ static const char *compare_lists(const gd_ptx_module *module, uint32_t a, uint32
     return NULL;
 }
 
+static const char *compare_functions(const gd_ptx_module *module, const gd_ptx_function *one,
+                                     const gd_ptx_function *other)
+{
+    const char *differs = compare_lists(module, one->parameter, one->parameter_end,
+                                        other->parameter, other->parameter_end);
+
+    return differs ? differs
+                   : compare_lists(module, one->result, one->result_end, other->result,
+                                   other->result_end);
+}
+
 /* A function against its definition, or against its first declaration. */
 static void check_prototype(gd_validity *check, uint32_t index)
 {
@@ -589,11 +609,7 @@ static void check_prototype(gd_validity *check, uint32_t index)
         return;
     const gd_ptx_function *later = index > other_index ? function : other;
     const gd_ptx_function *earlier = index > other_index ? other : function;
-    const char *differs = compare_lists(module, later->parameter, later->parameter_end,
-                                        earlier->parameter, earlier->parameter_end);
-    if (!differs)
-        differs = compare_lists(module, later->result, later->result_end, earlier->result,
-                                earlier->result_end);
+    const char *differs = compare_functions(module, later, earlier);
     if ((later->flags ^ earlier->flags) & GD_FUNCTION_ENTRY)
         differs = "an .entry for a .func, or the reverse";
     else if ((later->flags ^ earlier->flags) & GD_FUNCTION_NORETURN)
@@ -792,6 +808,10 @@ static void check_file(gd_validity *check, const gd_ptx_directive *directive)
         return;
     }
     gd_ptx_integer_read(text, length, &number);
+    if (number > UINT32_MAX) {
+        refuse(check, directive->token + 1, "has more than 32 bits");
+        return;
+    }
     uint64_t *key = gd_arena_take(&check->arena, sizeof *key);
     check->failed |= !key;
     if (!key)
@@ -802,6 +822,91 @@ static void check_file(gd_validity *check, const gd_ptx_directive *directive)
                         "file %" PRIu64 " is declared already", number);
     else
         check->failed |= !gd_table_set(&check->files, (const char *)key, sizeof *key, key);
+}
+
+/* A position of a source file. */
+typedef struct position {
+    uint64_t file, line, column;
+} position;
+
+static position read_position(const gd_validity *check, uint32_t token)
+{
+    position at = {0};
+    uint64_t *const parts[] = {&at.file, &at.line, &at.column};
+
+    for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        uint32_t length;
+        const char *text = gd_ptx_token_text(check->module, token + i, &length);
+        gd_ptx_integer_read(text, length, parts[i]);
+    }
+    return at;
+}
+
+/* The positions of .loc so far; only in a text that has inlined_at. */
+static void note_positions(gd_validity *check, uint32_t end)
+{
+    const gd_ptx_module *module = check->module;
+
+    for (; check->noted < end; check->noted++) {
+        const gd_ptx_directive *directive = &module->directives[check->noted];
+        if (directive->kind != GD_DIRECTIVE_LOC)
+            continue;
+        position at = read_position(check, directive->token + 1), *key;
+        if (gd_table_find(&check->positions, (const char *)&at, sizeof at))
+            continue;
+        key = gd_arena_take(&check->arena, sizeof *key);
+        if (key)
+            *key = at;
+        check->failed |=
+            !key || !gd_table_set(&check->positions, (const char *)key, sizeof *key, key);
+    }
+}
+
+/* Whether a name is a label of a section; these are no symbols. */
+static bool is_label(gd_validity *check, uint32_t token)
+{
+    const gd_ptx_module *module = check->module;
+    uint32_t length;
+    const char *text;
+
+    for (; check->labelled < module->directive_count; check->labelled++) {
+        const gd_ptx_directive *section = &module->directives[check->labelled];
+        if (section->kind != GD_DIRECTIVE_SECTION)
+            continue;
+        for (uint32_t at = section->token; at + 1 < section->token_end; at++) {
+            if (kind_of(check, at) != GD_TOKEN_NAME || kind_of(check, at + 1) != ':')
+                continue;
+            text = gd_ptx_token_text(module, at, &length);
+            check->failed |= !gd_table_set(&check->labels, text, length, check);
+        }
+    }
+    text = gd_ptx_token_text(module, token, &length);
+    return gd_table_find(&check->labels, text, length) != NULL;
+}
+
+/* .loc 1 12 3, function_name $L__info_string0, inlined_at 1 15 3 */
+static void check_loc(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_directive *directive = &module->directives[index];
+    uint32_t length;
+
+    if (!directive->scope)
+        gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                        ".loc stands in functions only");
+    for (uint32_t at = directive->token + 4; at + 1 < directive->token_end; at++) {
+        if (gd_ptx_token_is(module, at, "function_name") && !is_label(check, at + 1)) {
+            const char *text = gd_ptx_token_text(module, at + 1, &length);
+            gd_validity_add(check, GD_CODE_GD013, at + 1, NULL, "%.*s is no label of a section",
+                            text_bytes(length), text);
+        } else if (gd_ptx_token_is(module, at, "inlined_at")) {
+            position from = read_position(check, at + 1);
+            note_positions(check, index);
+            if (!gd_table_find(&check->positions, (const char *)&from, sizeof from))
+                gd_validity_add(check, GD_CODE_GD017, at + 1, NULL,
+                                "no .loc in front of this has the position of inlined_at");
+        }
+    }
 }
 
 static bool is_named(const gd_validity *check, uint32_t directive)
@@ -825,6 +930,29 @@ static void check_listed(gd_validity *check, const gd_ptx_directive *directive)
                  module->symbols[operand->symbol].kind != GD_SYMBOL_FUNCTION)
             refuse(check, operand->token, "is no function");
     }
+}
+
+/* An alias has the parameters of what it names. */
+static void check_alias(gd_validity *check, const gd_ptx_directive *directive)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_function *pair[2];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t operand = directive->operand + i;
+        uint32_t symbol =
+            operand < directive->operand_end ? module->operands[operand].symbol : GD_PTX_NONE;
+        if (symbol == GD_PTX_NONE || module->symbols[symbol].kind != GD_SYMBOL_FUNCTION)
+            return; /* told */
+        pair[i] = &module->functions[module->symbols[symbol].target];
+    }
+    const char *differs = compare_functions(module, pair[0], pair[1]);
+    if (!differs)
+        return;
+    gd_validity_relate(check, pair[1]->token_name, "it is declared here");
+    gd_validity_add(check, GD_CODE_GD016, directive->token + 1, NULL,
+                    "%s differs from the function that it is an alias of: %s", pair[0]->name,
+                    differs);
 }
 
 static void check_directive(gd_validity *check, uint32_t index)
@@ -858,6 +986,7 @@ static void check_directive(gd_validity *check, uint32_t index)
         word_at(check, directive->token, &text, &length);
         check_need(check, directive->token, text, length);
         check_listed(check, directive);
+        check_alias(check, directive);
         break;
     case GD_DIRECTIVE_FILE:
         check_file(check, directive);
@@ -868,13 +997,18 @@ static void check_directive(gd_validity *check, uint32_t index)
                             "this directive stands outside of functions only");
         break;
     case GD_DIRECTIVE_LOC:
-        if (!directive->scope)
-            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
-                            ".loc stands in functions only");
+        check_loc(check, index);
         break;
+    case GD_DIRECTIVE_CALLPROTOTYPE:
+        for (uint32_t token = directive->token + 1; token < directive->token_end; token++) {
+            if (kind_of(check, token) == GD_TOKEN_DOTTED) {
+                word_at(check, token, &text, &length);
+                check_need(check, token, text, length);
+            }
+        }
+        /* fall through */
     case GD_DIRECTIVE_BRANCHTARGETS:
     case GD_DIRECTIVE_CALLTARGETS:
-    case GD_DIRECTIVE_CALLPROTOTYPE:
         if (!directive->scope || !is_named(check, index))
             gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
                             "a list of targets or a prototype stands behind a label, in a "

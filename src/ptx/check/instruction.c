@@ -224,6 +224,61 @@ static void tell_family(instruction_check *check, const gd_ptx_instruction *inst
         length ? "." : "", (int)(length < 60 ? length : 60), next);
 }
 
+static bool is_name(const gd_ptx_module *module, uint32_t token)
+{
+    return gd_token_kind(module->tokens.list[token]) == GD_TOKEN_NAME &&
+           !gd_ptx_token_is(module, token, "WARP_SZ");
+}
+
+/* Expressions are of constants (PTX ISA 4.5): a register or variable has + and a constant behind
+ * it, and a variable an index. */
+static bool check_expression(instruction_check *check, const gd_ptx_operand *operand)
+{
+    const gd_ptx_module *module = check->module;
+    uint32_t name = operand->token, next, length;
+
+    while (name < operand->token_end && !is_name(module, name))
+        name++;
+    next = name + 1;
+    if (name == operand->token_end)
+        return true;
+    uint32_t kind = gd_token_kind(module->tokens.list[next]);
+    const char *text = gd_ptx_token_text(module, name, &length);
+    if (name == operand->token && kind == '[') {
+        uint32_t array = gd_ptx_name_find(&module->names, module->text, text, length);
+        uint32_t symbol = array == GD_PTX_NONE ? array : module->names.list[array].symbol;
+        if (*text != '%' ||
+            (symbol != GD_PTX_NONE && module->symbols[symbol].kind == GD_SYMBOL_VARIABLE &&
+             module->symbols[symbol].space != GD_SPACE_REG))
+            return true;
+        add(check, GD_CODE_GD012, name, NULL, "%.*s is no array, and has no elements",
+            (int)(length < 60 ? length : 60), text);
+        return false;
+    }
+    if (kind == '-' && name == operand->token && next + 2 == operand->token_end &&
+        gd_token_kind(module->tokens.list[next + 1]) == GD_TOKEN_INTEGER) {
+        gd_validity_mend(check->text, next, next + 1, true, "+-");
+        add(check, GD_CODE_GD012, next, "write +- in place of -", "only + adds a constant to %.*s",
+            (int)(length < 60 ? length : 60), text);
+    } else {
+        add(check, GD_CODE_GD012, name, "compute it by an instruction",
+            "%.*s stands in an expression, which is of constants alone",
+            (int)(length < 60 ? length : 60), text);
+    }
+    return false;
+}
+
+/* Of all operands. */
+static bool check_expressions(instruction_check *check, const gd_ptx_instruction *instruction)
+{
+    bool right = true;
+
+    for (uint32_t i = instruction->operand; i < instruction->operand_end && right; i++)
+        right = check->module->operands[i].kind != GD_OPERAND_EXPRESSION ||
+                check_expression(check, &check->module->operands[i]);
+    return right;
+}
+
 static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operand)
 {
     bool sign = operand->flags & GD_OPERAND_NOT;
@@ -241,8 +296,11 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         const gd_ptx_operand *guard = &check->module->operands[instruction->operand - 1];
         if (guard->kind != GD_OPERAND_REGISTER && guard->symbol != GD_PTX_NONE)
-            add(check, GD_CODE_GD012, guard->token, NULL,
-                "the guard is no register; a predicate is expected");
+            gd_validity_collect(
+                check->text, GD_CODE_GD012, guard->token,
+                (gd_mistake_key){.kind = GD_MISTAKE_SYMBOL,
+                                 .id = gd_validity_declared(check->module, guard->symbol)},
+                NULL, "the guard is no register; a predicate is expected");
         else if (guard->kind == GD_OPERAND_SPECIAL && is_special(check->module, guard))
             add(check, GD_CODE_GD012, guard->token, NULL,
                 "the guard is a special register; a predicate is expected");
@@ -271,7 +329,8 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
     if (!found->described)
         return true;
     if (found->count > 0) {
-        check_operands(check, instruction, found);
+        if (check_expressions(check, instruction))
+            check_operands(check, instruction, found);
         return true;
     }
     uint32_t count = gd_spelling_list(check->module, instruction, modifiers, &first);

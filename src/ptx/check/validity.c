@@ -10,7 +10,10 @@
 #include "ptx/check/validity.h"
 #include "ptx/isa/need.h"
 
-enum { FAULTS_OF_DECLARATION = 8 }; /* of most of a symbol's uses: then the declaration is wrong */
+enum {
+    FAULTS_OF_DECLARATION = 3, /* of most of a symbol's uses: then the declaration is wrong */
+    NAMES_SHOWN = 6            /* of those that lack one declaration */
+};
 
 /* One finding of a group. */
 typedef struct mistake {
@@ -29,6 +32,7 @@ typedef struct gd_mistake_group {
     mistake *list; /* from the last to the first that was found */
     const mistake *top;
     uint32_t count;
+    bool told; /* with an earlier group */
 } group;
 
 /* Beyond the limit nothing is told. */
@@ -259,14 +263,24 @@ uint32_t gd_validity_declared(const gd_ptx_module *module, uint32_t symbol)
                : symbol;
 }
 
-/* How many operands the symbols of each declaration are, by the first of them; NULL: no memory. */
+/* In how many instructions the symbols of each declaration are operands, by the first of them;
+ * NULL: no memory. */
 static uint32_t *count_uses(const gd_ptx_module *module)
 {
-    uint32_t *uses = calloc((size_t)module->symbol_count + 1, sizeof *uses);
+    uint32_t *uses = calloc((size_t)module->symbol_count + 1, 2 * sizeof *uses);
+    uint32_t *last = uses + module->symbol_count + 1; /* instruction behind the one with a use */
 
-    for (uint32_t i = 0; uses && i < module->operand_count; i++) {
-        if (module->operands[i].symbol < module->symbol_count)
-            uses[gd_validity_declared(module, module->operands[i].symbol)]++;
+    for (uint32_t i = 0; uses && i < module->instruction_count; i++) {
+        const gd_ptx_instruction *instruction = &module->instructions[i];
+        uint32_t guard = instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0;
+        for (uint32_t k = instruction->operand - guard; k < instruction->operand_end; k++) {
+            uint32_t symbol = module->operands[k].symbol;
+            if (symbol >= module->symbol_count)
+                continue;
+            symbol = gd_validity_declared(module, symbol);
+            uses[symbol] += last[symbol] != i + 1;
+            last[symbol] = i + 1;
+        }
     }
     return uses;
 }
@@ -281,7 +295,9 @@ static void tell_symbol(gd_validity *check, const group *found, const uint32_t *
 
     if (check->spoilt && check->spoilt[symbol->name])
         return;
-    if (found->count < FAULTS_OF_DECLARATION || found->count * 2 <= uses[found->key.id]) {
+    bool ranged = symbol->flags & GD_SYMBOL_RANGE && symbol->space != GD_SPACE_REG;
+    if (found->count < (ranged ? 2 : FAULTS_OF_DECLARATION) ||
+        (!ranged && found->count * 2 <= uses[found->key.id])) {
         for (const mistake *each = found->list; each; each = each->next)
             tell(check, each);
         return;
@@ -304,8 +320,9 @@ static void tell_group(gd_validity *check, const group *found)
 
     if (found->count > 1)
         snprintf(more, sizeof more,
-                 found->key.kind == GD_MISTAKE_NAME ? "; %u more like it follow"
-                                                    : "; %u more lines need more too",
+                 found->key.kind == GD_MISTAKE_NAME    ? "; %u more like it follow"
+                 : found->key.kind == GD_MISTAKE_AGAIN ? ", and so are %u more names of this line"
+                                                       : "; %u more lines need more too",
                  (unsigned)(found->count - 1));
     char text[500];
     snprintf(text, sizeof text, "%s%s", top->text, more);
@@ -314,15 +331,77 @@ static void tell_group(gd_validity *check, const group *found)
     tell(check, &all);
 }
 
+/* Whether names lack a declaration rather than a letter: nothing resembles them or, `perhaps`, what
+ * does is not certain. */
+static bool is_lost(const gd_validity *check, const group *each, bool perhaps)
+{
+    const mistake *top = each->top;
+
+    return each->key.kind == GD_MISTAKE_NAME && *top->text == '%' && !each->told &&
+           (!top->hint || !*top->hint || (perhaps && !top->certain)) &&
+           !(check->spoilt && check->spoilt[each->key.id]);
+}
+
+/* The next group of names of the same function; NULL: there is none. */
+static group *next_of_function(const group *each)
+{
+    return each->next && each->next->key.kind == GD_MISTAKE_NAME &&
+                   each->next->key.function == each->key.function
+               ? each->next
+               : NULL;
+}
+
+/* Several names of one function that nothing resembles are told together: the line is lost that
+ * declares them. `first` is the first group of the function. */
+static void tell_lost(gd_validity *check, group *first)
+{
+    char text[500];
+    const mistake *top = NULL;
+    size_t used = 0;
+    uint32_t names = 0, uses = 0;
+
+    for (const group *each = first; each; each = next_of_function(each))
+        names += is_lost(check, each, false);
+    if (names < 2)
+        return;
+    names = 0;
+    for (group *each = first; each; each = next_of_function(each)) {
+        if (!is_lost(check, each, true))
+            continue;
+        each->told = true;
+        top = !top || each->top->token < top->token ? each->top : top;
+        uses += each->count;
+        if (names++ < NAMES_SHOWN && used < sizeof text / 2)
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", names > 1 ? ", " : "",
+                                 (int)strcspn(each->top->text, " "), each->top->text);
+    }
+    if (names > NAMES_SHOWN)
+        used += (size_t)snprintf(text + used, sizeof text - used, " and %u more names",
+                                 (unsigned)(names - NAMES_SHOWN));
+    snprintf(text + used, sizeof text - used, " are not declared here, in %u places",
+             (unsigned)uses);
+    const mistake all = {.code = top->code,
+                         .token = top->token,
+                         .text = text,
+                         .hint = "is the line lost that declares them?"};
+    tell(check, &all);
+}
+
 static void tell_groups(gd_validity *check)
 {
     uint32_t *uses = check->first ? count_uses(check->module) : NULL;
+    uint32_t function = GD_PTX_NONE;
 
     check->failed |= check->first && !uses;
-    for (const group *each = check->first; each && uses; each = each->next) {
+    for (group *each = check->first; each && uses; each = each->next) {
+        if (each->key.kind == GD_MISTAKE_NAME && each->key.function != function) {
+            function = each->key.function;
+            tell_lost(check, each);
+        }
         if (each->key.kind == GD_MISTAKE_SYMBOL)
             tell_symbol(check, each, uses);
-        else
+        else if (!each->told)
             tell_group(check, each);
     }
     free(uses);
@@ -366,6 +445,8 @@ int32_t gd_check_validity(griddep_findings *findings, const gd_ptx_module *modul
     tell_groups(&check);
     *wrong = check.wrong;
     gd_table_free(&check.files);
+    gd_table_free(&check.positions);
+    gd_table_free(&check.labels);
     gd_table_free(&check.groups);
     gd_arena_free(&check.arena);
     return !status && check.failed ? gd_error_memory(error) : status;

@@ -13,6 +13,7 @@ enum { GD_GUESS_BYTES = 64 };
 typedef enum gd_mistake_kind {
     GD_MISTAKE_NAME,    /* a name that nothing declares; id: of the names, without its number */
     GD_MISTAKE_SYMBOL,  /* operands of a symbol's type; when most are wrong, its declaration is */
+    GD_MISTAKE_AGAIN,   /* names of one declaration that are declared already; id: the first */
     GD_MISTAKE_VERSION, /* what .version lacks; id: 0 for instructions, 1 for declarations */
     GD_MISTAKE_TARGET   /* what .target lacks; likewise */
 } gd_mistake_kind;
@@ -27,8 +28,10 @@ typedef struct gd_validity {
     const gd_ptx_module *module;
     int32_t launch; /* of a chain, for the findings; -1: none */
     gd_arena arena;
-    gd_table groups; /* of mistakes */
-    gd_table files;  /* numbers that .file has given */
+    gd_table groups;            /* of mistakes */
+    gd_table files;             /* numbers that .file has given */
+    gd_table positions, labels; /* of .loc, and of sections */
+    uint32_t noted, labelled;   /* directives that are in them */
     struct gd_mistake_group *first, *last;
     bool *spoilt; /* by name: a statement that was told of declares it; NULL: none */
     uint32_t told;

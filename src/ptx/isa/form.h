@@ -52,10 +52,13 @@ typedef struct gd_form_role {
     uint8_t vector;     /* elements; 0: no vector */
     uint8_t needed;     /* operands that the roles behind it need at least */
     uint32_t low, high; /* of integer constants */
+    uint32_t high_rest; /* ... that are elements of a vector behind its first */
     bool ranged;        /* ... which lie there */
     bool powers;        /* ... and are powers of two */
     uint8_t multiple;   /* ... or multiples of this; 0: any */
     bool loose;         /* integers of their size go for floats */
+    bool exact;         /* no register of floats goes for integers or bits, nor the reverse */
+    bool bits;          /* no register but one of bits */
     bool braces;        /* no register of several elements */
     bool whole;         /* no element may be '_' */
     uint8_t selectors;  /* of a video instruction's operand: 1, 2 or 4 of its parts; 0: none */

@@ -265,22 +265,34 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
             into->type = twice_as_wide(into->type);
             at++;
         }
+        into->loose = *at == '~' && into->type.type == GD_TYPE_BF16;
+        at += *at == '~';
     } else if (*at == '.' && into->kind == 'i') {
         read_range(&at, into);
     } else if (*at == '.' && strchr("QUVW", into->kind)) {
         into->selectors = (uint8_t)(at[1] - '0');
         at += 2;
     } else if (*at == '.') {
-        size_t length = strcspn(++at, "|&*_?<% ");
+        size_t length = strcspn(++at, "|&*_?<%=~ ");
         into->type = read_type(at, length);
         at += length;
+        into->exact = into->type.class == CLASS_INTEGER && *at != '~';
+        at += *at == '~';
     } else if (into->kind == 'h' || into->kind == 'm') {
         into->type = into->kind == 'h' ? read_type("u64", 3) : read_type("b16", 3);
+        into->exact = true;
+    }
+    if (*at == '=') {
+        into->exact = true;
+        into->bits = at[1] == '=';
+        at += 1 + into->bits;
     }
     if (*at == '<') {
         char *end;
         into->ranged = true;
-        into->high = (uint32_t)strtoul(at + 1, &end, 10);
+        into->high = into->high_rest = (uint32_t)strtoul(at + 1, &end, 10);
+        if (*end == ',')
+            into->high_rest = (uint32_t)strtoul(end + 1, &end, 10);
         at = end;
     }
     if (*at == '%') {
@@ -293,7 +305,9 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     if (*at == '*') {
         at++;
         into->vector = read_vector(match, &at);
-        into->loose = into->type.class == CLASS_FLOAT && (numbered || into->type.bytes == 8);
+        into->loose = (into->type.type == GD_TYPE_F16 || into->type.type == GD_TYPE_F32 ||
+                       into->type.type == GD_TYPE_F64) &&
+                      into->vector && !into->exact && (numbered || into->type.bytes == 8);
     }
     if (*at == '!') {
         into->whole = true;
@@ -552,11 +566,17 @@ static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
            !is_constant(fit, operand);
 }
 
-/* The elements of a vector of floats may be integers of their size. */
-static bool is_loosely(uint8_t declared, const gd_form_role *role)
+/* Whether registers of a declared type serve a role. The elements of a vector of floats may be
+ * integers of their size. */
+static bool serves(uint8_t declared, const gd_form_role *role, bool wider)
 {
-    return role->loose && classes[declared] == CLASS_INTEGER &&
-           gd_ptx_types[declared].bytes == role->type.bytes;
+    if (role->bits && classes[declared] != CLASS_BITS)
+        return false;
+    if (role->exact && role->type.class != CLASS_FLOAT && classes[declared] == CLASS_FLOAT)
+        return false;
+    return holds(declared, &role->type, wider) ||
+           (role->loose && classes[declared] == CLASS_INTEGER &&
+            gd_ptx_types[declared].bytes == role->type.bytes);
 }
 
 /* A register of several elements without .x to .w. */
@@ -586,14 +606,14 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
         bool whole = !is_destination(role) && !operand->component && !role->vector &&
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
         return whole && (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
-                         holds(symbol->type, &role->type, wider));
+                         serves(symbol->type, role, wider));
     }
     if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) &&
         (role->type.class != CLASS_PREDICATE || operand->flags & GD_OPERAND_MINUS))
         return false;
     if (operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS) && is_destination(role))
         return false;
-    return holds(symbol->type, &role->type, wider) || is_loosely(symbol->type, role);
+    return serves(symbol->type, role, wider);
 }
 
 /* Special registers of four parts have one named, others none; those of 64 bits are moved as such,
@@ -610,7 +630,7 @@ static bool fits_special(const fitting *fit, const gd_ptx_operand *operand,
     const char *name = name_of(fit, operand, &length);
     bool vector = false, is_small = false, is_wide = length == 7 && memcmp(name, "%gridid", 7) == 0;
 
-    if (operand->flags)
+    if (operand->flags & ~GD_OPERAND_OFFSET)
         return false;
     if (length == 20 && memcmp(name, "%is_explicit_cluster", 20) == 0)
         return role->kind == 'z' && role->type.class == CLASS_PREDICATE && !operand->component;
@@ -620,6 +640,8 @@ static bool fits_special(const fitting *fit, const gd_ptx_operand *operand,
         vector = strlen(vectors[i]) == length && memcmp(vectors[i], name, length) == 0;
         is_small = vector && i < SMALL;
     }
+    if (vector && operand->flags)
+        return false;
     if (vector ? operand->component < 1 || operand->component > 4 : operand->component != 0)
         return vector && !operand->component && fit->match->vector == 4;
     if (role->kind == 'z' && role->type.bytes == 2)
@@ -643,6 +665,24 @@ static bool is_element(const fitting *fit, const gd_ptx_operand *operand)
            gd_token_kind(tokens[operand->token_end - 1]) == ']';
 }
 
+/* Whether the variable that a symbol is has an address of the role's size. */
+static bool has_address(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
+{
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+    const gd_op op = (gd_op)fit->instruction->op;
+
+    if (symbol->kind != GD_SYMBOL_VARIABLE)
+        return true;
+    if (symbol->space == GD_SPACE_PARAM)
+        return tell(fit, operand->token, "operand %u is a parameter of calls, which has no address",
+                    (unsigned)fit->position);
+    return role->type.bytes != 4 || fit->module->address_bits != 64 ||
+           !(op == GD_OP_CVTA || (op == GD_OP_MOV && symbol->space == GD_SPACE_GLOBAL &&
+                                  !(operand->flags & GD_OPERAND_OFFSET))) ||
+           tell(fit, operand->token, "operand %u is an address of 64 bits; take it as .u64",
+                (unsigned)fit->position);
+}
+
 /* A scalar: a register, or where the role has them, a constant or a symbol. */
 static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
@@ -653,24 +693,29 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
     if (operand->kind == GD_OPERAND_REGISTER)
         return fits_register(fit, operand, role, may_be_wider(role));
     if (operand->kind == GD_OPERAND_SINK)
-        return role->sink;
+        return role->sink && !operand->flags;
     if (!source)
         return false;
     if (operand->kind == GD_OPERAND_EXPRESSION && is_element(fit, operand))
         return role->kind == 'x' || role->kind == 'z';
     if (is_constant(fit, operand))
         return is_constant_of(fit->module, operand, &role->type) &&
-               is_in_range(fit->module, operand, role);
+               is_in_range(fit->module, operand, role) &&
+               !(role->exact && operand->kind == GD_OPERAND_DOUBLE &&
+                 role->type.class == CLASS_BITS);
     if (is_function(fit, operand))
-        return true;
+        return fit->instruction->op != GD_OP_MOV || role->type.bytes == 8 ||
+               fit->module->address_bits != 64;
     if (operand->kind == GD_OPERAND_SPECIAL)
-        return (role->kind == 'C' || role->kind == 'z') && role->type.class != CLASS_FLOAT &&
-               fits_special(fit, operand, role);
+        return (role->kind == 'C' || role->kind == 'z' || operand->flags & GD_OPERAND_OFFSET) &&
+               role->type.class != CLASS_FLOAT && fits_special(fit, operand, role);
     if (operand->kind != GD_OPERAND_SYMBOL || role->type.class == CLASS_FLOAT ||
         role->type.class == CLASS_PREDICATE)
         return false;
     if (fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL ||
         operand->flags & (GD_OPERAND_NOT | GD_OPERAND_MINUS))
+        return false;
+    if (!has_address(fit, operand, role))
         return false;
     return role->kind == 'x' || role->kind == 'z' ||
            (operand->flags & GD_OPERAND_OFFSET && !role->vector);
@@ -687,7 +732,9 @@ static bool is_overlooked_element(const fitting *fit, const gd_ptx_operand *elem
     if (element->kind == GD_OPERAND_REGISTER)
         return symbol->type == GD_TYPE_PRED;
     return element->kind == GD_OPERAND_SYMBOL && symbol->kind == GD_SYMBOL_VARIABLE &&
-           (is_destination(role) || role->kind == 'z') && gd_ptx_types[symbol->type].bytes == bytes;
+           !(symbol->flags & GD_SYMBOL_ARRAY) && (is_destination(role) || role->kind == 'z') &&
+           (may_be_wider(role) ? gd_ptx_types[symbol->type].bytes >= bytes
+                               : gd_ptx_types[symbol->type].bytes == bytes);
 }
 
 /* The registers among a vector's elements have one size and type; those of bits go with any. A
@@ -749,10 +796,23 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     return elements_agree(fit, operand, index);
 }
 
+/* Whether an element of a vector is a register of bits: then the others are only held against one
+ * another. */
+static bool has_bits(const fitting *fit, uint32_t index)
+{
+    bool bits = false;
+
+    for (uint32_t i = index + 1; i < operand_at(fit, index)->end; i = operand_at(fit, i)->end)
+        bits |= operand_at(fit, i)->kind == GD_OPERAND_REGISTER &&
+                classes[fit->module->symbols[operand_at(fit, i)->symbol].type] == CLASS_BITS;
+    return bits;
+}
+
 static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
                         gd_form_role role)
 {
     uint32_t count = 0;
+    gd_form_role any = role;
 
     if (operand->kind == GD_OPERAND_REGISTER) {
         const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
@@ -761,8 +821,7 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
             return true; /* ptxas takes some, by rules of its own */
         return symbol->vector == role.vector && role.vector > 1 && !operand->component &&
                !(operand->flags & ~flags) && !role.braces &&
-               (holds(symbol->type, &role.type, may_be_wider(&role)) ||
-                is_loosely(symbol->type, &role));
+               serves(symbol->type, &role, may_be_wider(&role));
     }
     if (operand->kind == GD_OPERAND_SINK)
         return role.sink;
@@ -770,12 +829,18 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
         return is_undeclared(fit, operand) ||
                (fit->instruction->op == GD_OP_SUST && is_constant(fit, operand));
     role.sink = is_destination(&role) && !role.whole;
+    if (has_bits(fit, index)) {
+        any.type.class = CLASS_BITS;
+        any.exact = any.bits = false;
+    }
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
         const gd_ptx_operand *element = operand_at(fit, i);
         if (element->kind != GD_OPERAND_SPECIAL &&
             !is_overlooked_element(fit, element, &role, role.type.bytes) &&
-            !fits_scalar(fit, element, &role))
+            !fits_scalar(fit, element, element->kind == GD_OPERAND_REGISTER ? &any : &role))
             return tell_expected(fit, element, &role);
+        role.high = role.high_rest;
+        role.multiple = 0;
     }
     if (count == role.vector)
         return elements_agree(fit, operand, index);
@@ -811,13 +876,9 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
     return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
 }
 
-/* Whether the instruction takes a generic or global address of .address_size bits only. */
-static bool is_whole_address(const fitting *fit)
+/* Whether ptxas looks at the register that holds the instruction's address. */
+static bool is_address_checked(const fitting *fit)
 {
-    const gd_modifier *space = &fit->match->spaces[0];
-
-    if (space->length && (space->length != 6 || memcmp(space->text, "global", 6) != 0))
-        return false;
     switch (fit->instruction->op) {
     case GD_OP_APPLYPRIORITY:
     case GD_OP_ATOM:
@@ -846,11 +907,35 @@ static bool is_whole_address(const fitting *fit)
     }
 }
 
-/* ptxas takes what could be a cache policy or a mask for the mbarrier of a bulk copy. */
-static bool is_overlooked_mbarrier(const fitting *fit, const gd_ptx_operand *operand)
+/* Whether the instruction takes a generic or global address of .address_size bits only. */
+static bool is_whole_address(const fitting *fit)
+{
+    const gd_modifier *space = &fit->match->spaces[0];
+
+    return is_address_checked(fit) &&
+           (!space->length || (space->length == 6 && memcmp(space->text, "global", 6) == 0));
+}
+
+/* In brackets stands a register of one element: parts of others have no place there. */
+static bool is_lone_register(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return fit->module->symbols[operand->symbol].vector == 1 && !operand->component;
+}
+
+/* ptxas takes what could be a cache policy or a mask for the mbarrier of a bulk copy, a constant
+ * among it, and any register or variable for a tensor copy's shared memory. */
+static bool is_overlooked_address(const fitting *fit, const gd_ptx_operand *operand)
 {
     bool tensor = fit->instruction->op == GD_OP_CP_ASYNC_BULK_TENSOR;
 
+    if (fit->addresses < 3 && !operand->flags && !operand->component &&
+        (tensor || fit->instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK_TENSOR)) {
+        if (operand->kind == GD_OPERAND_REGISTER)
+            return is_lone_register(fit, operand);
+        return operand->kind == GD_OPERAND_DOUBLE ||
+               (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
+                is_in_space(fit, operand));
+    }
     if (fit->addresses < 3 || operand->flags || operand->component ||
         (fit->instruction->op != GD_OP_CP_ASYNC_BULK &&
          fit->instruction->op != GD_OP_CP_REDUCE_ASYNC_BULK && !tensor))
@@ -865,12 +950,6 @@ static bool is_overlooked_mbarrier(const fitting *fit, const gd_ptx_operand *ope
            gd_ptx_types[symbol->type].bytes != (tensor ? 2 : 4);
 }
 
-/* In brackets stands a register of one element: parts of others have no place there. */
-static bool is_lone_register(const fitting *fit, const gd_ptx_operand *operand)
-{
-    return fit->module->symbols[operand->symbol].vector == 1 && !operand->component;
-}
-
 static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
 {
     char found[64];
@@ -880,24 +959,33 @@ static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
 }
 
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
-                         bool tensor_memory)
+                         const gd_form_role *role)
 {
     if (operand->kind != GD_OPERAND_MEMORY)
-        return is_element(fit, operand) || is_overlooked_mbarrier(fit, operand);
+        return is_element(fit, operand) || is_overlooked_address(fit, operand);
     const gd_ptx_operand *address = operand_at(fit, index + 1);
     if (address->kind == GD_OPERAND_REGISTER && !is_lone_register(fit, address))
         return tell_no_address(fit, address);
+    if (address->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT))
+        return tell(fit, address->token, "operand %u has a sign in front of its address",
+                    (unsigned)fit->position);
     if (operand->end != address->end)
         return tell(fit, operand_at(fit, address->end)->token,
                     "operand %u is an address in brackets with a comma", (unsigned)fit->position);
     if (address->kind == GD_OPERAND_SYMBOL && address->symbol != GD_PTX_NONE)
-        return is_in_space(fit, address) ||
+        return (is_in_space(fit, address) && !role->bits) ||
                tell(fit, address->token, "operand %u does not lie in the instruction's state space",
                     (unsigned)fit->position);
     if (address->kind != GD_OPERAND_REGISTER) {
         const gd_modifier *space = &fit->match->spaces[0];
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
-        return local || (address->kind == GD_OPERAND_SPECIAL && !address->component) ||
+        bool loads = fit->instruction->op == GD_OP_LD || fit->instruction->op == GD_OP_LDU;
+        if (address->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, address))
+            return (!address->component && (loads || !is_address_checked(fit))) ||
+                   tell(fit, address->token, "operand %u is a special register as an address",
+                        (unsigned)fit->position);
+        return (local && address->kind != GD_OPERAND_SINGLE &&
+                address->kind != GD_OPERAND_DOUBLE) ||
                is_undeclared(fit, address) ||
                tell(fit, address->token,
                     "operand %u is neither a register nor a variable, and is not in .local",
@@ -905,14 +993,18 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     }
     const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
     uint8_t class = classes[symbol->type];
-    if (tensor_memory && gd_ptx_types[symbol->type].bytes != 4)
-        return tell(fit, address->token, "an address of tensor memory is held by 32 bits");
+    if (role->kind == 'A' &&
+        (gd_ptx_types[symbol->type].bytes != 4 || (role->bits && class != CLASS_BITS)))
+        return tell(fit, address->token, "an address of tensor memory is held by %s",
+                    role->bits ? "a .b32 register here" : "32 bits");
     if (gd_ptx_types[symbol->type].bytes == 4 && fit->module->address_bits == 64 &&
         is_whole_address(fit))
         return tell(fit, address->token,
                     "a .%s register holds 32 bits of an address that has 64 here",
                     gd_ptx_types[symbol->type].name);
-    if ((class == CLASS_INTEGER || class == CLASS_BITS) && gd_ptx_types[symbol->type].bytes <= 8)
+    if (((class == CLASS_INTEGER || class == CLASS_BITS) &&
+         gd_ptx_types[symbol->type].bytes <= 8) ||
+        (role->kind == 'A' && symbol->type == GD_TYPE_F16X2))
         return true;
     if (fit->instruction->op == GD_OP_FENCE_PROXY && symbol->type == GD_TYPE_F64)
         return true; /* ptxas does not look */
@@ -933,7 +1025,7 @@ static bool fits_handle(const fitting *fit, uint32_t index, bool sampler)
     const gd_ptx_symbol *symbol =
         handle->symbol == GD_PTX_NONE ? NULL : &fit->module->symbols[handle->symbol];
     if (symbol && !handle->flags && !handle->component &&
-        (symbol->type == type ||
+        (symbol->type == type || symbol->space == GD_SPACE_TEX ||
          (handle->kind == GD_OPERAND_REGISTER && gd_ptx_types[symbol->type].bytes == 8 &&
           symbol->vector == 1 &&
           (classes[symbol->type] == CLASS_INTEGER || classes[symbol->type] == CLASS_BITS))))
@@ -943,8 +1035,8 @@ static bool fits_handle(const fitting *fit, uint32_t index, bool sampler)
 }
 
 /* Coordinates have 32 bits each. Those that are integers, and the index of an array of textures,
- * are held by no register of floats. */
-static bool fits_coordinate(const fitting *fit, const gd_ptx_operand *one, bool integer)
+ * are held by no register of floats; `pairs`: but by one of .f16x2. */
+static bool fits_coordinate(const fitting *fit, const gd_ptx_operand *one, bool integer, bool pairs)
 {
     if (is_undeclared(fit, one) || one->kind == GD_OPERAND_SPECIAL)
         return true;
@@ -962,7 +1054,7 @@ static bool fits_coordinate(const fitting *fit, const gd_ptx_operand *one, bool 
                     (unsigned)fit->position);
     uint8_t type = fit->module->symbols[one->symbol].type;
     if (!(one->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT)) && gd_ptx_types[type].bytes == 4 &&
-        (!integer || classes[type] != CLASS_FLOAT))
+        (type == GD_TYPE_F16X2 ? integer && pairs : !integer || classes[type] != CLASS_FLOAT))
         return true;
     return tell(fit, one->token, "operand %u has a .%s register among its %scoordinates",
                 (unsigned)fit->position, gd_ptx_types[type].name, integer ? "integer " : "");
@@ -977,13 +1069,16 @@ static bool fits_coordinates(const fitting *fit, uint32_t index)
     bool texture = fit->instruction->op == GD_OP_TEX || fit->instruction->op == GD_OP_TLD4;
     bool integers = !texture || (type->length == 3 && type->text[0] == 's');
     uint32_t count = is_whole_vector(fit, all) ? fit->module->symbols[all->symbol].vector : 0;
+    bool bits = all->kind == GD_OPERAND_VECTOR && has_bits(fit, index);
 
     if (all->kind != GD_OPERAND_VECTOR && all->kind != GD_OPERAND_REGISTER)
         return is_undeclared(fit, all);
     if (all->kind == GD_OPERAND_REGISTER && !count)
-        return fits_coordinate(fit, all, integers);
+        return fits_coordinate(fit, all, integers, texture);
     for (uint32_t i = index + 1; i < all->end; i = operand_at(fit, i)->end) {
-        if (!fits_coordinate(fit, operand_at(fit, i), integers || (fit->match->array && !count)))
+        bool layer = fit->match->array && !count;
+        if (!fits_coordinate(fit, operand_at(fit, i), (integers && !bits) || layer,
+                             texture && !layer))
             return false;
         count++;
     }
@@ -996,6 +1091,17 @@ static bool fits_coordinates(const fitting *fit, uint32_t index)
     return true;
 }
 
+/* A level of detail, a derivative or a depth: a register of the very type, or a constant. */
+static bool fits_fraction(const fitting *fit, const gd_ptx_operand *one)
+{
+    if (!fits_coordinate(fit, one, false, false))
+        return false;
+    return one->kind != GD_OPERAND_REGISTER ||
+           classes[fit->module->symbols[one->symbol].type] != CLASS_INTEGER ||
+           tell(fit, one->token, "operand %u is a .%s register; a .f32 register is expected",
+                (unsigned)fit->position, gd_ptx_types[fit->module->symbols[one->symbol].type].name);
+}
+
 /* A gradient has a derivative for each coordinate but an array's index. */
 static bool fits_gradient(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
 {
@@ -1006,7 +1112,7 @@ static bool fits_gradient(const fitting *fit, const gd_ptx_operand *operand, uin
     if (operand->kind != GD_OPERAND_VECTOR)
         return false;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
-        if (!fits_coordinate(fit, operand_at(fit, i), false))
+        if (!fits_fraction(fit, operand_at(fit, i)))
             return false;
     }
     if (fit->match->array && wanted <= 4)
@@ -1021,15 +1127,29 @@ static bool fits_gradient(const fitting *fit, const gd_ptx_operand *operand, uin
 static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
 {
     uint32_t count = 0, wanted = fit->match->coordinates;
+    bool several = operand->kind == GD_OPERAND_VECTOR || is_whole_vector(fit, operand);
 
-    if (is_undeclared(fit, operand) || is_constant(fit, operand))
+    if (is_undeclared(fit, operand))
         return true;
-    if (operand->kind == GD_OPERAND_REGISTER)
-        return gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4;
+    if (several && fit->match->cube)
+        return tell(fit, operand->token, "operand %u is offsets, which a cube has none of",
+                    (unsigned)fit->position);
+    if (!several && (fit->match->dimensions == 3 || fit->match->types[1].text[0] == 's'))
+        return tell(fit, operand->token,
+                    "operand %u is compared with a depth, and there is none %s",
+                    (unsigned)fit->position,
+                    fit->match->dimensions == 3 ? "in three dimensions" : "at integer coordinates");
+    if (!several && fit->match->types[0].length > 4) /* .f16x2: ptxas does not look */
+        return operand->kind == GD_OPERAND_REGISTER
+                   ? gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4
+                   : is_constant(fit, operand);
+    if (!several)
+        return (is_constant(fit, operand) || operand->kind == GD_OPERAND_REGISTER) &&
+               fits_fraction(fit, operand);
     if (operand->kind != GD_OPERAND_VECTOR)
-        return false;
+        return gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
-        if (!fits_coordinate(fit, operand_at(fit, i), true))
+        if (!fits_coordinate(fit, operand_at(fit, i), true, false))
             return false;
     }
     wanted = fit->match->array || wanted == 1 ? 1 : 2;
@@ -1059,7 +1179,13 @@ static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint3
                (count == 2 || fits_handle(fit, operand_at(fit, index + 1)->end, true)) &&
                fits_coordinates(fit, next);
     }
-    next = operand_at(fit, next)->end;
+    const gd_ptx_operand *map = operand_at(fit, next);
+    if (map->flags || is_constant(fit, map) ||
+        (map->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, map)))
+        return tell(fit, map->token,
+                    "operand %u has no register or variable with a tensor map's address",
+                    (unsigned)fit->position);
+    next = map->end;
     return count == 2 && operand_at(fit, next)->kind == GD_OPERAND_VECTOR &&
            fits_vector(fit, operand_at(fit, next), next, *role);
 }
@@ -1117,12 +1243,15 @@ static bool is_several(const fitting *fit, const gd_ptx_operand *operand)
     return operand->kind == GD_OPERAND_VECTOR || is_whole_vector(fit, operand);
 }
 
-/* Instructions in which ptxas takes {%r1} for %r1. */
-static bool takes_vector_of_one(const fitting *fit)
+/* Whether ptxas takes {%r1} for %r1. */
+static bool takes_vector_of_one(const fitting *fit, const gd_form_role *role)
 {
     switch (fit->instruction->op) {
+    case GD_OP_CVT:
+        return role->type.type == GD_TYPE_BF16 || role->type.type == GD_TYPE_BF16X2;
     case GD_OP_LD:
     case GD_OP_LDU:
+    case GD_OP_MMA: /* a scale */
     case GD_OP_ST:
     case GD_OP_SULD:
     case GD_OP_SUST:
@@ -1185,6 +1314,8 @@ static bool fits_word(const fitting *fit, const gd_ptx_operand *operand, const g
         operand->flags & ~(role->kind == 'V' ? GD_OPERAND_MINUS : 0))
         return false;
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+    const gd_op op = (gd_op)fit->instruction->op;
+    const bool sets = op == GD_OP_VSET || op == GD_OP_VSET2 || op == GD_OP_VSET4;
     if (symbol->vector > 1)
         return false; /* nor an element of it */
     if (operand->component) {
@@ -1196,7 +1327,7 @@ static bool fits_word(const fitting *fit, const gd_ptx_operand *operand, const g
     }
     return gd_ptx_types[symbol->type].bytes == 4 &&
            (classes[symbol->type] == CLASS_INTEGER || classes[symbol->type] == CLASS_BITS ||
-            symbol->type == GD_TYPE_F16X2);
+            (symbol->type == GD_TYPE_F16X2 && (!sets || (role->kind != 'Q' && role->selectors))));
 }
 
 /* vmad takes away the product or c, not both, and neither with .po. */
@@ -1229,7 +1360,7 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     switch (role.kind) {
     case 'a':
     case 'A':
-        return fits_address(fit, operand, index, role.kind == 'A');
+        return fits_address(fit, operand, index, &role);
     case 't':
     case 'T':
         return fits_tensor(fit, operand, index, &role);
@@ -1252,8 +1383,10 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     case 'o':
         if (operand->kind == GD_OPERAND_VECTOR && operand_at(fit, index + 1)->end == operand->end)
             operand = operand_at(fit, index + 1);
-        return operand->kind != GD_OPERAND_SPECIAL &&
-               fits_coordinate(fit, operand, fit->match->types[1].text[0] == 's');
+        if (operand->kind == GD_OPERAND_SPECIAL)
+            return false;
+        return fit->match->types[1].text[0] == 's' ? fits_coordinate(fit, operand, true, true)
+                                                   : fits_fraction(fit, operand);
     case 'l':
         return fits_label(fit, operand);
     case 'i':
@@ -1286,7 +1419,7 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     default:
         break;
     }
-    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit) &&
+    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
         operand_at(fit, index + 1)->end == operand->end)
         operand = operand_at(fit, index + 1);
     return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
