@@ -175,21 +175,6 @@ def run_chain_example(folder):
         case(result.returncode == 0, f"doc/griddep-chain.md: {command} on its complete example", result.stdout)
 
 
-def run_readme_snippet(folder):
-    """The C of README.md, with the variables that it takes for given. It ends without giving back what it made."""
-    snippet = only_block("README.md", "#include")
-    ptx = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry scale(.param .u64 x, .param .u32 n)\n"
-           "{\n    griddepcontrol.wait;\n    ret;\n}\n")
-    quoted = "".join(f'"{line}\\n"\n' for line in ptx.splitlines())
-    body = "\n".join(line for line in snippet if not line.startswith("#include"))
-    with open(os.path.join(folder, "readme.c"), "w", encoding="utf-8") as file:
-        file.write(f"#include <griddep.h>\n#include <stdio.h>\n#include <string.h>\nint main(void)\n{{\nconst char *ptx = {quoted};\n"
-                   f"uint64_t ptx_bytes = strlen(ptx), x = 0, n = 0;\nvoid *stream = NULL;\n{body}\nreturn 0;\n}}\n")
-    result = run("cc -o readme readme.c $(pkg-config --cflags --libs griddep) && ASAN_OPTIONS=detect_leaks=0 ./readme", folder)
-    said = re.search(r'puts\(.*/\* "(.*)" \*/', "\n".join(snippet)).group(1)
-    case(result.stdout == said + "\n", "README.md: its C snippet", result.stdout)
-
-
 def run_readme_python(folder):
     """The first steps of README.md: the variables that it sets, in place of those that the test has, and the Python with a kernel of the guide."""
     places = {"$PWD/build": build, "$PWD": top}
@@ -266,7 +251,6 @@ run_help_examples(files)
 run_chain_example(files)
 run_fragments(files)
 run_head_comment(files)
-run_readme_snippet(files)
 run_readme_python(files)
 check_that_all_was_run(["README.md", "HACKING.md", "NEWS.md"] + sorted("doc/" + name for name in os.listdir(os.path.join(top, "doc")) if name.endswith(".md")))
 print(f"{passed} passed, {failed} failed, 0 skipped")
