@@ -215,7 +215,7 @@ def version(number):
 
 
 def note_of(table, number):
-    return "(%s)" % "abcdefghijklmnop"[list(table.targets).index(number)]
+    return "(%s)" % "abcdefghijklmnopqrstuvwxyz"[list(table.targets).index(number)]
 
 
 def target(table, number):
