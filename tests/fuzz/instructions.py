@@ -81,7 +81,7 @@ class Form(tuple):
 
 def read_table():
     names = dict(re.findall(r'^GD_OP\((\w+), "([^"]+)"', open(ROOT + "/src/ptx/text/ops.def").read(), re.M))
-    text = open(ROOT + "/src/ptx/isa/forms.def").read()
+    text = re.sub(r'"\n *"', "", open(ROOT + "/src/ptx/isa/forms.def").read())
     sets = dict(re.findall(r'^GD_SET\("(\w+)",\s*"([^"]*)"\)', text, re.M))
     forms = []
     for op, modifiers, operands, target in re.findall(r'^GD_FORM\((\w+),\s*"([^"]*)",\s*"([^"]*)",\s*\d+,\s*(\d+)', text, re.M):

@@ -342,6 +342,9 @@ static const struct {
     {".entry f() { add.u32 %r1, %r2, %r3; sub.u32 %r1, %r2, %r3; ret; }", "GD013"},
     {".entry f()\n.reg .u32 r;\nadd.u32 r, r, r;\nsub.u32 r, r, r;\nret;\n}", "GD002"},
     /* what 20,000 mutated texts found */
+    {".entry f(.param .u64 p) .param .u64 q, .param .u64 r)\n{ ret; }", "GD017"},
+    {".entry f() { .reg .v3 .b32 a; .reg .b64 w; mov.b64 w, {a, a}; mov.b64 w, {a, a}; ret; }",
+     "GD016"},
     {".func later();\n.calltargets\nlater;\n.entry f() { call later; ret; }", "GD017"},
     {".global .b8 t[4] = {1, 2; 3};\n"
      ".entry f() { ret; }",

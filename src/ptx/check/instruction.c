@@ -232,6 +232,21 @@ static void tell_operand(instruction_check *check, const gd_ptx_instruction *ins
                             NULL, "%s: %s", name, fault->text);
 }
 
+/* Whether an operand's declaration is wrong, which was told. */
+static bool has_spoilt(const instruction_check *check, const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = check->module;
+    bool spoilt = false;
+
+    for (uint32_t i = instruction->operand; check->text->spoilt && i < instruction->operand_end;
+         i++) {
+        uint32_t symbol = module->operands[i].symbol;
+        spoilt |=
+            symbol < module->symbol_count && check->text->spoilt[module->symbols[symbol].name];
+    }
+    return spoilt;
+}
+
 /* The operands against the forms that the modifiers fit. What is wrong is put into words only where
  * none fits. */
 static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction,
@@ -253,6 +268,8 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
         tell_requirement(check, instruction, *lowest);
         return;
     }
+    if (has_spoilt(check, instruction))
+        return;
     for (uint32_t i = 0; i < found->count; i++) {
         gd_operands_fit(check->module, instruction, &found->fits[i], &fault);
         if (fault.position > worst.position)

@@ -750,7 +750,8 @@ static bool is_overlooked_element(const fitting *fit, const gd_ptx_operand *elem
     if (element->kind == GD_OPERAND_REGISTER)
         return symbol->type == GD_TYPE_PRED;
     return element->kind == GD_OPERAND_SYMBOL && symbol->kind == GD_SYMBOL_VARIABLE &&
-           !(symbol->flags & GD_SYMBOL_ARRAY) && (is_destination(role) || role->kind == 'z') &&
+           !(symbol->flags & GD_SYMBOL_ARRAY) &&
+           (is_destination(role) || role->kind == 'z' || role->kind == 'S') &&
            (may_be_wider(role) ? gd_ptx_types[symbol->type].bytes >= bytes
                                : gd_ptx_types[symbol->type].bytes == bytes);
 }
