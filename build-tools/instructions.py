@@ -74,16 +74,20 @@ def read(path):
     return open(os.path.join(TOP, path), encoding="utf-8").read()
 
 
+def join_literals(text):
+    return re.sub(r'"\s*\n\s*"', "", text)
+
+
 class Table:
     def __init__(self):
         self.names = re.findall(r'^GD_OP\((\w+), "([^"]+)", (\w+), (\w+), \w+\)', read("src/ptx/text/ops.def"), re.M)
-        text = read("src/ptx/isa/forms.def")
+        text = join_literals(read("src/ptx/isa/forms.def"))
         self.sets = dict(re.findall(r'^GD_SET\("(\w+)",\s*"([^"]*)"\)', text, re.M))
         self.forms = {}
         for op, *form in re.findall(r'^GD_FORM\((\w+),\s*"([^"]*)",\s*"([^"]*)",\s*(\d+),\s*(\d+)\)', text, re.M):
             self.forms.setdefault(op, []).append(form)
-        self.needs = re.findall(r'^GD_NEED_WITH\((\w+), "([^"]*)", (\d+), (\d+)\)', read("src/ptx/isa/needs.def"), re.M)
-        self.targets = dict(re.findall(r'^GD_TARGETS\((\d+), "([^"]*)"\)', read("src/ptx/isa/chips.def"), re.M))
+        self.needs = re.findall(r'^GD_NEED_WITH\((\w+), "([^"]*)", (\d+), (\d+)\)', join_literals(read("src/ptx/isa/needs.def")), re.M)
+        self.targets = dict(re.findall(r'^GD_TARGETS\((\d+), "([^"]*)"\)', join_literals(read("src/ptx/isa/chips.def")), re.M))
         self.families = {op for op, name, control, _ in self.names if control == "UNKNOWN" or name in ("bar", "barrier")}
 
     def groups(self, modifiers):
@@ -215,7 +219,7 @@ def version(number):
 
 
 def note_of(table, number):
-    return "(%s)" % "abcdefghijklmnop"[list(table.targets).index(number)]
+    return "(%s)" % "abcdefghijklmnopqrstuvwxyz"[list(table.targets).index(number)]
 
 
 def target(table, number):

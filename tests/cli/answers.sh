@@ -1,6 +1,7 @@
 #!/bin/sh
-# One question, one answer: the same mistake in a chain gets the same verdict from each subcommand that reads chains, and the same failure the same
-# exit code from every subcommand. Subcommands and options are those of 'griddep help --table'. PYTHON3 runs it.
+# One question, one answer: the same mistake in a chain gets the same verdict from each subcommand
+# that reads chains, and the same failure the same exit code from every subcommand. Subcommands and
+# options are those of 'griddep help --table'. PYTHON3 runs it.
 #
 # GRIDDEP: the command; EMULATED_DRIVER: the emulated driver; srcdir: the top of the source tree.
 set -u

@@ -6,9 +6,8 @@
  *
  *   make_corpus.py SOURCE OUTPUT
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -D_GNU_SOURCE
- *   -I include -I src
- *       -I BUILD -I BUILD/src tests/fuzz/fuzz_ptx.c src/base/[a-z]*.c src/ptx/[a-z]*.c -lm -o
- *       fuzz_ptx
+ *       -I include -I src -I BUILD -I BUILD/src tests/fuzz/fuzz_ptx.c
+ *       $(find src/base src/ptx -name '*.c') -lm -o fuzz_ptx
  *   fuzz_ptx -dict=OUTPUT/ptx.dict -max_len=16384 -rss_limit_mb=2048 -timeout=10 OUTPUT/corpus */
 #include <stdbool.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 
 CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # The targets of the sample by what forms.def says of a form's target, and by the words of those for which it says a later one.
-TARGETS = {"1001": "sm_100a", "1003": "sm_100a", "1004": "sm_100a", "1005": "sm_100a", "1006": "sm_100a", "1000": "sm_100a", "1031": "sm_103a",
+TARGETS = {"1001": "sm_100a", "1003": "sm_100a", "1004": "sm_100a", "1005": "sm_100a", "1006": "sm_100a", "1011": "sm_100a", "1012": "sm_100a", "1000": "sm_100a", "1031": "sm_103a",
            "1032": "sm_103a", "1002": "sm_120a", "1201": "sm_120a"}
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
@@ -81,7 +81,7 @@ class Form(tuple):
 
 def read_table():
     names = dict(re.findall(r'^GD_OP\((\w+), "([^"]+)"', open(ROOT + "/src/ptx/text/ops.def").read(), re.M))
-    text = open(ROOT + "/src/ptx/isa/forms.def").read()
+    text = re.sub(r'"\n *"', "", open(ROOT + "/src/ptx/isa/forms.def").read())
     sets = dict(re.findall(r'^GD_SET\("(\w+)",\s*"([^"]*)"\)', text, re.M))
     forms = []
     for op, modifiers, operands, target in re.findall(r'^GD_FORM\((\w+),\s*"([^"]*)",\s*"([^"]*)",\s*\d+,\s*(\d+)', text, re.M):

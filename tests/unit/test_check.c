@@ -342,6 +342,10 @@ static const struct {
     {".entry f() { add.u32 %r1, %r2, %r3; sub.u32 %r1, %r2, %r3; ret; }", "GD013"},
     {".entry f()\n.reg .u32 r;\nadd.u32 r, r, r;\nsub.u32 r, r, r;\nret;\n}", "GD002"},
     /* what 20,000 mutated texts found */
+    {".entry f(.param .u64 p) .param .u64 q, .param .u64 r)\n{ ret; }", "GD017"},
+    {".entry f() { .reg .v3 .b32 a; .reg .b64 w; mov.b64 w, {a, a}; mov.b64 w, {a, a}; ret; }",
+     "GD016"},
+    {".func later();\n.calltargets\nlater;\n.entry f() { call later; ret; }", "GD017"},
     {".global .b8 t[4] = {1, 2; 3};\n"
      ".entry f() { ret; }",
      "GD002"},
@@ -436,6 +440,44 @@ START_TEST(asked_texts_are_judged_as_ptxas_judges_them)
                   (unsigned)errors);
     griddep_findings_destroy(findings);
     gd_text_free(&text);
+}
+END_TEST
+
+/* The words of findings that stand for others, or whose hint says what to write. */
+START_TEST(findings_say_what_to_write)
+{
+    static const struct {
+        const char *text, *words, *hint;
+    } cases[] = {
+        {".entry f() { .reg .b32 r; shfl.bfly.b32 r, r, 1, 31; ret; }",
+         "this form of shfl is gone since .version 6.4 on sm_70 and later", "write it with .sync"},
+        {".entry f() { .reg .f32 a; mad.f32 a, a, a, a; ret; }",
+         "this form of mad is gone since .target sm_20", "write it with one of .rn, .rz, .rm, .rp"},
+        {".entry f() { .reg .f32 a; add.f32 a a, a; ret; }", "found 'a', expected ',' or ';'",
+         "is a ',' lost in front of this?"},
+        {".entry f() { exit\nret; }", "found 'ret', expected an operand or ';'",
+         "the statement before this has no ';' at its end"},
+        {".entry f() { add.f32 %a, %b, %a; ret; }", "%a, %b are not declared here, in 3 places",
+         "is the line lost that declares them?"},
+        {".entry f() { .reg .f32 a, b; .reg .f32 a, b; ret; }",
+         "a is declared here already, as are 1 more of its names", NULL},
+        {".entry f() { .reg .b32 a; .reg .b64 w; mov.b64 w, {a, a, a}; ret; }",
+         "mov: operand 2 has 3 elements, which make up no .b64", NULL},
+        {".entry f() { .reg .b32 a; max.bf16 a, a, a; ret; }",
+         "max: operand 1 is a .b32 register; a .b16 register is expected", NULL}};
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        gd_text text = {0};
+        gd_text_string(&text, ".version 9.0\n.target sm_90\n.address_size 64\n");
+        gd_text_string(&text, cases[i].text);
+        griddep_findings *findings = check_text(gd_text_get(&text), text.bytes, "t.ptx", NULL, 0);
+        griddep_finding finding = get(findings, 0);
+        ck_assert_str_eq(finding.text, cases[i].words);
+        if (cases[i].hint)
+            ck_assert_str_eq(finding.hint, cases[i].hint);
+        griddep_findings_destroy(findings);
+        gd_text_free(&text);
+    }
 }
 END_TEST
 
@@ -1424,6 +1466,7 @@ int main(void)
     tcase_add_test(tests, golden_files_have_the_expected_findings);
     tcase_add_test(tests, instructions_are_judged_as_ptxas_judges_them);
     tcase_add_loop_test(tests, asked_texts_are_judged_as_ptxas_judges_them, 0, COUNT(asked));
+    tcase_add_test(tests, findings_say_what_to_write);
     tcase_add_test(tests, each_code_has_its_golden_files);
     tcase_add_test(tests, any_prefix_of_a_text_can_be_checked);
     tests = make_case(suite, "findings");

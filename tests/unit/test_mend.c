@@ -49,6 +49,14 @@ static const mend_case cases[] = {
     {".version 8.0\n.target [[sm_91]]\n", "GD017", "sm_90", false},
     {HEAD ".visible .entry k() [[.maxntdi]] 32 { ret; }\n", "GD017", ".maxntid", true},
     {ENTRY "bra [[dnoe]];\n@@done:\nret;\n}\n", "GD013", "done", true},
+    {ENTRY ".reg .f32 %a;\nmul.f32 %a, %a, [[2]];\n}\n", "GD012", "2.0", true},
+    {ENTRY ".reg .f32 %a;\nmov.f32 %a, [[0x3f800000]];\n}\n", "GD012", "0f3F800000", true},
+    {ENTRY ".reg .f64 %a;\nmov.f64 %a, [[3]];\n}\n", "GD012", "3.0", true},
+    {ENTRY ".reg .u32 %r;\nadd.u32 %r, %r, %r[[-]]4;\n}\n", "GD012", "+-", true},
+    {ENTRY ".reg .u64 @@%a;\nld.global.u64 %a, [[%a]];\n}\n", "GD012", "[%a]", true},
+    {ENTRY ".reg .u32 %a;\nmov.u32 %a, [[threadIdx]].x;\n}\n", "GD013", "%tid", true},
+    {ENTRY "[[__syncthreads]]();\n}\n", "GD010", NULL, false},
+    {HEAD ".visible .entry k()\n@@{\nret;\n[[]]", "GD002", NULL, false},
 };
 
 typedef struct marked {

@@ -60,6 +60,44 @@ static bool misses_end(const gd_ptx_module *module, const gd_ptx_diagnostic *dia
     return true;
 }
 
+/* Whether a register or name follows an operand on the same line. */
+static bool misses_comma(const gd_ptx_module *module, const gd_ptx_diagnostic *diagnostic,
+                         gd_finding_edit *edit)
+{
+    static const char wanted[] = "expected ',' or ';'";
+    const gd_token *list = module->tokens.list;
+    uint32_t token = token_from(module, diagnostic->offset);
+    size_t bytes = strlen(diagnostic->text), tail = sizeof wanted - 1;
+
+    if (token == 0 || list[token].offset != diagnostic->offset || bytes < tail ||
+        memcmp(diagnostic->text + bytes - tail, wanted, tail) != 0 ||
+        (gd_token_kind(list[token]) != GD_TOKEN_NAME && gd_token_kind(list[token]) != '[') ||
+        (gd_token_kind(list[token - 1]) != GD_TOKEN_NAME && gd_token_kind(list[token - 1]) != ']'))
+        return false;
+    *edit = (gd_finding_edit){.offset = list[token - 1].offset + gd_token_length(list[token - 1]),
+                              .text = ","};
+    return true;
+}
+
+/* The '{' of the text's last bracket that is open at its end. */
+static bool misses_brace(const gd_ptx_module *module, const gd_ptx_diagnostic *diagnostic,
+                         gd_finding_relation *open)
+{
+    uint32_t token = token_from(module, diagnostic->offset), depth = 0;
+
+    if (token < module->tokens.count || !strstr(diagnostic->text, "'}'"))
+        return false;
+    while (token-- > 0) {
+        uint32_t kind = gd_token_kind(module->tokens.list[token]);
+        depth += kind == '}';
+        if (kind == '{' && depth-- == 0) {
+            *open = (gd_finding_relation){.token = token, .text = "this '{' has no '}'"};
+            return true;
+        }
+    }
+    return false;
+}
+
 void gd_check_diagnostics(griddep_findings *findings, const griddep_ptx *ptx, int32_t launch)
 {
     const gd_ptx_module *module = &ptx->module;
@@ -69,6 +107,7 @@ void gd_check_diagnostics(griddep_findings *findings, const griddep_ptx *ptx, in
         gd_finding_draft draft = {
             .code = GD_CODE_GD002, .launch = launch, .module = module, .token = GD_PTX_NONE};
         gd_finding_edit end;
+        gd_finding_relation open;
         gd_ptx_tokens_position(&module->tokens, diagnostic->offset, &draft.line, &draft.column);
         if (strstr(diagnostic->text, "GD_PTX_LIMIT_"))
             draft.code = GD_CODE_GD003;
@@ -79,6 +118,13 @@ void gd_check_diagnostics(griddep_findings *findings, const griddep_ptx *ptx, in
             draft.edit_count = 1;
             draft.certain = true;
             draft.hint = "the statement before this has no ';' at its end";
+        } else if (misses_comma(module, diagnostic, &end)) {
+            draft.edits = &end;
+            draft.edit_count = 1;
+            draft.hint = "is a ',' lost in front of this?";
+        } else if (misses_brace(module, diagnostic, &open)) {
+            draft.relations = &open;
+            draft.relation_count = 1;
         }
         gd_findings_add(findings, &draft, "%s", diagnostic->text);
     }

@@ -680,7 +680,10 @@ static void check_limits(gd_validity *check, const gd_ptx_function *function)
         if (directive->kind != GD_DIRECTIVE_PERFORMANCE)
             continue;
         const gd_word *word = word_at(check, directive->token, &text, &length);
+        uint32_t told = check->told;
         check_performance(check, directive, function->flags & GD_FUNCTION_ENTRY);
+        if (told != check->told && is_declared_with(word))
+            break; /* a parameter behind a lost comma or bracket; the others are too */
         if (word->class != GD_WORD_PERFORMANCE)
             continue;
         given[word->value] = true;

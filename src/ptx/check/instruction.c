@@ -1,4 +1,5 @@
 /* Each instruction against the forms of its name (isa/forms.def). */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,9 +30,13 @@ static void check_name(instruction_check *check, const gd_ptx_instruction *instr
 
     for (int op = 1; op < GD_OP_COUNT; op++)
         gd_guess_look(&meant, gd_ops[op].name, strcspn(gd_ops[op].name, "."));
-    if (meant.name[0])
+    const char *cuda = gd_validity_of_cuda(name, length);
+    if (cuda)
+        snprintf(hint, sizeof hint, "write %s", cuda);
+    else if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean %s?", meant.name);
-    gd_validity_mend_name(check->text, instruction->opcode, "", &meant);
+    if (!cuda)
+        gd_validity_mend_name(check->text, instruction->opcode, "", &meant);
     add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %.*s",
         (int)(length < 60 ? length : 60), name);
 }
@@ -116,21 +121,45 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
 
 /* ---- an instruction ---- */
 
+/* Where a form is gone, the modifier with which there is one. */
+static void guess_newer(instruction_check *check, const gd_ptx_instruction *instruction, char *hint,
+                        size_t capacity)
+{
+    gd_modifier modifiers[GD_SPELLING_MODIFIERS];
+    uint32_t first, count;
+    const gd_form *forms = gd_forms_of(instruction->op, &count);
+    const uint32_t given = gd_spelling_list(check->module, instruction, modifiers, &first);
+    gd_form_match match;
+    char list[100];
+
+    for (uint32_t i = 0; i < count; i++) {
+        gd_form_fit(&forms[i], modifiers, given, &match);
+        if (match.unmatched != UINT32_MAX || !match.missing ||
+            !gd_need_is_met(match.need, check->module))
+            continue;
+        list_alternatives(match.missing, list, sizeof list);
+        snprintf(hint, capacity, "write it with %s%s", strchr(list, ',') ? "one of " : "", list);
+        return;
+    }
+}
+
 /* The form that the text's version and target lack. */
 static void tell_requirement(instruction_check *check, const gd_ptx_instruction *instruction,
                              gd_need need)
 {
-    char what[GD_NEED_TEXT];
+    char what[GD_NEED_TEXT], hint[2 * GD_GUESS_BYTES] = "";
 
     if (gd_ops[instruction->op].control == GD_CONTROL_GRIDDEP)
         return; /* GD101, GD102 */
     gd_need_describe(need, check->module, what);
     gd_validity_mend_need(check->text, need.version, need.target);
+    if (strncmp(what, "is gone", 7) == 0)
+        guess_newer(check, instruction, hint, sizeof hint);
     gd_validity_collect(check->text, GD_CODE_GD014, instruction->opcode,
                         (gd_mistake_key){.kind = need.version > check->module->version
                                                      ? GD_MISTAKE_VERSION
                                                      : GD_MISTAKE_TARGET},
-                        "this form of %s %s", gd_ops[instruction->op].name, what);
+                        hint, "this form of %s %s", gd_ops[instruction->op].name, what);
 }
 
 /* The register or variable that a fault is about; GD_PTX_NONE: another thing. */
@@ -146,19 +175,76 @@ static uint32_t blamed_symbol(const gd_ptx_module *module, const gd_ptx_instruct
     return GD_PTX_NONE;
 }
 
+/* What mends an operand: 2.0 for 2, 0f3F800000 for 0x3f800000, [%rd1] for %rd1. */
+static void mend_operand(instruction_check *check, const gd_ptx_instruction *instruction,
+                         const gd_operand_fault *fault, char *hint, size_t capacity)
+{
+    const gd_ptx_module *module = check->module;
+    bool brackets = false;
+    const gd_ptx_operand *wrong = NULL;
+    char text[GD_GUESS_BYTES] = "";
+    uint32_t length;
+
+    for (uint32_t i = instruction->operand; i < instruction->operand_end; i++) {
+        brackets |= module->operands[i].kind == GD_OPERAND_MEMORY;
+        if (module->operands[i].token == fault->token && !wrong)
+            wrong = &module->operands[i];
+    }
+    if (!wrong)
+        return;
+    const char *found = gd_ptx_token_text(module, wrong->token, &length);
+    if (fault->lacks == GD_LACKS_FRACTION) {
+        bool hexadecimal = length > 2 && (found[1] | 32) == 'x';
+        if (hexadecimal && fault->bytes == 4)
+            snprintf(text, sizeof text, "0f%08" PRIX32, (uint32_t)wrong->value);
+        else if (hexadecimal)
+            snprintf(text, sizeof text, "0d%016" PRIX64, wrong->value);
+        else if (wrong->token_end == wrong->token + 1 || *found == '-')
+            snprintf(text, sizeof text, "%" PRId64 ".0", (int64_t)wrong->value);
+    } else if (fault->lacks == GD_LACKS_BRACKETS && brackets) {
+        snprintf(hint, capacity, "the operand in brackets stands elsewhere");
+    } else if (fault->lacks == GD_LACKS_BRACKETS && length + 3 < sizeof text) {
+        snprintf(text, sizeof text, "[%.*s]", (int)length, found);
+    } else if (instruction->op == GD_OP_ATOM && wrong->kind == GD_OPERAND_MEMORY) {
+        snprintf(hint, capacity, "red is the same without a result");
+        gd_validity_mend(check->text, instruction->opcode, instruction->opcode + 1, false, "red");
+    }
+    if (*text) {
+        snprintf(hint, capacity, "write %s", text);
+        gd_validity_mend(check->text, wrong->token, wrong->token_end, true, text);
+    }
+}
+
 static void tell_operand(instruction_check *check, const gd_ptx_instruction *instruction,
                          const gd_operand_fault *fault)
 {
     const char *name = gd_ops[instruction->op].name;
     uint32_t symbol = blamed_symbol(check->module, instruction, fault->token);
+    char hint[2 * GD_GUESS_BYTES] = "";
 
-    if (symbol == GD_PTX_NONE)
-        add(check, GD_CODE_GD012, fault->token, NULL, "%s: %s", name, fault->text);
+    mend_operand(check, instruction, fault, hint, sizeof hint);
+    if (symbol == GD_PTX_NONE || *hint)
+        add(check, GD_CODE_GD012, fault->token, hint, "%s: %s", name, fault->text);
     else
         gd_validity_collect(check->text, GD_CODE_GD012, fault->token,
                             (gd_mistake_key){.kind = GD_MISTAKE_SYMBOL,
                                              .id = gd_validity_declared(check->module, symbol)},
                             NULL, "%s: %s", name, fault->text);
+}
+
+/* Whether an operand's declaration is wrong, which was told. */
+static bool has_spoilt(const instruction_check *check, const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = check->module;
+    bool spoilt = false;
+
+    for (uint32_t i = instruction->operand; check->text->spoilt && i < instruction->operand_end;
+         i++) {
+        uint32_t symbol = module->operands[i].symbol;
+        spoilt |=
+            symbol < module->symbol_count && check->text->spoilt[module->symbols[symbol].name];
+    }
+    return spoilt;
 }
 
 /* The operands against the forms that the modifiers fit. What is wrong is put into words only where
@@ -182,6 +268,8 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
         tell_requirement(check, instruction, *lowest);
         return;
     }
+    if (has_spoilt(check, instruction))
+        return;
     for (uint32_t i = 0; i < found->count; i++) {
         gd_operands_fit(check->module, instruction, &found->fits[i], &fault);
         if (fault.position > worst.position)
@@ -288,10 +376,41 @@ static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operan
     return gd_is_special_register(name, length);
 }
 
+/* An instruction that begins the next line, and is read as the first operand: a ';' is lost. */
+static bool tell_lost_end(instruction_check *check, const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_operand *operand = &module->operands[instruction->operand];
+    uint32_t length;
+
+    if (instruction->operand == instruction->operand_end || operand->kind != GD_OPERAND_SYMBOL ||
+        operand->symbol != GD_PTX_NONE ||
+        !gd_token_starts_line(module->tokens.list[operand->token]))
+        return false;
+    const char *name = gd_ptx_token_text(module, operand->token, &length);
+    if (gd_op_find(name, length) == GD_OP_UNKNOWN)
+        return false;
+    const gd_token last = module->tokens.list[operand->token - 1];
+    char text[GD_GUESS_BYTES];
+    uint32_t bytes;
+    const char *before = gd_ptx_token_text(module, operand->token - 1, &bytes);
+    if (gd_token_length(last) + 2 < sizeof text) {
+        snprintf(text, sizeof text, "%.*s;", (int)bytes, before);
+        gd_validity_mend(check->text, operand->token - 1, operand->token, true, text);
+    }
+    add(check, GD_CODE_GD002, operand->token, "the statement before this has no ';' at its end",
+        "found '%.*s', expected an operand or ';'", (int)(length < 60 ? length : 60), name);
+    gd_validity_spoil(check->text, operand->token, operand->token + 1);
+    return true;
+}
+
 static bool check_instruction(instruction_check *check, const gd_ptx_instruction *instruction)
 {
     gd_modifier modifiers[GD_SPELLING_MODIFIERS];
     uint32_t first;
+
+    if (tell_lost_end(check, instruction))
+        return true;
 
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         const gd_ptx_operand *guard = &check->module->operands[instruction->operand - 1];

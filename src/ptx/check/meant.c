@@ -119,6 +119,30 @@ static void show_special(name_search *search)
     }
 }
 
+const char *gd_validity_of_cuda(const char *name, uint32_t length)
+{
+    static const struct {
+        const char *cuda, *ptx;
+    } words[] = {{"threadIdx", "%tid"},
+                 {"blockIdx", "%ctaid"},
+                 {"blockDim", "%ntid"},
+                 {"gridDim", "%nctaid"},
+                 {"warpSize", "WARP_SZ"},
+                 {"__syncthreads", "bar.sync 0"},
+                 {"__syncwarp", "bar.warp.sync"},
+                 {"__threadfence", "fence.acq_rel.gpu"},
+                 {"atomicAdd", "atom.add"},
+                 {"return", "ret"},
+                 {"goto", "bra"},
+                 {"jmp", "bra"}};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i].cuda) == length && memcmp(words[i].cuda, name, length) == 0)
+            return words[i].ptx;
+    }
+    return NULL;
+}
+
 void gd_validity_mean_name(gd_validity *check, uint32_t token, uint32_t scope, char *hint,
                            size_t capacity)
 {
@@ -131,6 +155,13 @@ void gd_validity_mean_name(gd_validity *check, uint32_t token, uint32_t scope, c
     search.digits = count_digits(search.name, search.length);
     search.meant.nearest.word = search.name;
     search.meant.nearest.bytes = search.length;
+    bool percent = *search.name == '%';
+    const char *cuda = gd_validity_of_cuda(search.name + percent, search.length - percent);
+    if (cuda) {
+        snprintf(hint, capacity, "did you mean %s?", cuda);
+        gd_validity_mend(check, token, token + 1, true, cuda);
+        return;
+    }
     show_special(&search);
     show_declared(&search);
     if (search.range != GD_PTX_NONE) {

@@ -268,7 +268,8 @@ uint32_t gd_validity_declared(const gd_ptx_module *module, uint32_t symbol)
 static uint32_t *count_uses(const gd_ptx_module *module)
 {
     uint32_t *uses = calloc((size_t)module->symbol_count + 1, 2 * sizeof *uses);
-    uint32_t *last = uses + module->symbol_count + 1; /* instruction behind the one with a use */
+    /* The instruction behind the last one with a use. */
+    uint32_t *last = uses ? uses + module->symbol_count + 1 : NULL;
 
     for (uint32_t i = 0; uses && i < module->instruction_count; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];
@@ -321,7 +322,7 @@ static void tell_group(gd_validity *check, const group *found)
     if (found->count > 1)
         snprintf(more, sizeof more,
                  found->key.kind == GD_MISTAKE_NAME    ? "; %u more like it follow"
-                 : found->key.kind == GD_MISTAKE_AGAIN ? ", and so are %u more names of this line"
+                 : found->key.kind == GD_MISTAKE_AGAIN ? ", as are %u more of its names"
                                                        : "; %u more lines need more too",
                  (unsigned)(found->count - 1));
     char text[500];

@@ -93,6 +93,9 @@ void gd_validity_mend_need(gd_validity *check, uint16_t version, uint16_t target
 __attribute__((format(printf, 3, 4))) void gd_validity_relate(gd_validity *check, uint32_t token,
                                                               const char *format, ...);
 
+/* How PTX says a word of CUDA C++; NULL: it is none. */
+const char *gd_validity_of_cuda(const char *name, uint32_t length);
+
 /* Of a name that nothing declares in a scope: the next finding has what was meant, and where that
  * is declared; `hint` says it, or is empty. */
 void gd_validity_mean_name(gd_validity *check, uint32_t token, uint32_t scope, char *hint,

@@ -444,6 +444,15 @@ static void describe_word(const gd_form_role *role, char *text, size_t capacity)
              which ? which : "");
 }
 
+/* The type that registers are declared with which hold a value. */
+static const char *name_of_register(const gd_value_type *type)
+{
+    if (type->class != CLASS_FLOAT || type->type == GD_TYPE_F16 || type->type == GD_TYPE_F16X2 ||
+        type->type == GD_TYPE_F32 || type->type == GD_TYPE_F64)
+        return type->name;
+    return type->bytes == 1 ? "b8" : type->bytes == 2 ? "b16" : type->bytes == 4 ? "b32" : "b64";
+}
+
 static void describe_role(const gd_form_role *role, char *text, size_t capacity)
 {
     const char *wider =
@@ -503,8 +512,8 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
         snprintf(text, capacity, "the multicast mask, a .b16 register");
         return;
     default:
-        snprintf(text, capacity, "%sa .%s%s register%s", vector, role->type.name, wider,
-                 is_destination(role) || role->kind == 'r' ? "" : " or constant");
+        snprintf(text, capacity, "%sa .%s%s register%s", vector, name_of_register(&role->type),
+                 wider, is_destination(role) || role->kind == 'r' ? "" : " or constant");
     }
 }
 
@@ -517,6 +526,15 @@ static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand,
         return false;
     describe(fit, operand, found, sizeof found);
     describe_role(role, expected, sizeof expected);
+    if (operand->kind == GD_OPERAND_INTEGER && role->type.class == CLASS_FLOAT && !role->vector &&
+        (role->type.type == GD_TYPE_F32 || role->type.type == GD_TYPE_F64))
+        fit->fault->lacks = GD_LACKS_FRACTION;
+    else if (role->kind == 'a' &&
+             (operand->kind == GD_OPERAND_SYMBOL ||
+              (operand->kind == GD_OPERAND_REGISTER &&
+               gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes >= 4)))
+        fit->fault->lacks = GD_LACKS_BRACKETS;
+    fit->fault->bytes = role->type.bytes;
     return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position,
                 found, expected);
 }
@@ -732,7 +750,8 @@ static bool is_overlooked_element(const fitting *fit, const gd_ptx_operand *elem
     if (element->kind == GD_OPERAND_REGISTER)
         return symbol->type == GD_TYPE_PRED;
     return element->kind == GD_OPERAND_SYMBOL && symbol->kind == GD_SYMBOL_VARIABLE &&
-           !(symbol->flags & GD_SYMBOL_ARRAY) && (is_destination(role) || role->kind == 'z') &&
+           !(symbol->flags & GD_SYMBOL_ARRAY) &&
+           (is_destination(role) || role->kind == 'z' || role->kind == 'S') &&
            (may_be_wider(role) ? gd_ptx_types[symbol->type].bytes >= bytes
                                : gd_ptx_types[symbol->type].bytes == bytes);
 }
@@ -778,8 +797,11 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
 
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end)
         count++;
-    if (count == 0 || role->type.class != CLASS_BITS || role->type.bytes % count)
+    if (count == 0 || role->type.class != CLASS_BITS)
         return false;
+    if (role->type.bytes % count)
+        return tell(fit, operand->token, "operand %u has %u elements, which make up no .%s",
+                    (unsigned)fit->position, (unsigned)count, role->type.name);
     bytes = role->type.bytes / count;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
@@ -1134,15 +1156,15 @@ static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operan
     if (several && fit->match->cube)
         return tell(fit, operand->token, "operand %u is offsets, which a cube has none of",
                     (unsigned)fit->position);
+    if (!several && fit->match->types[0].length > 4) /* .f16x2: ptxas does not look */
+        return operand->kind == GD_OPERAND_REGISTER
+                   ? gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4
+                   : is_constant(fit, operand);
     if (!several && (fit->match->dimensions == 3 || fit->match->types[1].text[0] == 's'))
         return tell(fit, operand->token,
                     "operand %u is compared with a depth, and there is none %s",
                     (unsigned)fit->position,
                     fit->match->dimensions == 3 ? "in three dimensions" : "at integer coordinates");
-    if (!several && fit->match->types[0].length > 4) /* .f16x2: ptxas does not look */
-        return operand->kind == GD_OPERAND_REGISTER
-                   ? gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4
-                   : is_constant(fit, operand);
     if (!several)
         return (is_constant(fit, operand) || operand->kind == GD_OPERAND_REGISTER) &&
                fits_fraction(fit, operand);
@@ -1420,7 +1442,8 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         break;
     }
     if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
-        operand_at(fit, index + 1)->end == operand->end)
+        (operand_at(fit, index + 1)->end == operand->end ||
+         fit->instruction->op == GD_OP_MMA)) /* ptxas does not count */
         operand = operand_at(fit, index + 1);
     return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
 }

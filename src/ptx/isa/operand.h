@@ -5,8 +5,16 @@
 #include "ptx/isa/form.h"
 
 /* What is wrong with an instruction's operands. */
+typedef enum gd_operand_lack {
+    GD_LACKS_NOTHING,
+    GD_LACKS_FRACTION, /* an integer constant stands for a number of `bytes` bytes */
+    GD_LACKS_BRACKETS  /* a register or name stands for an address */
+} gd_operand_lack;
+
 typedef struct gd_operand_fault {
     uint32_t token;
+    gd_operand_lack lacks;
+    uint8_t bytes;
     uint32_t position; /* of the operand, from 1; the more the further the form fits */
     char text
         [188]; /* "operand 2 is %u2, a register of type .u32; one of .f32 or .b32 is expected";

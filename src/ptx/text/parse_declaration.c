@@ -306,8 +306,12 @@ static bool parse_pragma(gd_parser *parser)
 /* The labels right before a list or a prototype are its names. */
 static void name_directive(gd_parser *parser, uint32_t directive)
 {
-    for (uint32_t label = parser->first_label; label < parser->module->symbol_count; label++)
-        parser->module->symbols[label].directive = directive;
+    gd_ptx_symbol *symbols = parser->module->symbols;
+
+    for (uint32_t label = parser->first_label; label < parser->module->symbol_count; label++) {
+        if (symbols[label].kind == GD_SYMBOL_LABEL)
+            symbols[label].directive = directive;
+    }
 }
 
 static bool parse_targets(gd_parser *parser, uint32_t directive, uint8_t kind)
