@@ -143,6 +143,28 @@ drawn_beside() {
 check "sequences draw by seeds of their own" drawn_beside
 unset seed
 
+# ---- chips: other limits, and no wgmma
+
+chipped() {
+    chip=$1
+    shift
+    GRIDDEP_EMULATOR_CHIP=$chip
+    export GRIDDEP_EMULATOR_CHIP
+    "$@"
+    status=$?
+    unset GRIDDEP_EMULATOR_CHIP
+    grep -q "Emulated $chip" "$work/out.json" && return $status
+}
+if [ "$GRIDDEP_DRIVER" = emulated ]; then
+    for chip in sm_100 sm_103 sm_120; do
+        check "$chip" chipped $chip parted llama3
+        rounded=fp8
+        check "$chip, 8 bits" chipped $chip agrees qwen2 --weights fp8
+        unset rounded
+        check "$chip, heads of 128, f16, two texts" chipped $chip beside f16 --ignore-stop
+    done
+fi
+
 # ---- modes, sampling, how a run ends
 
 generate llama3 -p "a kernel" -n 12 --ignore-stop
