@@ -55,7 +55,7 @@ static const char usage[] =
     "      --driver NAME           nvidia, emulated, or the path of a driver\n"
     "      --print-tokens          print numbers of tokens in place of text\n"
     "      --trace FILE            draw the launches of one step, as text; -: before the output\n"
-    "      --bench                 print times in place of text\n"
+    "      --bench                 print times in place of text, of a second run\n"
     "      --json                  print one JSON document\n"
     "  -h, --help\n";
 
@@ -354,6 +354,14 @@ static bool take(void *user, uint32_t sequence, uint32_t token)
     return !interrupted;
 }
 
+static bool drop(void *user, uint32_t sequence, uint32_t token)
+{
+    (void)user;
+    (void)sequence;
+    (void)token;
+    return !interrupted;
+}
+
 static void print_texts(const writer *out)
 {
     for (uint32_t i = 0; i < out->given->sequences; i++) {
@@ -531,6 +539,10 @@ static void run_model(const options *given, const model_config *config, tokenize
 
     weights_close(files);
     signal(SIGINT, on_interrupt);
+    if (given->bench) { /* once, so that nothing happens for the first time */
+        generation warm = {.mode = given->mode, .most = 16, .take = drop};
+        generate(of, prompts, &wanted.draw, &warm);
+    }
     if (given->trace)
         trace_step(of, prompts, &wanted.draw, given->mode, given->trace);
     generate(of, prompts, &wanted.draw, &run);
