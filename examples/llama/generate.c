@@ -150,22 +150,18 @@ static uint32_t last_step(const model *of, const loop *in, uint32_t given, gener
     return last > room ? (uint32_t)room : (uint32_t)last;
 }
 
-/* Computes the prompts, all but their last tokens; or leaves that to the steps, how many of which
- * then give tokens of the prompt. */
-static uint32_t run_prompts(loop *in, const token_list *prompts, const sampling *draw)
+uint32_t generate_start(model *of, const token_list *prompts, const sampling *draw, int32_t mode,
+                        void *stream, uint32_t *from)
 {
-    model *of = in->of;
-    uint32_t given = (uint32_t)prompts[0].count - 1;
-
     if (!of->part) {
-        model_start(of, prompts, in->from, draw, in->stream);
-        return given;
+        model_start(of, prompts, from, draw, stream);
+        return (uint32_t)prompts[0].count - 1;
     }
     for (uint32_t i = 0; i < of->sequences; i++)
-        in->from[i] = (uint32_t)prompts[i].count - 1;
-    model_start(of, prompts, in->from, draw, in->stream);
+        from[i] = (uint32_t)prompts[i].count - 1;
+    model_start(of, prompts, from, draw, stream);
     for (uint32_t i = 0; i < of->sequences; i++)
-        prompt_run(of, i, in->from[i], in->mode, in->stream);
+        prompt_run(of, i, from[i], mode, stream);
     return 0;
 }
 
@@ -187,7 +183,7 @@ void generate(model *of, const token_list *prompts, const sampling *draw, genera
         prompt_prepare(of, run->mode);
     run->count = 0;
     double begin = now(), first = 0;
-    uint32_t given = run_prompts(&in, prompts, draw), taken = 0;
+    uint32_t given = generate_start(of, prompts, draw, in.mode, in.stream, in.from), taken = 0;
     in.last = last_step(of, &in, given, run);
     for (bool more = in.last; more; taken++) {
         while (in.batches - taken < AHEAD && in.launched < in.last)

@@ -11,9 +11,10 @@
 
 #include "chat.h"
 #include "generate.h"
+#include "trace.h"
 
 typedef struct options {
-    const char *folder, *system, *driver;
+    const char *folder, *system, *driver, *trace;
     const char *texts[MOST_SEQUENCES]; /* texts, files' names, or numbers */
     char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
     uint32_t sequences;
@@ -53,7 +54,8 @@ static const char usage[] =
     "      --device N              ordinal of the device (0)\n"
     "      --driver NAME           nvidia, emulated, or the path of a driver\n"
     "      --print-tokens          print numbers of tokens in place of text\n"
-    "      --bench                 print times in place of text\n"
+    "      --trace FILE            draw the launches of one step, as text; -: before the output\n"
+    "      --bench                 print times in place of text, of a second run\n"
     "      --json                  print one JSON document\n"
     "  -h, --help\n";
 
@@ -103,6 +105,7 @@ enum {
     OPTION_DRIVER,
     OPTION_PRINT_TOKENS,
     OPTION_BENCH,
+    OPTION_TRACE,
     OPTION_JSON
 };
 
@@ -126,6 +129,7 @@ static const struct option table[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"driver", required_argument, NULL, OPTION_DRIVER},
     {"print-tokens", no_argument, NULL, OPTION_PRINT_TOKENS},
+    {"trace", required_argument, NULL, OPTION_TRACE},
     {"bench", no_argument, NULL, OPTION_BENCH},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
@@ -191,6 +195,9 @@ static void read_option(int option, options *given)
         break;
     case OPTION_PRINT_TOKENS:
         given->print_tokens = true;
+        break;
+    case OPTION_TRACE:
+        given->trace = optarg;
         break;
     case OPTION_BENCH:
         given->bench = true;
@@ -344,6 +351,14 @@ static bool take(void *user, uint32_t sequence, uint32_t token)
         out->shown = whole;
     }
     fflush(stdout);
+    return !interrupted;
+}
+
+static bool drop(void *user, uint32_t sequence, uint32_t token)
+{
+    (void)user;
+    (void)sequence;
+    (void)token;
     return !interrupted;
 }
 
@@ -524,6 +539,12 @@ static void run_model(const options *given, const model_config *config, tokenize
 
     weights_close(files);
     signal(SIGINT, on_interrupt);
+    if (given->bench) { /* once, so that nothing happens for the first time */
+        generation warm = {.mode = given->mode, .most = 16, .take = drop};
+        generate(of, prompts, &wanted.draw, &warm);
+    }
+    if (given->trace)
+        trace_step(of, prompts, &wanted.draw, given->mode, given->trace);
     generate(of, prompts, &wanted.draw, &run);
     double bytes = count_bytes(of, prompts, &run);
     if (given->json)

@@ -16,7 +16,8 @@ static griddep_error error = {.size = sizeof error};
 typedef struct layout {
     uint64_t next; /* address; the first layout begins at a number that is no address */
     uint64_t weight_bytes, cache_bytes;
-    bool eight_bits;
+    bool eight_bits;     /* all matrices */
+    bool any_eight_bits; /* that were placed */
     uint64_t sequences, capacity, rows;
 } layout;
 
@@ -36,10 +37,13 @@ static uint64_t place_weight(layout *in, uint64_t rows, uint64_t columns)
     return place(in, 2 * rows * columns);
 }
 
-static matrix place_matrix(layout *in, uint64_t rows, uint64_t columns)
+static matrix place_matrix(layout *in, bool eight_bits, uint64_t rows, uint64_t columns)
 {
-    if (!in->eight_bits)
+    if (!eight_bits)
         return (matrix){.at = place_weight(in, rows, columns)};
+    if (columns % 16)
+        fail("weights of 8 bits need rows of a multiple of 16 elements");
+    in->any_eight_bits = true;
     in->weight_bytes += rows * columns + 4 * rows;
     matrix placed = {.at = place(in, rows * columns)};
     placed.scale = place(in, 4 * rows);
@@ -65,6 +69,22 @@ static bool has_part(const weight_files *files, uint32_t index, const char *part
     return there;
 }
 
+/* Whether the file has one of the parts of a matrix in 8 bits: all of it is so then. */
+static bool has_eight_bits(const layout *in, const weight_files *files, uint32_t index,
+                           const char *const *parts)
+{
+    bool found = in->eight_bits;
+
+    for (; *parts && !found; parts++) {
+        char *name = layer_name(index, *parts);
+        found = weights_have_e4m3(files, name);
+        free(name);
+    }
+    return found;
+}
+
+#define EIGHT(...) has_eight_bits(in, files, index, (const char *const[]){__VA_ARGS__, NULL})
+
 static layer place_layer(const model_config *config, const weight_files *files, uint32_t index,
                          layout *in)
 {
@@ -74,20 +94,23 @@ static layer place_layer(const model_config *config, const weight_files *files, 
     layer at = {0};
 
     at.norm_1 = place_weight(in, 1, hidden);
-    at.qkv = place_matrix(in, model_qkv_rows(config), hidden);
+    at.qkv = place_matrix(
+        in, EIGHT("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
+        model_qkv_rows(config), hidden);
     if (config->qkv_bias)
         at.qkv_bias = place_weight(in, 1, model_qkv_rows(config));
     if (config->qk_norm) {
         at.q_norm = place_weight(in, 1, config->head_dim);
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
-    at.output = place_matrix(in, hidden, all_heads);
+    at.output = place_matrix(in, EIGHT("self_attn.o_proj.weight"), hidden, all_heads);
     if (has_part(files, index, "self_attn.o_proj.bias"))
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
-    at.gate = place_matrix(in, config->feed_forward, hidden);
-    at.up = place_matrix(in, config->feed_forward, hidden);
-    at.down = place_matrix(in, hidden, config->feed_forward);
+    bool gated = EIGHT("mlp.gate_proj.weight", "mlp.up_proj.weight");
+    at.gate = place_matrix(in, gated, config->feed_forward, hidden);
+    at.up = place_matrix(in, gated, config->feed_forward, hidden);
+    at.down = place_matrix(in, EIGHT("mlp.down_proj.weight"), hidden, config->feed_forward);
     at.k_cache = place(in, cache);
     at.v_cache = place(in, cache);
     in->cache_bytes += 2 * cache;
@@ -116,7 +139,7 @@ static prompt_places place_part(const model_config *config, layout *in)
     at.attention = place(in, 2 * in->rows * all_heads);
     at.output = place(in, 2 * in->rows * hidden);
     at.f = place(in, 2 * in->rows * wide);
-    if (in->eight_bits) {
+    if (in->any_eight_bits) {
         at.wide = place(in, 2 * hidden * most(most(wide, qkv), all_heads));
         at.wide_up = place(in, 2 * hidden * wide);
     }
@@ -137,7 +160,8 @@ static places place_all(const model_config *config, const weight_files *files, l
     if (config->tied && !in->eight_bits)
         at.head.at = at.embedding;
     else
-        at.head = place_matrix(in, vocabulary, hidden);
+        at.head = place_matrix(in, in->eight_bits || weights_have_e4m3(files, "lm_head.weight"),
+                               vocabulary, hidden);
     for (uint32_t i = 0; i < config->layers; i++)
         layers[i] = place_layer(config, files, i, in);
     at.rotary = place(in, in->capacity * config->head_dim * sizeof(float));
@@ -184,6 +208,9 @@ static void upload(model *of, const weight_files *files, const char *name, eleme
 {
     tensor from = weights_find(files, name, rows, columns);
     uint64_t bytes = 2 * (rows ? rows : 1) * columns;
+    if (from.type == ELEMENT_E4M3)
+        fail("%s: tensor %s has 8 bits, which only matrices of layers and head may have", from.file,
+             name);
     void *converted = NULL;
 
     if (from.type != type) {
@@ -205,8 +232,24 @@ static void upload_part(model *of, const weight_files *files, element type, uint
     free(name);
 }
 
+/* Rows of 8 bits with their scales, as the file has them. */
+static void upload_eight_bits(model *of, const weight_files *files, const char *name, uint64_t rows,
+                              uint64_t columns, const matrix *to, uint64_t first)
+{
+    tensor from = weights_find(files, name, rows, columns);
+    float *scales = allocate(rows, sizeof *scales);
+
+    weights_scales(files, name, rows, scales);
+    check(griddep_memory_write(of->runtime, to->at + first * columns, from.data, rows * columns,
+                               NULL, &error),
+          &error, name);
+    check(griddep_memory_write(of->runtime, to->scale + 4 * first, scales, 4 * rows, NULL, &error),
+          &error, name);
+    free(scales);
+}
+
 /* Rows of a matrix from row `first` on. For 8 bits they go to the device in 16, and are rounded
- * there. */
+ * there, unless the file has them so. */
 static void upload_matrix(model *of, const weight_files *files, element type, const char *name,
                           uint64_t rows, uint64_t columns, const matrix *to, uint64_t first)
 {
@@ -214,6 +257,10 @@ static void upload_matrix(model *of, const weight_files *files, element type, co
 
     if (!to->scale) {
         upload(of, files, name, type, rows, columns, to->at + 2 * first * columns);
+        return;
+    }
+    if (weights_have_e4m3(files, name)) {
+        upload_eight_bits(of, files, name, rows, columns, to, first);
         return;
     }
     griddep_launch_config shape = {.grid = {(uint32_t)rows}, .block = {256}};
@@ -331,8 +378,6 @@ model *model_load(const model_config *config, const weight_files *files,
                  .capacity = options->capacity,
                  .rows = options->rows};
 
-    if (options->eight_bits && (config->hidden % 16 || config->feed_forward % 16))
-        fail("weights of 8 bits need rows of a multiple of 16 elements");
     of->config = config;
     of->type = options->type;
     of->runtime = runtime;
@@ -342,6 +387,8 @@ model *model_load(const model_config *config, const weight_files *files,
     of->device.size = sizeof of->device;
     check(griddep_runtime_get_info(runtime, &of->device, &error), &error, "the device");
     place_all(config, files, layers, &in);
+    if (in.any_eight_bits)
+        of->type = ELEMENT_BF16; /* which the kernels for 8 bits go with */
     allocate_all(of, &in);
     in.next = of->memory;
     of->at = place_all(config, files, layers, &in);

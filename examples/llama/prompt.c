@@ -1,8 +1,8 @@
-/* Prompts. A part of `rows` tokens goes through the layers at once: products by gemm_* on the tensor
- * cores, attention by attention_prefill_*, which sees what the parts before it left in the cache. So
- * memory is bounded by a part. Weights of 8 bits become 16 for a product, in memory that the next
- * product uses again. The last layer ends with its keys and values: the token behind the prompt
- * goes through a decode step, with the prompt's last one. */
+/* Prompts. A part of `rows` tokens goes through the layers at once: products by gemm_* on the
+ * tensor cores, attention by attention_prefill_*, which sees what the parts before it left in the
+ * cache. So memory is bounded by a part. Weights of 8 bits become 16 for a product, in memory that
+ * the next product uses again. The last layer ends with its keys and values: the prompt's last
+ * token goes through a decode step. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

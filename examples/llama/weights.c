@@ -141,7 +141,7 @@ static uint64_t whole(const tensor *of, const char *name, const json_t *value)
 
 static void read_type(tensor *of, const char *name, const json_t *entry)
 {
-    static const char *const names[] = {"BF16", "F16", "F32"};
+    static const char *const names[] = {"BF16", "F16", "F32", "F8_E4M3"};
 
     of->type_name = json_string_value(json_object_get(entry, "dtype"));
     if (!of->type_name)
@@ -151,8 +151,13 @@ static void read_type(tensor *of, const char *name, const json_t *entry)
         if (!strcmp(of->type_name, names[i]))
             of->type = (element)i;
     if (of->type == ELEMENT_OTHER)
-        fail("%s: tensor %s is of type %s; BF16, F16 and F32 are read", of->file, name,
+        fail("%s: tensor %s is of type %s; BF16, F16, F32 and F8_E4M3 are read", of->file, name,
              of->type_name);
+}
+
+static uint64_t element_bytes(element type)
+{
+    return type == ELEMENT_F32 ? 4 : type == ELEMENT_E4M3 ? 1 : 2;
 }
 
 /* The tensor as its header describes it, within its file. */
@@ -180,7 +185,7 @@ static tensor read_tensor(const weight_files *files, const char *name)
     of.data = files->starts[index] + from;
     of.bytes = to - from;
     of.rank = (uint32_t)json_array_size(shape);
-    uint64_t bytes = of.type == ELEMENT_F32 ? 4 : 2;
+    uint64_t bytes = element_bytes(of.type);
     for (uint32_t i = 0; i < of.rank; i++) {
         uint64_t size = whole(&of, name, json_array_get(shape, i));
         if (i < 4)
@@ -193,6 +198,11 @@ static tensor read_tensor(const weight_files *files, const char *name)
         fail("%s: tensor %s has %" PRIu64 " bytes, its shape needs %" PRIu64, of.file, name,
              of.bytes, bytes);
     return of;
+}
+
+bool weights_have_e4m3(const weight_files *files, const char *name)
+{
+    return weights_have(files, name) && read_tensor(files, name).type == ELEMENT_E4M3;
 }
 
 tensor weights_find(const weight_files *files, const char *name, uint64_t rows, uint64_t columns)
@@ -252,6 +262,37 @@ static float widen(element type, uint16_t bits)
     return (float)(bits & 0x8000 ? -size : size);
 }
 
+/* An element that has more than 8 bits. */
+static float tensor_number(const tensor *from, uint64_t index)
+{
+    float value;
+    uint16_t half;
+
+    if (from->type == ELEMENT_F32) {
+        memcpy(&value, from->data + 4 * index, sizeof value);
+        return value;
+    }
+    memcpy(&half, from->data + 2 * index, sizeof half);
+    return widen(from->type, half);
+}
+
+void weights_scales(const weight_files *files, const char *name, uint64_t rows, float *scales)
+{
+    char *scale_name = format_text("%s_scale", name);
+
+    if (!weights_have(files, scale_name))
+        fail("tensor %s has 8 bits, and there is no %s; scales of blocks are not read", name,
+             scale_name);
+    tensor from = read_tensor(files, scale_name);
+    uint64_t count = from.bytes / element_bytes(from.type);
+    if (from.type == ELEMENT_E4M3 || (count != 1 && count != rows))
+        fail("%s: tensor %s is neither one number nor one for each of %" PRIu64 " rows", from.file,
+             scale_name, rows);
+    for (uint64_t i = 0; i < rows; i++)
+        scales[i] = tensor_number(&from, count == 1 ? 0 : i);
+    free(scale_name);
+}
+
 void tensor_convert(const tensor *from, element to, void *target)
 {
     uint16_t *out = target;
@@ -260,17 +301,10 @@ void tensor_convert(const tensor *from, element to, void *target)
         memcpy(target, from->data, from->bytes);
         return;
     }
-    uint64_t count = from->bytes / (from->type == ELEMENT_F32 ? 4 : 2);
+    uint64_t count = from->bytes / element_bytes(from->type);
     for (uint64_t i = 0; i < count; i++) {
-        float value;
+        float value = tensor_number(from, i);
         uint32_t bits;
-        if (from->type == ELEMENT_F32) {
-            memcpy(&value, from->data + 4 * i, sizeof value);
-        } else {
-            uint16_t half;
-            memcpy(&half, from->data + 2 * i, sizeof half);
-            value = widen(from->type, half);
-        }
         memcpy(&bits, &value, sizeof bits);
         out[i] = to == ELEMENT_BF16 ? round_bf16(bits) : round_f16(value);
     }

@@ -4,7 +4,13 @@
 
 #include "common.h"
 
-typedef enum element { ELEMENT_BF16, ELEMENT_F16, ELEMENT_F32, ELEMENT_OTHER } element;
+typedef enum element {
+    ELEMENT_BF16,
+    ELEMENT_F16,
+    ELEMENT_F32,
+    ELEMENT_E4M3,
+    ELEMENT_OTHER
+} element;
 
 typedef struct tensor {
     const unsigned char *data; /* in a mapped file */
@@ -24,6 +30,13 @@ void weights_close(weight_files *files);
 
 /* Whether a tensor is there. */
 bool weights_have(const weight_files *files, const char *name);
+
+/* Whether a tensor is there and has elements of 8 bits. */
+bool weights_have_e4m3(const weight_files *files, const char *name);
+
+/* The scales of a matrix of 8 bits, one for each of its rows: "NAME_scale", which has as many
+ * elements, or one for all rows. */
+void weights_scales(const weight_files *files, const char *name, uint64_t rows, float *scales);
 
 /* A tensor of that shape, rows 0 for a vector; the program ends where it is missing or otherwise.
  * */

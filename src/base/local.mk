@@ -16,6 +16,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/status.c %D%/status.def \
 	%D%/table.c %D%/table.h \
 	%D%/plural.h \
+	%D%/profiles.def \
 	%D%/text.c %D%/text.h \
 	%D%/trust.c %D%/trust.h \
 	%D%/unpack.h \

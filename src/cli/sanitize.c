@@ -160,6 +160,8 @@ int gd_command_sanitize(int argc, char **argv)
          "eager, lazy or random:SEED; a chain: once or several times", &request.schedules, 0, 0},
         {GD_OPTION_TEXT, "model", "MODEL", "contract (the default) or observed",
          (void *)&request.emulation.model, 0, 0},
+        {GD_OPTION_TEXT, "chip", "CHIP", "sm_90 (the default), sm_100, sm_103 or sm_120",
+         (void *)&request.emulation.chip, 0, 0},
         {GD_OPTION_COUNT, "multiprocessors", "N", "multiprocessors of the device (4)",
          &request.emulation.multiprocessors, 1, 1024},
         {GD_OPTION_TEXT, "check", "LIST", "what is checked (all)", (void *)&request.checks, 0, 0},

@@ -1838,6 +1838,74 @@ START_TEST(refused_modules_are_told)
 }
 END_TEST
 
+/* GRIDDEP_EMULATOR_CHIP: limits, the targets that are taken, and what fits a multiprocessor. */
+static const struct chip {
+    const char *name;
+    int capability, shared, threads, ctas;
+    const char *taken, *refused; /* targets */
+} chips[] = {
+    {"sm_100", 100, 227 * 1024, 2048, 32, "sm_100a", "sm_103"},
+    {"sm_103", 103, 227 * 1024, 2048, 32, "sm_100f", "sm_90a"},
+    {"sm_120", 120, 99 * 1024, 1536, 24, "sm_120", "sm_100f"},
+};
+
+static gd_CUresult load_for(const char *target, gd_CUmodule *loaded)
+{
+    char text[256];
+
+    snprintf(text, sizeof text,
+             ".version 9.0\n.target %s\n.address_size 64\n.visible .entry k()\n{ ret; }\n", target);
+    return cuModuleLoadData(loaded, text);
+}
+
+static int ask(gd_CUdevice_attribute attribute)
+{
+    int value = 0;
+
+    ck_good(cuDeviceGetAttribute(&value, attribute, 0));
+    return value;
+}
+
+START_TEST(other_chips)
+{
+    const struct chip *chip = &chips[_i];
+    char name[64], expected[64];
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+    int blocks = 0;
+
+    setenv("GRIDDEP_EMULATOR_CHIP", chip->name, 1);
+    setup();
+    ck_good(cuDeviceGetName(name, sizeof name, 0));
+    snprintf(expected, sizeof expected, "Emulated %s", chip->name);
+    ck_assert_str_eq(name, expected);
+    ck_assert_int_eq(10 * ask(GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                         ask(GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                     chip->capability);
+    ck_assert_int_eq(ask(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), chip->shared);
+    ck_assert_int_eq(ask(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+                     chip->shared + 1024);
+    ck_assert_int_eq(ask(GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR), chip->threads);
+    ck_assert_int_eq(ask(GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR), chip->ctas);
+    ck_assert_int_ne(load_for(chip->refused, &loaded), GD_CUDA_SUCCESS);
+    ck_good(load_for("sm_90", &loaded));
+    ck_good(load_for(chip->taken, &loaded));
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, 0));
+    ck_assert_int_eq(blocks, chip->ctas);
+    ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 512, 0));
+    ck_assert_int_eq(blocks, chip->threads / 512);
+    ck_good(cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                               chip->shared));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, (unsigned)chip->shared, NULL, NULL, NULL));
+    ck_assert_int_ne(cuFuncSetAttribute(function,
+                                        GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        chip->shared + 1),
+                     GD_CUDA_SUCCESS);
+    ck_good(cuCtxSynchronize());
+}
+END_TEST
+
 /* A setting that cannot be read, or that nobody reads, ends cuInit with its name; once it is gone,
  * cuInit succeeds. */
 START_TEST(settings_are_known_or_refused)
@@ -1859,6 +1927,7 @@ START_TEST(settings_are_known_or_refused)
          "it may be eager, lazy, or random:SEED"},
         {"GRIDDEP_EMULATOR_MULTIPROCESSORS", "1025", "it may be a number from 1 to 1024"},
         {"GRIDDEP_EMULATOR_MEMORY", "1023K", "it may be bytes from 1M"},
+        {"GRIDDEP_EMULATOR_CHIP", "sm_89", "it may be sm_90, sm_100, sm_103 or sm_120"},
         {"GRIDDEP_EMULATOR_STEPS", "1e9", "it may be a number from 0"},
     };
     const char *words = "";
@@ -2279,6 +2348,7 @@ int main(void)
         edges_are_checked, graphs_nest_and_change, kernel_nodes_have_attributes,
         captures_fork_and_join, captures_forbid_what_they_must);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
+    tcase_add_loop_test(loops, other_chips, 0, (int)(sizeof chips / sizeof *chips));
     tcase_add_loop_test(loops, wide_register_parameters_are_refused, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);

@@ -90,6 +90,11 @@ done
 check "make wide" small make "$work/wide" llama3 layers=1 heads=8 kv_heads=1 hidden=136
 check "eight heads to a key head" agrees wide
 
+for scale in tensor row; do
+    check "make 8 bits, a scale a $scale" small make "$work/e4m3_$scale" llama3 eight_bits=$scale
+    check "a file of 8 bits, a scale a $scale" agrees e4m3_$scale
+done
+
 # ---- prompts in parts
 
 long="the quick brown fox jumps over the lazy dog and a kernel that waits for the one before it ends,
@@ -105,6 +110,7 @@ for folder in llama3 qwen3 f16; do
     check "$folder: a prompt in parts agrees with float64" parted $folder
 done
 check "eight heads to a key head, a prompt in parts" parted wide
+check "a file of 8 bits, a prompt in parts" parted e4m3_row
 rounded=fp8
 check "8 bits, a prompt in parts" parted llama3 --weights fp8
 unset rounded
@@ -143,6 +149,28 @@ drawn_beside() {
 check "sequences draw by seeds of their own" drawn_beside
 unset seed
 
+# ---- chips: other limits, and no wgmma
+
+chipped() {
+    chip=$1
+    shift
+    GRIDDEP_EMULATOR_CHIP=$chip
+    export GRIDDEP_EMULATOR_CHIP
+    "$@"
+    status=$?
+    unset GRIDDEP_EMULATOR_CHIP
+    grep -q "Emulated $chip" "$work/out.json" && return $status
+}
+if [ "$GRIDDEP_DRIVER" = emulated ]; then
+    for chip in sm_100 sm_103 sm_120; do
+        check "$chip" chipped $chip parted llama3
+        rounded=fp8
+        check "$chip, 8 bits" chipped $chip agrees qwen2 --weights fp8
+        unset rounded
+        check "$chip, heads of 128, f16, two texts" chipped $chip beside f16 --ignore-stop
+    done
+fi
+
 # ---- modes, sampling, how a run ends
 
 generate llama3 -p "a kernel" -n 12 --ignore-stop
@@ -156,6 +184,18 @@ printf 'a kernel' >"$work/prompt.txt"
 check "text from a file" same_tokens "$greedy" llama3 -f "$work/prompt.txt" -n 12 --ignore-stop
 check "top-k 1 is greedy" same_tokens "$greedy" llama3 -p "a kernel" -n 12 --ignore-stop \
     --temperature 2 --top-k 1
+
+# The picture has a line a launch, and the text is what it is without.
+pictured() {
+    generate llama3 -p "a kernel" -n 12 --ignore-stop --trace "$work/picture" || return 1
+    cat "$work/picture"
+    [ "$(field "$work/out.json" tokens)" = "$greedy" ] && grep -q '14 launches' "$work/picture" &&
+        [ "$(grep -c '^attention_decode_bf16.*#' "$work/picture")" -eq 2 ] &&
+        [ "$(wc -l <"$work/picture")" -eq 18 ]
+}
+check "a picture of a step" pictured
+check "no room for a picture" refuses "--trace runs two steps" llama3 -p "a kernel" --context \
+    "$(echo "$prompt" | tr , '\n' | wc -l)" --trace -
 
 set -- llama3 -p "a kernel" -n 12 --ignore-stop --temperature 1.5 --repetition-penalty 1.3 --seed
 generate "$@" 5
@@ -286,6 +326,11 @@ weights "offsets beyond the file" "the file is truncated, or its header wrong" \
 weights "a type that is not read" "is of type I8" 'b[:] = b.replace(b"\"BF16\"", b"\"I8\"  ")'
 weights "a shape that the bytes do not have" "its shape needs" \
     'b[:] = b.replace(b"[384, 128]", b"[384, 129]", 1)'
+"$python" -c "import sys
+b = open(sys.argv[1], 'rb').read()
+open(sys.argv[2], 'wb').write(b.replace(b'0.self_attn.o_proj.weight_scale', b'0.self_attn.o_proj.weight_scalf'))" \
+    "$work/e4m3_row/model.safetensors" "$work/broken/model.safetensors"
+check "8 bits without their scales" refuses "and there is no" broken -p a -n 1
 rm "$work/broken/model.safetensors"
 check "no weights" refuses "has neither model.safetensors nor" broken -p a
 check "no folder" refuses "config.json: No such file" nowhere -p a

@@ -5,7 +5,8 @@ float64. Nothing but Python's own library is needed.
     small.py judge FOLDER PROMPT TOKENS [fp8]    holds generated tokens against float64; fp8: of a
                                                  model whose matrices are rounded to e4m3
 
-FAMILY: llama2, llama3, mistral, qwen2, qwen3. Keys: seed, dtype (BF16, F16, F32), layers, hidden,
+FAMILY: llama2, llama3, mistral, qwen2, qwen3. Keys: seed, dtype (BF16, F16, F32), eight_bits (tensor,
+row: the layers' matrices in F8_E4M3, with a scale for each of these), layers, hidden,
 feed_forward, heads, kv_heads, head_dim, tied (0, 1), shards, vocabulary.
 judge reads lists of numbers; each token must be as likely as the likeliest one within the precision
 of bf16, given the tokens before it. It prints how many of them left no choice.
@@ -42,6 +43,23 @@ UNPACK = {
     "F16": lambda data: list(struct.unpack("<%de" % (len(data) // 2), data)),
     "F32": lambda data: list(struct.unpack("<%df" % (len(data) // 4), data)),
 }
+
+
+def e4m3_values():
+    """The magnitudes, by their seven bits."""
+    return [math.ldexp(code & 7, -9) if code < 8 else math.ldexp(8 + (code & 7), (code >> 3) - 10)
+            for code in range(127)]
+
+
+E4M3 = e4m3_values()
+E4M3_CODE = {value: code for code, value in enumerate(E4M3)}
+
+
+def from_e4m3(byte):
+    return -E4M3[byte & 127] if byte & 128 else E4M3[byte & 127]
+
+
+UNPACK["F8_E4M3"] = lambda data: [from_e4m3(byte) for byte in data]
 
 
 # ---- tokenizers ----
@@ -231,14 +249,37 @@ def random_values(name, shape, generator):
 def write_tensors(path, tensors, dtype):
     header, data = {"__metadata__": {"format": "pt"}}, b""
     for name, (shape, values) in tensors.items():
-        packed = PACK[dtype](values)
-        header[name] = {"dtype": dtype, "shape": list(shape),
+        own = "F8_E4M3" if isinstance(values, bytes) else \
+            "F32" if name.endswith("_scale") else dtype
+        packed = values if isinstance(values, bytes) else PACK[own](values)
+        header[name] = {"dtype": own, "shape": list(shape),
                         "data_offsets": [len(data), len(data) + len(packed)]}
         data += packed
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def to_eight_bits(tensors, kind):
+    """The layers' matrices by the scale of a row or of the tensor, and the scales."""
+    out = {}
+    for name, (shape, values) in tensors.items():
+        if not name.endswith("_proj.weight"):
+            out[name] = (shape, values)
+            continue
+        width = shape[1] if kind == "row" else len(values)
+        scales, data = [], bytearray()
+        for i in range(0, len(values), width):
+            part = values[i : i + width]
+            scale = to_f32(max(map(abs, part)) / 448.0) or 1.0
+            scales.append(scale)
+            for value in part:
+                rounded = round_e4m3(value / scale)
+                data.append(E4M3_CODE[abs(rounded)] | (128 if rounded < 0 else 0))
+        out[name] = (shape, bytes(data))
+        out[name + "_scale"] = ((len(scales), 1) if kind == "row" else (1,), scales)
+    return out
 
 
 def make(folder, family, keys):
@@ -251,6 +292,8 @@ def make(folder, family, keys):
     generator = random.Random(int(keys.get("seed", 1)))
     tensors = {name: (shape, random_values(name, shape, generator))
                for name, shape in shapes(config).items()}
+    if "eight_bits" in keys:
+        tensors = to_eight_bits(tensors, keys["eight_bits"])
     dtype, shards = keys.get("dtype", "BF16"), int(keys.get("shards", 1))
     if shards == 1:
         write_tensors(os.path.join(folder, "model.safetensors"), tensors, dtype)
@@ -285,12 +328,18 @@ def read_tensors(folder, eight_bits):
                 continue
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
             values = UNPACK[entry["dtype"]](data[begin:end])
-            if entry["dtype"] == "F32" or eight_bits:  # the program rounds these
+            if (entry["dtype"] == "F32" and not name.endswith("_scale")) or (
+                    eight_bits and entry["dtype"] != "F8_E4M3"):  # the program rounds these
                 values = [from_bf16(to_bf16(value)) for value in values]
             shape = entry["shape"]
             if len(shape) == 2:
                 values = [values[i * shape[1] : (i + 1) * shape[1]] for i in range(shape[0])]
             tensors[name] = values
+    for name in [name for name in tensors if name.endswith("_scale")]:
+        scales = [row[0] if isinstance(row, list) else row for row in tensors.pop(name)]
+        matrix = tensors[name[: -len("_scale")]]
+        for i, row in enumerate(matrix):
+            matrix[i] = [value * scales[i if len(scales) > 1 else 0] for value in row]
     return tensors
 
 

@@ -1,23 +1,27 @@
 """Holds the program against Hugging Face Transformers, where that is installed (a GPU machine).
 
-    transformers_judge.py agree LLAMA             random small models of each family, saved by
-                                                  Transformers: 256 greedy tokens each, judged by
-                                                  Transformers' logits in float32
-    transformers_judge.py bench LLAMA [OPTION]... times a model of Llama-3.2-1B's shape, with random
-                                                  weights, at contexts 512 and 4096; options go to
-                                                  the program
+    transformers_judge.py agree LLAMA
+        random small models of each family, saved by Transformers: 256 greedy tokens each behind a
+        prompt in parts, judged by Transformers' logits in float32
+    transformers_judge.py bench LLAMA [OPTION]...
+        times a model of Llama-3.2-1B's shape, with random weights, at contexts 512 and 4096;
+        options go to the program
+    transformers_judge.py prompt LLAMA
+        the same model's time to the first token, of 512 to 8192 tokens, beside PyTorch's compiled
+        forward; and steps of 1 to 8 sequences
+    transformers_judge.py attention GRIDDEP [TOKENS]...
+        attention_prefill_bf16 beside PyTorch's scaled_dot_product_attention, causal, 32 heads at 8
 
 A token agrees when its logit is within the precision of bf16 of the largest one, given all tokens
 before it; 0.1 of the root mean square of all logits is that precision.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
-
-import torch
-import transformers
+import time
 
 SHAPE = dict(hidden_size=256, intermediate_size=640, num_hidden_layers=3, num_attention_heads=4,
              num_key_value_heads=2, vocab_size=1000, max_position_embeddings=2048,
@@ -25,6 +29,14 @@ SHAPE = dict(hidden_size=256, intermediate_size=640, num_hidden_layers=3, num_at
              pad_token_id=0)
 LLAMA3_ROPE = dict(rope_type="llama3", factor=32.0, low_freq_factor=1.0, high_freq_factor=4.0,
                    original_max_position_embeddings=128)
+
+
+try:
+    import torch
+    import transformers
+except ImportError as problem:
+    torch = transformers = None
+    missing = problem
 
 
 def families():
@@ -73,8 +85,8 @@ def agree(llama):
         for dtype in (torch.bfloat16, torch.float16):
             with tempfile.TemporaryDirectory() as folder:
                 model = make(config, folder, dtype)
-                prompt = torch.randint(3, 1000, (37,)).tolist()
-                tokens = run(llama, folder, prompt, 256)["tokens"]
+                prompt = torch.randint(3, 1000, (301,)).tolist()
+                tokens = run(llama, folder, prompt, 256, "--part", "128")["tokens"]
                 with torch.no_grad():
                     logits = model.cuda()(torch.tensor([prompt + tokens]).cuda()).logits[0].cpu()
             rows = logits[len(prompt) - 1 : len(prompt) - 1 + len(tokens)].double()
@@ -90,18 +102,25 @@ def agree(llama):
     return 1 if failed else 0
 
 
-def bench(llama, options):
-    config = transformers.LlamaConfig(
+def one_billion():
+    return transformers.LlamaConfig(
         hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32,
         num_key_value_heads=8, head_dim=64, vocab_size=128256, max_position_embeddings=131072,
         rope_theta=500000.0, rope_scaling=LLAMA3_ROPE, tie_word_embeddings=True)
+
+
+def save_random(folder):
+    torch.manual_seed(1)
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device("cuda"):
+        model = transformers.AutoModelForCausalLM.from_config(one_billion())
+    model.save_pretrained(folder, safe_serialization=True)
+    return model
+
+
+def bench(llama, options):
     with tempfile.TemporaryDirectory() as folder:
-        torch.manual_seed(1)
-        torch.set_default_dtype(torch.bfloat16)
-        with torch.device("cuda"):
-            model = transformers.AutoModelForCausalLM.from_config(config)
-        model.save_pretrained(folder, safe_serialization=True)
-        del model
+        save_random(folder)
         torch.cuda.empty_cache()
         for length in (496, 4080):
             tokens = torch.randint(3, 128000, (length,)).tolist()
@@ -113,7 +132,108 @@ def bench(llama, options):
     return 0
 
 
+def median_time(function, repeats=15):
+    """Milliseconds of a call that ends on the device."""
+    times = []
+    for _ in range(repeats + 3):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        function()
+        torch.cuda.synchronize()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return sorted(times[3:])[repeats // 2]
+
+
+def prompt(llama):
+    with tempfile.TemporaryDirectory() as folder:
+        model = save_random(folder)
+        compiled = torch.compile(lambda ids: model(ids, logits_to_keep=1).logits.argmax(-1))
+        theirs = {}
+        for length in (512, 2048, 8192):
+            ids = torch.randint(3, 128000, (1, length)).cuda()
+            with torch.no_grad():
+                theirs[length] = median_time(lambda ids=ids: compiled(ids))
+        del model, compiled
+        torch.cuda.empty_cache()
+        for length, their_time in theirs.items():
+            tokens = torch.randint(3, 128000, (length,)).tolist()
+            for part in (512, 2048):
+                ours = sorted(run(llama, folder, tokens, 1, "--bench", "--part", str(part))
+                              ["first_us"] for _ in range(5))[2] / 1e3
+                print("%5d tokens, parts of %4d  %7.2f ms to the first, PyTorch compiled %7.2f"
+                      % (length, part, ours, their_time))
+        for count in (1, 2, 4, 8):
+            texts = []
+            for _ in range(count - 1):
+                texts += ["--tokens", ",".join(map(str, torch.randint(3, 128000, (496,)).tolist()))]
+            told = run(llama, folder, torch.randint(3, 128000, (496,)).tolist(), 64, "--bench",
+                       *texts)
+            print("%d sequences  %.1f us a step" % (count, told["token_us"]))
+    return 0
+
+
+def attention_chain(tokens, head_dim, launches=8, heads=32, kv_heads=8):
+    """A chain file: each attention's output is the next one's queries."""
+    queries, cache = tokens * heads * head_dim, tokens * kv_heads * head_dim
+    lines = ["name: attention of %d tokens, heads of %d" % (tokens, head_dim), "buffers:",
+             "  - {name: first, type: u32, count: 1}"]
+    for name, count in [("k", cache), ("v", cache)] + [("y%d" % i, queries)
+                                                       for i in range(launches + 1)]:
+        random = ", random: {seed: 1, distribution: normal, deviation: 1}"
+        lines.append("  - {name: %s, type: bf16, count: %d%s}"
+                     % (name, count, random if name in ("k", "v", "y0") else ""))
+    lines.append("launches:")
+    for i in range(launches):
+        lines += ["  - kernel: attention_prefill_bf16",
+                  "    grid: [%d, %d, 1]" % (heads, (tokens + 127) // 128),
+                  "    block: [128]", "    shared: %d" % (768 * head_dim), "    arguments:"]
+        lines += ["      - {%s}" % argument for argument in (
+            "buffer: y%d, access: read" % i, "buffer: k, access: read", "buffer: v, access: read",
+            "buffer: first, access: read", "u64: 0", "buffer: y%d, access: write" % (i + 1),
+            "u32: %d" % tokens, "u32: %d" % kv_heads, "u32: %d" % head_dim, "u32: %d" % tokens,
+            "f32: %.9g" % head_dim ** -0.5)]
+    return "\n".join(lines) + "\n", launches
+
+
+def time_chain(griddep, tokens, head_dim):
+    """Microseconds of an attention, the fastest mode's."""
+    text, launches = attention_chain(tokens, head_dim)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "attention.yaml")
+        with open(path, "w") as file:
+            file.write(text)
+        done = subprocess.run([griddep, "run", path, "--json"], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr or done.stdout)
+    return min(mode["timing"]["median_us"] for mode in json.loads(done.stdout)["modes"]) / launches
+
+
+def attention(griddep, sizes):
+    for tokens in sizes or (512, 2048, 4096, 8192):
+        for head_dim in (64, 128):
+            work = 2 * 32 * head_dim * tokens * (tokens + 1)  # multiplications and additions
+            ours = time_chain(griddep, tokens, head_dim)
+            line = "%5d tokens, heads of %3d: %8.1f us, %6.1f TFLOP/s" % (
+                tokens, head_dim, ours, work / ours / 1e6)
+            if torch:
+                q, k, v = (torch.randn(1, heads, tokens, head_dim, dtype=torch.bfloat16).cuda()
+                           for heads in (32, 8, 8))
+                theirs = 1e3 * median_time(
+                    lambda q=q, k=k, v=v: [torch.nn.functional.scaled_dot_product_attention(
+                        q, k, v, is_causal=True, enable_gqa=True) for _ in range(8)]) / 8
+                line += "; PyTorch %8.1f us, %.2f of its speed" % (theirs, theirs / ours)
+            print(line)
+    return 0
+
+
 def main(arguments):
+    if len(arguments) >= 2 and arguments[0] == "attention":
+        return attention(arguments[1], [int(size) for size in arguments[2:]])
+    if not torch:
+        print("skipped: %s" % missing)
+        return 77
+    if len(arguments) == 2 and arguments[0] == "prompt":
+        return prompt(arguments[1])
     if len(arguments) == 2 and arguments[0] == "agree":
         return agree(arguments[1])
     if len(arguments) >= 2 and arguments[0] == "bench":

@@ -14,6 +14,7 @@ const char *gd_emulation_setting(const gd_emulation *emulation)
 {
     return emulation->schedule != NULL       ? "schedule"
            : emulation->model != NULL        ? "model"
+           : emulation->chip != NULL         ? "chip"
            : emulation->multiprocessors != 0 ? "multiprocessors"
                                              : NULL;
 }
@@ -34,15 +35,24 @@ bool gd_emulation_is_schedule(const char *text)
 int gd_emulation_check(const gd_emulation *emulation)
 {
     static const char *const models[] = {"contract", "observed"};
+    static const char *const chips[] = {
+#define GD_PROFILE(capability, shared, threads, ctas) "sm_" #capability,
+#include "base/profiles.def"
+#undef GD_PROFILE
+    };
     size_t index = 0;
     if (emulation->schedule != NULL && !gd_emulation_is_schedule(emulation->schedule))
         return gd_message_error(
             GD_EXIT_USAGE,
             "--schedule is eager, lazy, or random: with a number behind it (random:7), not '%s'",
             emulation->schedule);
-    return emulation->model != NULL
-               ? gd_options_choose("model", emulation->model, models, 2, &index)
-               : 0;
+    int code = emulation->model != NULL
+                   ? gd_options_choose("model", emulation->model, models, 2, &index)
+                   : 0;
+    return code == 0 && emulation->chip != NULL
+               ? gd_options_choose("chip", emulation->chip, chips, sizeof chips / sizeof *chips,
+                                   &index)
+               : code;
 }
 
 int gd_emulation_set(const char *variable, const char *value)
@@ -60,6 +70,8 @@ static int set_variables(const gd_emulation *emulation)
         code = gd_emulation_set("GRIDDEP_EMULATOR_SCHEDULE", emulation->schedule);
     if (code == 0 && emulation->model != NULL)
         code = gd_emulation_set("GRIDDEP_EMULATOR_MODEL", emulation->model);
+    if (code == 0 && emulation->chip != NULL)
+        code = gd_emulation_set("GRIDDEP_EMULATOR_CHIP", emulation->chip);
     if (code != 0 || emulation->multiprocessors == 0)
         return code;
     snprintf(number, sizeof(number), "%llu", (unsigned long long)emulation->multiprocessors);

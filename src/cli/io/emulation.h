@@ -11,7 +11,7 @@
 typedef struct gd_emulation {
     bool wanted;          /* --emulate */
     const char *schedule; /* NULL: not given, as for the others */
-    const char *model;
+    const char *model, *chip;
     uint64_t multiprocessors; /* 0 */
 } gd_emulation;
 
@@ -36,6 +36,13 @@ typedef struct gd_emulation {
          "MODEL",                                                                                  \
          "emulated driver: contract or observed",                                                  \
          (void *)&(emulation)->model,                                                              \
+         0,                                                                                        \
+         0},                                                                                       \
+        {GD_OPTION_TEXT,                                                                           \
+         "chip",                                                                                   \
+         "CHIP",                                                                                   \
+         "emulated driver: sm_90, sm_100, sm_103 or sm_120",                                       \
+         (void *)&(emulation)->chip,                                                               \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \

@@ -243,6 +243,18 @@ static gd_CUresult tell_result(gd_CUresult result, const char **text, bool words
 
 /* ---- settings ---- */
 
+static const gd_profile profiles[] = {
+#define GD_PROFILE(capability, shared, threads, ctas)                                              \
+    {"sm_" #capability, capability, shared, threads, ctas, GD_CHIP_SHARED_##capability},
+#include "base/profiles.def"
+#undef GD_PROFILE
+};
+
+const gd_profile *gd_device_chip(void)
+{
+    return gd_the_device.settings.chip ? gd_the_device.settings.chip : profiles;
+}
+
 /* A setting that cannot be read: false. */
 static bool refuse_setting(const char *name, const char *text)
 {
@@ -292,6 +304,19 @@ static bool read_schedule(gd_settings *settings)
     errno = 0;
     settings->seed = strtoull(text + 7, &end, 0);
     return (!errno && !*end) || refuse_setting("GRIDDEP_EMULATOR_SCHEDULE", text);
+}
+
+static bool read_chip(gd_settings *settings)
+{
+    const char *text = gd_environment("GRIDDEP_EMULATOR_CHIP");
+    size_t i = 0;
+
+    while (text && i < sizeof profiles / sizeof *profiles && strcmp(text, profiles[i].name) != 0)
+        i++;
+    if (i == sizeof profiles / sizeof *profiles)
+        return refuse_setting("GRIDDEP_EMULATOR_CHIP", text);
+    settings->chip = &profiles[i];
+    return true;
 }
 
 static bool read_model(gd_settings *settings)
@@ -370,7 +395,8 @@ static bool read_settings(gd_settings *settings)
                             UINT64_C(4) << 30, &settings->memory) &&
                 read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32,
                             &settings->steps) &&
-                read_schedule(settings) && read_model(settings) && read_checks(settings);
+                read_chip(settings) && read_schedule(settings) && read_model(settings) &&
+                read_checks(settings);
 
     if (done)
         settings->multiprocessors = (uint32_t)multiprocessors;
@@ -450,6 +476,31 @@ static gd_CUresult initialize(unsigned flags)
 
 /* ---- attributes ---- */
 
+/* What is a setting, or the chip's; 0 of other attributes. */
+static int get_setting(gd_CUdevice_attribute attribute)
+{
+    const gd_profile *chip = gd_device_chip();
+
+    switch (attribute) {
+    case GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        return (int)gd_the_device.settings.multiprocessors;
+    case GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        return (int)chip->capability / 10;
+    case GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        return (int)chip->capability % 10;
+    case GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+        return (int)chip->threads;
+    case GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+        return (int)chip->ctas;
+    case GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        return (int)chip->shared_bytes;
+    case GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        return (int)chip->block_shared_bytes;
+    default:
+        return 0;
+    }
+}
+
 bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
 {
     static const struct {
@@ -481,7 +532,6 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
         {GD_CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1000000},
         {GD_CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120},
         {GD_CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 52428800},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, GD_DEVICE_SM_THREADS},
         {GD_CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
         {GD_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
         {51 /* TEXTURE_PITCH_ALIGNMENT */, GD_DEVICE_TEXTURE_PITCH_ALIGNMENT},
@@ -489,20 +539,15 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
         {70 /* MAXIMUM_TEXTURE2D_LINEAR_WIDTH */, GD_DEVICE_TEXTURE_PITCHED_WIDTH},
         {71 /* MAXIMUM_TEXTURE2D_LINEAR_HEIGHT */, GD_DEVICE_TEXTURE_PITCHED_HEIGHT},
         {72 /* MAXIMUM_TEXTURE2D_LINEAR_PITCH */, GD_DEVICE_TEXTURE_PITCH},
-        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, GD_DEVICE_CAPABILITY / 10},
-        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, GD_DEVICE_CAPABILITY % 10},
         {GD_CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
         {GD_CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1},
         {GD_CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, GD_DEVICE_SM_SHARED},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, GD_DEVICE_REGISTERS},
         {GD_CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
         {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 1},
         {91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */, 1},
         {GD_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, GD_DEVICE_SHARED_OPTIN},
         {99 /* HOST_REGISTER_SUPPORTED */, 1},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, GD_DEVICE_SM_CTAS},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 134213632},
         {GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, GD_DEVICE_SHARED_RESERVED},
         {GD_CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
@@ -512,9 +557,7 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
 
     if (attribute <= 0 || attribute > 147)
         return false;
-    *value = attribute == GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-                 ? (int)gd_the_device.settings.multiprocessors
-                 : 0;
+    *value = get_setting(attribute);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         if (fixed[i].attribute == attribute)
             *value = fixed[i].value;
@@ -560,6 +603,14 @@ static gd_CUresult get_text(char *text, int capacity, gd_CUdevice device, const 
     if (result == GD_CUDA_SUCCESS)
         snprintf(text, (size_t)capacity, "%s", value);
     return result;
+}
+
+static gd_CUresult get_name(char *name, int capacity, gd_CUdevice device)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "Emulated %s", gd_device_chip()->name);
+    return get_text(name, capacity, device, text);
 }
 
 static gd_CUresult find_bus(gd_CUdevice *device, const char *text)
@@ -623,7 +674,7 @@ gd_CUresult cuDeviceGet(gd_CUdevice *device, int ordinal)
 
 gd_CUresult cuDeviceGetName(char *name, int capacity, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, get_text(name, capacity, device, GD_DEVICE_NAME));
+    GD_CALL(GD_NEED_INIT, get_name(name, capacity, device));
 }
 
 gd_CUresult cuDeviceGetAttribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
@@ -638,10 +689,10 @@ gd_CUresult cuDeviceTotalMem_v2(size_t *bytes, gd_CUdevice device)
 
 gd_CUresult cuDeviceComputeCapability(int *major, int *minor, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT,
-            !minor ? GD_CUDA_ERROR_INVALID_VALUE
-                   : SET(major, device,
-                         (*minor = GD_DEVICE_CAPABILITY % 10, GD_DEVICE_CAPABILITY / 10)));
+    GD_CALL(GD_NEED_INIT, !minor ? GD_CUDA_ERROR_INVALID_VALUE
+                                 : SET(major, device,
+                                       (*minor = (int)gd_device_chip()->capability % 10,
+                                        (int)gd_device_chip()->capability / 10)));
 }
 
 gd_CUresult cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)

@@ -147,23 +147,24 @@ static gd_CUresult report_validity(gd_jit *jit, const gd_ptx_module *module)
 static gd_CUresult refuse_specific(const char *target)
 {
     return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU,
-                            ".target %s is for one other compute capability than 9.0", target);
+                            ".target %s is for one other compute capability than %u.%u", target,
+                            gd_device_chip()->capability / 10, gd_device_chip()->capability % 10);
 }
 
-/* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own. */
+/* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own; sm_NNf for its family. */
 static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
 {
     const char *target = module->target;
 
-    if (module->capability > GD_DEVICE_CAPABILITY) {
+    if (module->capability > (int32_t)gd_device_chip()->capability) {
         gd_jit_write(&jit->errors, "ptxas fatal   : SM version specified by .target is higher than "
                                    "default SM version assumed");
         return gd_device_refuse(GD_CUDA_ERROR_INVALID_PTX,
-                                ".target %s is newer than the emulated sm_%d", target ? target : "",
-                                GD_DEVICE_CAPABILITY);
+                                ".target %s is newer than the emulated sm_%u", target ? target : "",
+                                gd_device_chip()->capability);
     }
     const char suffix = target && *target ? target[strlen(target) - 1] : 0;
-    if (!gd_chip_runs(GD_DEVICE_CAPABILITY, module->capability, suffix))
+    if (!gd_chip_runs((int32_t)gd_device_chip()->capability, module->capability, suffix))
         return refuse_specific(target);
     return GD_CUDA_SUCCESS;
 }
@@ -312,7 +313,7 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
     head.elf.e_type = ET_EXEC;
     head.elf.e_machine = GD_ELF_CUDA;
     head.elf.e_version = EV_CURRENT;
-    head.elf.e_flags = GD_DEVICE_CAPABILITY;
+    head.elf.e_flags = gd_device_chip()->capability;
     head.elf.e_ehsize = sizeof head.elf;
     head.elf.e_shoff = offsetof(image, sections);
     head.elf.e_shentsize = sizeof *head.sections;
@@ -371,7 +372,7 @@ static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_pt
         !gd_elf_section(&elf, 1, &section, &part) || !gd_view_copy(part, 0, &head, sizeof head) ||
         memcmp(head.magic, image_magic, sizeof image_magic))
         return refuse_binary(jit, "cubin");
-    if (header.e_flags != GD_DEVICE_CAPABILITY)
+    if (header.e_flags != gd_device_chip()->capability)
         return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
     if (!gd_view_part(part, sizeof head, head.bytes, &part) ||
         part.size + sizeof head + 1 != section.sh_size)

@@ -402,8 +402,8 @@ static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction ha
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    bool fits =
-        (uint32_t)threads <= gd_function_threads(function) && shared <= GD_DEVICE_SHARED_OPTIN;
+    bool fits = (uint32_t)threads <= gd_function_threads(function) &&
+                shared <= gd_device_chip()->block_shared_bytes;
     *blocks = fits ? (int)gd_schedule_carved_occupancy(function->entry, (uint32_t)threads, shared,
                                                        function->carveout)
                    : 0;
@@ -450,8 +450,9 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
         return GD_CUDA_ERROR_INVALID_VALUE;
     /* As an H200's driver answers: what is reserved for each CTA is forgotten, and one CTA alone
      * has all. */
-    size_t all = blocks == 1 || function->carveout < 0
-                     ? (size_t)GD_DEVICE_SM_SHARED
+    size_t all = blocks == 1 || function->carveout < 0 ||
+                         gd_device_chip()->shared_bytes != GD_CARVEOUT_LARGEST
+                     ? (size_t)gd_device_chip()->shared_bytes
                      : gd_carveout_setting((uint32_t)function->carveout, 0);
     size_t each = all / (size_t)blocks, own = function->entry->static_shared_bytes;
     size_t most = (size_t)function->dynamic_shared;

@@ -58,8 +58,8 @@ static void write_information(gd_jit *jit, const gd_module *module)
         }
         if (!jit->verbose)
             continue;
-        gd_jit_write(&jit->info, "ptxas info    : Compiling entry function '%s' for 'sm_%d'",
-                     entry->name, GD_DEVICE_CAPABILITY);
+        gd_jit_write(&jit->info, "ptxas info    : Compiling entry function '%s' for 'sm_%u'",
+                     entry->name, gd_device_chip()->capability);
         gd_jit_write(&jit->info, "ptxas info    : Used %" PRIu32 " registers",
                      gd_schedule_registers(entry));
     }
@@ -157,7 +157,7 @@ gd_CUresult gd_function_get_attribute(const gd_function *function,
         [GD_CU_FUNC_ATTRIBUTE_NUM_REGS] = (int)gd_schedule_registers(function->entry),
         [GD_CU_FUNC_ATTRIBUTE_PTX_VERSION] =
             function->module->ptx->module.capability, /* the name misleads: the architecture */
-        [GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION] = GD_DEVICE_CAPABILITY,
+        [GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION] = (int)gd_device_chip()->capability,
         [GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = function->dynamic_shared,
         [GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = function->carveout,
         [GD_CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = (int)function->cluster[0],
@@ -176,7 +176,8 @@ gd_CUresult gd_function_get_attribute(const gd_function *function,
 gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute,
                                       int value)
 {
-    int limit = GD_DEVICE_SHARED_OPTIN - (int)function->entry->static_shared_bytes;
+    int limit =
+        (int)gd_device_chip()->block_shared_bytes - (int)function->entry->static_shared_bytes;
 
     if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
         value <= limit)

@@ -22,7 +22,16 @@ typedef enum gd_schedule_kind {
 } gd_schedule_kind;
 typedef enum gd_schedule_model { GD_MODEL_CONTRACT, GD_MODEL_OBSERVED } gd_schedule_model;
 
+/* What the chips differ by. */
+typedef struct gd_profile {
+    const char *name; /* "sm_90" */
+    uint32_t capability;
+    uint32_t shared_bytes, threads, ctas; /* of a multiprocessor */
+    uint32_t block_shared_bytes;          /* after opting in */
+} gd_profile;
+
 typedef struct gd_settings {
+    const gd_profile *chip; /* NULL before cuInit: gd_device_chip() */
     uint32_t multiprocessors;
     uint64_t memory;
     gd_schedule_kind schedule;
@@ -42,19 +51,14 @@ enum {
     GD_CHECK_ALL = 15
 };
 
-/* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per
- * Compute Capability). */
+/* Limits that all profiles share (CUDA programming guide, Technical Specifications per Compute
+ * Capability); the driver API's of textures are an H200's. */
 enum {
-    GD_DEVICE_CAPABILITY = GD_MACHINE_CAPABILITY,
     GD_DEVICE_DRIVER_VERSION = 13000,
     GD_DEVICE_PTX_VERSION = 90,          /* newest .version */
     GD_DEVICE_THREADS = GD_CHIP_THREADS, /* of a CTA */
-    GD_DEVICE_SM_THREADS = 2048,
-    GD_DEVICE_SM_CTAS = 32,
     GD_DEVICE_REGISTERS = 65536,
-    GD_DEVICE_SM_SHARED = 233472,
     GD_DEVICE_SHARED = GD_CHIP_SHARED,
-    GD_DEVICE_SHARED_OPTIN = GD_CHIP_SHARED_90,
     GD_DEVICE_SHARED_RESERVED = 1024,
     GD_DEVICE_TEXTURE_ALIGNMENT = 512,
     GD_DEVICE_TEXTURE_PITCH_ALIGNMENT = 32,
@@ -108,7 +112,8 @@ typedef struct gd_device {
 
 extern gd_device gd_the_device;
 
-#define GD_DEVICE_NAME "Emulated sm_90"
+/* The chip that is emulated. */
+const gd_profile *gd_device_chip(void);
 
 /* What an entry point asks for before it does anything. */
 typedef enum gd_need {

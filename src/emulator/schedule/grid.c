@@ -82,11 +82,11 @@ static uint32_t smaller(uint32_t a, uint64_t b)
 /* CTAs of these needs that there is room for beside what runs. */
 static uint32_t count_room(const multiprocessor *at, const needs *cta)
 {
-    uint32_t room = GD_DEVICE_SM_CTAS - at->ctas;
+    uint32_t room = gd_device_chip()->ctas - at->ctas;
 
-    room = smaller(room, (GD_DEVICE_SM_THREADS - at->threads) / cta->threads);
+    room = smaller(room, (gd_device_chip()->threads - at->threads) / cta->threads);
     room = smaller(room, (GD_DEVICE_REGISTERS - at->registers) / cta->registers);
-    return smaller(room, (GD_DEVICE_SM_SHARED - at->shared) / cta->shared);
+    return smaller(room, (gd_device_chip()->shared_bytes - at->shared) / cta->shared);
 }
 
 uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads,
@@ -104,7 +104,8 @@ uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads,
     const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
     uint32_t room = gd_schedule_occupancy(entry, threads, dynamic_shared_bytes);
 
-    return percent < 0
+    /* How other memories than 228 KB are split is not known. */
+    return percent < 0 || gd_device_chip()->shared_bytes != GD_CARVEOUT_LARGEST
                ? room
                : smaller(room, gd_carveout_setting((uint32_t)percent, cta.shared) / cta.shared);
 }
@@ -138,7 +139,7 @@ static bool make_machine(void)
 
     if (machine.residents)
         return true;
-    machine.capacity = count * GD_DEVICE_SM_CTAS;
+    machine.capacity = count * gd_device_chip()->ctas;
     machine.multiprocessors = calloc(count, sizeof *machine.multiprocessors);
     machine.residents = calloc(machine.capacity, sizeof *machine.residents);
     if (machine.multiprocessors && machine.residents)
