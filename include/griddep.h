@@ -242,7 +242,9 @@ typedef struct griddep_runtime_options {
     uint32_t flags;              /* GRIDDEP_RUNTIME_* */
     const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above.
                                   * NULL or "auto": GRIDDEP_DRIVER, else auto */
-    void *context;               /* a CUcontext to adopt, and its device; NULL: as `device` says */
+    void *context;               /* a CUcontext to adopt, and its device; NULL: as `device` says. A
+                                  * green context's (cuCtxFromGreenCtx) too: one thread at a time
+                                  * then, and streams of cuGreenCtxStreamCreate */
     int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without
                                   * GRIDDEP_RUNTIME_DEVICE: the calling thread's current context,
                                   * else the first device's primary one */
@@ -287,7 +289,7 @@ typedef struct griddep_runtime_info {
     int32_t driver_version;      /* as cuDriverGetVersion: 1000 * major + 10 * minor */
     int32_t device;              /* ordinal, from 0 */
     int32_t capability;          /* compute capability: 10 * major + minor, 90 for sm_90 */
-    int32_t multiprocessors;
+    int32_t multiprocessors;     /* of the context: a green one has a part of the device's */
     uint64_t memory_bytes;       /* of the device */
     uint64_t l2_bytes;
     uint32_t shared_bytes_per_multiprocessor;

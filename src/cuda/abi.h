@@ -30,6 +30,7 @@ typedef void *gd_CUmemoryPool;
 typedef void gd_CUhostFn(void *user);
 typedef size_t gd_CUoccupancyB2DSize(int block);
 
+typedef int32_t gd_CUdevResourceType;
 typedef int32_t gd_CUresult;
 typedef void gd_CUstreamCallback(gd_CUstream stream, gd_CUresult status, void *user);
 typedef int32_t gd_CUdevice_attribute;
@@ -269,6 +270,18 @@ typedef struct gd_CUgraphNodeParams {
     long long reserved2;
 } gd_CUgraphNodeParams;
 
+typedef struct gd_CUdevSmResource {
+    unsigned int smCount, minSmPartitionSize, smCoscheduledAlignment;
+} gd_CUdevSmResource;
+
+/* Of the types that cuda.h has in a union, the one that is asked for. */
+typedef struct gd_CUdevResource {
+    int32_t type;
+    unsigned char internal[92];
+    gd_CUdevSmResource sm;
+    unsigned char oversize[48 - sizeof(gd_CUdevSmResource)];
+} gd_CUdevResource;
+
 typedef struct gd_CUgraphExecUpdateResultInfo {
     gd_CUgraphExecUpdateResult result;
     gd_CUgraphNode errorNode;
@@ -292,6 +305,7 @@ _Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_CONDITIONAL_NODE_PARAMS) == 32, "CUDA_CONDITIONAL_NODE_PARAMS");
+_Static_assert(sizeof(gd_CUdevResource) == 144, "CUdevResource");
 _Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16,
                "CUgraphNodeParams");
 

@@ -408,6 +408,19 @@ typedef struct device_query {
     uint32_t *value;
 } device_query;
 
+/* A green context has a part of the multiprocessors; so may one under MPS. */
+static uint32_t count_in_context(const griddep_runtime *runtime, uint32_t all)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUdevResource part = {0};
+
+    if (!driver->cuCtxGetDevResource ||
+        driver->cuCtxGetDevResource(runtime->context, &part, GD_CU_DEV_RESOURCE_TYPE_SM) !=
+            GD_CUDA_SUCCESS)
+        return all; /* before API 12.4 there are none */
+    return part.sm.smCount && part.sm.smCount < all ? part.sm.smCount : all;
+}
+
 static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
 {
     const gd_driver *driver = runtime->driver;
@@ -453,7 +466,7 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "the device's name and memory cannot be read");
     info->capability = (int32_t)(10 * major + minor);
-    info->multiprocessors = (int32_t)multiprocessors;
+    info->multiprocessors = (int32_t)count_in_context(runtime, multiprocessors);
     info->l2_bytes = l2;
     info->memory_bytes = memory;
     return GRIDDEP_OK;

@@ -328,6 +328,8 @@ START_TEST(context_facts)
 {
     unsigned version = 0, flags = 0;
     unsigned long long id = 0, again = 0;
+    gd_CUdevResource resource = {0};
+    int count = 0;
     gd_CUdevice of = -1;
 
     good(cuCtxGetApiVersion, (context, &version));
@@ -338,6 +340,10 @@ START_TEST(context_facts)
     good(cuCtxGetId, (NULL, &again));
     expect(id == again);
     bad(ERROR_INVALID_VALUE, cuCtxGetId, (context, NULL));
+    good(cuDeviceGetAttribute, (&count, GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+    good(cuCtxGetDevResource, (context, &resource, GD_CU_DEV_RESOURCE_TYPE_SM));
+    expect(resource.type == GD_CU_DEV_RESOURCE_TYPE_SM && resource.sm.smCount == (unsigned)count);
+    bad(ERROR_INVALID_VALUE, cuCtxGetDevResource, (context, NULL, GD_CU_DEV_RESOURCE_TYPE_SM));
     good(cuCtxGetFlags, (&flags));
     bad(ERROR_INVALID_VALUE, cuCtxGetFlags, (NULL));
     good(cuCtxGetDevice_v2, (&of, context));

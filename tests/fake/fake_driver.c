@@ -144,6 +144,7 @@ static struct {
     any_function *real[SYMBOLS], *callee[SYMBOLS];
     unsigned generation;
     int version, device_count;
+    unsigned part; /* multiprocessors that contexts have; 0: all */
     int attributes[ATTRIBUTES];
     bool pretended[ATTRIBUTES];
     held_context contexts[CONTEXTS];
@@ -442,6 +443,16 @@ static gd_CUresult pretend_cuDeviceGetAttribute(int *value, gd_CUdevice_attribut
 
     if (result == GD_CUDA_SUCCESS && attribute < ATTRIBUTES && fake.pretended[attribute])
         *value = fake.attributes[attribute];
+    return result;
+}
+
+static gd_CUresult pretend_cuCtxGetDevResource(gd_CUcontext context, gd_CUdevResource *resource,
+                                               gd_CUdevResourceType type)
+{
+    gd_CUresult result = REAL(cuCtxGetDevResource)(context, resource, type);
+
+    if (result == GD_CUDA_SUCCESS && fake.part)
+        resource->sm.smCount = fake.part;
     return result;
 }
 
@@ -1242,6 +1253,7 @@ static gd_CUresult pretend_cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCa
     P(cuDeviceGetUuid)                                                                             \
     P(cuDeviceTotalMem)                                                                            \
     P(cuDeviceGetAttribute)                                                                        \
+    P(cuCtxGetDevResource)                                                                         \
     P(cuDevicePrimaryCtxRetain)                                                                    \
     P(cuDevicePrimaryCtxRelease)                                                                   \
     P(cuCtxGetDevice)                                                                              \
@@ -1412,6 +1424,11 @@ void fake_driver_set_device_count(int count)
 {
     open_driver();
     fake.device_count = count < DEVICES ? count : DEVICES;
+}
+
+void fake_driver_set_part(unsigned multiprocessors)
+{
+    fake.part = multiprocessors;
 }
 
 void fake_driver_set_attribute(gd_CUdevice_attribute attribute, int value)

@@ -55,6 +55,9 @@ void fake_driver_hide(const char *symbol);
  * later versions are refused. */
 void fake_driver_set_version(int version);
 void fake_driver_set_device_count(int count);
+
+/* Contexts are green ones, with so many multiprocessors of the device. */
+void fake_driver_set_part(unsigned multiprocessors);
 void fake_driver_set_attribute(gd_CUdevice_attribute attribute, int value);
 void fake_driver_set_capability(int capability); /* 90: both attributes of the compute capability */
 

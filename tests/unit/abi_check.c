@@ -164,6 +164,10 @@ SAME_FIELD(CUlaunchConfig, attrs);
 SAME_FIELD(CUlaunchConfig, numAttrs);
 
 SAME_SIZE(CUuuid);
+SAME_SIZE(CUdevSmResource);
+SAME_SIZE(CUdevResource);
+SAME_FIELD(CUdevResource, type);
+SAME_FIELD(CUdevResource, sm);
 SAME_FIELD(CUuuid, bytes);
 
 SAME_SIZE(CUgraphEdgeData);
@@ -484,6 +488,8 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUuserObject CUuserObject
 #define gd_CUlinkState CUlinkState
 #define gd_CUdevice_attribute CUdevice_attribute
+#define gd_CUdevResource CUdevResource
+#define gd_CUdevResourceType CUdevResourceType
 #define gd_CUfunction_attribute CUfunction_attribute
 #define gd_CUjit_option CUjit_option
 #define gd_CUjitInputType CUjitInputType

@@ -345,6 +345,26 @@ START_TEST(launch_passes_unknown_attributes)
 }
 END_TEST
 
+/* What fits is counted on the multiprocessors of the context, not on all of the device. */
+START_TEST(a_green_context_has_fewer_multiprocessors)
+{
+    griddep_launch_config config = {.grid = {16 * 32 + 1}, .block = {64}};
+    griddep_runtime_info info = {.size = sizeof info};
+    griddep_attribute cooperative;
+
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+    fake_driver_set_part(16);
+    open_runtime();
+    load();
+    ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
+    ck_assert_int_eq(info.multiprocessors, 16);
+    ck_status(griddep_attribute_cooperative(&cooperative, 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, &cooperative, 1), GRIDDEP_ERROR_LIMIT);
+    ck_says("a cooperative grid of 513 blocks; 32 on each of 16 SMs");
+}
+END_TEST
+
 START_TEST(launch_holds_attributes_against_the_device)
 {
     griddep_attribute a[2];
@@ -756,6 +776,7 @@ int main(void)
     tcase_add_test(launching, updatable_nodes_have_a_handle);
     tcase_add_test(launching, launch_passes_unknown_attributes);
     tcase_add_test(launching, launch_holds_attributes_against_the_device);
+    tcase_add_test(launching, a_green_context_has_fewer_multiprocessors);
     tcase_add_test(launching, large_clusters_are_opted_in_to);
     tcase_add_test(launching, a_kernels_own_cluster_is_held_to);
     tcase_add_loop_test(launching, questions_of_a_launch_may_fail, 0, 5);

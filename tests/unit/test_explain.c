@@ -607,6 +607,7 @@ static const struct {
     {"cuGraphAddDependencies", BUILT | EDGES | UPGRADED}, /* API 12.3, as the former */
     {"cuGraphRemoveDependencies", UPGRADED},
     {"cuCtxGetStreamPriorityRange", PRIORITY},
+    {"cuCtxGetDevResource", 0}, /* for green contexts: test_attribute */
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", COOPERATIVE},
     {"cuOccupancyMaxPotentialClusterSize", CLUSTERS},
     {"cuOccupancyMaxActiveClusters", CLUSTERS},

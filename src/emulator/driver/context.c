@@ -293,6 +293,18 @@ static gd_CUresult get_id(const gd_context *context, unsigned long long *id)
     return GD_CUDA_SUCCESS;
 }
 
+/* Each context has the whole device. */
+static gd_CUresult get_resource(const gd_context *context, gd_CUdevResource *resource, int32_t type)
+{
+    if (!context || !resource || type != GD_CU_DEV_RESOURCE_TYPE_SM)
+        return context ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_ERROR_INVALID_CONTEXT;
+    *resource = (gd_CUdevResource){.type = type,
+                                   .sm = {.smCount = gd_the_device.settings.multiprocessors,
+                                          .minSmPartitionSize = 8,
+                                          .smCoscheduledAlignment = 8}};
+    return GD_CUDA_SUCCESS;
+}
+
 static gd_CUresult get_flags(const gd_context *context, unsigned *flags)
 {
     if (!flags)
@@ -469,6 +481,12 @@ gd_CUresult cuCtxGetApiVersion(gd_CUcontext handle, unsigned int *version)
 gd_CUresult cuCtxGetId(gd_CUcontext handle, unsigned long long *id)
 {
     GD_CALL(GD_NEED_INIT, get_id(choose(context, handle), id));
+}
+
+gd_CUresult cuCtxGetDevResource(gd_CUcontext handle, gd_CUdevResource *resource,
+                                gd_CUdevResourceType type)
+{
+    GD_CALL(GD_NEED_INIT, get_resource(choose(context, handle), resource, type));
 }
 
 gd_CUresult cuCtxGetFlags(unsigned int *flags)
