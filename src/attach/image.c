@@ -71,3 +71,14 @@ const void *gd_image_measure(const void *image, uint64_t *bytes)
     }
     return at;
 }
+
+const char *gd_image_text(const void *image, uint64_t *bytes)
+{
+    const char *begins = gd_image_measure(image, bytes);
+
+    if (!*bytes || begins != image || (unsigned char)begins[0] == ELFMAG0 ||
+        begins[0] == (char)(fatbin_magic & 0xff))
+        return NULL;
+    *bytes -= 1; /* its zero */
+    return begins;
+}

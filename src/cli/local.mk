@@ -35,6 +35,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/info.c \
 	%D%/kernels.c \
 	%D%/off.c \
+	%D%/on.c \
 	%D%/rewrite.c \
 	%D%/run.c \
 	%D%/sanitize.c \

@@ -107,6 +107,11 @@ for actions in "right tell" "racy tell" "edges tell" "plain-graph tell" "event t
     # shellcheck disable=SC2086 # words
     check "the same: $actions" same 0 $actions
 done
+same_on() { sed 's/\(programmatic edges\) .*/\1/' "$work/alone" >"$work/alone.plain"; runs 0 "on --rewrite" "$@" && sed 's/\(programmatic edges\) .*/\1/' "$work/out" | diff "$work/alone.plain" -; }
+for actions in "right tell" "edges tell" "event tell" "library tell" "unload tell" "contexts tell" "threads tell" "error tell" "fork right tell"; do
+    # shellcheck disable=SC2086 # words
+    same 0 $actions >/dev/null && check "the same, on: $actions" same_on $actions
+done
 check "the same: exit" same 9 right exit
 
 # ---- off
@@ -114,7 +119,7 @@ check "the same: exit" same 9 right exit
 off_right() { runs 0 off right tell && out "counter 4" && err "griddep: off: 3 of 4 launches and 0 edges of graphs were made plain"; }
 # What the program sees of its graphs is as it was; a capture has no attribute to make edges of.
 off_edges() { runs 0 off edges && out "programmatic edges 1" && err "griddep: off: 0 of 2 launches and 1 edge of graphs"; }
-off_graph() { runs 0 off graph && out "programmatic edges 0" && err "griddep: off: 1 of 6 launches and 0 edges of graphs"; }
+off_graph() { runs 0 off graph && out "programmatic edges 0" && err "griddep: off: 1 of 8 launches and 0 edges of graphs"; }
 # The emulated driver's own checks are the judge: a race without, none with it.
 races() {
     : >"$work/races"
@@ -134,6 +139,29 @@ check "off: an event of a launch" off_event
 check "off: a graph made by hand" off_edges
 check "off: a graph that was captured" off_graph
 check "off ends races" off_ends_races
+
+# ---- on
+
+on_lost() { runs 0 on lost tell && out "counter 2" && err "griddep: on: 2 of 2 launches may start early that could not before"; }
+on_right() { runs 0 on right tell && out "counter 4" && err "on: 1 of 4 launches"; }
+on_graph() { runs 0 on plain-graph tell && err "on: 2 of 8 launches" && grep -q "programmatic edges 1" "$work/out"; }
+# Of what was made the emulated driver's checks find no race; kernels that never wait are left alone.
+on_never() { runs 0 on never tell && out "counter 3" && err "on: 0 of 3 launches"; }
+on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; 1 module was rewritten"; }
+on_is_safe() {
+    for how in "on" "on --rewrite"; do
+        for actions in lost never plain-graph; do
+            # shellcheck disable=SC2086 # words
+            ! races $how -- "$program" $actions tell || return 1
+        done
+    done
+}
+check "on" on_lost
+check "on, with launches that are early already" on_right
+check "on, in a graph that is captured" on_graph
+check "on, and no wait" on_never
+check "on --rewrite" on_rewrite
+check "on makes no race" on_is_safe
 
 # ---- usage
 

@@ -189,6 +189,12 @@ static void run_lost(void)
     launch(device.waits, NULL, 0);
 }
 
+static void run_never(void)
+{
+    for (int i = 0; i < 3; i++)
+        launch(device.never, NULL, 0);
+}
+
 static void run_between(void)
 {
     launch(device.waits, NULL, 0);
@@ -442,6 +448,7 @@ static const struct {
                {"racy", 0, run_racy},
                {"path", 0, run_path},
                {"lost", 0, run_lost},
+               {"never", 0, run_never},
                {"between", 0, run_between},
                {"graph", 0, run_graph_early},
                {"plain-graph", 0, run_graph_plain},

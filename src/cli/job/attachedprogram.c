@@ -49,11 +49,18 @@ static char *audit_verdict(const gd_audit *audit)
 
 static char *change_verdict(const gd_audit *audit, const char *early)
 {
-    return gd_heap_format("%s: %llu of %llu %s and %llu %s of graphs were made plain", early,
-                          (unsigned long long)audit->changed, (unsigned long long)audit->launches,
-                          gd_plural(audit->launches, "launch", "launches"),
-                          (unsigned long long)audit->changed_edges,
-                          gd_plural(audit->changed_edges, "edge", "edges"));
+    unsigned long long changed = audit->changed, launches = audit->launches + audit->captured;
+    unsigned long long edges = audit->changed_edges, rewritten = audit->rewritten;
+    const char *each = gd_plural(launches, "launch", "launches");
+    if (strcmp(early, "off") == 0)
+        return gd_heap_format("off: %llu of %llu %s and %llu %s of graphs were made plain", changed,
+                              launches, each, edges, gd_plural(edges, "edge", "edges"));
+    if (strcmp(early, "on") == 0)
+        return gd_heap_format("on: %llu of %llu %s may start early that could not before", changed,
+                              launches, each);
+    return gd_heap_format(
+        "on: %llu of %llu %s may start early that could not before; %llu %s rewritten", changed,
+        launches, each, rewritten, gd_plural(rewritten, "module was", "modules were"));
 }
 
 static bool is_attached(const gd_attached_set *set)

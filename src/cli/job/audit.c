@@ -397,6 +397,10 @@ static void add_messages(gd_audit *audit, const gd_attached_set *set)
             const gd_attached_message *message = gd_attached_get(file, GD_ATTACHED_MESSAGE, j);
             gd_output_append(audit->messages, gd_output_string(message->text));
         }
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_MODULE]; j++) {
+            const gd_attached_module *module = gd_attached_get(file, GD_ATTACHED_MODULE, j);
+            audit->rewritten += module->rewritten;
+        }
         for (uint32_t j = 0; j < file->counts[GD_ATTACHED_GRAPH]; j++) {
             const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, j);
             audit->changed_edges += graph->changed;
@@ -415,6 +419,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         const audited_kernel *kernel = &all.kernels[i];
         audit.launches += kernel->sum.launches + kernel->graph_launches;
+        audit.captured += kernel->sum.captured;
         audit.changed += kernel->sum.changed;
         gd_output_append(audit.kernels, kernel_json(&all, kernel));
         judge_kernel(&all, kernel);
