@@ -4,6 +4,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/carveout.h \
 	%D%/chip.c %D%/chip.def %D%/chip.h \
 	%D%/constant.c \
+	%D%/cubin.c %D%/cubin.h \
 	%D%/digest.c %D%/digest.h \
 	%D%/elf.c %D%/elf.h \
 	%D%/environment.c %D%/environment.def %D%/environment.h \
