@@ -610,13 +610,20 @@ int32_t griddep_runtime_enable_peer(griddep_runtime *runtime, griddep_runtime *p
 /* What the text of an entry shows about PDL (PTX ISA, Parallel Synchronization and Communication
  * Instructions: griddepcontrol). */
 enum {
-    GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX was read; without this bit the others say nothing */
+    GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX, or a cubin's machine code, was read; without this bit
+                                    * the others say nothing */
     GRIDDEP_TRAIT_WAITS = 2,       /* contains griddepcontrol.wait */
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated
                                      * griddepcontrol.wait */
     GRIDDEP_TRAIT_TRIGGERS = 8,    /* contains griddepcontrol.launch_dependents */
-    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the
-                                    * module that are called by name or through .calltargets */
+    GRIDDEP_TRAIT_CALLS = 16,      /* calls a function; the bits above look into functions of the
+                                    * module that are called by name or through .calltargets, and
+                                    * into none of machine code */
+    GRIDDEP_TRAIT_MACHINE_CODE = 32, /* read from machine code: instructions of sm_90 to sm_12x are
+                                    * recognised that wait, trigger, branch and end */
+    GRIDDEP_TRAIT_OPEN = 64        /* of machine code: a path in front of a wait leads where it
+                                    * cannot be followed (a call, an indirect branch), so whether
+                                    * each path waits is not known */
 };
 
 enum {
@@ -907,8 +914,10 @@ int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_option
 enum {
     GRIDDEP_MODULE_LINE_INFO = 1,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
     GRIDDEP_MODULE_DEBUG = 2,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
-    GRIDDEP_MODULE_VERBOSE = 4     /* ask the compiler for register and memory use:
+    GRIDDEP_MODULE_VERBOSE = 4,    /* ask the compiler for register and memory use:
                                     * griddep_module_info.log */
+    GRIDDEP_MODULE_PTX = 8         /* of a fatbin load the PTX, also where it has a cubin for the
+                                    * device: PTX can be checked, traced and tuned */
 };
 
 enum {
@@ -934,6 +943,45 @@ enum {
     GRIDDEP_IMAGE_FATBIN = 3
 };
 
+/* What an image holds; needs no driver and no runtime. */
+typedef struct griddep_image griddep_image;
+
+typedef struct griddep_image_info {
+    uint32_t size;
+    int32_t kind;           /* GRIDDEP_IMAGE_* */
+    uint32_t part_count;    /* of a fatbin its entries; of another image 1 */
+} griddep_image_info;
+
+typedef struct griddep_image_part {
+    uint32_t size;
+    int32_t kind;           /* GRIDDEP_IMAGE_PTX or _CUBIN; 0: it cannot be read */
+    int32_t architecture;   /* that it is for: 90 for sm_90; 0 for PTX that stands alone */
+    int32_t suffix;         /* of that: 'a', 'f', or 0 */
+    uint32_t packed;        /* 1: it stands in the fatbin compressed */
+    uint32_t kernel_count;  /* of a cubin; PTX is for griddep_ptx_parse */
+    const void *data;       /* the image's: unpacked, with a zero byte behind it; NULL where it
+                             * cannot be read */
+    uint64_t bytes;
+} griddep_image_part;
+
+typedef struct griddep_image_kernel {
+    uint32_t size;
+    uint32_t traits;        /* GRIDDEP_TRAIT_*, from the machine code; 0: not known */
+    const char *name;       /* the image's */
+} griddep_image_kernel;
+
+/* Reads PTX text, a cubin or a fatbin from memory, which is copied. name is for messages; may be
+ * NULL. IMAGE where it is none of these, is cut off or damaged. */
+int32_t griddep_image_open(const void *data, uint64_t bytes, const char *name,
+                           griddep_image **image, griddep_error *error);
+void griddep_image_destroy(griddep_image *image);
+int32_t griddep_image_get_info(const griddep_image *image, griddep_image_info *info,
+                               griddep_error *error);
+int32_t griddep_image_get_part(const griddep_image *image, uint32_t index,
+                               griddep_image_part *part, griddep_error *error);
+int32_t griddep_image_get_kernel(const griddep_image *image, uint32_t part, uint32_t index,
+                                 griddep_image_kernel *kernel, griddep_error *error);
+
 typedef struct griddep_module_info {
     uint32_t size;
     int32_t image;          /* GRIDDEP_IMAGE_*; CUDA C++ becomes PTX */
@@ -944,12 +992,19 @@ typedef struct griddep_module_info {
                              * the driver could */
     uint32_t from_store;    /* 1: what NVRTC makes of this CUDA C++ came out of the store */
     uint32_t kernel_count;
+    int32_t code;           /* GRIDDEP_IMAGE_*: what the driver was given. Of a fatbin PTX or CUBIN;
+                             * FATBIN where the driver had to choose */
+    int32_t architecture;   /* that the fatbin has this code for: 90 for sm_90; 0 for others */
 } griddep_module_info;
 
 /* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen
- * from the first bytes. The image is copied where it is still needed. PTX that the driver refuses:
- * SYNTAX or COMPILE, with the position, the compiler's text and the PTX line quoted. A cubin for
- * another chip, or no image at all: IMAGE. options may be NULL. */
+ * from the first bytes. The image is copied where it is still needed. Of a fatbin, as nvcc makes
+ * them (compressed or not), the library takes what a driver would: the newest cubin that runs on
+ * the device, else the newest PTX, so that the traits of its kernels are those of the code that
+ * runs. PTX that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and
+ * the PTX line quoted. A cubin for another chip, or no image at all: IMAGE. The structure that nvcc
+ * registers for host code has a pointer to a fatbin in it, and is refused: it may come from a file,
+ * where the pointer means nothing. options may be NULL. */
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
                             const griddep_module_options *options, griddep_module **module,
                             griddep_error *error);
@@ -991,7 +1046,7 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
 
 typedef struct griddep_kernel_info {
     uint32_t size;
-    uint32_t traits;              /* GRIDDEP_TRAIT_*; 0 for code without PTX */
+    uint32_t traits;              /* GRIDDEP_TRAIT_*; 0 where the code is not known */
     const char *name;
     void *function;               /* the CUfunction */
     uint32_t parameter_count;
@@ -1108,7 +1163,7 @@ enum {
     GRIDDEP_REASON_NO_WAIT = 6,         /* the kernel has no griddepcontrol.wait: started early, it
                                          * races */
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
-    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not
+    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* neither PTX nor machine code that the library could
                                          * read */
     GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain, or of a lane, that depends on no
                                          * other one: what stands before it is not known */
@@ -1146,9 +1201,12 @@ enum {
     GRIDDEP_REASON_TOOLS = 27,          /* a profiler or compute-sanitizer may run one kernel at a
                                          * time */
     /* It does not, in a run of several rounds (griddep_chain_run_many). */
-    GRIDDEP_REASON_ROUND = 28           /* the check of two rounds finds a race of the first launch
+    GRIDDEP_REASON_ROUND = 28,          /* the check of two rounds finds a race of the first launch
                                          * of a round with the round before, or of one that follows
                                          * it */
+    /* It does not start early. */
+    GRIDDEP_REASON_NOT_PROVEN = 29      /* the kernel is machine code, of which a path in front of a
+                                         * wait cannot be followed */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */

@@ -1,4 +1,4 @@
-/* Images that are texts. */
+/* Texts that come with a program. */
 #include "attach/text.h"
 
 #include <stdbool.h>
@@ -10,10 +10,12 @@
 griddep_ptx *gd_text_parse(const void *image)
 {
     griddep_ptx *ptx = NULL;
-    uint64_t bytes = 0;
-    const char *text = gd_image_text(image, &bytes);
+    char *text = gd_image_text(image);
 
-    return text && griddep_ptx_parse(text, bytes, NULL, &ptx, NULL) == GRIDDEP_OK ? ptx : NULL;
+    if (text && griddep_ptx_parse(text, strlen(text), NULL, &ptx, NULL) != GRIDDEP_OK)
+        ptx = NULL;
+    free(text);
+    return ptx;
 }
 
 uint32_t gd_text_traits(const griddep_ptx *ptx, const char *entry)

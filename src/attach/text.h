@@ -6,7 +6,7 @@
 
 #include "griddep.h"
 
-/* Parsed; NULL where the image is no text, or one that cannot be read. To be destroyed. */
+/* Parsed; NULL where the image is no PTX, or one that cannot be read. To be destroyed. */
 griddep_ptx *gd_text_parse(const void *image);
 
 /* GRIDDEP_TRAIT_* of an entry; 0: not known. */

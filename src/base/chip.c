@@ -1,5 +1,4 @@
 /* The table of architectures. */
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,13 +15,13 @@ static const row rows[] = {
 #undef CHIP
 };
 
-static bool runs(const row *chip, int32_t capability, char suffix)
+bool gd_chip_runs(int32_t chip, int32_t capability, char suffix)
 {
     if (suffix == 'a')
-        return chip->capability == capability;
+        return chip == capability;
     if (suffix == 'f')
-        return chip->capability >= capability && chip->capability / 10 == capability / 10;
-    return chip->capability >= capability;
+        return chip >= capability && chip / 10 == capability / 10;
+    return chip >= capability;
 }
 
 gd_chip gd_chip_of_target(const char *target, int32_t capability)
@@ -33,7 +32,7 @@ gd_chip gd_chip_of_target(const char *target, int32_t capability)
     bool known = false;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!runs(&rows[i], capability, suffix))
+        if (!gd_chip_runs(rows[i].capability, capability, suffix))
             continue;
         known = true;
         if (rows[i].chip.shared_bytes > most.shared_bytes)

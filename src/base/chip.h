@@ -3,6 +3,7 @@
 #ifndef GD_BASE_CHIP_H
 #define GD_BASE_CHIP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -26,6 +27,10 @@ typedef struct gd_chip {
     uint32_t shared_bytes; /* of a block */
     uint32_t cluster;      /* blocks; 0: there are no clusters */
 } gd_chip;
+
+/* Whether a chip runs PTX of a target ("sm_90a": capability 90, suffix 'a'): that chip alone behind
+ * an 'a', its family behind an 'f', otherwise it and every later one. */
+bool gd_chip_runs(int32_t chip, int32_t capability, char suffix);
 
 /* The most that a device allows which runs the code of a target ("sm_90a", "sm_80"): that chip
  * alone behind an 'a', its family behind an 'f', otherwise it and every later one. Of targets that

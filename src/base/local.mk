@@ -5,20 +5,25 @@ libgriddep_front_la_SOURCES += \
 	%D%/carveout.h \
 	%D%/chip.c %D%/chip.def %D%/chip.h \
 	%D%/constant.c \
+	%D%/cubin.c %D%/cubin.h \
 	%D%/digest.c %D%/digest.h \
 	%D%/error.c %D%/error.h \
+	%D%/fatbin.c %D%/fatbin.h \
 	%D%/file.c %D%/file.h \
 	%D%/format.c %D%/format.h \
 	%D%/library.c %D%/library.h \
 	%D%/log.c %D%/log.h \
+	%D%/lz4.c \
 	%D%/status.c %D%/status.def \
 	%D%/table.c %D%/table.h \
 	%D%/plural.h \
 	%D%/text.c %D%/text.h \
 	%D%/trust.c %D%/trust.h \
+	%D%/unpack.h \
 	%D%/version.c \
 	%D%/view.h \
-	%D%/word.c %D%/word.h
+	%D%/word.c %D%/word.h \
+	%D%/zstd.c
 
 # What the command has a copy of.
 libgriddep_base_la_SOURCES = \

@@ -63,6 +63,16 @@ between() { runs 0 audit between && err "warning: a memset between kernels waits
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
+# The report's lines of a kernel and of findings, for each way in which nvcc packs.
+fatbin() {
+    for packed in plain zstd lz4; do
+        FATBIN=$srcdir/tests/golden/image/kernels.$packed.fatbin
+        export FATBIN
+        runs 66 audit fatbin && err "kernel partly may start beside the kernel before it, 1 time, and a path through it misses the wait: a race [GD402]" &&
+            err "kernel fill may start beside the kernel before it, 1 time, and never waits for it: a race [GD401]" &&
+            grep -q "^scale  *memory  *sm_90  *1  *0  *1  *every path  *no$" "$work/err" || { echo "$packed"; return 1; }
+    done
+}
 unload() { runs 0 audit unload && err "(3 launches of 1 kernel)" && no_err GD410; }
 contexts() { runs 66 audit contexts && err "kernel before it, 2 times" && err "(4 launches of 2 kernels)"; }
 threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1 kernel)"; }
@@ -89,6 +99,7 @@ check "a memset between" between
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a library" library
+check "fatbins" fatbin
 check "modules that are unloaded" unload
 check "contexts" contexts
 check "threads" threads

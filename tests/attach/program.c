@@ -308,6 +308,31 @@ static void run_library(void)
     launch((gd_CUfunction)kernel, NULL, 1);
 }
 
+/* A fatbin as nvcc makes them: $FATBIN. */
+static void run_fatbin(void)
+{
+    static char image[1 << 16];
+    gd_CUmodule module;
+    gd_CUfunction functions[3];
+    float by = 2;
+    int count = 1;
+    void *arguments[] = {&device.counter, &by, &count};
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, 1};
+    FILE *file = fopen(getenv("FATBIN"), "rb");
+    if (!file || !fread(image, 1, sizeof image, file))
+        exit(5);
+    fclose(file);
+    NEED(cuModuleLoadData(&module, image));
+    NEED(cuModuleGetFunction(&functions[0], module, "scale"));
+    NEED(cuModuleGetFunction(&functions[1], module, "partly"));
+    NEED(cuModuleGetFunction(&functions[2], module, "fill"));
+    for (int i = 0; i < 3; i++)
+        NEED(cuLaunchKernelEx(&config, functions[i], arguments, NULL));
+}
+
 /* Handles may come again for something else. */
 static void run_unload(void)
 {
@@ -455,6 +480,7 @@ static const struct {
                {"edges", 0, run_edges},
                {"event", 0, run_event},
                {"library", 0, run_library},
+               {"fatbin", 0, run_fatbin},
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
                {"threads", 0, run_threads},

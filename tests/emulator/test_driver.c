@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fatbin.h"
+#include "base/file.h"
 #include "emulator/api.h"
 #include "griddep.h"
 #include "sanitized.h"
@@ -544,7 +546,7 @@ static gd_CUresult load_with_log(const char *text, char *log, unsigned bytes)
 
 START_TEST(bad_code_is_refused_in_words)
 {
-    static const char fatbin[16] = "\x50\xed\x55\xba";
+    static const char fatbin[16] = "\x50\xed\x55\xba", empty[16] = "\x50\xed\x55\xba\1\0\x10";
     char log[1024], elf[64] = "\177ELF\2\1\1";
 
     setup();
@@ -563,8 +565,9 @@ START_TEST(bad_code_is_refused_in_words)
     ck_result(load_with_log(".version 99.0\n.target sm_90\n.address_size 64\n", log, sizeof log),
               GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     ck_result(load_with_log("hello", log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
-    ck_result(load_with_log(fatbin, log, sizeof log), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
-    ck_assert_msg(strstr(log, "fatbin"), "%s", log);
+    ck_result(load_with_log(fatbin, log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
+    ck_result(load_with_log(empty, log, sizeof log), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    ck_assert_msg(strstr(log, "a fatbin without PTX for this device"), "%s", log);
     elf[18] = (char)190;
     ck_result(load_with_log(elf, log, sizeof log), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
     ck_assert_msg(strstr(log, "a cubin cannot be emulated"), "%s", log);
@@ -573,6 +576,79 @@ START_TEST(bad_code_is_refused_in_words)
     ck_result(load_with_log(HEADER ".visible .entry k(\n{ ret; }\n", log, 10),
               GD_CUDA_ERROR_INVALID_PTX);
     ck_assert_uint_eq(strlen(log), 9);
+    end_clean();
+}
+END_TEST
+
+/* A fatbin whose first entry is a cubin; golden data of nvcc. */
+static char *read_fatbin(void)
+{
+    griddep_error error;
+    char *data = NULL;
+    size_t bytes = 0;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_read(SOURCE_DIRECTORY "/tests/golden/image/kernels.zstd.fatbin", &data,
+                                  &bytes, &error),
+                     GRIDDEP_OK);
+    return data;
+}
+
+START_TEST(fatbins_run_by_their_ptx)
+{
+    char *fatbin = read_fatbin();
+    gd_fatbin_wrapper wrapper = {GD_FATBIN_WRAPPER_MAGIC, 1, fatbin, NULL};
+    gd_CUlibrary library = NULL;
+    gd_CUkernel kernel = NULL;
+    gd_CUmodule made = NULL;
+    gd_CUfunction function = NULL;
+    unsigned count = 0;
+    float value = 2.5F;
+    int most = 4;
+    void *parameters[] = {&b, &value, &most};
+    float result[5] = {0};
+
+    setup();
+    ck_good(cuModuleLoadFatBinary(&made, fatbin));
+    ck_good(cuModuleGetFunctionCount(&count, made));
+    ck_assert_uint_eq(count, 3);
+    ck_good(cuModuleGetFunction(&function, made, "fill"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(result, b, sizeof result));
+    ck_assert(memcmp(&result[3], &value, 4) == 0 && memcmp(&result[4], &value, 4) != 0);
+    ck_good(cuModuleUnload(made));
+    /* As host code of nvcc registers it. */
+    ck_good(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+    value = 7.5F;
+    ck_good(cuLibraryGetKernel(&kernel, library, "fill"));
+    ck_good(cuLaunchKernel((gd_CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(result, b, sizeof result));
+    ck_assert(memcmp(&result[0], &value, 4) == 0);
+    ck_good(cuLibraryUnload(library));
+    wrapper.fatbin = NULL;
+    ck_result(cuModuleLoadData(&made, &wrapper), GD_CUDA_ERROR_INVALID_IMAGE);
+    free(fatbin);
+    end_clean();
+}
+END_TEST
+
+START_TEST(damaged_fatbins_are_refused)
+{
+    char *fatbin = read_fatbin(), log[256];
+    gd_fatbin_entry newest;
+
+    setup();
+    const gd_view all = {(unsigned char *)fatbin, gd_fatbin_bytes(fatbin)};
+    ck_assert(gd_fatbin_choose(all, GD_FATBIN_PTX, 90, &newest));
+    fatbin[newest.stored.bytes - all.bytes] ^= 1;
+    ck_result(load_with_log(fatbin, log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
+    ck_assert_msg(strstr(log, "the PTX of this fatbin cannot be read: "), "%s", log);
+    memset(fatbin + 8, 0, 8); /* ends inside the first entry */
+    fatbin[8] = 72;
+    ck_result(load_with_log(fatbin, log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
+    free(fatbin);
     end_clean();
 }
 END_TEST
@@ -2185,8 +2261,9 @@ int main(void)
         the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
-    ADD(suite, "modules", bad_code_is_refused_in_words, linked_images_load_again,
-        modules_have_functions_and_variables, libraries_give_kernels);
+    ADD(suite, "modules", bad_code_is_refused_in_words, fatbins_run_by_their_ptx,
+        damaged_fatbins_are_refused, linked_images_load_again, modules_have_functions_and_variables,
+        libraries_give_kernels);
     ADD(suite, "launches", launches_are_checked, arguments_come_packed_too,
         grids_larger_than_the_device_finish, long_queues_run_by_themselves);
     ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,

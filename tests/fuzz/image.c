@@ -19,13 +19,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fatbin.h"
 #include "base/text.h"
 #include "emulator/api.h"
 #include "emulator/driver/module.h"
 #include "harness.h"
 #include "run/module/image.h"
 
-enum { ACCEPTED, READ, LOADED };
+enum { ACCEPTED, READ, LOADED, UNPACKED };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -215,6 +216,8 @@ static void change(gd_text *image)
         image->bytes -= fuzz_draw(64) < image->bytes ? fuzz_draw(64) % image->bytes : 0;
     else if (dice == 2)
         put(image, fuzz_bits(), 1 + fuzz_draw(8));
+    else if (dice == 3) /* of what is packed any byte counts */
+        image->data[fuzz_bits() % image->bytes] ^= (char)(1u << fuzz_draw(8));
     else
         change_number(image);
 }
@@ -290,6 +293,41 @@ static void believe_fatbin(const unsigned char *bytes)
 
 /* ---- running ---- */
 
+/* What is told of an image: its parts, and the machine code of its kernels. */
+static void tell(const unsigned char *bytes, size_t size)
+{
+    griddep_image *image = NULL;
+    griddep_error error;
+
+    griddep_error_init(&error);
+    if (griddep_image_open(bytes, size, "image", &image, &error) != GRIDDEP_OK)
+        abort(); /* it has been let through */
+    griddep_image_destroy(image);
+}
+
+/* What the library does with each entry. */
+static void unpack(const unsigned char *bytes, size_t size)
+{
+    const gd_view fatbin = {bytes, size};
+    gd_fatbin_entry entry;
+    griddep_error error;
+
+    griddep_error_init(&error);
+    for (uint64_t at = 0; gd_fatbin_next(fatbin, &at, &entry);) {
+        char *data = NULL;
+        uint64_t made = 0;
+        int32_t kind = 0;
+        if (gd_fatbin_unpack(&entry, &data, &made))
+            continue;
+        if (entry.packed)
+            fuzz_count(UNPACKED);
+        if (gd_image_examine(data, made, "entry", &kind, &error) == GRIDDEP_OK &&
+            kind == GRIDDEP_IMAGE_CUBIN)
+            believe_elf((const unsigned char *)data);
+        free(data);
+    }
+}
+
 static void begin(uint64_t chunk)
 {
     void *context = NULL;
@@ -325,10 +363,13 @@ static void examine(const unsigned char *bytes, size_t size)
     if (gd_image_examine(bytes, size, "image", &kind, &error) != GRIDDEP_OK)
         return;
     fuzz_count(ACCEPTED);
-    if (kind == GRIDDEP_IMAGE_CUBIN)
+    if (kind == GRIDDEP_IMAGE_CUBIN) {
         believe_elf(bytes);
-    else if (kind == GRIDDEP_IMAGE_FATBIN)
+    } else if (kind == GRIDDEP_IMAGE_FATBIN) {
         believe_fatbin(bytes);
+        unpack(bytes, size);
+    }
+    tell(bytes, size);
     if (kind != GRIDDEP_IMAGE_PTX)
         fuzz_count(READ);
     load(bytes, size, kind);
@@ -381,12 +422,13 @@ static void print(uint64_t number, FILE *out)
 
 int main(int count, char **arguments)
 {
-    static const fuzz_target target = {.name = "image",
-                                       .counters = {"accepted", "cubins or fatbins", "loaded"},
-                                       .read_files = read_files,
-                                       .begin = begin,
-                                       .one = one,
-                                       .print = print};
+    static const fuzz_target target = {
+        .name = "image",
+        .counters = {"accepted", "cubins or fatbins", "loaded", "unpacked"},
+        .read_files = read_files,
+        .begin = begin,
+        .one = one,
+        .print = print};
 
     return fuzz_main(count, arguments, &target);
 }

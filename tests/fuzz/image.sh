@@ -9,6 +9,7 @@ trap 'rm -rf "$work"' EXIT
 count=50000
 [ -n "${SANITIZED:-}" ] && count=20000
 
-check "crafted images are read within their bounds" "$image" --count "$count"
+check "crafted images are read within their bounds" "$image" --count "$count" \
+    "${srcdir:-.}"/tests/golden/image/*.fatbin
 
 finish

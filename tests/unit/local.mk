@@ -11,6 +11,7 @@ unit_tests += \
 	%D%/test_explain \
 	%D%/test_flow \
 	%D%/test_graph \
+	%D%/test_image \
 	%D%/test_layout \
 	%D%/test_lifetime \
 	%D%/test_load \
@@ -34,6 +35,7 @@ unit_tests += \
 %C%_test_explain_LDFLAGS = $(failing)
 %C%_test_flow_LDFLAGS = $(failing)
 %C%_test_graph_LDFLAGS = $(failing)
+%C%_test_image_LDFLAGS = $(failing)
 %C%_test_layout_LDFLAGS = $(failing)
 %C%_test_load_LDADD = $(CHECK_LIBS) -ldl
 %C%_test_ptx_LDFLAGS = $(failing)

@@ -726,7 +726,7 @@ START_TEST(module_hands_its_options_to_the_driver)
         ck_says("it may be -1 to 4");
     }
     const griddep_module_options unknown = {.size = sizeof unknown,
-                                            .flags = 2 * GRIDDEP_MODULE_VERBOSE};
+                                            .flags = 2 * GRIDDEP_MODULE_PTX};
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &unknown, &module, &error),
               GRIDDEP_ERROR_STRUCT);
 }

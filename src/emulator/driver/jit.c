@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chip.h"
 #include "base/digest.h"
 #include "base/elf.h"
+#include "base/fatbin.h"
 #include "base/format.h"
+#include "base/unpack.h"
 #include "emulator/driver/module.h"
 #include "ptx/check/validity.h"
 
 enum { DIGEST_BYTES = 32, LINE_BYTES = 512 };
 
-static const uint32_t fatbin_magic = 0xba55ed50u, fatbin_wrapper_magic = 0x466243b1u;
 static const char image_magic[16] = "griddep emulate";
 
 /* What stands in front of the text, behind the ELF header and two section headers. */
@@ -160,8 +162,8 @@ static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
                                 ".target %s is newer than the emulated sm_%d", target ? target : "",
                                 GD_DEVICE_CAPABILITY);
     }
-    if (target && *target && target[strlen(target) - 1] == 'a' &&
-        module->capability != GD_DEVICE_CAPABILITY)
+    const char suffix = target && *target ? target[strlen(target) - 1] : 0;
+    if (!gd_chip_runs(GD_DEVICE_CAPABILITY, module->capability, suffix))
         return refuse_specific(target);
     return GD_CUDA_SUCCESS;
 }
@@ -380,6 +382,42 @@ static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_pt
     return gd_jit_parse_text(jit, (const char *)part.bytes, part.size, GD_JIT_WHOLE, ptx);
 }
 
+static gd_CUresult refuse_fatbin(gd_jit *jit, const char *why)
+{
+    gd_jit_write(&jit->errors, "error   : the PTX of this fatbin cannot be read: %s", why);
+    return why == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_IMAGE;
+}
+
+/* The driver is given no length: a fatbin says itself how long it is. Its cubins are passed over,
+ * as a driver does with those for other chips. */
+static gd_CUresult parse_fatbin(gd_jit *jit, const void *data, griddep_ptx **ptx)
+{
+    const gd_view fatbin = {data, gd_fatbin_bytes(data)};
+    gd_fatbin_entry entry;
+    char *text = NULL;
+    uint64_t bytes = 0;
+
+    if (gd_fatbin_check(fatbin))
+        return GD_CUDA_ERROR_INVALID_IMAGE;
+    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, GD_DEVICE_CAPABILITY, &entry))
+        return refuse_binary(jit, "fatbin without PTX for this device");
+    const char *wrong = gd_fatbin_unpack(&entry, &text, &bytes);
+    if (wrong)
+        return refuse_fatbin(jit, wrong);
+    gd_CUresult result = gd_jit_parse_text(jit, text, bytes, GD_JIT_WHOLE, ptx);
+    free(text);
+    return result;
+}
+
+/* What nvcc makes host code register has a pointer to the fatbin. */
+static gd_CUresult parse_wrapper(gd_jit *jit, const void *data, griddep_ptx **ptx)
+{
+    gd_fatbin_wrapper wrapper;
+
+    memcpy(&wrapper, data, sizeof wrapper);
+    return wrapper.fatbin ? parse_fatbin(jit, wrapper.fatbin, ptx) : GD_CUDA_ERROR_INVALID_IMAGE;
+}
+
 gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
 {
     const char *bytes = data;
@@ -388,8 +426,10 @@ gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
     for (size_t i = 0; i < sizeof magic && (i == 0 || bytes[i - 1]);
          i++) /* a text may be shorter */
         magic |= (uint32_t)(unsigned char)bytes[i] << 8 * i;
-    if (magic == fatbin_magic || magic == fatbin_wrapper_magic)
-        return refuse_binary(jit, "fatbin");
+    if (magic == GD_FATBIN_MAGIC)
+        return parse_fatbin(jit, data, ptx);
+    if (magic == GD_FATBIN_WRAPPER_MAGIC)
+        return parse_wrapper(jit, data, ptx);
     if (bytes[0] == ELFMAG0)
         return parse_elf(jit, data, ptx);
     return gd_jit_parse_text(jit, bytes, strlen(bytes), GD_JIT_WHOLE, ptx);

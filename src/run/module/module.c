@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fatbin.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unpack.h"
 #include "ptx/require/lost_field.h"
 #include "ptx/handle/ptx.h"
 #include "run/host.h"
@@ -17,8 +19,9 @@
 
 enum {
     OPTIONS_MINIMUM = sizeof(griddep_module_options),
-    INFO_MINIMUM = sizeof(griddep_module_info),
-    KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE
+    INFO_MINIMUM = offsetof(griddep_module_info, code),
+    KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE |
+                  GRIDDEP_MODULE_PTX
 };
 
 /* ---- options ---- */
@@ -275,6 +278,7 @@ static void release(griddep_module *module, bool abandoned)
         free(module->kernel_names[i]);
     free(module->kernel_names);
     griddep_ptx_destroy(module->ptx);
+    gd_image_free_kernels(&module->machine);
     if (module->mutex_ready)
         pthread_mutex_destroy(&module->mutex);
     free(module->log);
@@ -283,7 +287,16 @@ static void release(griddep_module *module, bool abandoned)
     free(module);
 }
 
-static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
+/* What is given to the driver: an image, or what a fatbin has for the device. */
+typedef struct image_code {
+    int32_t image; /* that the caller gave: GRIDDEP_IMAGE_* */
+    int32_t kind;  /* of the code itself */
+    const void *data;
+    size_t bytes;
+    int32_t architecture; /* of a part of a fatbin; 0: not known */
+} image_code;
+
+static int32_t create(griddep_runtime *runtime, const image_code *code, const char *name,
                       griddep_module **module, griddep_error *error)
 {
     griddep_module *created = calloc(1, sizeof *created);
@@ -294,7 +307,9 @@ static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
     atomic_init(&created->captured, 0);
     atomic_init(&created->stays, false);
     created->runtime = gd_runtime_hold(runtime);
-    created->image = image;
+    created->image = code->image;
+    created->code = code->kind;
+    created->architecture = code->architecture;
     created->name = strdup(name);
     created->mutex_ready = !pthread_mutex_init(&created->mutex, NULL);
     if (!created->name || !created->mutex_ready) {
@@ -364,33 +379,38 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes,
     return status;
 }
 
-static int32_t load_binary(griddep_module *module, const void *image,
+static int32_t load_binary(griddep_module *module, const void *image, size_t bytes,
                            const griddep_module_options *options, griddep_error *error)
 {
     bool pushed;
-    int32_t status = gd_runtime_enter(module->runtime, &pushed, error);
+    int32_t status = module->code == GRIDDEP_IMAGE_CUBIN
+                         ? gd_image_list_kernels(image, bytes, &module->machine, error)
+                         : GRIDDEP_OK;
 
+    if (!status)
+        status = gd_runtime_enter(module->runtime, &pushed, error);
     if (status)
         return status;
-    status = gd_compile_binary(module->runtime, image, module->image, options, &module->handle,
+    status = gd_compile_binary(module->runtime, image, module->code, options, &module->handle,
                                &module->log, error);
     gd_runtime_leave(module->runtime, pushed);
     return status;
 }
 
-/* Loads PTX or a binary whose kind and size were examined; for PTX, text[bytes] is zero. */
-static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, size_t bytes,
+/* Loads code whose kind and size were examined; of PTX, text[bytes] is zero. */
+static int32_t load(griddep_runtime *runtime, const image_code *code,
                     const griddep_module_options *options, griddep_module **module,
                     griddep_error *error)
 {
     griddep_module *loaded = NULL;
     bool pushed = false;
-    int32_t status = create(runtime, kind, options->name, &loaded, error);
+    int32_t status = create(runtime, code, options->name, &loaded, error);
 
     if (status)
         return status;
-    status = kind == GRIDDEP_IMAGE_PTX ? load_ptx(loaded, image, bytes, options, error)
-                                       : load_binary(loaded, image, options, error);
+    status = code->kind == GRIDDEP_IMAGE_PTX
+                 ? load_ptx(loaded, code->data, code->bytes, options, error)
+                 : load_binary(loaded, code->data, code->bytes, options, error);
     if (!status)
         status = gd_runtime_enter(runtime, &pushed, error);
     if (!status) {
@@ -401,11 +421,79 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
         griddep_module_unload(loaded);
         return status;
     }
-    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels",
-                 options->name, gd_image_kind_name(kind), loaded->kernel_count);
+    gd_log_write(
+        &runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s%s%s, %" PRIu32 " kernels", options->name,
+        gd_image_kind_name(code->image), code->kind == code->image ? "" : " with ",
+        code->kind == code->image ? "" : gd_image_kind_name(code->kind), loaded->kernel_count);
     enlist(loaded);
     *module = loaded;
     return GRIDDEP_OK;
+}
+
+/* Loads what a fatbin has of a kind for the device. *refused says that another kind may serve: the
+ * fatbin has none of this one, in a form that is known, or the driver does not take it. */
+static int32_t load_part(griddep_runtime *runtime, gd_view fatbin, uint16_t kind,
+                         const griddep_module_options *options, griddep_module **module,
+                         bool *refused, griddep_error *error)
+{
+    gd_fatbin_entry entry;
+    char *data = NULL;
+    image_code code = {.image = GRIDDEP_IMAGE_FATBIN};
+    uint64_t bytes = 0;
+
+    *refused = true;
+    if (!gd_fatbin_choose(fatbin, kind, runtime->info.capability, &entry))
+        return GRIDDEP_ERROR_IMAGE;
+    const char *wrong = gd_fatbin_unpack(&entry, &data, &bytes);
+    if (wrong == gd_unpack_no_memory) {
+        *refused = false;
+        return gd_error_memory(error);
+    }
+    if (wrong) {
+        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING,
+                     "%s: its %s for sm_%" PRId32 " cannot be read: %s", options->name,
+                     kind == GD_FATBIN_PTX ? "PTX" : "cubin", entry.chip, wrong);
+        return gd_error_set(error, GRIDDEP_ERROR_IMAGE, "%s", wrong);
+    }
+    int32_t status = gd_image_examine(data, bytes, options->name, &code.kind, error);
+    if (!status && code.kind != (kind == GD_FATBIN_PTX ? GRIDDEP_IMAGE_PTX : GRIDDEP_IMAGE_CUBIN))
+        status = gd_error_set(error, GRIDDEP_ERROR_IMAGE,
+                              "%s: an entry of this fatbin is not what it says", options->name);
+    code.data = data;
+    code.bytes = (size_t)bytes;
+    code.architecture = entry.chip;
+    if (!status) {
+        status = load(runtime, &code, options, module, error);
+        *refused = status == GRIDDEP_ERROR_IMAGE;
+    }
+    free(data);
+    return status;
+}
+
+/* Of a fatbin the library chooses what a driver would take, so that what is known about the code is
+ * known of the code that runs. Where it finds nothing that the driver takes, the driver chooses. */
+static int32_t load_fatbin(griddep_runtime *runtime, gd_view fatbin,
+                           const griddep_module_options *options, griddep_module **module,
+                           griddep_error *error)
+{
+    const image_code whole = {.image = GRIDDEP_IMAGE_FATBIN,
+                              .kind = GRIDDEP_IMAGE_FATBIN,
+                              .data = fatbin.bytes,
+                              .bytes = (size_t)fatbin.size};
+    bool refused = true;
+    int32_t status = GRIDDEP_OK;
+    griddep_error refusal;
+
+    griddep_error_init(&refusal);
+    if (!(options->flags & GRIDDEP_MODULE_PTX))
+        status = load_part(runtime, fatbin, GD_FATBIN_CUBIN, options, module, &refused, &refusal);
+    if (refused)
+        status = load_part(runtime, fatbin, GD_FATBIN_PTX, options, module, &refused, &refusal);
+    if (refused)
+        return load(runtime, &whole, options, module, error);
+    if (status)
+        gd_error_copy(error, &refusal);
+    return status;
 }
 
 /* Loads what a caller holds in memory; a terminated copy is made of text. */
@@ -415,25 +503,29 @@ static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t 
 {
     const char *text = image;
     griddep_module_options named = *options;
-    int32_t kind = 0;
+    image_code code = {.data = image, .bytes = (size_t)bytes};
     int32_t status =
-        gd_image_examine(image, bytes, options->name ? options->name : "image", &kind, error);
+        gd_image_examine(image, bytes, options->name ? options->name : "image", &code.image, error);
 
     if (status)
         return status;
     if (!named.name)
-        named.name = gd_image_kind_name(kind);
+        named.name = gd_image_kind_name(code.image);
+    code.kind = code.image;
     options = &named;
-    if (kind != GRIDDEP_IMAGE_PTX)
-        return load(runtime, kind, image, (size_t)bytes, options, module, error);
-    while (text[bytes - 1] == 0)
-        bytes--;
-    char *copy = malloc((size_t)bytes + 1);
+    if (code.kind == GRIDDEP_IMAGE_FATBIN)
+        return load_fatbin(runtime, (gd_view){image, bytes}, options, module, error);
+    if (code.kind != GRIDDEP_IMAGE_PTX)
+        return load(runtime, &code, options, module, error);
+    while (text[code.bytes - 1] == 0)
+        code.bytes--;
+    char *copy = malloc(code.bytes + 1);
     if (!copy)
         return gd_error_memory(error);
-    memcpy(copy, text, (size_t)bytes);
-    copy[bytes] = 0;
-    status = load(runtime, kind, copy, (size_t)bytes, options, module, error);
+    memcpy(copy, text, code.bytes);
+    copy[code.bytes] = 0;
+    code.data = copy;
+    status = load(runtime, &code, options, module, error);
     free(copy);
     return status;
 }
@@ -667,7 +759,9 @@ int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *inf
                                        .log = module->log,
                                        .ptx = module->ptx,
                                        .from_store = module->from_store,
-                                       .kernel_count = module->kernel_count};
+                                       .kernel_count = module->kernel_count,
+                                       .code = module->code,
+                                       .architecture = module->architecture};
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_module_info", error);
 }
 

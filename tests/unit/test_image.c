@@ -1,0 +1,869 @@
+/* Images: what fatbins hold, packed or not, which of it is loaded, and data that are cut off or
+ * crafted. tests/golden/image has fatbins of nvcc and their source, and frames that zstd made of a
+ * text of words. */
+#include <check.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fatbin.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/unpack.h"
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/runtime.h"
+#include "sanitized.h"
+#include "unit/fail_alloc.h"
+#include "unit/status.h"
+
+static griddep_error error;
+
+static gd_view read_golden(const char *name)
+{
+    char path[512], *data = NULL;
+    size_t bytes = 0;
+
+    griddep_error_init(&error);
+    snprintf(path, sizeof path, "%s/tests/golden/image/%s", SOURCE_DIRECTORY, name);
+    ck_good(gd_file_read(path, &data, &bytes, &error));
+    return (gd_view){(unsigned char *)data, bytes};
+}
+
+static void release(gd_view view)
+{
+    free((void *)(uintptr_t)view.bytes);
+}
+
+/* ---- Zstandard ---- */
+
+/* The text that words.*.zst are made of. */
+static gd_text make_words(void)
+{
+    gd_text text = {0};
+    uint32_t state = 1;
+
+    for (int i = 0; i < 40000; i++) {
+        state = (state * 1103515245u + 12345u) & 0x7fffffffu;
+        gd_text_string(&text, (state >> 16) % 2 ? "mul" : "add");
+        gd_text_string(&text, (state >> 20) % 7 ? " " : "\n");
+    }
+    ck_assert(!text.failed);
+    return text;
+}
+
+START_TEST(frames_of_zstd_are_decoded)
+{
+    const char *names[] = {"words.1.zst", "words.19.zst"};
+    gd_text words = make_words();
+    gd_view packed = read_golden(names[_i]);
+    unsigned char *into = calloc(1, words.bytes);
+
+    ck_assert_ptr_nonnull(into);
+    ck_assert_pstr_eq(gd_unpack_zstd(packed, into, words.bytes), NULL);
+    ck_assert_mem_eq(into, words.data, words.bytes);
+    ck_assert_pstr_ne(gd_unpack_zstd(packed, into, words.bytes - 1), NULL);
+    ck_assert(words.bytes < gd_unpack_zstd_most(packed.size));
+    free(into);
+    release(packed);
+    gd_text_free(&words);
+}
+END_TEST
+
+/* The frame has a checksum: whatever a change makes, it is not taken for the text. */
+START_TEST(damaged_frames_are_refused)
+{
+    gd_text words = make_words();
+    gd_view packed = read_golden("words.19.zst");
+    unsigned char *into = calloc(1, words.bytes), *copy = malloc(packed.size);
+    uint32_t taken = 0, other = 0;
+
+    ck_assert(into && copy);
+    for (uint64_t at = 0; at < packed.size; at += SANITIZED ? 97 : 7) {
+        gd_view cut = {packed.bytes, at};
+        taken += !gd_unpack_zstd(cut, into, words.bytes);
+        memcpy(copy, packed.bytes, packed.size);
+        copy[at] ^= (unsigned char)(1u << at % 8);
+        if (!gd_unpack_zstd((gd_view){copy, packed.size}, into, words.bytes))
+            other += memcmp(into, words.data, words.bytes) != 0;
+    }
+    ck_assert_uint_eq(taken, 0);
+    ck_assert_uint_eq(other, 0);
+    free(copy);
+    free(into);
+    release(packed);
+    gd_text_free(&words);
+}
+END_TEST
+
+#define FRAME "\x28\xb5\x2f\xfd"
+
+static const struct {
+    const char *packed;
+    uint64_t size;
+    const char *text;  /* that it makes */
+    const char *wrong; /* or what is told */
+} frames[] = {
+    {"", 0, "", NULL},
+    {FRAME "\x20\x03\x19\0\0abc", 12, "abc", NULL},             /* one segment, a raw block */
+    {FRAME "\0\0\x19\0\0abc", 12, "abc", NULL},                 /* a window, no size */
+    {FRAME "\x20\x03\x1b\0\0z", 10, "zzz", NULL},               /* a repeated byte */
+    {FRAME "\x20\x06\x18\0\0abc\x1b\0\0z", 16, "abczzz", NULL}, /* two blocks */
+    {FRAME "\x20\0\x01\0\0", 9, "", NULL},                      /* nothing */
+    {"\x52\x2a\x4d\x18\2\0\0\0.." FRAME "\x20\x03\x19\0\0abc", 22, "abc", NULL}, /* skipped */
+    {FRAME "\x20\x01\x0b\0\0a" FRAME "\x20\x01\x0b\0\0b", 20, "ab", NULL},       /* two frames */
+    {FRAME "\x21\0\x03\x19\0\0abc", 13, "abc", NULL}, /* dictionary 0 is none */
+    {FRAME "\x24\x03\x19\0\0abc\x99\x9c\xef\xd0", 16, NULL, "checksum"},
+    {FRAME "\x24\x03\x19\0\0abc\x99\x9c", 14, NULL, "end inside"},
+    {FRAME "\x21\x07\x03\x19\0\0abc", 13, NULL, "dictionary"},
+    {FRAME "\x28\x03\x19\0\0abc", 12, NULL, "damaged"},   /* a reserved bit */
+    {FRAME "\x20\x03\x1f\0\0abc", 12, NULL, "damaged"},   /* a reserved kind of block */
+    {FRAME "\x20\x03\x29\0\0abcde", 14, NULL, "damaged"}, /* more than the window */
+    {FRAME "\0\0\x19\0\0ab", 11, NULL, "end inside"},
+    {FRAME "\x20\x04\x19\0\0abc", 12, NULL, "more bytes"}, /* than were asked for: 3 */
+    {FRAME "\x20\x03\x11\0\0ab", 11, NULL, "fewer bytes"},
+    {FRAME "\x20", 5, NULL, "end inside"},
+    {FRAME, 4, NULL, "end inside"},
+    {"abcd", 4, NULL, "no frame"},
+    {"ab", 2, NULL, "no frame"},
+    {"\x50\x2a\x4d\x18\xff\0\0\0", 8, NULL, "no frame"},       /* skips more than there is */
+    {FRAME "\x20\x03\x05\0\0", 9, NULL, "damaged"},            /* a packed block of nothing */
+    {FRAME "\x20\x03\x1d\0\0\x03\0\0", 12, NULL, "damaged"},   /* no code of a block before */
+    {FRAME "\x20\x03\x1d\0\0\0\x01\xff", 12, NULL, "damaged"}, /* tables of a block before */
+};
+
+START_TEST(frames_say_what_is_wrong)
+{
+    unsigned char into[8] = "";
+    const char *text = frames[_i].text ? frames[_i].text : "???";
+    const gd_view packed = {(const unsigned char *)frames[_i].packed, frames[_i].size};
+    const char *wrong = gd_unpack_zstd(packed, into, strlen(text));
+
+    if (frames[_i].wrong) {
+        ck_assert_ptr_nonnull(wrong);
+        ck_assert_msg(strstr(wrong, frames[_i].wrong), "%d: %s", _i, wrong);
+    } else {
+        ck_assert_pstr_eq(wrong, NULL);
+        ck_assert_str_eq((char *)into, text);
+    }
+}
+END_TEST
+
+/* ---- LZ4 ---- */
+
+static const struct {
+    const char *packed;
+    uint64_t size;
+    const char *text, *wrong;
+} blocks[] = {
+    {"\x30"
+     "abc",
+     4, "abc", NULL},
+    {"\x10"
+     "a\1\0\0",
+     5, "aaaaa", NULL}, /* a match that reads what it writes; no literals last */
+    {"\x31"
+     "abc\3\0\x10"
+     "d",
+     8, "abcabcabd", NULL},
+    {"", 0, "", NULL},
+    {"\x40"
+     "abc",
+     4, "???", "end inside"},
+    {"\xf0", 1, "???", "end inside"},
+    {"\xf0\xff", 2, "???", "end inside"},
+    {"\x10"
+     "a\1",
+     3, "???", "end inside"},
+    {"\x10"
+     "a\2\0\0",
+     5, "?????", "refer"},
+    {"\x10"
+     "a\0\0\0",
+     5, "?????", "refer"},
+    {"\x1f"
+     "a\1\0\xff",
+     5, "?????", "end inside"},
+    {"\x50"
+     "abcde",
+     6, "???", "more bytes"},
+    {"\x10"
+     "a\1\0\0",
+     5, "????", "more bytes"},
+    {"\x10"
+     "a",
+     2, "??", "fewer bytes"},
+};
+
+START_TEST(blocks_of_lz4_are_decoded_or_refused)
+{
+    unsigned char into[16] = "";
+    const gd_view packed = {(const unsigned char *)blocks[_i].packed, blocks[_i].size};
+    const uint64_t bytes = strlen(blocks[_i].text);
+    const char *wrong = gd_unpack_lz4(packed, into, bytes);
+
+    if (blocks[_i].wrong) {
+        ck_assert_ptr_nonnull(wrong);
+        ck_assert_msg(strstr(wrong, blocks[_i].wrong), "%d: %s", _i, wrong);
+    } else {
+        ck_assert_pstr_eq(wrong, NULL);
+        ck_assert_str_eq((char *)into, blocks[_i].text);
+    }
+}
+END_TEST
+
+/* ---- what is in a fatbin ---- */
+
+static const char *const fatbins[] = {"kernels.plain.fatbin", "kernels.lz4.fatbin",
+                                      "kernels.zstd.fatbin"};
+
+START_TEST(entries_are_the_same_however_they_are_packed)
+{
+    gd_view fatbin = read_golden(fatbins[_i]), plain = read_golden(fatbins[0]);
+    gd_fatbin_entry entry, as;
+    uint64_t at = 0, plain_at = 0, bytes, as_bytes;
+    uint32_t count = 0, packed = 0;
+    char *data, *as_data;
+
+    ck_assert_pstr_eq(gd_fatbin_check(fatbin), NULL);
+    for (; gd_fatbin_next(fatbin, &at, &entry); count++) {
+        ck_assert(gd_fatbin_next(plain, &plain_at, &as));
+        ck_assert_uint_eq(entry.kind, as.kind);
+        ck_assert_int_eq(entry.chip, as.chip);
+        packed += entry.packed;
+        ck_assert_pstr_eq(gd_fatbin_unpack(&entry, &data, &bytes), NULL);
+        ck_assert_pstr_eq(gd_fatbin_unpack(&as, &as_data, &as_bytes), NULL);
+        ck_assert_uint_eq(bytes, as_bytes);
+        ck_assert_mem_eq(data, as_data, bytes + 1);
+        free(data);
+        free(as_data);
+    }
+    ck_assert_uint_eq(count, 3);
+    ck_assert_uint_eq(packed, _i == 0 ? 0 : _i == 1 ? 2 : 3);
+    release(fatbin);
+    release(plain);
+}
+END_TEST
+
+static const struct {
+    const char *file;
+    uint16_t kind;
+    int32_t chip, found; /* 0: nothing runs */
+    uint64_t alone;
+} choices[] = {
+    {"kernels.zstd.fatbin", GD_FATBIN_PTX, 75, 0, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_PTX, 80, 80, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_PTX, 89, 80, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_PTX, 90, 90, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_PTX, 120, 90, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_CUBIN, 89, 0, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_CUBIN, 90, 90, 0},
+    {"kernels.zstd.fatbin", GD_FATBIN_CUBIN, 100, 0, 0},
+    {"kernels.targets.fatbin", GD_FATBIN_CUBIN, 90, 90, GD_FATBIN_SPECIFIC},
+    {"kernels.targets.fatbin", GD_FATBIN_PTX, 90, 90, GD_FATBIN_SPECIFIC},
+    {"kernels.targets.fatbin", GD_FATBIN_PTX, 100, 100, GD_FATBIN_FAMILY},
+    {"kernels.targets.fatbin", GD_FATBIN_PTX, 103, 100, GD_FATBIN_FAMILY},
+    {"kernels.targets.fatbin", GD_FATBIN_CUBIN, 103, 100, GD_FATBIN_FAMILY},
+    {"kernels.targets.fatbin", GD_FATBIN_PTX, 120, 0, 0},
+};
+
+START_TEST(what_a_chip_runs_is_chosen)
+{
+    gd_view fatbin = read_golden(choices[_i].file);
+    gd_fatbin_entry entry = {0};
+    const uint64_t alone = GD_FATBIN_SPECIFIC | GD_FATBIN_FAMILY;
+
+    ck_assert_int_eq(gd_fatbin_choose(fatbin, choices[_i].kind, choices[_i].chip, &entry),
+                     choices[_i].found != 0);
+    ck_assert_int_eq(entry.chip, choices[_i].found);
+    if (choices[_i].found)
+        ck_assert_uint_eq(entry.flags & alone, choices[_i].alone);
+    release(fatbin);
+}
+END_TEST
+
+/* Each number of each header becomes several wrong ones: nothing is read beyond the end, which a
+ * sanitizer watches, and no more memory is taken than the data can fill. */
+START_TEST(crafted_headers_are_survived)
+{
+    static const uint64_t values[] = {
+        0, 1, 63, 65, 0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX, UINT64_MAX - 63};
+    gd_view fatbin = read_golden(fatbins[_i]);
+    unsigned char *copy = malloc(fatbin.size);
+    gd_fatbin_entry entry;
+
+    ck_assert_ptr_nonnull(copy);
+    for (uint32_t at = 4; at < 16 + 64; at += 2) {
+        for (uint32_t i = 0; i < 3 * sizeof values / sizeof *values; i++) {
+            const uint32_t bytes = 2u << i % 3;
+            memcpy(copy, fatbin.bytes, fatbin.size);
+            memcpy(copy + at, &values[i / 3], bytes);
+            const gd_view crafted = {copy, fatbin.size};
+            if (gd_fatbin_check(crafted))
+                continue;
+            for (uint64_t next = 0; gd_fatbin_next(crafted, &next, &entry);) {
+                char *data = NULL;
+                uint64_t size = 0;
+                if (!gd_fatbin_unpack(&entry, &data, &size))
+                    ck_assert(data[size] == 0 && size <= entry.bytes);
+                free(data);
+            }
+        }
+    }
+    free(copy);
+    release(fatbin);
+}
+END_TEST
+
+START_TEST(sizes_beyond_what_data_can_hold_are_refused)
+{
+    const unsigned char data[16] = {0};
+    gd_fatbin_entry entry = {.kind = GD_FATBIN_PTX,
+                             .packed = true,
+                             .flags = 0x8000,
+                             .stored = {data, 16},
+                             .bytes = UINT64_C(1) << 40};
+    char *made = NULL;
+    uint64_t bytes = 0;
+
+    ck_assert_str_eq(gd_fatbin_unpack(&entry, &made, &bytes),
+                     "it says that it unpacks to more bytes than it can");
+    entry.flags = 0x2000;
+    entry.bytes = 1 << 20;
+    ck_assert_str_eq(gd_fatbin_unpack(&entry, &made, &bytes),
+                     "it says that it unpacks to more bytes than it can");
+    entry.flags = 0x4000;
+    ck_assert_str_eq(gd_fatbin_unpack(&entry, &made, &bytes),
+                     "it is packed in a way that is not known");
+    entry.flags = 0x8000;
+    entry.stored.size = UINT64_C(1) << 20; /* not read: the size is refused first */
+    entry.bytes = (UINT64_C(1) << 30) + 1;
+    ck_assert_str_eq(gd_fatbin_unpack(&entry, &made, &bytes), "it unpacks to more than 1 GiB");
+    ck_assert_ptr_null(made);
+}
+END_TEST
+
+/* ---- loading ---- */
+
+static griddep_runtime *runtime;
+
+static void open_runtime(int capability)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
+    gd_driver *driver = NULL;
+
+    griddep_error_init(&error);
+    fake_driver_reset();
+    fake_driver_set_capability(capability);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
+}
+
+static void close_runtime(void)
+{
+    char left[256] = "";
+
+    griddep_runtime_close(runtime);
+    ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
+}
+
+static uint32_t traits_of(griddep_module *module, const char *name)
+{
+    griddep_kernel *kernel = NULL;
+    griddep_kernel_info info = {.size = sizeof info};
+
+    ck_good(griddep_module_find_kernel(module, name, &kernel, &error));
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
+    return info.traits;
+}
+
+/* The emulated driver runs no cubin: of these fatbins the PTX is loaded. */
+START_TEST(kernels_of_a_fatbin_have_traits)
+{
+    gd_view fatbin = read_golden(fatbins[_i]);
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel *kernel = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    float data[32] = {1.5F, 2}, value = 3;
+    uint64_t memory = 0;
+    int32_t reason = -1;
+
+    open_runtime(90);
+    ck_good(griddep_module_load(runtime, fatbin.bytes, fatbin.size, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_assert_int_eq(info.image, GRIDDEP_IMAGE_FATBIN);
+    ck_assert_int_eq(info.code, GRIDDEP_IMAGE_PTX);
+    ck_assert_int_eq(info.architecture, 90);
+    ck_assert_ptr_nonnull(info.ptx);
+    ck_assert_uint_eq(info.kernel_count, 3);
+    ck_assert(traits_of(module, "scale") & GRIDDEP_TRAIT_WAITS_ALWAYS);
+    ck_assert(traits_of(module, "partly") & GRIDDEP_TRAIT_WAITS);
+    ck_assert(!(traits_of(module, "partly") & GRIDDEP_TRAIT_WAITS_ALWAYS));
+    ck_assert(traits_of(module, "fill") & GRIDDEP_TRAIT_TRIGGERS);
+    ck_good(griddep_memory_allocate(runtime, sizeof data, &memory, &error));
+    ck_good(griddep_memory_write(runtime, memory, data, sizeof data, NULL, &error));
+    const griddep_argument arguments[] = {
+        {.bytes = 8, .value = memory}, {.bytes = 4, .data = &value}, {.bytes = 4, .value = 32}};
+    ck_good(griddep_module_find_kernel(module, "scale", &kernel, &error));
+    ck_good(griddep_launch(kernel, &config, arguments, 3, &reason, &error));
+    ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
+    ck_good(griddep_memory_read(runtime, data, memory, sizeof data, NULL, &error));
+    ck_assert(data[0] > 4.4F && data[0] < 4.6F);
+    ck_good(griddep_memory_free(runtime, memory, &error));
+    griddep_module_unload(module);
+    close_runtime();
+    release(fatbin);
+}
+END_TEST
+
+START_TEST(an_older_device_gets_its_own_ptx)
+{
+    gd_view fatbin = read_golden("kernels.zstd.fatbin");
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+
+    open_runtime(86);
+    ck_good(griddep_module_load(runtime, fatbin.bytes, fatbin.size, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_assert_int_eq(info.architecture, 80);
+    ck_assert_uint_eq(traits_of(module, "scale"), GRIDDEP_TRAIT_KNOWN);
+    griddep_module_unload(module);
+    close_runtime();
+    release(fatbin);
+}
+END_TEST
+
+static void put(gd_text *text, uint64_t value, size_t bytes)
+{
+    gd_text_append(text, (const char *)&value, bytes);
+}
+
+static void put_entry(gd_text *text, uint16_t kind, uint64_t flags, const char *data, size_t bytes,
+                      uint64_t unpacked)
+{
+    const uint64_t padded = (bytes + 7) / 8 * 8;
+
+    put(text, kind, 2);
+    put(text, 0x101, 2);
+    put(text, 64, 4);
+    put(text, padded, 8);
+    put(text, unpacked ? bytes : 0, 4);
+    put(text, 0, 4);
+    put(text, 0x90000, 4);
+    put(text, 90, 4);
+    put(text, 0, 8);
+    put(text, flags, 8);
+    put(text, 0, 8);
+    put(text, unpacked, 8);
+    gd_text_append(text, data, bytes);
+    put(text, 0, padded - bytes);
+}
+
+static gd_text close_fatbin(gd_text *entries)
+{
+    gd_text fatbin = {0};
+
+    put(&fatbin, GD_FATBIN_MAGIC, 4);
+    put(&fatbin, 1, 2);
+    put(&fatbin, 16, 2);
+    put(&fatbin, entries->bytes, 8);
+    gd_text_append(&fatbin, gd_text_get(entries), entries->bytes);
+    gd_text_free(entries);
+    ck_assert(!fatbin.failed);
+    return fatbin;
+}
+
+static const char waits[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                            ".visible .entry k()\n{\n    griddepcontrol.wait;\n    ret;\n}\n";
+
+/* A cubin that the device runs comes first, unless the caller wants PTX. */
+START_TEST(a_cubin_comes_first)
+{
+    const griddep_module_options wanted = {.size = sizeof wanted, .flags = GRIDDEP_MODULE_PTX};
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    gd_text entries = {0};
+    size_t bytes = 0;
+
+    open_runtime(90);
+    char *cubin = fake_driver_make_cubin(waits, &bytes);
+    put_entry(&entries, GD_FATBIN_PTX, 0x11, waits, strlen(waits), 0);
+    put_entry(&entries, GD_FATBIN_CUBIN, 0x11, cubin, bytes, 0);
+    gd_text fatbin = close_fatbin(&entries);
+    ck_good(griddep_module_load(runtime, fatbin.data, fatbin.bytes, _i ? &wanted : NULL, &module,
+                                &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_assert_int_eq(info.code, _i ? GRIDDEP_IMAGE_PTX : GRIDDEP_IMAGE_CUBIN);
+    ck_assert_int_eq(info.architecture, 90);
+    ck_assert_int_eq(info.ptx != NULL, _i);
+    griddep_module_unload(module);
+    close_runtime();
+    gd_text_free(&fatbin);
+    free(cubin);
+}
+END_TEST
+
+/* Entries that lie inside, and are not what they say. The driver has the last word, and refuses. */
+START_TEST(entries_that_are_not_what_they_say_are_refused)
+{
+    static const struct {
+        uint16_t kind;
+        uint64_t flags, unpacked;
+        const char *data;
+        size_t bytes;
+        int32_t status;
+    } cases[] = {
+        {GD_FATBIN_PTX, 0x8011, 100, "no frame at all.", 16, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_PTX, 0x8011, UINT64_MAX, FRAME "\x20\x03\x19\0\0abc", 12, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_PTX, 0x2011, 100, "\xf0\xff\xff\xff", 4, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_PTX, 0x40011, 100, "abcd", 4, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_PTX, 0x11, 0, "hello", 5, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_PTX, 0x8011, 3, FRAME "\x20\x03\x19\0\0abc", 12, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_CUBIN, 0x8011, 3, FRAME "\x20\x03\x19\0\0abc", 12, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_CUBIN, 0x11, 0, "\177ELF", 4, GRIDDEP_ERROR_IMAGE},
+        {7, 0x11, 0, "what is this?", 13, GRIDDEP_ERROR_IMAGE},
+        {GD_FATBIN_PTX, 0x11, 0, ".version 8.0\n.target sm_90\nerror\n", 33, GRIDDEP_ERROR_SYNTAX},
+    };
+    griddep_module *module = NULL;
+    gd_text entries = {0};
+
+    open_runtime(90);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_entry(&entries, cases[i].kind, cases[i].flags, cases[i].data, cases[i].bytes,
+                  cases[i].unpacked);
+        gd_text fatbin = close_fatbin(&entries);
+        entries = (gd_text){0};
+        ck_status(griddep_module_load(runtime, fatbin.data, fatbin.bytes, NULL, &module, &error),
+                  cases[i].status);
+        ck_assert_ptr_null(module);
+        gd_text_free(&fatbin);
+    }
+    close_runtime();
+}
+END_TEST
+
+START_TEST(memory_may_end_at_each_allocation)
+{
+    gd_view fatbin = read_golden("kernels.zstd.fatbin");
+    griddep_module *module = NULL;
+    long failures = 0;
+    bool hit = true;
+
+    open_runtime(90);
+    for (long n = 0; hit; n++) {
+        fail_alloc_after(n);
+        int32_t status =
+            griddep_module_load(runtime, fatbin.bytes, fatbin.size, NULL, &module, &error);
+        hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        /* The words about the cubin, which the emulated driver refuses, are nobody's. */
+        const bool quiet = hit && fail_alloc_within((void (*)(void))gd_driver_fail);
+        ck_assert_msg(quiet || status == (hit ? GRIDDEP_ERROR_MEMORY : GRIDDEP_OK),
+                      "allocation %ld: %s: %s", n, griddep_status_name(status), error.text);
+        if (hit && !status)
+            griddep_module_unload(module);
+        failures += hit;
+    }
+    griddep_module_unload(module);
+    ck_assert_int_gt(failures, 10);
+    close_runtime();
+    release(fatbin);
+}
+END_TEST
+
+/* ---- machine code ---- */
+
+/* Instructions as ptxas writes them; what is for scheduling may be anything. */
+#define PLAIN(low)                                                                                 \
+    {                                                                                              \
+        (low), UINT64_C(0x000fea0003800000)                                                        \
+    }
+#define WAIT                                                                                       \
+    {                                                                                              \
+        0x782e, UINT64_C(0x000fe20000000000)                                                       \
+    }
+#define TRIGGER                                                                                    \
+    {                                                                                              \
+        0x782d, UINT64_C(0x000fe20000000000)                                                       \
+    }
+#define EXIT PLAIN(0x794d)
+#define BRANCH(words) PLAIN(0x7947 | (uint64_t)(words) << 16)
+#define BRANCH_IF(words) PLAIN(0x0947 | (uint64_t)(words) << 16)
+#define BACK(words)                                                                                \
+    {                                                                                              \
+        0x7947 | (256 - (words)) << 16 | UINT64_C(0xfffffffc00000000),                             \
+            UINT64_C(0x000fea000383ffff)                                                           \
+    }
+#define MOVE                                                                                       \
+    {                                                                                              \
+        0x7918, UINT64_C(0x000fc00000000000)                                                       \
+    }
+#define BSSY(bytes) PLAIN(0x7945 | (uint64_t)(bytes) << 32)
+#define BSYNC PLAIN(0x7941)
+
+enum {
+    MACHINE = GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_MACHINE_CODE,
+    WAITS = MACHINE | GRIDDEP_TRAIT_WAITS,
+    ALWAYS = WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS,
+    OPEN = GRIDDEP_TRAIT_OPEN,
+    CALLS = GRIDDEP_TRAIT_CALLS,
+    TRIGGERS = GRIDDEP_TRAIT_TRIGGERS
+};
+
+static const struct {
+    uint64_t code[8][2];
+    uint32_t traits;
+} walks[] = {
+    {{MOVE, WAIT, EXIT}, ALWAYS},
+    {{MOVE, EXIT}, MACHINE},
+    {{TRIGGER, WAIT, EXIT}, ALWAYS | TRIGGERS},
+    {{WAIT, TRIGGER, EXIT}, ALWAYS | TRIGGERS},
+    {{{0x082e, UINT64_C(0x000fe20000000000)}, EXIT}, WAITS}, /* under a predicate */
+    {{{0x782e, UINT64_C(0x000fe20000000001)}, EXIT}, WAITS}, /* not quite a wait */
+    {{{0x1782e, UINT64_C(0x000fe20000000000)}, EXIT}, WAITS},
+    {{PLAIN(0x094d), WAIT, EXIT}, WAITS},                          /* some threads leave */
+    {{{0x794d, UINT64_C(0x000fea0000800000)}, WAIT, EXIT}, WAITS}, /* by the second one */
+    {{BRANCH_IF(4), WAIT, EXIT}, WAITS},                           /* past the wait */
+    {{BRANCH_IF(8), WAIT, EXIT, WAIT, EXIT}, ALWAYS},              /* on both sides */
+    {{BRANCH(4), EXIT, WAIT, EXIT}, ALWAYS},                       /* what is never reached */
+    {{{0x47947, UINT64_C(0x000fea0002800000)}, EXIT, WAIT, EXIT},
+     WAITS}, /* conditional all the same */
+    {{{0x47547, UINT64_C(0x000fea000b800000)}, EXIT, WAIT, EXIT}, WAITS}, /* by a uniform one */
+    {{MOVE, WAIT, BACK(12)}, ALWAYS},                                     /* has no end */
+    {{MOVE, BACK(8)}, MACHINE},
+    {{PLAIN(0x7947 | UINT64_C(1) << 34), WAIT, EXIT}, WAITS | OPEN}, /* out of the kernel */
+    {{BRANCH(2), WAIT, EXIT}, WAITS | OPEN},   /* into an instruction */
+    {{BACK(64), WAIT, EXIT}, WAITS | OPEN},
+    {{MOVE, MOVE}, MACHINE | OPEN},                      /* falls off its end */
+    {{PLAIN(0x7944), WAIT, EXIT}, WAITS | CALLS | OPEN}, /* a call */
+    {{WAIT, PLAIN(0x7944), EXIT}, ALWAYS | CALLS},       /* behind the wait */
+    {{PLAIN(0x7949), WAIT, EXIT}, WAITS | OPEN},         /* an indirect branch */
+    {{PLAIN(0x795f), WAIT, EXIT}, WAITS | OPEN},         /* not known */
+    {{BSSY(48), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, ALWAYS},
+    {{BSSY(64), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, WAITS}, /* meets behind the wait */
+    {{BSSY(4096), MOVE, BSYNC, WAIT, EXIT}, WAITS | OPEN},
+    {{{0x87348, UINT64_C(0x001fea0003c00000)}, WAIT, EXIT, WAIT, EXIT}, ALWAYS},
+    {{PLAIN(0x795c), WAIT, EXIT}, ALWAYS}, /* a trap ends the grid */
+};
+
+/* A cubin with one kernel, k. */
+static gd_text make_cubin(const uint64_t (*code)[2], uint32_t count, uint32_t flags, uint16_t type)
+{
+    static const char names[] = "\0k\0.text.k";
+    const Elf64_Sym symbols[2] = {{0},
+                                  {.st_name = 1,
+                                   .st_info = STT_FUNC,
+                                   .st_other = 0x10,
+                                   .st_shndx = 1,
+                                   .st_size = (uint64_t)count * 16}};
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr sections[4];
+    } head = {
+        .header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x41, 8},
+                   .e_type = type,
+                   .e_machine = 190,
+                   .e_flags = flags,
+                   .e_ehsize = sizeof(Elf64_Ehdr),
+                   .e_shoff = sizeof(Elf64_Ehdr),
+                   .e_shentsize = sizeof(Elf64_Shdr),
+                   .e_shnum = 4,
+                   .e_shstrndx = 3}};
+    const uint64_t at = sizeof head, symbols_at = at + (uint64_t)count * 16;
+    gd_text made = {0};
+
+    head.sections[1] = (Elf64_Shdr){
+        .sh_name = 3, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = (uint64_t)count * 16};
+    head.sections[2] = (Elf64_Shdr){
+        .sh_type = SHT_SYMTAB, .sh_offset = symbols_at, .sh_size = sizeof symbols, .sh_link = 3};
+    head.sections[3] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = symbols_at + sizeof symbols, .sh_size = sizeof names};
+    gd_text_append(&made, (const char *)&head, sizeof head);
+    gd_text_append(&made, (const char *)code, (size_t)count * 16);
+    gd_text_append(&made, (const char *)symbols, sizeof symbols);
+    gd_text_append(&made, names, sizeof names);
+    ck_assert(!made.failed);
+    return made;
+}
+
+static uint32_t traits_of_cubin(gd_text *cubin)
+{
+    griddep_image *image = NULL;
+    griddep_image_kernel kernel = {.size = sizeof kernel};
+
+    griddep_error_init(&error);
+    ck_good(griddep_image_open(cubin->data, cubin->bytes, NULL, &image, &error));
+    ck_good(griddep_image_get_kernel(image, 0, 0, &kernel, &error));
+    ck_assert_str_eq(kernel.name, "k");
+    griddep_image_destroy(image);
+    gd_text_free(cubin);
+    return kernel.traits;
+}
+
+START_TEST(paths_of_machine_code_are_followed)
+{
+    uint32_t count = 0;
+
+    while (count < 8 && walks[_i].code[count][0])
+        count++;
+    gd_text cubin = make_cubin(walks[_i].code, count, 0x6005a04, ET_EXEC);
+    ck_assert_uint_eq(traits_of_cubin(&cubin), walks[_i].traits);
+}
+END_TEST
+
+/* For which chips, and of which files. */
+START_TEST(machine_code_that_is_not_known_says_nothing)
+{
+    static const struct {
+        uint32_t flags;
+        uint16_t type;
+        uint32_t traits;
+    } cases[] = {{0x6005a04, ET_EXEC, ALWAYS}, {0x6006402, ET_EXEC, ALWAYS},
+                 {0x6007802, ET_EXEC, ALWAYS}, {0x6008204, ET_EXEC, 0},
+                 {0x6005a04, ET_REL, 0},       {0x6005002, ET_EXEC, MACHINE}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gd_text cubin = make_cubin(walks[0].code, 3, cases[i].flags, cases[i].type);
+        ck_assert_uint_eq(traits_of_cubin(&cubin), cases[i].traits);
+    }
+}
+END_TEST
+
+START_TEST(images_tell_what_is_in_them)
+{
+    gd_view fatbin = read_golden("kernels.zstd.fatbin");
+    griddep_image *image = NULL;
+    griddep_image_info info = {.size = sizeof info};
+    griddep_image_part part = {.size = sizeof part};
+    griddep_image_kernel kernel = {.size = sizeof kernel};
+    uint32_t scale = 0;
+
+    ck_good(griddep_image_open(fatbin.bytes, fatbin.size, NULL, &image, &error));
+    release(fatbin);
+    ck_good(griddep_image_get_info(image, &info, &error));
+    ck_assert_int_eq(info.kind, GRIDDEP_IMAGE_FATBIN);
+    ck_assert_uint_eq(info.part_count, 3);
+    ck_good(griddep_image_get_part(image, 0, &part, &error));
+    ck_assert_int_eq(part.kind, GRIDDEP_IMAGE_PTX);
+    ck_assert_int_eq(part.architecture, 80);
+    ck_assert_ptr_nonnull(strstr(part.data, ".target sm_80"));
+    ck_assert_uint_eq(part.kernel_count, 0);
+    ck_good(griddep_image_get_part(image, 1, &part, &error));
+    ck_assert_int_eq(part.kind, GRIDDEP_IMAGE_CUBIN);
+    ck_assert_uint_eq(part.packed, 1);
+    ck_assert_uint_eq(part.kernel_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_good(griddep_image_get_kernel(image, 1, i, &kernel, &error));
+        scale = strcmp(kernel.name, "scale") ? scale : kernel.traits;
+    }
+    ck_assert_uint_eq(scale, ALWAYS);
+    ck_status(griddep_image_get_part(image, 3, &part, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_image_get_kernel(image, 1, 3, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_image_get_kernel(image, 0, 0, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_image_get_info(NULL, &info, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_image_destroy(image);
+    griddep_image_destroy(NULL);
+    ck_status(griddep_image_open("no code", 7, "x", &image, &error), GRIDDEP_ERROR_IMAGE);
+    ck_status(griddep_image_open(NULL, 7, "x", &image, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* Three kernels as of the golden fatbin, for the driver that takes its cubin. */
+static const char same[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry scale(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n"
+    ".visible .entry partly(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n"
+    ".visible .entry fill(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n";
+
+START_TEST(kernels_of_machine_code_start_early_when_they_wait)
+{
+    static const struct {
+        const char *name;
+        int32_t reason;
+    } cases[] = {{"scale", GRIDDEP_REASON_SET},
+                 {"partly", GRIDDEP_REASON_WAIT_NOT_ALWAYS},
+                 {"fill", GRIDDEP_REASON_NO_WAIT}};
+    gd_view fatbin = read_golden("kernels.zstd.fatbin");
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel *kernel = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument arguments[] = {{.bytes = 8}, {.bytes = 4}, {.bytes = 4}};
+    int32_t reason = -1;
+
+    open_runtime(90);
+    fake_driver_run_cubins_as(same);
+    ck_good(griddep_module_load(runtime, fatbin.bytes, fatbin.size, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_assert_int_eq(info.code, GRIDDEP_IMAGE_CUBIN);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_good(griddep_module_find_kernel(module, cases[i].name, &kernel, &error));
+        ck_good(griddep_launch(kernel, &config, arguments, 3, &reason, &error));
+        ck_assert_int_eq(reason, cases[i].reason);
+    }
+    griddep_module_unload(module);
+    close_runtime();
+    release(fatbin);
+}
+END_TEST
+
+/* A path that cannot be followed is told as such. */
+START_TEST(a_call_in_front_of_the_wait_is_not_proven)
+{
+    static const uint64_t code[][2] = {PLAIN(0x7944), WAIT, EXIT};
+    gd_text cubin = make_cubin(code, 3, 0x6005a04, ET_EXEC);
+    griddep_module *module = NULL;
+    griddep_kernel *kernel = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    int32_t reason = -1;
+
+    open_runtime(90);
+    fake_driver_run_cubins_as(waits);
+    ck_good(griddep_module_load(runtime, cubin.data, cubin.bytes, NULL, &module, &error));
+    ck_good(griddep_module_find_kernel(module, "k", &kernel, &error));
+    ck_good(griddep_launch(kernel, &config, NULL, 0, &reason, &error));
+    ck_assert_int_eq(reason, GRIDDEP_REASON_NOT_PROVEN);
+    griddep_module_unload(module);
+    close_runtime();
+    gd_text_free(&cubin);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("image");
+    TCase *packed = tcase_create("packed"), *fatbin = tcase_create("fatbin"),
+          *loading = tcase_create("loading"), *machine = tcase_create("machine");
+
+    tcase_add_loop_test(packed, frames_of_zstd_are_decoded, 0, 2);
+    tcase_add_test(packed, damaged_frames_are_refused);
+    tcase_add_loop_test(packed, frames_say_what_is_wrong, 0, sizeof frames / sizeof *frames);
+    tcase_add_loop_test(packed, blocks_of_lz4_are_decoded_or_refused, 0,
+                        sizeof blocks / sizeof *blocks);
+    suite_add_tcase(suite, packed);
+    tcase_add_loop_test(fatbin, entries_are_the_same_however_they_are_packed, 0, 3);
+    tcase_add_loop_test(fatbin, what_a_chip_runs_is_chosen, 0, sizeof choices / sizeof *choices);
+    tcase_add_loop_test(fatbin, crafted_headers_are_survived, 0, 3);
+    tcase_add_test(fatbin, sizes_beyond_what_data_can_hold_are_refused);
+    suite_add_tcase(suite, fatbin);
+    tcase_add_loop_test(loading, kernels_of_a_fatbin_have_traits, 0, 3);
+    tcase_add_test(loading, an_older_device_gets_its_own_ptx);
+    tcase_add_loop_test(loading, a_cubin_comes_first, 0, 2);
+    tcase_add_test(loading, entries_that_are_not_what_they_say_are_refused);
+    tcase_add_test(loading, memory_may_end_at_each_allocation);
+    suite_add_tcase(suite, loading);
+    tcase_add_loop_test(machine, paths_of_machine_code_are_followed, 0,
+                        sizeof walks / sizeof *walks);
+    tcase_add_test(machine, machine_code_that_is_not_known_says_nothing);
+    tcase_add_test(machine, images_tell_what_is_in_them);
+    tcase_add_test(machine, kernels_of_machine_code_start_early_when_they_wait);
+    tcase_add_test(machine, a_call_in_front_of_the_wait_is_not_proven);
+    suite_add_tcase(suite, machine);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
