@@ -1,25 +1,22 @@
-# Makes the man page of a subcommand (-v page=run), or of the command (-v page=), of two files: what 'griddep help --table' prints, and
-# man/examples, the examples of each page. -v version is the library's. Used with roff.awk by tests/doc/generated.sh.
+# Makes the man page of a subcommand (-v page=run), or of the command (-v page=), of what 'griddep help --table' prints.
+# -v version is the library's. Used with roff.awk by tests/doc/generated.sh.
 BEGIN { FS = "\t" }
-
-FNR == 1 { file++ }
 
 # ---- reading
 
-file == 1 && $1 == "exit" { exit_code[++exits] = $2; exit_text[exits] = $3 }
-file == 1 && $1 == "command" {
+$1 == "exit" { exit_code[++exits] = $2; exit_text[exits] = $3 }
+$1 == "command" {
     command = $2
     commands[++command_count] = $2
     short[$2] = $3
 }
-file == 1 && command == page && page != "" {
+command == page && page != "" {
     if ($1 == "summary") summary = summary (summary == "" ? "" : " ") $2
     if ($1 == "synopsis") synopsis = synopsis (synopsis == "" ? "" : "\n") $2
     if ($1 == "option") { option[++options] = $2; value[options] = $3; several[options] = $4 == "several"; help[options] = $5 }
     if ($1 == "detail") detail[++details] = $2
 }
-file == 2 && /^@/ { of = substr($0, 2); next }
-file == 2 && of == (page == "" ? "griddep" : page) && !/^#/ { example[++examples] = $0 }
+command == page && $1 == "example" { example[++examples] = $2 }
 
 # ---- writing
 

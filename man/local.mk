@@ -25,7 +25,7 @@ format_pages = \
 	%D%/griddep-timeline.7
 man_tools = build-tools/man-header.awk build-tools/man-markdown.awk build-tools/roff.awk
 CLEANFILES += $(man_MANS)
-EXTRA_DIST += $(man_tools) build-tools/man-command.awk %D%/examples
+EXTRA_DIST += $(man_tools) build-tools/man-command.awk
 
 $(noun_pages): include/griddep.h build-tools/man-header.awk build-tools/roff.awk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/build-tools/roff.awk \

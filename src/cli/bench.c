@@ -67,6 +67,9 @@ static json_t *make_json(const gd_bench *bench, const void *results)
 
 static const gd_bench_suite demo = {"demo", "demo", measure, print, make_json, free};
 
+static const char examples[] = "What the machine can do at most, and the demo's chain beside it:\n"
+                               "    griddep bench --json\n";
+
 /* ---- the command ---- */
 
 int gd_command_bench(int argc, char **argv)
@@ -86,6 +89,7 @@ int gd_command_bench(int argc, char **argv)
                                        "demo's chain beside both.",
                             .synopsis = "[--repeat N] [--json]",
                             .details = details,
+                            .examples = examples,
                             .options = options,
                             .words_least = 0,
                             .words_most = 0};

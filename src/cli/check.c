@@ -451,6 +451,15 @@ static int choose_severity(gd_check_state *state, const char *text)
     return code;
 }
 
+static const char examples[] = "A PTX file by itself, and with what it may read before its wait:\n"
+                               "    griddep check kernel.ptx\n"
+                               "    griddep check kernel.ptx --constant x --severity error\n"
+                               "A chain, and PTX from another program:\n"
+                               "    griddep check chain.yaml\n"
+                               "    cat kernel.ptx | griddep check -\n"
+                               "What can be meant in one way alone is mended, and told:\n"
+                               "    griddep check kernel.ptx --fix\n";
+
 int gd_command_check(int argc, char **argv)
 {
     gd_option_list constants = {0};
@@ -476,6 +485,7 @@ int gd_command_check(int argc, char **argv)
                     "[--severity LEVEL]\n"
                     "                     [--fix [-o FILE] | --watch] [--json]",
         .details = details,
+        .examples = examples,
         .options = options,
         .words_least = 1,
         .words_most = (size_t)argc};

@@ -175,6 +175,9 @@ static int run_demo(gd_demo *demo)
     return code;
 }
 
+static const char examples[] = "A small network on the emulated driver:\n"
+                               "    griddep demo --emulate --layers 2 --rows 64 --columns 64\n";
+
 int gd_command_demo(int argc, char **argv)
 {
     gd_demo demo = {.layers = DEFAULT_LAYERS, .samples = GD_JOB_DEFAULT_SAMPLES};
@@ -200,6 +203,7 @@ int gd_command_demo(int argc, char **argv)
                    "and tells what the overlap bought.",
         .synopsis =
             "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--emulate] [--json]",
+        .examples = examples,
         .options = options};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, NULL, &count);

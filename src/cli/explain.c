@@ -111,6 +111,12 @@ static int explain(const char *const *words, size_t count, bool json)
     return code;
 }
 
+static const char examples[] = "All codes, and one in full:\n"
+                               "    griddep explain\n"
+                               "    griddep explain GD110\n"
+                               "Why a chain's launches overlap, or do not:\n"
+                               "    griddep explain chain.yaml\n";
+
 int gd_command_explain(int argc, char **argv)
 {
     bool json = false, markdown = false;
@@ -139,6 +145,7 @@ int gd_command_explain(int argc, char **argv)
                    "take the place of the chain's. It says where both differ. For codes it tells "
                    "what they mean and what to do, and needs no driver; without a code it lists "
                    "them all.\n",
+        .examples = examples,
         .options = options,
         .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));

@@ -169,6 +169,11 @@ static int format_json(gd_fmt_request *request)
     return code;
 }
 
+static const char examples[] = "A file laid out anew, and whether it is already:\n"
+                               "    griddep fmt kernel.ptx --in-place\n"
+                               "    griddep fmt kernel.ptx --check\n"
+                               "    cat kernel.ptx | griddep fmt - >laid.ptx\n";
+
 int gd_command_fmt(int argc, char **argv)
 {
     gd_fmt_request request = {0};
@@ -185,6 +190,7 @@ int gd_command_fmt(int argc, char **argv)
                             .summary = "Lays PTX out. Needs no driver.",
                             .synopsis = "FILE.ptx|-... [-o FILE | --in-place | --check] [--json]",
                             .details = details,
+                            .examples = examples,
                             .options = options,
                             .words_least = 1,
                             .words_most = (size_t)argc};

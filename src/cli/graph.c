@@ -161,6 +161,10 @@ static int show_file(const gd_graph_request *request, int32_t mode)
     return code;
 }
 
+static const char examples[] = "Each edge, for people, and as a picture:\n"
+                               "    griddep graph examples/fork_join.yaml\n"
+                               "    griddep graph examples/fork_join.yaml --dot >graph.dot\n";
+
 int gd_command_graph(int argc, char **argv)
 {
     gd_graph_request request = {.mode = "graph-pdl"};
@@ -176,6 +180,7 @@ int gd_command_graph(int argc, char **argv)
         .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
         .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]",
         .details = details,
+        .examples = examples,
         .options = options,
         .words_least = 1,
         .words_most = 1};

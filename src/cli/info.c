@@ -146,6 +146,10 @@ static void print_text(const griddep_runtime_info *info)
     }
 }
 
+static const char examples[] = "The driver that would be used, and the emulated one:\n"
+                               "    griddep info\n"
+                               "    griddep info --emulate --json\n";
+
 int gd_command_info(int argc, char **argv)
 {
     bool json = false;
@@ -157,6 +161,7 @@ int gd_command_info(int argc, char **argv)
     const gd_usage usage = {.name = "info",
                             .summary = "Tells about driver and device, and what they can do.",
                             .synopsis = "[--json] [--driver DRIVER | --emulate] [--device N]",
+                            .examples = examples,
                             .options = options};
     size_t word_count = 0;
     int code = gd_options_read(&usage, argc, argv, NULL, &word_count);

@@ -307,6 +307,11 @@ static int act(const char *const *words, size_t count, uint64_t capability, bool
     return code;
 }
 
+static const char examples[] = "What there is, and one of them in full:\n"
+                               "    griddep kernels list\n"
+                               "    griddep kernels show matvec_bf16\n"
+                               "    griddep kernels show vector_add --ptx >vector_add.ptx\n";
+
 int gd_command_kernels(int argc, char **argv)
 {
     bool json = false, with_ptx = false;
@@ -321,6 +326,7 @@ int gd_command_kernels(int argc, char **argv)
         .name = "kernels",
         .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
         .synopsis = "[list | show NAME] [--ptx] [--capability NN] [--json]",
+        .examples = examples,
         .options = options,
         .words_most = 2};
     const char *words[2] = {NULL, NULL};

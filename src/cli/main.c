@@ -40,6 +40,14 @@ static const struct {
 
 enum { EXIT_COUNT = sizeof(exits) / sizeof(exits[0]) };
 
+static const char examples[] =
+    "What works on this machine, and a chain from a file, in all modes, checked and timed:\n"
+    "    griddep info\n"
+    "    griddep run examples/vector_add.yaml\n"
+    "Mistakes with dependent launch, found without a GPU, and what one of them means:\n"
+    "    griddep check kernel.ptx chain.yaml\n"
+    "    griddep explain GD110\n";
+
 static void print_help(void)
 {
     gd_help_print_text("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
@@ -65,6 +73,7 @@ static void print_help(void)
                        "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, "
                        "GRIDDEP_NVRTC as griddep.h tells, GRIDDEP_EMULATOR_* as doc/emulator.md "
                        "tells; NO_COLOR.\n");
+    gd_help_print_examples(examples);
 }
 
 /* What man pages and completions are made of: a fact a line, its fields separated by tabs. */
@@ -73,6 +82,7 @@ static int print_table(void)
     for (size_t i = 0; i < EXIT_COUNT; i++)
         printf("exit\t%d\t%s\n", exits[i].code, exits[i].meaning);
     gd_help_want_table();
+    gd_help_print_examples(examples);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         printf("command\t%s\t%s\n", commands[i].name, commands[i].summary);
         char help[] = "--help";

@@ -489,6 +489,11 @@ static void free_state(gd_rewrite_state *state)
     free(state->prefetch);
 }
 
+static const char examples[] = "The wait and the trigger put into kernels that have none:\n"
+                               "    griddep rewrite kernel.ptx -o new.ptx\n"
+                               "Another place for the trigger:\n"
+                               "    griddep rewrite kernel.ptx --trigger before-stores >new.ptx\n";
+
 int gd_command_rewrite(int argc, char **argv)
 {
     gd_rewrite_request request = {0};
@@ -519,6 +524,7 @@ int gd_command_rewrite(int argc, char **argv)
             "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE] "
             "[--constant NAME]... [--prefetch PARAM=BYTES] [--json]",
         .details = details,
+        .examples = examples,
         .options = options,
         .words_least = 1,
         .words_most = 1};

@@ -141,6 +141,14 @@ static int run_file(const gd_run_request *request)
     return code;
 }
 
+static const char examples[] = "All modes, checked and timed:\n"
+                               "    griddep run examples/vector_add.yaml\n"
+                               "One mode, as JSON, and a buffer's content for another program:\n"
+                               "    griddep run chain.yaml --mode graph-pdl --repeat 100 --json\n"
+                               "    griddep run chain.yaml --dump y=y.bin\n"
+                               "Another order that the contract of dependent launch allows:\n"
+                               "    griddep run chain.yaml --emulate --schedule random:7\n";
+
 int gd_command_run(int argc, char **argv)
 {
     gd_run_request request = {.mode = "all", .samples = GD_JOB_DEFAULT_SAMPLES};
@@ -166,6 +174,7 @@ int gd_command_run(int argc, char **argv)
                             .synopsis = "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] "
                                         "[--dump BUFFER=FILE]... [--no-check] [--emulate]",
                             .details = details,
+                            .examples = examples,
                             .options = options,
                             .words_least = 1,
                             .words_most = 1};

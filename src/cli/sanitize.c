@@ -146,6 +146,12 @@ static int check_words(const gd_usage *usage, const char *chain, bool has_marker
     return 0;
 }
 
+static const char examples[] = "A chain in five schedules, or in one:\n"
+                               "    griddep sanitize chain.yaml\n"
+                               "    griddep sanitize chain.yaml --schedule lazy --modes pdl\n"
+                               "Any program that uses the driver API:\n"
+                               "    griddep sanitize -- ./application\n";
+
 int gd_command_sanitize(int argc, char **argv)
 {
     gd_sanitize request = {.checks = "all"};
@@ -172,6 +178,7 @@ int gd_command_sanitize(int argc, char **argv)
         .summary = "Runs a chain or a program on the emulated driver and reports races and faults.",
         .synopsis = synopsis,
         .details = details,
+        .examples = examples,
         .options = options,
         .words_most = 1};
     const char *chain = NULL;

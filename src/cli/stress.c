@@ -426,6 +426,9 @@ static int stress_chain(const gd_stress_request *request)
     return code;
 }
 
+static const char examples[] = "Each hop against a slow producer:\n"
+                               "    griddep stress chain.yaml --emulate\n";
+
 int gd_command_stress(int argc, char **argv)
 {
     gd_stress_request request = {.rounds = USUAL_ROUNDS};
@@ -449,6 +452,7 @@ int gd_command_stress(int argc, char **argv)
                             .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] "
                                         "[--mutations] [--emulate] [--json]",
                             .details = details,
+                            .examples = examples,
                             .options = options,
                             .words_least = 0,
                             .words_most = 1};

@@ -310,6 +310,10 @@ static int trace_chain(const gd_trace_request *request)
     return code;
 }
 
+static const char examples[] = "When each block ran: figures and a drawing, and a picture:\n"
+                               "    griddep trace examples/vector_add.yaml\n"
+                               "    griddep trace chain.yaml --svg picture.svg\n";
+
 int gd_command_trace(int argc, char **argv)
 {
     gd_trace_request request = {
@@ -344,6 +348,7 @@ int gd_command_trace(int argc, char **argv)
         .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
                     "[--ascii] [--emulate] [--json]",
         .details = details,
+        .examples = examples,
         .options = options,
         .words_least = 0,
         .words_most = 1};

@@ -228,6 +228,9 @@ static int check_request(const gd_tune_request *request)
     return code;
 }
 
+static const char examples[] = "What is faster for a chain, on this machine, written beside it:\n"
+                               "    griddep tune chain.yaml --emulate --forget -o tuned\n";
+
 int gd_command_tune(int argc, char **argv)
 {
     gd_tune_request request = {0};
@@ -254,6 +257,7 @@ int gd_command_tune(int argc, char **argv)
                             .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain "
                                         "PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
                             .details = details,
+                            .examples = examples,
                             .options = options,
                             .words_least = 0,
                             .words_most = 1};

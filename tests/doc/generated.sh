@@ -46,7 +46,7 @@ fi
 version=$("$griddep" --version | sed 's/.* //')
 commands=$(awk -F '\t' '$1 == "command" { print $2 }' "$work/table")
 
-man_page() { awk -f "$tools/roff.awk" -f "$tools/man-command.awk" -v page="$1" -v version="$version" "$work/table" "$top/man/examples"; }
+man_page() { awk -f "$tools/roff.awk" -f "$tools/man-command.awk" -v page="$1" -v version="$version" "$work/table"; }
 completion() { awk -f "$tools/completion.awk" -v shell="$1" "$work/table"; }
 
 mkdir -p "$work/man" "$work/completions"
@@ -72,7 +72,7 @@ for file in "$top"/man/*.1; do accept "$file has no subcommand" test -f "$work/m
 for command in $commands; do
     accept "man/local.mk installs no griddep-$command.1" grep -q "/griddep-$command\.1" "$top/man/local.mk"
     accept "src/cli/commands.def has '$command', and so must the table" grep -q "^GD_COMMAND($command," "$top/src/cli/commands.def"
-    accept "man/examples has no example of '$command'" grep -q "^    griddep $command\b" "$top/man/examples"
+    accept "'$command' has no example" grep -q "^example	    griddep $command\b" "$work/table"
 done
 accept "the table has each subcommand of src/cli/commands.def" test "$(grep -c '^GD_COMMAND(' "$top/src/cli/commands.def")" -eq "$(echo "$commands" | wc -l)"
 for page in $(awk -f "$tools/roff.awk" -f "$tools/man-header.awk" -v list=1 "$top/include/griddep.h"); do

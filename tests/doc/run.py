@@ -114,19 +114,30 @@ def make_files(folder):
 COMMAND = r"(cat \S+ \| )?griddep "
 
 
+def run_command(path, line, folder):
+    command = re.sub(r"\s+#.*", "", line)
+    result = run(command, folder)
+    needs_gpu = result.returncode == 2 and "bench measures a GPU" in result.stdout
+    case(result.returncode in (0, 1, 66) or needs_gpu, f"{path}: {command} (exit code {result.returncode})", result.stdout)
+
+
 def run_commands(path, folder):
     count = 0
     for _, _, lines in blocks(path):
         for line in lines:
-            if not re.match(COMMAND, line):
-                continue
-            covered.add((path, *lines))
-            count += 1
-            command = re.sub(r"\s+#.*", "", line)
-            result = run(command, folder)
-            needs_gpu = result.returncode == 2 and "bench measures a GPU" in result.stdout
-            case(result.returncode in (0, 1, 66) or needs_gpu, f"{path}: {command} (exit code {result.returncode})", result.stdout)
+            if re.match(COMMAND, line):
+                covered.add((path, *lines))
+                count += 1
+                run_command(path, line, folder)
     case(count > 0, f"{path}: no command found")
+
+
+def run_help_examples(folder):
+    table = run("griddep help --table", folder).stdout.split("\n")
+    commands = [line.split("\t")[1].strip() for line in table if line.startswith("example\t    ")]
+    for command in commands:
+        run_command("help", command, folder)
+    case(len(commands) > 0, "help: no example found")
 
 
 def run_chain_example(folder):
@@ -249,8 +260,9 @@ run_console("doc/guide.md", os.path.join(work, "guide"))
 run_console("doc/languages.md", os.path.join(work, "languages"))
 files = os.path.join(work, "files")
 make_files(files)
-for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "doc/performance.md", "doc/timeline.md", "doc/tuning.md", "man/examples"):
+for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "doc/performance.md", "doc/timeline.md", "doc/tuning.md"):
     run_commands(document, files)
+run_help_examples(files)
 run_chain_example(files)
 run_fragments(files)
 run_head_comment(files)

@@ -115,6 +115,50 @@ START_TEST(a_fault_leaves_no_leaks)
 }
 END_TEST
 
+/* ---- the heap of kernels ---- */
+
+/* A warp's lane 0 takes a block, and lane `by` frees it. */
+#define HEAP_KERNEL(by, between)                                                                   \
+    HEADER ".extern .func (.param .b64 r) malloc(.param .b64 v);\n"                                \
+           ".extern .func free(.param .b64 v);\n.shared .u64 block;\n"                             \
+           ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %p;\n    .reg .b32 %t;\n"           \
+           "    .reg .pred %c;\n    .param .b64 x, y;\n    mov.u32 %t, %tid.x;\n"                  \
+           "    setp.ne.u32 %c, %t, 0;\n    @%c bra took;\n    st.param.b64 [x], 100;\n"           \
+           "    call (y), malloc, (x);\n    ld.param.b64 %p, [y];\n"                               \
+           "    st.shared.u64 [block], %p;\ntook:\n    bar.warp.sync -1;\n"                        \
+           "    ld.shared.u64 %p, [block];\n" between "    setp.ne.u32 %c, %t, " by ";\n"          \
+           "    @%c bra done;\n    st.param.b64 [x], %p;\n    call free, (x);\ndone:\n"            \
+           "    ret;\n}\n"
+
+START_TEST(a_block_that_no_kernel_frees_is_a_leak)
+{
+    begin("all");
+    ck_good(launch(load(HEAP_KERNEL("32", "")), 1, 32, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"leak\"", 0); /* a later kernel may */
+    ck_good(cuCtxDestroy_v2(context));
+    expect("\"kind\":\"leak\"", 1);
+    expect("of 100 bytes was not freed", 1);
+    end();
+}
+END_TEST
+
+START_TEST(a_free_is_ordered_behind_accesses)
+{
+#define ACCESS "    setp.ne.u32 %c, %t, 5;\n    @%c bra far;\n    st.u32 [%p+96], %t;\nfar:\n"
+    static const char *const texts[] = {HEAP_KERNEL("0", ACCESS),
+                                        HEAP_KERNEL("0", ACCESS "    bar.warp.sync -1;\n")};
+
+    begin("all");
+    ck_good(launch(load(texts[_i]), 1, 32, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"race\"", _i ? 0 : 1);
+    ck_good(cuCtxDestroy_v2(context));
+    expect("\"kind\":\"leak\"", 0);
+    end();
+}
+END_TEST
+
 /* ---- textures ---- */
 
 #define FETCH                                                                                      \
@@ -512,19 +556,27 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        what_a_context_leaves_is_a_leak,    a_fault_leaves_no_leaks,
-        an_array_that_is_left_is_a_leak,    a_kernel_cannot_reach_an_array,
-        utf8_passes_and_other_bytes_do_not, a_refused_kernel_is_a_finding,
-        without_checks_nothing_is_reported, a_loop_of_races_is_one_finding,
-        writes_to_constants_are_found,      unwritten_local_memory_is_found,
-        a_frame_begins_unwritten,           unordered_values_are_races,
-        a_loop_that_nothing_ends_is_ended,  a_value_outside_of_its_graph_is_a_fault};
+    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,
+                                  a_fault_leaves_no_leaks,
+                                  a_block_that_no_kernel_frees_is_a_leak,
+                                  an_array_that_is_left_is_a_leak,
+                                  a_kernel_cannot_reach_an_array,
+                                  utf8_passes_and_other_bytes_do_not,
+                                  a_refused_kernel_is_a_finding,
+                                  without_checks_nothing_is_reported,
+                                  a_loop_of_races_is_one_finding,
+                                  writes_to_constants_are_found,
+                                  unwritten_local_memory_is_found,
+                                  a_frame_begins_unwritten,
+                                  unordered_values_are_races,
+                                  a_loop_that_nothing_ends_is_ended,
+                                  a_value_outside_of_its_graph_is_a_fault};
     Suite *suite = suite_create("findings");
     TCase *tcase = tcase_create("findings");
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, tests[i]);
+    tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);
     tcase_add_loop_test(tcase, a_texture_that_cannot_be_read, 0, 4);

@@ -26,7 +26,8 @@ enum {
     ATTRIBUTES = 160,
     DEVICES = 8,
     CONTEXTS = 16,
-    JIT_OPTIONS = 64
+    JIT_OPTIONS = 64,
+    ATTRIBUTE_IDS = 24 /* of launches */
 };
 
 typedef void any_function(void);
@@ -111,13 +112,19 @@ static const struct {
 
 typedef struct noted_launch {
     fake_launch launch;
-    gd_CUgraph graph; /* that it is a node of, from the end of the capture on */
+    gd_CUgraphNode node; /* that it is; NULL for a launch into a stream */
 } noted_launch;
 
 typedef struct launch_list {
     noted_launch *items;
     size_t count, capacity;
 } launch_list;
+
+/* What launches point to, until the reset. */
+typedef struct kept {
+    struct kept *next;
+    _Alignas(max_align_t) unsigned char bytes[];
+} kept;
 
 typedef struct held_user held_user;
 
@@ -148,6 +155,7 @@ static struct {
     size_t call_count, call_capacity;
     uint64_t symbol_calls[SYMBOLS];
     launch_list launches, executions;
+    kept *kept;
     struct {
         char name[64];
         fake_kernel function;
@@ -156,9 +164,8 @@ static struct {
     size_t kernel_count;
     struct {
         gd_CUgraphExec handle;
-        size_t first, end; /* launches among which its nodes are */
-        size_t nodes;
-        gd_CUgraph graph;
+        launch_list kernels; /* its nodes that are kernels, those of child graphs included */
+        size_t others;       /* nodes */
     } executables[EXECUTABLES];
     size_t executable_count;
     struct {
@@ -549,11 +556,6 @@ static gd_CUresult pretend_cuStreamEndCapture(gd_CUstream stream, gd_CUgraph *gr
     gd_CUresult result = REAL(cuStreamEndCapture)(stream, graph);
 
     count_capture_end(before, is_capturing(stream));
-    for (size_t i = 0; result == GD_CUDA_SUCCESS && i < fake.launches.count; i++) {
-        noted_launch *noted = &fake.launches.items[i];
-        if (noted->launch.captured && !noted->graph)
-            noted->graph = *graph;
-    }
     return result;
 }
 
@@ -628,21 +630,34 @@ static gd_CUresult check_attributes(const gd_CUlaunchConfig *config)
     return GD_CUDA_SUCCESS;
 }
 
+/* Zeros. */
+static void *keep(size_t bytes)
+{
+    kept *one = memset(grow(NULL, sizeof *one + bytes, 1), 0, sizeof *one + bytes);
+
+    pthread_mutex_lock(&mutex);
+    one->next = fake.kept;
+    fake.kept = one;
+    pthread_mutex_unlock(&mutex);
+    return one->bytes;
+}
+
 static const unsigned char *pack(gd_CUfunction function, void **parameters, void **extra,
                                  size_t *bytes)
 {
-    unsigned char *packed = NULL;
     size_t offset, size;
 
     *bytes = 0;
     for (size_t i = 0; REAL(cuFuncGetParamInfo)(function, i, &offset, &size) == GD_CUDA_SUCCESS;
-         i++) {
-        packed = grow(packed, offset + size, 1);
-        memset(packed + *bytes, 0, offset + size - *bytes);
+         i++)
         *bytes = offset + size;
-        if (parameters)
-            memcpy(packed + offset, parameters[i], size);
-    }
+    if (!*bytes)
+        return NULL;
+    unsigned char *packed = keep(*bytes);
+    for (size_t i = 0;
+         parameters && REAL(cuFuncGetParamInfo)(function, i, &offset, &size) == GD_CUDA_SUCCESS;
+         i++)
+        memcpy(packed + offset, parameters[i], size);
     for (; extra && *extra != GD_CU_LAUNCH_PARAM_END; extra += 2) {
         if (*extra == GD_CU_LAUNCH_PARAM_BUFFER_POINTER && packed)
             memcpy(packed, extra[1], *bytes);
@@ -680,22 +695,32 @@ static void execute(const fake_launch *launch)
     }
 }
 
-static void note_launch(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters,
-                        void **extra, bool captured)
+/* What a launch asks for, with all that it points to. */
+static fake_launch copy_launch(const gd_CUlaunchConfig *config, gd_CUfunction function,
+                               void **parameters, void **extra)
 {
-    fake_launch made = {.function = function, .config = *config, .captured = captured};
-    gd_CUlaunchAttribute *attributes =
-        grow(NULL, config->numAttrs + 1, sizeof(gd_CUlaunchAttribute));
+    fake_launch made = {.function = function, .config = *config};
+    gd_CUlaunchAttribute *attributes = keep((config->numAttrs + 1) * sizeof *attributes);
+    const char *name = "";
 
-    REAL(cuFuncGetName)(&made.kernel, function);
     for (unsigned i = 0; i < config->numAttrs; i++) {
         attributes[i] = config->attrs[i];
         if (attributes[i].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
             made.programmatic = attributes[i].value.programmaticStreamSerializationAllowed != 0;
     }
     made.config.attrs = attributes;
-    made.kernel = strcpy(grow(NULL, strlen(made.kernel) + 1, 1), made.kernel);
+    REAL(cuFuncGetName)(&name, function);
+    made.kernel = strcpy(keep(strlen(name) + 1), name);
     made.parameters = pack(function, parameters, extra, &made.parameter_bytes);
+    return made;
+}
+
+static void note_launch(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters,
+                        void **extra, bool captured)
+{
+    fake_launch made = copy_launch(config, function, parameters, extra);
+
+    made.captured = captured;
     pthread_mutex_lock(&mutex);
     append(&fake.launches, &(noted_launch){.launch = made});
     pthread_mutex_unlock(&mutex);
@@ -859,6 +884,99 @@ static gd_CUresult pretend_cuFuncGetParamInfo(gd_CUfunction function, size_t ind
     return GD_CUDA_SUCCESS;
 }
 
+/* ---- graphs: the kernels in them, in the order in which their nodes were made ---- */
+
+/* The attributes that are not 0. */
+static unsigned attributes_of(gd_CUgraphNode node, gd_CUlaunchAttribute *attributes)
+{
+    static const gd_CUlaunchAttributeValue none;
+    unsigned count = 0;
+
+    for (int id = 1; id < ATTRIBUTE_IDS; id++) {
+        gd_CUlaunchAttribute one = {.id = (gd_CUlaunchAttributeID)id};
+        if (REAL(cuGraphKernelNodeGetAttribute)(node, one.id, &one.value) == GD_CUDA_SUCCESS &&
+            memcmp(&one.value, &none, sizeof none) != 0)
+            attributes[count++] = one;
+    }
+    return count;
+}
+
+static fake_launch launch_of_node(gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    gd_CUlaunchAttribute attributes[ATTRIBUTE_IDS];
+    const gd_CUlaunchConfig config = {.gridDimX = params->gridDimX,
+                                      .gridDimY = params->gridDimY,
+                                      .gridDimZ = params->gridDimZ,
+                                      .blockDimX = params->blockDimX,
+                                      .blockDimY = params->blockDimY,
+                                      .blockDimZ = params->blockDimZ,
+                                      .sharedMemBytes = params->sharedMemBytes,
+                                      .attrs = attributes,
+                                      .numAttrs = attributes_of(node, attributes)};
+    fake_launch made = copy_launch(&config, params->func, params->kernelParams, params->extra);
+
+    made.from_graph = 1;
+    return made;
+}
+
+/* Whether an edge lets the node start early. */
+static bool is_programmatic(gd_CUgraphNode node)
+{
+    enum { MOST = 64 };
+    gd_CUgraphNode from[MOST];
+    gd_CUgraphEdgeData data[MOST];
+    size_t count = MOST;
+
+    if (OTHER(cuGraphNodeGetDependencies_v2)(node, from, data, &count) != GD_CUDA_SUCCESS)
+        return false;
+    while (count && data[count - 1].type != GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+        count--;
+    return count != 0;
+}
+
+static void read_nodes(gd_CUgraph graph, launch_list *kernels, size_t *others)
+{
+    size_t count = 0;
+    REAL(cuGraphGetNodes)(graph, NULL, &count);
+    gd_CUgraphNode *nodes = grow(NULL, count + 1, sizeof *nodes);
+    REAL(cuGraphGetNodes)(graph, nodes, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        gd_CUgraphNodeType type = GD_CU_GRAPH_NODE_TYPE_EMPTY;
+        gd_CUDA_KERNEL_NODE_PARAMS kernel = {0};
+        gd_CUgraph child = NULL;
+        REAL(cuGraphNodeGetType)(nodes[i], &type);
+        if (type == GD_CU_GRAPH_NODE_TYPE_KERNEL &&
+            REAL(cuGraphKernelNodeGetParams)(nodes[i], &kernel) == GD_CUDA_SUCCESS) {
+            noted_launch made = {.launch = launch_of_node(nodes[i], &kernel), .node = nodes[i]};
+            made.launch.programmatic = is_programmatic(nodes[i]);
+            append(kernels, &made);
+        } else if (type == GD_CU_GRAPH_NODE_TYPE_GRAPH &&
+                   REAL(cuGraphChildGraphNodeGetGraph)(nodes[i], &child) == GD_CUDA_SUCCESS)
+            read_nodes(child, kernels, others);
+        else
+            ++*others;
+    }
+    free(nodes);
+}
+
+static size_t find_executable(gd_CUgraphExec handle)
+{
+    size_t at = fake.executable_count;
+
+    while (at && fake.executables[at - 1].handle != handle)
+        at--;
+    return at ? at - 1 : EXECUTABLES;
+}
+
+static void read_graph(size_t at, gd_CUgraph graph)
+{
+    free(fake.executables[at].kernels.items);
+    fake.executables[at].kernels = (launch_list){0};
+    fake.executables[at].others = 0;
+    read_nodes(graph, &fake.executables[at].kernels, &fake.executables[at].others);
+}
+
 static gd_CUresult pretend_cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph,
                                                        unsigned long long flags)
 {
@@ -874,16 +992,39 @@ static gd_CUresult pretend_cuGraphInstantiateWithFlags(gd_CUgraphExec *executabl
     }
     gd_CUresult result = REAL(cuGraphInstantiateWithFlags)(executable, graph, flags);
     if (result == GD_CUDA_SUCCESS && fake.executable_count < EXECUTABLES) {
-        size_t first = 0, end = fake.launches.count;
-        while (first < end && fake.launches.items[first].graph != graph)
-            first++;
-        while (end > first && fake.launches.items[end - 1].graph != graph)
-            end--;
         fake.executables[fake.executable_count].handle = *executable;
-        fake.executables[fake.executable_count].first = first;
-        fake.executables[fake.executable_count].end = end;
-        REAL(cuGraphGetNodes)(graph, NULL, &fake.executables[fake.executable_count].nodes);
-        fake.executables[fake.executable_count++].graph = graph;
+        read_graph(fake.executable_count++, graph);
+    }
+    return result;
+}
+
+static gd_CUresult pretend_cuGraphExecUpdate(gd_CUgraphExec executable, gd_CUgraph graph,
+                                             gd_CUgraphExecUpdateResultInfo *info)
+{
+    gd_CUresult result = REAL(cuGraphExecUpdate)(executable, graph, info);
+    size_t at = find_executable(executable);
+
+    if (result == GD_CUDA_SUCCESS && at < EXECUTABLES)
+        read_graph(at, graph);
+    return result;
+}
+
+static gd_CUresult pretend_cuGraphExecKernelNodeSetParams(gd_CUgraphExec executable,
+                                                          gd_CUgraphNode node,
+                                                          const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    gd_CUresult result = REAL(cuGraphExecKernelNodeSetParams)(executable, node, params);
+    size_t at = find_executable(executable);
+
+    if (result != GD_CUDA_SUCCESS || at == EXECUTABLES)
+        return result;
+    for (size_t i = 0; i < fake.executables[at].kernels.count; i++) {
+        noted_launch *noted = &fake.executables[at].kernels.items[i];
+        if (noted->node == node) {
+            const int32_t programmatic = noted->launch.programmatic;
+            noted->launch = launch_of_node(node, params);
+            noted->launch.programmatic = programmatic;
+        }
     }
     return result;
 }
@@ -892,21 +1033,18 @@ static gd_CUresult pretend_cuGraphLaunch(gd_CUgraphExec executable, gd_CUstream 
 {
     gd_CUresult result = fake.runs_nothing ? REAL(cuGraphUpload)(executable, stream)
                                            : REAL(cuGraphLaunch)(executable, stream);
-    size_t at = fake.executable_count, executed = 0;
+    size_t at = find_executable(executable);
 
-    while (at && fake.executables[at - 1].handle != executable)
-        at--;
-    if (result != GD_CUDA_SUCCESS || !at)
+    if (result != GD_CUDA_SUCCESS || at == EXECUTABLES)
         return result;
-    for (size_t i = fake.executables[at - 1].first; i < fake.executables[at - 1].end; i++) {
-        if (fake.launches.items[i].graph == fake.executables[at - 1].graph) {
-            fake_launch launch = fake.launches.items[i].launch;
-            launch.from_graph = 1;
-            execute(&launch);
-            executed++;
-        }
+    for (size_t i = 0; i < fake.executables[at].kernels.count; i++) {
+        const noted_launch noted = fake.executables[at].kernels.items[i];
+        unsigned enabled = 1;
+        OTHER(cuGraphNodeGetEnabled)(executable, noted.node, &enabled);
+        if (enabled)
+            execute(&noted.launch);
     }
-    for (; executed < fake.executables[at - 1].nodes; executed++)
+    for (size_t i = 0; i < fake.executables[at].others; i++)
         pass_time();
     return result;
 }
@@ -1136,6 +1274,8 @@ static gd_CUresult pretend_cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCa
     P(cuTensorMapEncodeIm2col)                                                                     \
     P(cuFuncGetParamInfo)                                                                          \
     P(cuGraphInstantiateWithFlags)                                                                 \
+    P(cuGraphExecUpdate)                                                                           \
+    P(cuGraphExecKernelNodeSetParams)                                                              \
     P(cuGraphLaunch)                                                                               \
     P(cuEventRecord)                                                                               \
     P(cuEventElapsedTime)                                                                          \
@@ -1179,11 +1319,12 @@ static void open_driver(void)
 
 void fake_driver_reset(void)
 {
-    for (size_t i = 0; i < fake.launches.count; i++) {
-        free((void *)fake.launches.items[i].launch.kernel);
-        free((void *)fake.launches.items[i].launch.parameters);
-        free((void *)fake.launches.items[i].launch.config.attrs);
+    for (kept *one = fake.kept, *next; one; one = next) {
+        next = one->next;
+        free(one);
     }
+    for (size_t i = 0; i < fake.executable_count; i++)
+        free(fake.executables[i].kernels.items);
     free(fake.launches.items);
     free(fake.executions.items);
     free(fake.calls);

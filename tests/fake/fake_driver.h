@@ -78,9 +78,9 @@ typedef struct fake_launch {
     const unsigned char
         *parameters; /* packed as the kernel's parameters are, without padding behind the last */
     size_t parameter_bytes;
-    int32_t programmatic; /* attribute 6 is set and not 0 */
+    int32_t programmatic; /* attribute 6 is set and not 0; of a node: an edge to it is programmatic */
     int32_t captured;     /* asked for: it became a node of a graph */
-    int32_t from_graph;   /* executed: by cuGraphLaunch, of a graph that was captured */
+    int32_t from_graph;   /* executed: a node, by cuGraphLaunch */
     int32_t reserved;
 } fake_launch;
 
@@ -93,8 +93,7 @@ void fake_driver_spend(double microseconds);
 
 /* PTX comments that are obeyed:
  *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error
- * log
- *                                     says so at that line
+ *                                     log says so at that line
  *   // fake-more-parameters: N         each kernel has N parameters of 4 bytes behind its own
  *   a comment that begins with "fake-jit-text:"    the emulated driver is given what it holds in
  *                                     place of the text, which it would not understand */

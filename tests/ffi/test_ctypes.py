@@ -510,8 +510,8 @@ class OnFakeDriver(unittest.TestCase):
                 self.assertEqual(session.read(out, 2), [21, 42])
                 ran = executions()[before:]
                 reason, edge, programmatic, from_graph = expected[name]
-                if not from_graph:  # nodes of a graph are no launches that the fake driver sees
-                    self.assertEqual([launch.programmatic for launch in ran], [0, programmatic])
+                self.assertEqual([launch.programmatic for launch in ran], [0, programmatic])
+                self.assertEqual([launch.from_graph for launch in ran], [from_graph, from_graph])
                 hop = HopInfo()
                 call("griddep_chain_get_hop", chain, mode, 1, byref(hop))
                 self.assertEqual((hop.kernel, hop.reason, hop.edge), (b"add", reason, edge))

@@ -56,10 +56,15 @@ machine_ldadd = libgriddep-machine.la libgriddep-core.la -lm
 # Random sequences of public calls on the emulated driver.
 %C%_sequences_SOURCES = \
 	%D%/sequences.c %D%/sequences.h \
-	%D%/sequences_public.def \
 	%D%/sequences_queries.c \
 	%D%/sequences_steps.c %D%/sequences_streams.c
+nodist_%C%_sequences_SOURCES = %D%/sequences_public.inc
 %C%_sequences_LDADD = $(machine_ldadd) -lpthread
+BUILT_SOURCES += %D%/sequences_public.inc
+CLEANFILES += %D%/sequences_public.inc
+%D%/sequences_public.inc: libgriddep.map
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed -n 's/^ *\(griddep_[a-z0-9_]*\);$$/GD_PUBLIC(\1)/p' \
+	    $(srcdir)/libgriddep.map >$@.new && mv $@.new $@
 
 # Random tensor copies and warpgroup products on two drivers.
 %C%_tensor_SOURCES = \

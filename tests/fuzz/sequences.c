@@ -2,15 +2,10 @@
  * any thread, inside of captures and with work in flight.
  *
  *   sequences [--seed N] [--count N] [--steps N] [--threads N]   sequences N, N + 1, ...
- *   sequences --print --seed N                                   one of them, call by call
- *   sequences --minimize N                                       the steps of one that fails,
- *   without those that do
- *                                                                not matter
- *   sequences --list                                             the public functions that it calls
- *   sequences ... --counts                                       and of each the calls, and of
- *   those that return a
- *                                                                status, how many succeeded and how
- *                                                                many failed
+ *   sequences --print --seed N       prints one of them, call by call
+ *   sequences --minimize N           prints the steps of a failing one that matter
+ *   sequences ... --counts           also prints each function, how often it was called and, where it
+ *                                    returns a status, how often it succeeded and failed
  *
  * What must hold, whatever a sequence does: nothing crashes; a call returns a status that exists,
  * writes its error when it fails and only then, leaves outputs alone when it fails, and leaves the
@@ -72,7 +67,7 @@ static uint64_t calls[PUBLIC_CALLS];
 static uint64_t succeeded[PUBLIC_CALLS], failed[PUBLIC_CALLS]; /* of those that return a status */
 static const char *const public_names[] = {
 #define GD_PUBLIC(name) #name,
-#include "sequences_public.def"
+#include "tests/fuzz/sequences_public.inc"
 #undef GD_PUBLIC
 };
 static __thread public_call last_call;
@@ -579,10 +574,10 @@ static void tell_counts(void)
 
 int main(int count, char **arguments)
 {
-    static const struct option options[] = {
-        {"seed", 1, NULL, 's'},    {"count", 1, NULL, 'n'},    {"steps", 1, NULL, 't'},
-        {"threads", 1, NULL, 'j'}, {"minimize", 1, NULL, 'm'}, {"print", 0, NULL, 'p'},
-        {"list", 0, NULL, 'l'},    {"counts", 0, NULL, 'c'},   {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
+                                            {"steps", 1, NULL, 't'},    {"threads", 1, NULL, 'j'},
+                                            {"minimize", 1, NULL, 'm'}, {"print", 0, NULL, 'p'},
+                                            {"counts", 0, NULL, 'c'},   {NULL, 0, NULL, 0}};
     bool minimizes = false, counts = false;
 
     for (int letter; (letter = getopt_long(count, arguments, "", options, NULL)) != -1;) {
@@ -610,10 +605,6 @@ int main(int count, char **arguments)
         case 'c':
             counts = true;
             break;
-        case 'l':
-            for (uint32_t i = 0; i < PUBLIC_CALLS; i++)
-                puts(public_names[i]);
-            return 0;
         default:
             return 64;
         }

@@ -108,7 +108,7 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn
 /* Notes a call, and prints it where calls are printed. */
 typedef enum public_call {
 #define GD_PUBLIC(name) CALL_##name,
-#include "sequences_public.def"
+#include "tests/fuzz/sequences_public.inc"
 #undef GD_PUBLIC
     PUBLIC_CALLS
 } public_call;

@@ -121,6 +121,25 @@ static void print_lines(const char *kind, const char *text)
     }
 }
 
+void gd_help_print_examples(const char *examples)
+{
+    if (table_wanted) {
+        print_lines("example", examples);
+        return;
+    }
+    puts("\nexamples:");
+    for (const char *line = examples; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t length = strcspn(line, "\n");
+        bool is_command = strncmp(line, "    ", 4) == 0;
+        fputs("  ", stdout);
+        if (is_command)
+            printf("%.*s", (int)length, line);
+        else
+            put(line, length, 2, 2);
+        putchar('\n');
+    }
+}
+
 static void print_table(const gd_usage *usage)
 {
     print_lines("summary", usage->summary);
@@ -133,6 +152,8 @@ static void print_table(const gd_usage *usage)
                is_output(option) ? "\toutput" : "");
     printf("option\thelp\t\tonce\tprint this text\n");
     print_lines("detail", usage->details != NULL ? usage->details : "");
+    if (usage->examples != NULL)
+        gd_help_print_examples(usage->examples);
 }
 
 void gd_help_print(const gd_usage *usage)
@@ -148,10 +169,12 @@ void gd_help_print(const gd_usage *usage)
     for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
         print_option(option->name, option->value, option->help);
     print_option("help", NULL, "print this text");
-    if (usage->details == NULL)
-        return;
-    putchar('\n');
-    gd_help_print_text(usage->details);
+    if (usage->details != NULL) {
+        putchar('\n');
+        gd_help_print_text(usage->details);
+    }
+    if (usage->examples != NULL)
+        gd_help_print_examples(usage->examples);
 }
 
 void gd_help_want_table(void)

@@ -17,8 +17,11 @@ const char *gd_help_caller(const gd_usage *usage);
 /* The whole help of a subcommand, or its table. */
 void gd_help_print(const gd_usage *usage);
 
-/* From here on gd_help_print prints the table: lines "summary", "synopsis", "words", "option" and
- * "detail", each followed by its fields behind tabs. */
+/* Examples, as gd_usage has them, under a heading of their own. */
+void gd_help_print_examples(const char *examples);
+
+/* From here on a table is printed: lines "summary", "synopsis", "words", "option", "detail" and
+ * "example", each followed by its fields behind tabs. */
 void gd_help_want_table(void);
 
 #endif

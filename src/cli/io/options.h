@@ -37,6 +37,7 @@ typedef struct gd_usage {
     const char *summary;      /* one line */
     const char *synopsis;     /* behind "griddep run"; a line a form */
     const char *details;      /* as gd_help_print_text takes them, or NULL */
+    const char *examples;     /* lines of text, each followed by commands behind four spaces */
     const gd_option *options; /* ends with GD_OPTION_END; at most 31 */
     size_t words_least, words_most;
     bool is_program; /* of its own, called by its name: not a subcommand of griddep */

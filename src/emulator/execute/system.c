@@ -43,8 +43,11 @@ static void give_result(const gd_warp *warp, const gd_code *code, uint32_t lane,
 {
     const uint32_t *copy = warp->cta->image->list + code->target;
 
-    if (code->x)
-        memcpy(argument_place(warp, copy, lane), &value, copy[3] ? copy[3] >> 8 : copy[2]);
+    if (!code->x)
+        return;
+    memcpy(argument_place(warp, copy, lane), &value, copy[3] ? copy[3] >> 8 : copy[2]);
+    if (!copy[3])
+        gd_check_argument(warp, lane, warp->local[lane] + copy[1], copy[2]);
 }
 
 /* A string of the kernel; false after a fault. */
@@ -252,14 +255,21 @@ void gd_run_malloc(gd_warp *warp, const gd_code *code, uint32_t mask)
     }
 }
 
+/* To others that use the block a free is a write of all of it. */
 void gd_run_free(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
+    gd_heap *heap = warp->cta->view->heap;
+
     GD_EACH_LANE(lane, mask)
     {
         const uint64_t address = argument(warp, code, lane, 0);
-        if (!address || gd_heap_give(warp->cta->view->heap, address))
-            continue;
         const gd_allocation *item = gd_memory_find(warp->cta->view->memory, address);
+        if (item && item->heap == heap && !item->freed && item->start == address &&
+            warp->cta->race)
+            gd_check_range(warp, code, lane, GD_AT_GLOBAL, address, item->bytes, GD_ACTION_WRITE,
+                           false);
+        if (!address || gd_heap_give(heap, address))
+            continue;
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, 1, true,
                     item && item->heap && item->freed && item->start == address
                         ? "free of 0x%" PRIx64 ", which was freed before"
