@@ -53,8 +53,8 @@ static const char details[] =
     "  3    no driver\n"
     "  4    another failure\n";
 
-static const char examples[] = "The same chain before and after a change:\n"
-                               "    griddep compare before.yaml after.yaml\n";
+static const char examples[] = "A chain, and another way to do the same:\n"
+                               "    griddep compare chain.yaml examples/vector_add.yaml\n";
 
 static int report_timing_error(const griddep_error *error, const char *path)
 {

@@ -62,6 +62,7 @@ lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, an
 between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
+graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
 fatbin() {
@@ -90,6 +91,9 @@ assert [each["code"] for each in document["findings"]] == ["GD401"]
 assert {each["kernel"]: each["waits"] for each in document["kernels"]} == {"waits": True, "never(unsigned long, unsigned int*)": False}
 assert document["exit_code"] == 66 and document["complete"]' "$work/err"
 }
+# A limit on files ends neither the program nor the command.
+no_room() { (ulimit -f 10 && runs 65 audit racy tell) && out "counter 2" && err "what 1 process did could not be written down: there was no room for it"; }
+check "no room" no_room
 check "right" right
 check "a race" racy
 check "a race, in a file" racy_file
@@ -98,6 +102,7 @@ check "a wait, and no attribute" lost
 check "a memset between" between
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
+check "a memset in a graph" graph_between
 check "a library" library
 check "fatbins" fatbin
 check "modules that are unloaded" unload
@@ -113,7 +118,7 @@ check "a program that starts another one" started
 
 # ---- a program does the same, errors included
 
-for actions in "right tell" "racy tell" "edges tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
+for actions in "right tell" "racy tell" "edges tell" "graph-between tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
     "contexts tell" "threads tell" "error tell" "descriptors right tell" "dlclose right tell" "fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "the same: $actions" same 0 $actions

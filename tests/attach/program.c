@@ -279,6 +279,23 @@ static void run_edges(void)
     printf("programmatic edges %zu\n", count_programmatic(child));
 }
 
+/* A memset between two kernels of a graph that was captured. */
+static void run_graph_between(void)
+{
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch(device.waits, stream, 0);
+    NEED(cuMemsetD8Async(device.counter, 0, 4, stream));
+    launch(device.waits, stream, 1);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, stream));
+    NEED(cuStreamSynchronize(stream));
+}
+
 /* A second stream waits for an event that a launch records. */
 static void run_event(void)
 {
@@ -478,6 +495,7 @@ static const struct {
                {"graph", 0, run_graph_early},
                {"plain-graph", 0, run_graph_plain},
                {"edges", 0, run_edges},
+               {"graph-between", 0, run_graph_between},
                {"event", 0, run_event},
                {"library", 0, run_library},
                {"fatbin", 0, run_fatbin},

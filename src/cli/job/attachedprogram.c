@@ -11,6 +11,7 @@
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
+#include "cli/io/temporary.h"
 #include "cli/job/audit.h"
 #include "cli/show/auditreport.h"
 
@@ -73,11 +74,14 @@ static void warn(const gd_attached_set *set, const gd_audit *audit)
     for (size_t i = 0; i < json_array_size(audit->messages); i++)
         gd_message_warning("%s", json_string_value(json_array_get(audit->messages, i)));
     if (set->unreadable > 0)
-        gd_message_warning("what %zu %s did cannot be read", set->unreadable,
-                           gd_plural(set->unreadable, "process", "processes"));
+        gd_message_warning(
+            "what %zu %s did could not be written down: there was no room for it in %s, "
+            "or a limit on the size of files",
+            set->unreadable, gd_plural(set->unreadable, "process", "processes"),
+            gd_temporary_place());
     if (audit->lost > 0)
         gd_message_warning("there was no room for all that was seen: some is missing");
-    if (is_attached(set))
+    if (is_attached(set) || set->unreadable > 0)
         return;
     if (set->privileged)
         gd_message_warning(
