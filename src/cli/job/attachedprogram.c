@@ -123,8 +123,10 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                       {"verdict", gd_output_string(verdict)}));
         return;
     }
-    if (!is_attached(set))
+    if (!is_attached(set)) {
+        fputs(request->report != NULL ? "nothing was seen\n" : "", stream);
         return;
+    }
     if (request->audits) {
         gd_auditreport_print_kernels(stream, audit->kernels);
         gd_auditreport_print_findings(stream, audit->findings);
