@@ -4,7 +4,7 @@
 check_PROGRAMS += %D%/emulator
 %C%_emulator_LDADD = libgriddep-machine.la libgriddep-core.la -lm
 EXTRA_%C%_emulator_DEPENDENCIES = libgriddep-emulator.la
-EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py)
+EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py) %D%/attach.sh
 
 check_PROGRAMS += %D%/front
 %C%_front_LDADD = libgriddep.la

@@ -639,13 +639,20 @@ int32_t griddep_runtime_enable_peer(griddep_runtime *runtime, griddep_runtime *p
 /* What the text of an entry shows about PDL (PTX ISA, Parallel Synchronization and Communication
  * Instructions: griddepcontrol). */
 enum {
-    GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX was read; without this bit the others say nothing */
+    GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX, or a cubin's machine code, was read; without this bit
+                                    * the others say nothing */
     GRIDDEP_TRAIT_WAITS = 2,       /* contains griddepcontrol.wait */
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated
                                      * griddepcontrol.wait */
     GRIDDEP_TRAIT_TRIGGERS = 8,    /* contains griddepcontrol.launch_dependents */
-    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the
-                                    * module that are called by name or through .calltargets */
+    GRIDDEP_TRAIT_CALLS = 16,      /* calls a function; the bits above look into functions of the
+                                    * module that are called by name or through .calltargets, and
+                                    * into none of machine code */
+    GRIDDEP_TRAIT_MACHINE_CODE = 32, /* read from machine code: instructions of sm_90 to sm_12x are
+                                    * recognised that wait, trigger, branch and end */
+    GRIDDEP_TRAIT_OPEN = 64        /* of machine code: a path in front of a wait leads where it
+                                    * cannot be followed (a call, an indirect branch), so whether
+                                    * each path waits is not known */
 };
 
 enum {
@@ -965,6 +972,45 @@ enum {
     GRIDDEP_IMAGE_FATBIN = 3
 };
 
+/* What an image holds; needs no driver and no runtime. */
+typedef struct griddep_image griddep_image;
+
+typedef struct griddep_image_info {
+    uint32_t size;
+    int32_t kind;           /* GRIDDEP_IMAGE_* */
+    uint32_t part_count;    /* of a fatbin its entries; of another image 1 */
+} griddep_image_info;
+
+typedef struct griddep_image_part {
+    uint32_t size;
+    int32_t kind;           /* GRIDDEP_IMAGE_PTX or _CUBIN; 0: it cannot be read */
+    int32_t architecture;   /* that it is for: 90 for sm_90; 0 for PTX that stands alone */
+    int32_t suffix;         /* of that: 'a', 'f', or 0 */
+    uint32_t packed;        /* 1: it stands in the fatbin compressed */
+    uint32_t kernel_count;  /* of a cubin; PTX is for griddep_ptx_parse */
+    const void *data;       /* the image's: unpacked, with a zero byte behind it; NULL where it
+                             * cannot be read */
+    uint64_t bytes;
+} griddep_image_part;
+
+typedef struct griddep_image_kernel {
+    uint32_t size;
+    uint32_t traits;        /* GRIDDEP_TRAIT_*, from the machine code; 0: not known */
+    const char *name;       /* the image's */
+} griddep_image_kernel;
+
+/* Reads PTX text, a cubin or a fatbin from memory, which is copied. name is for messages; may be
+ * NULL. IMAGE where it is none of these, is cut off or damaged. */
+int32_t griddep_image_open(const void *data, uint64_t bytes, const char *name,
+                           griddep_image **image, griddep_error *error);
+void griddep_image_destroy(griddep_image *image);
+int32_t griddep_image_get_info(const griddep_image *image, griddep_image_info *info,
+                               griddep_error *error);
+int32_t griddep_image_get_part(const griddep_image *image, uint32_t index,
+                               griddep_image_part *part, griddep_error *error);
+int32_t griddep_image_get_kernel(const griddep_image *image, uint32_t part, uint32_t index,
+                                 griddep_image_kernel *kernel, griddep_error *error);
+
 typedef struct griddep_module_info {
     uint32_t size;
     int32_t image;          /* GRIDDEP_IMAGE_*; CUDA C++ becomes PTX */
@@ -1029,7 +1075,7 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
 
 typedef struct griddep_kernel_info {
     uint32_t size;
-    uint32_t traits;              /* GRIDDEP_TRAIT_*; 0 for code without PTX */
+    uint32_t traits;              /* GRIDDEP_TRAIT_*; 0 where the code is not known */
     const char *name;
     void *function;               /* the CUfunction */
     uint32_t parameter_count;
@@ -1146,7 +1192,7 @@ enum {
     GRIDDEP_REASON_NO_WAIT = 6,         /* the kernel has no griddepcontrol.wait: started early, it
                                          * races */
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
-    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not
+    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* neither PTX nor machine code that the library could
                                          * read */
     GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain, or of a lane, that depends on no
                                          * other one: what stands before it is not known */
@@ -1184,9 +1230,12 @@ enum {
     GRIDDEP_REASON_TOOLS = 27,          /* a profiler or compute-sanitizer may run one kernel at a
                                          * time */
     /* It does not, in a run of several rounds (griddep_chain_run_many). */
-    GRIDDEP_REASON_ROUND = 28           /* the check of two rounds finds a race of the first launch
+    GRIDDEP_REASON_ROUND = 28,          /* the check of two rounds finds a race of the first launch
                                          * of a round with the round before, or of one that follows
                                          * it */
+    /* It does not start early. */
+    GRIDDEP_REASON_NOT_PROVEN = 29      /* the kernel is machine code, of which a path in front of a
+                                         * wait cannot be followed */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */

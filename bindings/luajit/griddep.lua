@@ -76,6 +76,8 @@ enum {
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4,
     GRIDDEP_TRAIT_TRIGGERS = 8,
     GRIDDEP_TRAIT_CALLS = 16,
+    GRIDDEP_TRAIT_MACHINE_CODE = 32,
+    GRIDDEP_TRAIT_OPEN = 64,
     GRIDDEP_CONTROL_WAIT = 1,
     GRIDDEP_CONTROL_LAUNCH_DEPENDENTS = 2,
     GRIDDEP_SEVERITY_NOTE = 1,
@@ -143,6 +145,7 @@ enum {
     GRIDDEP_REASON_NO_EDGE_DATA = 26,
     GRIDDEP_REASON_TOOLS = 27,
     GRIDDEP_REASON_ROUND = 28,
+    GRIDDEP_REASON_NOT_PROVEN = 29,
     GRIDDEP_OVERLAP_UNKNOWN = -1,
     GRIDDEP_OVERLAP_NONE = 0,
     GRIDDEP_OVERLAP_TAIL = 1,
@@ -275,6 +278,7 @@ typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_completion griddep_completion;
 typedef struct griddep_findings griddep_findings;
+typedef struct griddep_image griddep_image;
 typedef struct griddep_tune griddep_tune;
 typedef struct griddep_explanation griddep_explanation;
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
@@ -368,6 +372,16 @@ typedef struct griddep_module_options {
     uint32_t size; uint32_t flags; const char *name; int32_t optimization; uint32_t maximum_registers;
     const char *const  *compile_options; uint32_t compile_option_count; uint32_t reserved;
 } griddep_module_options;
+typedef struct griddep_image_info {
+    uint32_t size; int32_t kind; uint32_t part_count;
+} griddep_image_info;
+typedef struct griddep_image_part {
+    uint32_t size; int32_t kind; int32_t architecture; int32_t suffix; uint32_t packed; uint32_t kernel_count;
+    const void *data; uint64_t bytes;
+} griddep_image_part;
+typedef struct griddep_image_kernel {
+    uint32_t size; uint32_t traits; const char *name;
+} griddep_image_kernel;
 typedef struct griddep_module_info {
     uint32_t size; int32_t image; const char *name; const char *log; const griddep_ptx *ptx; uint32_t from_store;
     uint32_t kernel_count; int32_t code; int32_t architecture;
@@ -550,6 +564,11 @@ int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error 
 int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error);
 int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, griddep_findings **findings, griddep_error *error);
 int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten, griddep_findings **notes, griddep_error *error);
+int32_t griddep_image_open(const void *data, uint64_t bytes, const char *name, griddep_image **image, griddep_error *error);
+void griddep_image_destroy(griddep_image *image);
+int32_t griddep_image_get_info(const griddep_image *image, griddep_image_info *info, griddep_error *error);
+int32_t griddep_image_get_part(const griddep_image *image, uint32_t index, griddep_image_part *part, griddep_error *error);
+int32_t griddep_image_get_kernel(const griddep_image *image, uint32_t part, uint32_t index, griddep_image_kernel *kernel, griddep_error *error);
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);

@@ -73,6 +73,8 @@ const constants = {
   TRAIT_WAITS_ALWAYS: 4,
   TRAIT_TRIGGERS: 8,
   TRAIT_CALLS: 16,
+  TRAIT_MACHINE_CODE: 32,
+  TRAIT_OPEN: 64,
   CONTROL_WAIT: 1,
   CONTROL_LAUNCH_DEPENDENTS: 2,
   SEVERITY_NOTE: 1,
@@ -140,6 +142,7 @@ const constants = {
   REASON_NO_EDGE_DATA: 26,
   REASON_TOOLS: 27,
   REASON_ROUND: 28,
+  REASON_NOT_PROVEN: 29,
   OVERLAP_UNKNOWN: -1,
   OVERLAP_NONE: 0,
   OVERLAP_TAIL: 1,
@@ -355,6 +358,16 @@ koffi.struct('griddep_module_options', {
   size: 'uint32_t', flags: 'uint32_t', name: 'const char *', optimization: 'int32_t', maximum_registers: 'uint32_t',
   compile_options: 'void *', compile_option_count: 'uint32_t', reserved: 'uint32_t',
 });
+koffi.struct('griddep_image_info', {
+  size: 'uint32_t', kind: 'int32_t', part_count: 'uint32_t',
+});
+koffi.struct('griddep_image_part', {
+  size: 'uint32_t', kind: 'int32_t', architecture: 'int32_t', suffix: 'int32_t', packed: 'uint32_t',
+  kernel_count: 'uint32_t', data: 'void *', bytes: 'uint64_t',
+});
+koffi.struct('griddep_image_kernel', {
+  size: 'uint32_t', traits: 'uint32_t', name: 'const char *',
+});
 koffi.struct('griddep_module_info', {
   size: 'uint32_t', image: 'int32_t', name: 'const char *', log: 'const char *', ptx: 'void *',
   from_store: 'uint32_t', kernel_count: 'uint32_t', code: 'int32_t', architecture: 'int32_t',
@@ -481,12 +494,13 @@ const structs = [
   'griddep_stream_info', 'griddep_copy_2d', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info',
   'griddep_ptx_entry_info', 'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit',
   'griddep_related', 'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options',
-  'griddep_module_options', 'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
-  'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
-  'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer',
-  'griddep_tune_buffer', 'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice',
-  'griddep_tune_reason', 'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options',
-  'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
+  'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
+  'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info', 'griddep_use',
+  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer',
+  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
+  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
+  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -568,6 +582,11 @@ const prototypes = [
   'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_rewrite(void *ptx, const griddep_rewrite_options *options, _Out_ void **rewritten, _Out_ void **notes, _Inout_ griddep_error *error)',
+  'int32_t griddep_image_open(void *data, uint64_t bytes, const char *name, _Out_ void **image, _Inout_ griddep_error *error)',
+  'void griddep_image_destroy(void *image)',
+  'int32_t griddep_image_get_info(void *image, _Inout_ griddep_image_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_image_get_part(void *image, uint32_t index, _Inout_ griddep_image_part *part, _Inout_ griddep_error *error)',
+  'int32_t griddep_image_get_kernel(void *image, uint32_t part, uint32_t index, _Inout_ griddep_image_kernel *kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load_file(void *runtime, const char *path, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_compile(void *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',

@@ -145,6 +145,8 @@ TRAIT_WAITS = 2
 TRAIT_WAITS_ALWAYS = 4
 TRAIT_TRIGGERS = 8
 TRAIT_CALLS = 16
+TRAIT_MACHINE_CODE = 32
+TRAIT_OPEN = 64
 CONTROL_WAIT = 1
 CONTROL_LAUNCH_DEPENDENTS = 2
 SEVERITY_NOTE = 1
@@ -212,6 +214,7 @@ REASON_WRONG_PORT = 25
 REASON_NO_EDGE_DATA = 26
 REASON_TOOLS = 27
 REASON_ROUND = 28
+REASON_NOT_PROVEN = 29
 OVERLAP_UNKNOWN = -1
 OVERLAP_NONE = 0
 OVERLAP_TAIL = 1
@@ -635,6 +638,35 @@ class c_module_options(_Struct):
         ("compile_options", c_void_p),
         ("compile_option_count", c_uint32),
         ("reserved", c_uint32),
+    ]
+
+
+class c_image_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("kind", c_int32),
+        ("part_count", c_uint32),
+    ]
+
+
+class c_image_part(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("kind", c_int32),
+        ("architecture", c_int32),
+        ("suffix", c_int32),
+        ("packed", c_uint32),
+        ("kernel_count", c_uint32),
+        ("data", c_void_p),
+        ("bytes", c_uint64),
+    ]
+
+
+class c_image_kernel(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("traits", c_uint32),
+        ("name", c_char_p),
     ]
 
 
@@ -1088,6 +1120,11 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "code_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "ptx_check": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p, c_void_p]),
     "ptx_rewrite": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "image_open": (c_int32, [c_void_p, c_uint64, c_char_p, c_void_p, c_void_p]),
+    "image_destroy": (None, [c_void_p]),
+    "image_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "image_get_part": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "image_get_kernel": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "module_load": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "module_load_file": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_compile": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p, c_void_p]),
@@ -1849,6 +1886,32 @@ class Memory(_Object):
 def _end_with(hold: _RuntimeHold, function: Any, handle: Any) -> None:
     """Ends what is the context's and no object of the library, for which the runtime is needed."""
     function(hold.handle, handle, None)
+
+
+class Image(_Object):
+    """What PTX text, a cubin or a fatbin holds; needs no driver. `parts` is a list of namespaces: `kind` (IMAGE_*; 0: it cannot be read),
+    `architecture`, `suffix`, `packed`, `data` (bytes), and `kernels`, which gives the traits (TRAIT_*) of a cubin's kernels by name."""
+
+    def __init__(self, data, name=None):
+        data = data.encode(errors="surrogateescape") if isinstance(data, str) else bytes(memoryview(data))
+        self.handle = _make(raw.image_open, data, len(data), _text(name))
+        self._own(raw.image_destroy, self.handle)
+        info = c_image_info()
+        call(raw.image_get_info, self.handle, byref(info))
+        self.kind = info.kind
+        self.parts = [self._part(index) for index in range(info.part_count)]
+
+    def _part(self, index):
+        info, kernel, kernels = c_image_part(), c_image_kernel(), {}
+        call(raw.image_get_part, self.handle, index, byref(info))
+        for number in range(info.kernel_count):
+            call(raw.image_get_kernel, self.handle, index, number, byref(kernel))
+            kernels[_string(kernel.name)] = kernel.traits
+        part = _dictionary(info)
+        part.data = ctypes.string_at(info.data, info.bytes) if info.data else b""
+        part.suffix = chr(info.suffix) if info.suffix else ""
+        part.kernels = kernels
+        return part
 
 
 class Module(_Object):

@@ -82,6 +82,8 @@ module Griddep
     TRAIT_WAITS_ALWAYS = 4
     TRAIT_TRIGGERS = 8
     TRAIT_CALLS = 16
+    TRAIT_MACHINE_CODE = 32
+    TRAIT_OPEN = 64
     CONTROL_WAIT = 1
     CONTROL_LAUNCH_DEPENDENTS = 2
     SEVERITY_NOTE = 1
@@ -149,6 +151,7 @@ module Griddep
     REASON_NO_EDGE_DATA = 26
     REASON_TOOLS = 27
     REASON_ROUND = 28
+    REASON_NOT_PROVEN = 29
     OVERLAP_UNKNOWN = -1
     OVERLAP_NONE = 0
     OVERLAP_TAIL = 1
@@ -380,6 +383,19 @@ module Griddep
       "void *compile_options", "uint32_t compile_option_count", "uint32_t reserved",
     ])
 
+    CImageInfo = struct([
+      "uint32_t size", "int32_t kind", "uint32_t part_count",
+    ])
+
+    CImagePart = struct([
+      "uint32_t size", "int32_t kind", "int32_t architecture", "int32_t suffix", "uint32_t packed",
+      "uint32_t kernel_count", "void *data", "uint64_t bytes",
+    ])
+
+    CImageKernel = struct([
+      "uint32_t size", "uint32_t traits", "void *name",
+    ])
+
     CModuleInfo = struct([
       "uint32_t size", "int32_t image", "void *name", "void *log", "void *ptx", "uint32_t from_store",
       "uint32_t kernel_count", "int32_t code", "int32_t architecture",
@@ -593,6 +609,11 @@ module Griddep
       "int32_t griddep_code_find(void *code, void *index, void *error)",
       "int32_t griddep_ptx_check(void *text, uint64_t bytes, void *name, void *options, void *findings, void *error)",
       "int32_t griddep_ptx_rewrite(void *ptx, void *options, void *rewritten, void *notes, void *error)",
+      "int32_t griddep_image_open(void *data, uint64_t bytes, void *name, void *image, void *error)",
+      "void griddep_image_destroy(void *image)",
+      "int32_t griddep_image_get_info(void *image, void *info, void *error)",
+      "int32_t griddep_image_get_part(void *image, uint32_t index, void *part, void *error)",
+      "int32_t griddep_image_get_kernel(void *image, uint32_t part, uint32_t index, void *kernel, void *error)",
       "int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, void *options, void *module, void *error)",
       "int32_t griddep_module_load_file(void *runtime, void *path, void *options, void *module, void *error)",
       "int32_t griddep_module_compile(void *runtime, void *source, uint64_t bytes, void *options, void *module, void *error)",

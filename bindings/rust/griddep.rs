@@ -114,6 +114,8 @@ pub const TRAIT_WAITS: i32 = 2;
 pub const TRAIT_WAITS_ALWAYS: i32 = 4;
 pub const TRAIT_TRIGGERS: i32 = 8;
 pub const TRAIT_CALLS: i32 = 16;
+pub const TRAIT_MACHINE_CODE: i32 = 32;
+pub const TRAIT_OPEN: i32 = 64;
 pub const CONTROL_WAIT: i32 = 1;
 pub const CONTROL_LAUNCH_DEPENDENTS: i32 = 2;
 pub const SEVERITY_NOTE: i32 = 1;
@@ -181,6 +183,7 @@ pub const REASON_WRONG_PORT: i32 = 25;
 pub const REASON_NO_EDGE_DATA: i32 = 26;
 pub const REASON_TOOLS: i32 = 27;
 pub const REASON_ROUND: i32 = 28;
+pub const REASON_NOT_PROVEN: i32 = 29;
 pub const OVERLAP_UNKNOWN: i32 = -1;
 pub const OVERLAP_NONE: i32 = 0;
 pub const OVERLAP_TAIL: i32 = 1;
@@ -313,6 +316,7 @@ pub enum Ptx {}
 pub enum Timeline {}
 pub enum Completion {}
 pub enum Findings {}
+pub enum Image {}
 pub enum Tune {}
 pub enum Explanation {}
 pub type LogFunction = unsafe extern "C" fn(user: *mut c_void, level: i32, message: *const c_char);
@@ -616,6 +620,35 @@ pub struct ModuleOptions {
     pub compile_options: *const *const c_char,
     pub compile_option_count: u32,
     pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ImageInfo {
+    pub size: u32,
+    pub kind: i32,
+    pub part_count: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ImagePart {
+    pub size: u32,
+    pub kind: i32,
+    pub architecture: i32,
+    pub suffix: i32,
+    pub packed: u32,
+    pub kernel_count: u32,
+    pub data: *const c_void,
+    pub bytes: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ImageKernel {
+    pub size: u32,
+    pub traits: u32,
+    pub name: *const c_char,
 }
 
 #[repr(C)]
@@ -992,9 +1025,10 @@ pub struct ShelfInfo {
 sized! {
     Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, Copy2d, PoolOptions, DeviceInfo, PtxInfo,
     PtxEntryInfo, ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions,
-    RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo, TensorOptions, HopInfo,
-    Use, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice,
-    TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
+    RewriteOptions, ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig,
+    RequirementInfo, TensorOptions, HopInfo, Use, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions,
+    TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo,
+    TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -1076,6 +1110,11 @@ functions! {
     fn code_find(code: *const c_char, index: *mut u32, error: *mut Error) -> i32;
     fn ptx_check(text: *const c_char, bytes: u64, name: *const c_char, options: *const CheckOptions, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn ptx_rewrite(ptx: *const Ptx, options: *const RewriteOptions, rewritten: *mut *mut Ptx, notes: *mut *mut Findings, error: *mut Error) -> i32;
+    fn image_open(data: *const c_void, bytes: u64, name: *const c_char, image: *mut *mut Image, error: *mut Error) -> i32;
+    fn image_destroy(image: *mut Image);
+    fn image_get_info(image: *const Image, info: *mut ImageInfo, error: *mut Error) -> i32;
+    fn image_get_part(image: *const Image, index: u32, part: *mut ImagePart, error: *mut Error) -> i32;
+    fn image_get_kernel(image: *const Image, part: u32, index: u32, kernel: *mut ImageKernel, error: *mut Error) -> i32;
     fn module_load(runtime: *mut Runtime, image: *const c_void, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_file(runtime: *mut Runtime, path: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_compile(runtime: *mut Runtime, source: *const c_char, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;

@@ -183,12 +183,14 @@ static void count_across(recording *into, const view *graph, const uint32_t *ker
     size_t counted = 0;
 
     for (size_t i = 0; i < graph->edge_count; i++) {
-        const uint32_t first = kernels[index_of(graph, graph->from[i])];
-        if (graph->to[i] != graph->nodes[node] || first == GD_ATTACHED_NONE)
+        if (graph->to[i] != graph->nodes[node])
             continue;
-        for (size_t j = 0; j < graph->edge_count && counted < MOST_ACROSS; j++) {
+        const uint32_t first = kernels[index_of(graph, graph->from[i])];
+        for (size_t j = 0; first != GD_ATTACHED_NONE && j < graph->edge_count; j++) {
+            if (graph->from[j] != graph->nodes[node] || counted == MOST_ACROSS)
+                continue;
             const uint32_t second = kernels[index_of(graph, graph->to[j])];
-            if (graph->from[j] != graph->nodes[node] || second == GD_ATTACHED_NONE)
+            if (second == GD_ATTACHED_NONE)
                 continue;
             count_edge(into, first, second, bit, (gd_CUgraphEdgeData){0});
             counted++;

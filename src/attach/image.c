@@ -4,19 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
-static const uint32_t fatbin_magic = 0xba55ed50u, wrapper_magic = 0x466243b1u;
-
-typedef struct fatbin_wrapper {
-    uint32_t magic, version;
-    const void *data;
-    const void *more;
-} fatbin_wrapper;
-
-typedef struct fatbin_head {
-    uint32_t magic;
-    uint16_t version, head_bytes;
-    uint64_t bytes; /* behind the head */
-} fatbin_head;
+#include "base/fatbin.h"
 
 static uint64_t later(uint64_t end, uint64_t offset, uint64_t bytes)
 {
@@ -47,27 +35,56 @@ const void *gd_image_measure(const void *image, uint64_t *bytes)
 {
     const unsigned char *at = image;
     uint32_t magic = 0;
-    fatbin_head head;
 
     /* a text may be shorter */
     for (uint32_t i = 0; i < sizeof magic && (i == 0 || at[i - 1]); i++)
         magic |= (uint32_t)at[i] << 8 * i;
-    if (magic == wrapper_magic) {
-        fatbin_wrapper wrapper;
+    if (magic == GD_FATBIN_WRAPPER_MAGIC) {
+        gd_fatbin_wrapper wrapper;
         memcpy(&wrapper, at, sizeof wrapper);
-        at = wrapper.data;
-        *bytes = 0;
-        if (!at)
-            return at;
-        memcpy(&magic, at, sizeof magic);
-    }
-    if (magic == fatbin_magic) {
-        memcpy(&head, at, sizeof head);
-        *bytes = head.head_bytes + head.bytes;
+        at = wrapper.fatbin;
+        *bytes = at ? gd_fatbin_bytes(at) : 0;
+    } else if (magic == GD_FATBIN_MAGIC) {
+        *bytes = gd_fatbin_bytes(at);
     } else if (!memcmp(&magic, ELFMAG, SELFMAG)) {
         *bytes = measure_elf(at);
     } else {
         *bytes = strlen((const char *)at) + 1;
     }
     return at;
+}
+
+/* A driver that has machine code for its chip takes that; without any it compiles the PTX for the
+ * newest chip. */
+static char *unpack_fatbin(gd_view fatbin)
+{
+    gd_fatbin_entry entry, newest = {.chip = -1};
+    uint64_t at = 0, bytes;
+    char *text = NULL;
+
+    if (gd_fatbin_check(fatbin))
+        return NULL;
+    while (gd_fatbin_next(fatbin, &at, &entry)) {
+        if (entry.kind == GD_FATBIN_CUBIN)
+            return NULL;
+        if (entry.kind == GD_FATBIN_PTX && entry.chip > newest.chip)
+            newest = entry;
+    }
+    if (newest.chip < 0 || gd_fatbin_unpack(&newest, &text, &bytes))
+        return NULL;
+    return text;
+}
+
+char *gd_image_text(const void *image)
+{
+    uint64_t bytes = 0;
+    const void *begins = gd_image_measure(image, &bytes);
+    uint32_t magic = 0;
+
+    if (bytes < sizeof magic)
+        return NULL;
+    memcpy(&magic, begins, sizeof magic);
+    if (magic == GD_FATBIN_MAGIC)
+        return unpack_fatbin((gd_view){begins, bytes});
+    return memcmp(&magic, ELFMAG, SELFMAG) ? strdup(begins) : NULL;
 }

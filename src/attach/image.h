@@ -8,4 +8,7 @@
  * how long it is, a text with its zero byte. 0 bytes: of no kind that is known. */
 const void *gd_image_measure(const void *image, uint64_t *bytes);
 
+/* The PTX of an image that holds nothing else, to free; NULL. */
+char *gd_image_text(const void *image);
+
 #endif

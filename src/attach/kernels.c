@@ -8,20 +8,23 @@
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/place.h"
+#include "attach/process.h"
 #include "attach/record.h"
+#include "attach/text.h"
 #include "base/table.h"
 
 enum { LARGEST_IMAGE = 1 << 28 };
 
 typedef struct gd_module {
     uint32_t number;
+    griddep_ptx *ptx; /* where launches are changed by what it shows; NULL */
     gd_table kernels; /* by name */
 } gd_module;
 
 struct gd_kernel {
     const gd_module *module;
     gd_CUfunction function; /* a handle that is no CUkernel; NULL */
-    uint32_t number;
+    uint32_t number, traits;
     gd_attached_kernel *record; /* NULL: never launched */
     char name[];
 };
@@ -48,21 +51,23 @@ static void free_module(gd_module *module)
     for (size_t i = 0; i < module->kernels.capacity; i++)
         free(module->kernels.slots[i].value);
     gd_table_free(&module->kernels);
+    griddep_ptx_destroy(module->ptx);
     free(module);
 }
 
-static uint32_t record_module(const char *path, uint64_t offset, uint64_t bytes)
+static uint32_t record_module(const char *path, uint64_t offset, uint64_t bytes, bool rewritten)
 {
     uint32_t number;
     gd_attached_module *record = gd_record_add(GD_ATTACHED_MODULE, sizeof *record, path, &number);
 
     record->offset = offset;
     record->bytes = bytes;
+    record->rewritten = rewritten;
     gd_record_commit(record, GD_ATTACHED_MODULE);
     return number;
 }
 
-static uint32_t record_image(const void *image)
+static uint32_t record_image(const void *image, bool rewritten)
 {
     uint64_t bytes = 0;
     gd_place_file file;
@@ -70,16 +75,16 @@ static uint32_t record_image(const void *image)
     const void *begins = gd_image_measure(image, &bytes);
 
     if (bytes && gd_place_find_file(begins, bytes, &file))
-        return record_module(file.path, file.offset, bytes);
+        return record_module(file.path, file.offset, bytes, rewritten);
     if (bytes && bytes <= LARGEST_IMAGE && gd_record_image(begins, (size_t)bytes, name))
-        return record_module(name, 0, bytes);
-    return record_module("", 0, bytes);
+        return record_module(name, 0, bytes, rewritten);
+    return record_module("", 0, bytes, rewritten);
 }
 
 static uint32_t record_file(const char *path)
 {
     char *whole = realpath(path, NULL);
-    uint32_t number = record_module(whole ? whole : "", 0, 0);
+    uint32_t number = record_module(whole ? whole : "", 0, 0, false);
 
     free(whole);
     return number;
@@ -106,7 +111,7 @@ static gd_module *module_of(const void *handle)
 
     if (found || !(found = add_module(handle)))
         return found;
-    found->number = record_module("", 0, 0);
+    found->number = record_module("", 0, 0, false);
     return found;
 }
 
@@ -122,6 +127,7 @@ static gd_kernel *kernel_of_name(gd_module *of, const char *name)
         return NULL;
     found->module = of;
     found->number = GD_ATTACHED_NONE;
+    found->traits = of->ptx ? gd_text_traits(of->ptx, name) : 0;
     memcpy(found->name, name, bytes + 1);
     if (!gd_table_set(&of->kernels, found->name, bytes, found)) {
         free(found);
@@ -166,12 +172,30 @@ static gd_kernel *ask_driver(gd_CUfunction function)
     return gd_map_find(&functions, key_of(function), 0);
 }
 
-void gd_kernels_add_module(const void *handle, const void *image, const char *path)
+static bool looks_into_texts(void)
+{
+    const uint32_t early = gd_process_settings()->early;
+
+    return early == GD_ATTACHED_EARLY_ON || early == GD_ATTACHED_EARLY_REWRITE;
+}
+
+void gd_kernels_add_module(const void *handle, const void *image, bool rewritten)
 {
     gd_kernels_end_module(handle); /* an old one, whose context has ended */
     gd_module *made = add_module(handle);
+    if (!made)
+        return;
+    made->number = record_image(image, rewritten);
+    if (looks_into_texts())
+        made->ptx = gd_text_parse(image);
+}
+
+void gd_kernels_add_module_file(const void *handle, const char *path)
+{
+    gd_kernels_end_module(handle);
+    gd_module *made = add_module(handle);
     if (made)
-        made->number = image ? record_image(image) : record_file(path);
+        made->number = record_file(path);
 }
 
 void gd_kernels_add_module_alias(const void *handle, const void *known)
@@ -223,6 +247,15 @@ gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, uint32_t *number)
         record_kernel(found, handle);
     *number = found->number;
     return found->record;
+}
+
+uint32_t gd_kernels_traits(gd_CUfunction handle)
+{
+    const gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+
+    if (!found)
+        found = ask_driver(handle);
+    return found ? found->traits : 0;
 }
 
 void gd_kernels_forget(void)

@@ -10,8 +10,9 @@
 
 typedef struct gd_kernel gd_kernel;
 
-/* A module, or a library: from an image in memory, or (image NULL) from a file. */
-void gd_kernels_add_module(const void *handle, const void *image, const char *path);
+/* A module, or a library: from an image in memory, or from a file. */
+void gd_kernels_add_module(const void *handle, const void *image, bool rewritten);
+void gd_kernels_add_module_file(const void *handle, const char *path);
 
 /* Another handle of the same module. */
 void gd_kernels_add_module_alias(const void *handle, const void *known);
@@ -27,6 +28,9 @@ void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known);
 /* The kernel of a handle, with a record, which is made where it has none yet: *number is its number
  * there. NULL: nobody knows it. */
 gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, uint32_t *number);
+
+/* GRIDDEP_TRAIT_* of the kernel where its text is known, and launches are to be changed by it. */
+uint32_t gd_kernels_traits(gd_CUfunction handle);
 
 /* In a child process. */
 void gd_kernels_forget(void);

@@ -1,9 +1,11 @@
 /* Launches, and the attributes of theirs that are taken away. */
 #include <string.h>
 
+#include "attach/kernels.h"
 #include "attach/next.h"
 #include "attach/process.h"
 #include "attach/streams.h"
+#include "griddep.h"
 
 enum { MOST_ATTRIBUTES = 64 }; /* a driver refuses more */
 
@@ -79,9 +81,11 @@ static void read_attributes(const gd_CUlaunchConfig *config, gd_seen_launch *lau
     }
 }
 
-static gd_CUresult launch_plain(launch_function *next, const gd_CUlaunchConfig *config,
-                                gd_CUfunction function, void **parameters, void **extra,
-                                gd_seen_launch *seen)
+/* Its room on the stack is not to be touched by launches that stay as they are. */
+__attribute__((noinline)) static gd_CUresult launch_plain(launch_function *next,
+                                                          const gd_CUlaunchConfig *config,
+                                                          gd_CUfunction function, void **parameters,
+                                                          void **extra, gd_seen_launch *seen)
 {
     plain_launch plain;
 
@@ -89,6 +93,44 @@ static gd_CUresult launch_plain(launch_function *next, const gd_CUlaunchConfig *
     seen->changed = plain.changed;
     gd_CUresult result = next(&plain.config, function, parameters, extra);
     return result == GD_CUDA_SUCCESS ? record_events(&plain, seen->per_thread) : result;
+}
+
+/* A kernel that waits wherever it may start early, as the library's own decision about launches
+ * has it; a cooperative launch waits for the kernel before it whatever it says. */
+static bool may_be_early(const gd_seen_launch *seen)
+{
+    int kept;
+
+    if (seen->early || seen->cooperative || !gd_process_lock(&kept))
+        return false;
+    const uint32_t traits = gd_kernels_traits(seen->function);
+    gd_process_unlock(kept);
+    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+}
+
+/* The launch as it is where the driver does not take it with the attribute. */
+__attribute__((noinline)) static gd_CUresult launch_early(launch_function *next,
+                                                          const gd_CUlaunchConfig *config,
+                                                          gd_CUfunction function, void **parameters,
+                                                          void **extra, gd_seen_launch *seen)
+{
+    gd_CUlaunchAttribute attributes[MOST_ATTRIBUTES + 1];
+    gd_CUlaunchConfig changed = *config;
+
+    if (config->numAttrs >= MOST_ATTRIBUTES || (config->numAttrs && !config->attrs) ||
+        !may_be_early(seen))
+        return next(config, function, parameters, extra);
+    if (config->numAttrs)
+        memcpy(attributes, config->attrs, config->numAttrs * sizeof *attributes);
+    attributes[config->numAttrs] =
+        (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                               .value.programmaticStreamSerializationAllowed = 1};
+    changed.attrs = attributes;
+    changed.numAttrs++;
+    if (next(&changed, function, parameters, extra) != GD_CUDA_SUCCESS)
+        return next(config, function, parameters, extra);
+    seen->changed = seen->early = true;
+    return GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchConfig *config,
@@ -102,9 +144,17 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
     gd_seen_launch seen = {
         .function = function, .stream = config->hStream, .per_thread = per_thread};
     read_attributes(config, &seen);
-    gd_CUresult result = gd_process_settings()->early == GD_ATTACHED_EARLY_OFF
-                             ? launch_plain(next, config, function, parameters, extra, &seen)
-                             : next(config, function, parameters, extra);
+    gd_CUresult result;
+    switch (gd_process_settings()->early) {
+    case GD_ATTACHED_EARLY_AS_IS:
+        result = next(config, function, parameters, extra);
+        break;
+    case GD_ATTACHED_EARLY_OFF:
+        result = launch_plain(next, config, function, parameters, extra, &seen);
+        break;
+    default:
+        result = launch_early(next, config, function, parameters, extra, &seen);
+    }
     if (result == GD_CUDA_SUCCESS)
         gd_streams_launch(&seen);
     gd_process_leave();
@@ -132,12 +182,23 @@ static void see(gd_CUfunction function, gd_CUstream stream, bool per_thread, boo
     gd_streams_launch(&seen);
 }
 
-#define GD_LAUNCH(symbol, is_per_thread)                                                           \
+/* A launch without attributes is one with a configuration where it may get one. */
+static bool adds_attributes(void)
+{
+    return gd_process_settings()->early >= GD_ATTACHED_EARLY_ON;
+}
+
+#define GD_LAUNCH(symbol, configured, is_per_thread)                                               \
     gd_CUresult symbol(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,           \
                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,            \
                        unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
                        void **parameters, void **extra)                                            \
     {                                                                                              \
+        if (adds_attributes() && gd_next_driver.configured) {                                      \
+            const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,           \
+                                              block_z, shared, stream, NULL,    0};                \
+            return configured(&config, function, parameters, extra);                               \
+        }                                                                                          \
         bool seen = gd_process_enter();                                                            \
         gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
                                      block_z, shared, stream, parameters, extra);                  \
@@ -148,8 +209,8 @@ static void see(gd_CUfunction function, gd_CUstream stream, bool per_thread, boo
         return result;                                                                             \
     }
 
-GD_LAUNCH(cuLaunchKernel, false)
-GD_LAUNCH(cuLaunchKernel_ptsz, true)
+GD_LAUNCH(cuLaunchKernel, cuLaunchKernelEx, false)
+GD_LAUNCH(cuLaunchKernel_ptsz, cuLaunchKernelEx_ptsz, true)
 
 #define GD_LAUNCH_COOPERATIVE(symbol, is_per_thread)                                               \
     gd_CUresult symbol(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,           \

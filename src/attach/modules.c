@@ -1,28 +1,56 @@
 /* Calls that make, find and end modules, libraries and kernels. */
+#include <stdlib.h>
+
 #include "attach/kernels.h"
 #include "attach/see.h"
+#include "attach/text.h"
+
+/* The program's text again, where the driver refuses what was made of it. */
+#define GD_LOAD(handle, given, call)                                                               \
+    do {                                                                                           \
+        const void *image = given;                                                                 \
+        int kept_;                                                                                 \
+        const bool seen_ = gd_process_enter();                                                     \
+        const bool rewrites_ =                                                                     \
+            seen_ && given && gd_process_settings()->early == GD_ATTACHED_EARLY_REWRITE;           \
+        char *text_ = rewrites_ ? gd_text_rewrite(given) : NULL;                                   \
+        if (text_)                                                                                 \
+            image = text_;                                                                         \
+        gd_CUresult result_ = call;                                                                \
+        if (text_ && result_ != GD_CUDA_SUCCESS) {                                                 \
+            image = given;                                                                         \
+            result_ = call;                                                                        \
+        }                                                                                          \
+        if (seen_ && result_ == GD_CUDA_SUCCESS && gd_process_lock(&kept_)) {                      \
+            gd_kernels_add_module(handle, image, image != given);                                  \
+            gd_process_unlock(kept_);                                                              \
+        }                                                                                          \
+        free(text_);                                                                               \
+        if (seen_)                                                                                 \
+            gd_process_leave();                                                                    \
+        return result_;                                                                            \
+    } while (0)
 
 gd_CUresult cuModuleLoad(gd_CUmodule *module, const char *path)
 {
-    GD_SEE(GD_NEXT(cuModuleLoad, module, path), gd_kernels_add_module(*module, NULL, path));
+    GD_SEE(GD_NEXT(cuModuleLoad, module, path), gd_kernels_add_module_file(*module, path));
 }
 
-gd_CUresult cuModuleLoadData(gd_CUmodule *module, const void *image)
+gd_CUresult cuModuleLoadData(gd_CUmodule *module, const void *given)
 {
-    GD_SEE(GD_NEXT(cuModuleLoadData, module, image), gd_kernels_add_module(*module, image, NULL));
+    GD_LOAD(*module, given, GD_NEXT(cuModuleLoadData, module, image));
 }
 
-gd_CUresult cuModuleLoadDataEx(gd_CUmodule *module, const void *image, unsigned int option_count,
+gd_CUresult cuModuleLoadDataEx(gd_CUmodule *module, const void *given, unsigned int option_count,
                                gd_CUjit_option *options, void **values)
 {
-    GD_SEE(GD_NEXT(cuModuleLoadDataEx, module, image, option_count, options, values),
-           gd_kernels_add_module(*module, image, NULL));
+    GD_LOAD(*module, given,
+            GD_NEXT(cuModuleLoadDataEx, module, image, option_count, options, values));
 }
 
-gd_CUresult cuModuleLoadFatBinary(gd_CUmodule *module, const void *image)
+gd_CUresult cuModuleLoadFatBinary(gd_CUmodule *module, const void *given)
 {
-    GD_SEE(GD_NEXT(cuModuleLoadFatBinary, module, image),
-           gd_kernels_add_module(*module, image, NULL));
+    GD_LOAD(*module, given, GD_NEXT(cuModuleLoadFatBinary, module, image));
 }
 
 gd_CUresult cuModuleGetFunction(gd_CUfunction *function, gd_CUmodule module, const char *name)
@@ -31,14 +59,14 @@ gd_CUresult cuModuleGetFunction(gd_CUfunction *function, gd_CUmodule module, con
            gd_kernels_add(*function, module, name, true));
 }
 
-gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_option *options,
+gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *given, gd_CUjit_option *options,
                               void **values, unsigned int count,
                               gd_CUlibraryOption *library_options, void **library_values,
                               unsigned int library_count)
 {
-    GD_SEE(GD_NEXT(cuLibraryLoadData, library, code, options, values, count, library_options,
-                   library_values, library_count),
-           gd_kernels_add_module(*library, code, NULL));
+    GD_LOAD(*library, given,
+            GD_NEXT(cuLibraryLoadData, library, image, options, values, count, library_options,
+                    library_values, library_count));
 }
 
 gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CUjit_option *options,
@@ -48,7 +76,7 @@ gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CU
 {
     GD_SEE(GD_NEXT(cuLibraryLoadFromFile, library, path, options, values, count, library_options,
                    library_values, library_count),
-           gd_kernels_add_module(*library, NULL, path));
+           gd_kernels_add_module_file(*library, path));
 }
 
 gd_CUresult cuLibraryGetKernel(gd_CUkernel *kernel, gd_CUlibrary library, const char *name)

@@ -41,9 +41,15 @@ static void in_child(void)
 
 static uint32_t read_early(const char *value)
 {
-    if (value && !strcmp(value, "off"))
-        return GD_ATTACHED_EARLY_OFF;
-    return value && !strcmp(value, "on") ? GD_ATTACHED_EARLY_ON : GD_ATTACHED_EARLY_AS_IS;
+    static const char *const words[] = {[GD_ATTACHED_EARLY_OFF] = "off",
+                                        [GD_ATTACHED_EARLY_ON] = "on",
+                                        [GD_ATTACHED_EARLY_REWRITE] = "rewrite"};
+
+    for (uint32_t i = 1; value && i < sizeof words / sizeof *words; i++) {
+        if (!strcmp(value, words[i]))
+            return i;
+    }
+    return GD_ATTACHED_EARLY_AS_IS;
 }
 
 /* The environment is the program's to change later. */

@@ -44,14 +44,16 @@ static bool add_chunk(void)
 {
     const off_t offset = (off_t)file.chunk_count * GD_ATTACHED_CHUNK;
 
-    if (file.chunk_count == MOST_CHUNKS || !is_within_limit((uint64_t)offset + GD_ATTACHED_CHUNK))
+    if (file.chunk_count == MOST_CHUNKS)
         return false;
     int descriptor =
         open(file.path, O_RDWR | O_CLOEXEC | (file.chunk_count ? 0 : O_CREAT | O_EXCL), 0600);
     if (descriptor < 0)
         return false;
+    errno = 0;
     void *chunk = MAP_FAILED;
-    if (posix_fallocate(descriptor, offset, GD_ATTACHED_CHUNK) == 0)
+    if (is_within_limit((uint64_t)offset + GD_ATTACHED_CHUNK) &&
+        posix_fallocate(descriptor, offset, GD_ATTACHED_CHUNK) == 0)
         chunk =
             mmap(NULL, GD_ATTACHED_CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
     close(descriptor);
@@ -91,7 +93,7 @@ void gd_record_begin(const char *folder, int32_t driver_version, uint32_t early)
         snprintf(file.path, sizeof file.path, "%s/%ld.%u" GD_ATTACHED_SUFFIX, folder,
                  (long)getpid(), i);
         if (!add_chunk() && errno != EEXIST)
-            return;
+            return; /* an empty file stays, which tells that there was no room */
     }
     read_program(program);
     gd_attached_process *process =

@@ -15,13 +15,17 @@
 
 typedef struct stream {
     uint64_t synchronized, default_work; /* as they were at the last launch */
-    gd_attached_pair *pair;              /* the last one that was counted */
     uint32_t last;                       /* kernel; GD_ATTACHED_NONE */
     uint32_t between;
     bool blocking;
 } stream;
 
 static gd_map streams, pairs;
+
+/* Of a kernel the pair that it was last the second of: most kernels follow one other. */
+enum { HINTS = 4096 };
+static gd_attached_pair *hints[HINTS];
+
 static uint64_t synchronized, default_work; /* how often */
 static uint32_t open_captures;              /* atomic */
 
@@ -112,10 +116,10 @@ static void follow(stream *in, uint32_t kernel, bool early)
         between |= GD_ATTACHED_SYNCHRONIZED;
     if (in->blocking && in->default_work != default_work)
         between |= GD_ATTACHED_DEFAULT_STREAM;
-    gd_attached_pair *pair = in->pair;
+    gd_attached_pair **hint = &hints[kernel % HINTS], *pair = *hint;
     if (!pair || pair->first != in->last || pair->second != kernel || pair->between != between ||
         pair->early != early)
-        pair = in->pair = pair_of(in->last, kernel, between, early);
+        pair = *hint = pair_of(in->last, kernel, between, early);
     pair->count++;
     in->last = kernel;
     in->between = 0;
@@ -205,6 +209,7 @@ void gd_streams_forget(void)
         free(streams.slots[i].value);
     gd_map_free(&streams);
     gd_map_free(&pairs);
+    memset(hints, 0, sizeof hints);
     synchronized = default_work = 0;
     open_captures = 0;
 }

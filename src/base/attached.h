@@ -48,7 +48,12 @@ typedef struct gd_attached_process {
     char program[]; /* its path */
 } gd_attached_process;
 
-enum { GD_ATTACHED_EARLY_AS_IS, GD_ATTACHED_EARLY_OFF, GD_ATTACHED_EARLY_ON };
+enum {
+    GD_ATTACHED_EARLY_AS_IS,
+    GD_ATTACHED_EARLY_OFF,
+    GD_ATTACHED_EARLY_ON,
+    GD_ATTACHED_EARLY_REWRITE /* on, with texts that are rewritten */
+};
 
 /* Something that is loaded: addresses of places lie in it. */
 typedef struct gd_attached_object {
@@ -67,7 +72,7 @@ typedef struct gd_attached_place {
 typedef struct gd_attached_module {
     gd_attached_head head;
     uint64_t offset, bytes; /* of the image in the file */
-    uint32_t linked;        /* 1: made by the driver's linker of other images, and not kept */
+    uint32_t rewritten;     /* 1: it has waits and triggers that the program's did not */
     uint32_t reserved;
     char path[]; /* of the image: in the folder of this file where it has no slash; empty: none */
 } gd_attached_module;

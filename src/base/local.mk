@@ -5,6 +5,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/carveout.h \
 	%D%/chip.c %D%/chip.def %D%/chip.h \
 	%D%/constant.c \
+	%D%/cubin.c %D%/cubin.h \
 	%D%/digest.c %D%/digest.h \
 	%D%/error.c %D%/error.h \
 	%D%/fatbin.c %D%/fatbin.h \

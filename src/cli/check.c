@@ -46,7 +46,9 @@ typedef struct gd_check_state {
 } gd_check_state;
 
 static const char details[] =
-    "A PTX file is checked by itself; '-' is stdin. A file that ends in .yaml or .yml is a chain "
+    "A PTX file is checked by itself; '-' is stdin. So is the PTX of a fatbin; of machine code, in "
+    "fatbins and cubins, a verdict tells whether its kernels wait and trigger. A file that ends in "
+    ".yaml or .yml is a chain "
     "file, whose launches are checked as a whole: each kernel in the light of what its arguments "
     "are, and the hops between them. Each finding has a code, about which 'griddep explain CODE' "
     "tells more:\n\n"
@@ -131,17 +133,21 @@ static void show_advice(gd_check_state *state, const char *text, size_t bytes, c
     gd_advice_free(&advice);
 }
 
+static void show_verdict(gd_check_state *state, const griddep_verdict *verdict)
+{
+    state->held_back |= !verdict->is_valid;
+    if (state->verdicts != NULL)
+        gd_output_append(state->verdicts, gd_verdict_json(verdict));
+    else
+        gd_verdict_print(stdout, verdict);
+}
+
 static void show_verdicts(gd_check_state *state, const griddep_findings *findings)
 {
     griddep_verdict verdict = {.size = sizeof(verdict)};
     for (uint32_t i = 0; griddep_findings_get_verdict(findings, i, &verdict, NULL) == GRIDDEP_OK;
-         i++) {
-        state->held_back |= !verdict.is_valid;
-        if (state->verdicts != NULL)
-            gd_output_append(state->verdicts, gd_verdict_json(&verdict));
-        else
-            gd_verdict_print(stdout, &verdict);
-    }
+         i++)
+        show_verdict(state, &verdict);
 }
 
 static griddep_check_options options_of(const gd_check_state *state)
@@ -162,7 +168,8 @@ static int check_text(gd_check_state *state, const char *text, size_t bytes, con
         return gd_message_library(&error, NULL);
     show_findings(state, findings, NULL, NULL);
     show_verdicts(state, findings);
-    show_advice(state, text, bytes, path, findings);
+    if (path != NULL)
+        show_advice(state, text, bytes, path, findings);
     griddep_findings_destroy(findings);
     return 0;
 }
@@ -194,8 +201,51 @@ static int refuse_kind(const char *path, gd_modulefile_kind kind)
         return gd_message_error_at(
             (gd_place){path, 0, 0},
             "CUDA C++ cannot be checked, PTX can: compile it with nvcc -ptx, or with NVRTC");
-    return gd_message_error_at((gd_place){path, 0, 0}, "this is %s; only PTX text can be checked",
+    return gd_message_error_at((gd_place){path, 0, 0}, "this is %s; only PTX text can be mended",
                                gd_modulefile_kind_text(kind));
+}
+
+/* PTX is checked as any other, of machine code there are verdicts alone. */
+static int check_part(gd_check_state *state, const griddep_image *image, uint32_t index,
+                      const char *name)
+{
+    griddep_image_part part = {.size = sizeof(part)};
+    griddep_image_kernel kernel = {.size = sizeof(kernel)};
+    griddep_verdict verdict;
+    char text[GD_VERDICT_BYTES];
+    int code = 0;
+    if (griddep_image_get_part(image, index, &part, NULL) != GRIDDEP_OK)
+        return 0;
+    char suffix[2] = {(char)part.suffix, '\0'};
+    char *file = gd_heap_format("%s:sm_%d%s", name, (int)part.architecture, suffix);
+    if (part.kind == GRIDDEP_IMAGE_PTX)
+        code = check_text(state, part.data, (size_t)part.bytes, file, NULL);
+    else if (part.kind == 0)
+        gd_message_note(
+            "%s: this part of the file is packed or laid out in a way that is not known", file);
+    for (uint32_t i = 0; griddep_image_get_kernel(image, index, i, &kernel, NULL) == GRIDDEP_OK;
+         i++) {
+        gd_verdict_of_machine_code(&kernel, file, &verdict, text, sizeof(text));
+        show_verdict(state, &verdict);
+    }
+    free(file);
+    return code;
+}
+
+static int check_image(gd_check_state *state, const char *name, const char *data, size_t bytes)
+{
+    griddep_image *image = NULL;
+    griddep_image_info info = {.size = sizeof(info)};
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_image_open(data, bytes, name, &image, &error) != GRIDDEP_OK ||
+        griddep_image_get_info(image, &info, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    int code = 0;
+    for (uint32_t i = 0; i < info.part_count && code == 0; i++)
+        code = check_part(state, image, i, name);
+    griddep_image_destroy(image);
+    return code;
 }
 
 static int check_ptx(gd_check_state *state, const char *path)
@@ -207,13 +257,16 @@ static int check_ptx(gd_check_state *state, const char *path)
     if (code != 0)
         return code;
     gd_modulefile_kind kind = gd_modulefile_recognize(path, text, bytes);
-    if (kind != GD_MODULEFILE_PTX)
+    const bool image = kind == GD_MODULEFILE_CUBIN || kind == GD_MODULEFILE_FATBIN;
+    if (kind == GD_MODULEFILE_CUDA || (image && state->fix))
         code = refuse_kind(name, kind);
     else if (state->fix)
         code = fix_text(state, path, name, &text, &bytes);
-    if (code == 0)
+    if (code == 0 && image)
+        code = check_image(state, name, text, bytes);
+    else if (code == 0)
         code = check_text(state, text, bytes, name, path);
-    if (code == 0)
+    if (code == 0 && !image)
         look_for_constants(state, text, bytes, name);
     free(text);
     return code;
@@ -226,7 +279,7 @@ static int check_modules(gd_check_state *state, const gd_plan *plan,
     int code = 0;
     for (uint32_t i = 0; i < modules->count && code == 0; i++) {
         const gd_modulefile *module = &modules->items[i];
-        if (module->kind != GD_MODULEFILE_PTX)
+        if (module->kind != GD_MODULEFILE_PTX && module->ptx == NULL)
             remark(state, plan->modules[i].name, gd_modulefile_kind_text(module->kind));
         else if (module->ptx == NULL && module->text != NULL)
             code = check_text(state, module->text, module->bytes, module->name, module->name);
@@ -431,7 +484,8 @@ int gd_command_check(int argc, char **argv)
     const gd_usage usage = {
         .name = "check",
         .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
-        .synopsis = "FILE.ptx|CHAIN.yaml|-... [--constant NAME]... [--severity LEVEL]\n"
+        .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|CHAIN.yaml|-... [--constant NAME]... "
+                    "[--severity LEVEL]\n"
                     "                     [--fix [-o FILE] | --watch] [--json]",
         .details = details,
         .examples = examples,

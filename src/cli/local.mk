@@ -28,6 +28,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/bench.c \
 	%D%/check.c \
 	%D%/command.h %D%/commands.def \
+	%D%/compare.c \
 	%D%/demo.c %D%/demo.h \
 	%D%/explain.c \
 	%D%/fmt.c \
@@ -35,6 +36,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/info.c \
 	%D%/kernels.c \
 	%D%/off.c \
+	%D%/on.c \
 	%D%/rewrite.c \
 	%D%/run.c \
 	%D%/sanitize.c \

@@ -62,7 +62,18 @@ lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, an
 between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
+graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
+# The report's lines of a kernel and of findings, for each way in which nvcc packs.
+fatbin() {
+    for packed in plain zstd lz4; do
+        FATBIN=$srcdir/tests/golden/image/kernels.$packed.fatbin
+        export FATBIN
+        runs 66 audit fatbin && err "kernel partly may start beside the kernel before it, 1 time, and a path through it misses the wait: a race [GD402]" &&
+            err "kernel fill may start beside the kernel before it, 1 time, and never waits for it: a race [GD401]" &&
+            grep -q "^scale  *memory  *sm_90  *1  *0  *1  *every path  *no$" "$work/err" || { echo "$packed"; return 1; }
+    done
+}
 unload() { runs 0 audit unload && err "(3 launches of 1 kernel)" && no_err GD410; }
 contexts() { runs 66 audit contexts && err "kernel before it, 2 times" && err "(4 launches of 2 kernels)"; }
 threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1 kernel)"; }
@@ -80,6 +91,9 @@ assert [each["code"] for each in document["findings"]] == ["GD401"]
 assert {each["kernel"]: each["waits"] for each in document["kernels"]} == {"waits": True, "never(unsigned long, unsigned int*)": False}
 assert document["exit_code"] == 66 and document["complete"]' "$work/err"
 }
+# A limit on files ends neither the program nor the command.
+no_room() { (ulimit -f 10 && runs 65 audit racy tell) && out "counter 2" && err "what 1 process did could not be written down: there was no room for it"; }
+check "no room" no_room
 check "right" right
 check "a race" racy
 check "a race, in a file" racy_file
@@ -88,7 +102,9 @@ check "a wait, and no attribute" lost
 check "a memset between" between
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
+check "a memset in a graph" graph_between
 check "a library" library
+check "fatbins" fatbin
 check "modules that are unloaded" unload
 check "contexts" contexts
 check "threads" threads
@@ -102,10 +118,15 @@ check "a program that starts another one" started
 
 # ---- a program does the same, errors included
 
-for actions in "right tell" "racy tell" "edges tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
+for actions in "right tell" "racy tell" "edges tell" "graph-between tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
     "contexts tell" "threads tell" "error tell" "descriptors right tell" "dlclose right tell" "fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "the same: $actions" same 0 $actions
+done
+same_on() { sed 's/\(programmatic edges\) .*/\1/' "$work/alone" >"$work/alone.plain"; runs 0 "on --rewrite" "$@" && sed 's/\(programmatic edges\) .*/\1/' "$work/out" | diff "$work/alone.plain" -; }
+for actions in "right tell" "edges tell" "event tell" "library tell" "unload tell" "contexts tell" "threads tell" "error tell" "fork right tell"; do
+    # shellcheck disable=SC2086 # words
+    same 0 $actions >/dev/null && check "the same, on: $actions" same_on $actions
 done
 check "the same: exit" same 9 right exit
 
@@ -114,7 +135,7 @@ check "the same: exit" same 9 right exit
 off_right() { runs 0 off right tell && out "counter 4" && err "griddep: off: 3 of 4 launches and 0 edges of graphs were made plain"; }
 # What the program sees of its graphs is as it was; a capture has no attribute to make edges of.
 off_edges() { runs 0 off edges && out "programmatic edges 1" && err "griddep: off: 0 of 2 launches and 1 edge of graphs"; }
-off_graph() { runs 0 off graph && out "programmatic edges 0" && err "griddep: off: 1 of 6 launches and 0 edges of graphs"; }
+off_graph() { runs 0 off graph && out "programmatic edges 0" && err "griddep: off: 1 of 8 launches and 0 edges of graphs"; }
 # The emulated driver's own checks are the judge: a race without, none with it.
 races() {
     : >"$work/races"
@@ -134,6 +155,29 @@ check "off: an event of a launch" off_event
 check "off: a graph made by hand" off_edges
 check "off: a graph that was captured" off_graph
 check "off ends races" off_ends_races
+
+# ---- on
+
+on_lost() { runs 0 on lost tell && out "counter 2" && err "griddep: on: 2 of 2 launches may start early that could not before"; }
+on_right() { runs 0 on right tell && out "counter 4" && err "on: 1 of 4 launches"; }
+on_graph() { runs 0 on plain-graph tell && err "on: 2 of 8 launches" && grep -q "programmatic edges 1" "$work/out"; }
+# Of what was made the emulated driver's checks find no race; kernels that never wait are left alone.
+on_never() { runs 0 on never tell && out "counter 3" && err "on: 0 of 3 launches"; }
+on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; 1 module was rewritten"; }
+on_is_safe() {
+    for how in "on" "on --rewrite"; do
+        for actions in lost never plain-graph; do
+            # shellcheck disable=SC2086 # words
+            ! races $how -- "$program" $actions tell || return 1
+        done
+    done
+}
+check "on" on_lost
+check "on, with launches that are early already" on_right
+check "on, in a graph that is captured" on_graph
+check "on, and no wait" on_never
+check "on --rewrite" on_rewrite
+check "on makes no race" on_is_safe
 
 # ---- usage
 

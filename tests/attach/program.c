@@ -189,6 +189,12 @@ static void run_lost(void)
     launch(device.waits, NULL, 0);
 }
 
+static void run_never(void)
+{
+    for (int i = 0; i < 3; i++)
+        launch(device.never, NULL, 0);
+}
+
 static void run_between(void)
 {
     launch(device.waits, NULL, 0);
@@ -273,6 +279,23 @@ static void run_edges(void)
     printf("programmatic edges %zu\n", count_programmatic(child));
 }
 
+/* A memset between two kernels of a graph that was captured. */
+static void run_graph_between(void)
+{
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch(device.waits, stream, 0);
+    NEED(cuMemsetD8Async(device.counter, 0, 4, stream));
+    launch(device.waits, stream, 1);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, stream));
+    NEED(cuStreamSynchronize(stream));
+}
+
 /* A second stream waits for an event that a launch records. */
 static void run_event(void)
 {
@@ -300,6 +323,31 @@ static void run_library(void)
     NEED(cuLibraryGetKernel(&kernel, library, "waits"));
     launch((gd_CUfunction)kernel, NULL, 0);
     launch((gd_CUfunction)kernel, NULL, 1);
+}
+
+/* A fatbin as nvcc makes them: $FATBIN. */
+static void run_fatbin(void)
+{
+    static char image[1 << 16];
+    gd_CUmodule module;
+    gd_CUfunction functions[3];
+    float by = 2;
+    int count = 1;
+    void *arguments[] = {&device.counter, &by, &count};
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, 1};
+    FILE *file = fopen(getenv("FATBIN"), "rb");
+    if (!file || !fread(image, 1, sizeof image, file))
+        exit(5);
+    fclose(file);
+    NEED(cuModuleLoadData(&module, image));
+    NEED(cuModuleGetFunction(&functions[0], module, "scale"));
+    NEED(cuModuleGetFunction(&functions[1], module, "partly"));
+    NEED(cuModuleGetFunction(&functions[2], module, "fill"));
+    for (int i = 0; i < 3; i++)
+        NEED(cuLaunchKernelEx(&config, functions[i], arguments, NULL));
 }
 
 /* Handles may come again for something else. */
@@ -442,12 +490,15 @@ static const struct {
                {"racy", 0, run_racy},
                {"path", 0, run_path},
                {"lost", 0, run_lost},
+               {"never", 0, run_never},
                {"between", 0, run_between},
                {"graph", 0, run_graph_early},
                {"plain-graph", 0, run_graph_plain},
                {"edges", 0, run_edges},
+               {"graph-between", 0, run_graph_between},
                {"event", 0, run_event},
                {"library", 0, run_library},
+               {"fatbin", 0, run_fatbin},
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
                {"threads", 0, run_threads},

@@ -177,6 +177,17 @@ class Binding(unittest.TestCase):
         self.assertEqual((info.image, info.code), (griddep.IMAGE_FATBIN, griddep.IMAGE_PTX))
         self.assertTrue(module.kernel("scale").info().traits & griddep.TRAIT_WAITS_ALWAYS)
 
+    def test_an_image_tells_what_is_in_it(self):
+        path = pathlib.Path(os.environ["PTX"]).parent.parent / "golden/image/kernels.targets.fatbin"
+        image = griddep.Image(path.read_bytes())
+        self.assertEqual([f"{part.architecture}{part.suffix}" for part in image.parts], ["90a", "90a", "100f", "100f", "90"])
+        self.assertIn(b".target sm_100f", image.parts[3].data)
+        self.assertTrue(image.parts[4].kernels["scale"] & griddep.TRAIT_WAITS_ALWAYS)
+        self.assertFalse(image.parts[4].kernels["partly"] & griddep.TRAIT_WAITS_ALWAYS)
+        with self.assertRaises(griddep.Error):
+            griddep.Image(path.read_bytes()[:5000])
+        self.assertEqual(griddep.Image(PTX).kind, griddep.IMAGE_PTX)
+
     def test_every_mode_gives_the_result_and_says_why(self):
         for mode in ("serial", "pdl", "graph", "graph-pdl", griddep.MODE_PDL):
             x, y, z = self.memory()

@@ -35,7 +35,12 @@ def skip(what):
     print(f"skipped: {what}")
 
 
+# What stands behind the options of subcommands that run a program; its driver is the attached one.
+tails = {name: ["--", griddep, "run", "chain.yaml", "--repeat", "0", "--driver", "nvidia"] for name in ("audit", "off", "on")}
+
+
 def run(*arguments, limit=120, **options):
+    arguments = (*arguments, *tails.get(arguments[0], ()))
     options.setdefault("env", environment)
     options.setdefault("stdin", subprocess.DEVNULL)
     if "stdout" not in options:
@@ -104,12 +109,16 @@ usual = {
     "check": ["check", "copy.ptx", "--fix"],
     "trace": ["trace", "chain.yaml", "--repeat", "0", *emulate],
     "sanitize": ["sanitize", "chain.yaml", *sanitized, *emulate],
+    "audit": ["audit", *emulate],
+    "off": ["off", *emulate],
+    "on": ["on", *emulate],
     "graph": ["graph", "chain.yaml", *emulate],
     "explain": ["explain", "chain.yaml", "--no-measure", *emulate],
     "rewrite": ["rewrite", "copy.ptx"],
     "fmt": ["fmt", "copy.ptx"],
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],
     "stress": ["stress", "chain.yaml", "--mode", "pdl", *emulate],
+    "compare": ["compare", "chain.yaml", "chain.yaml", *emulate],
     "bench": ["bench", "--driver", driver],  # refuses: it measures GPUs
     "kernels": ["kernels"],
     "info": ["info", *emulate],
@@ -121,6 +130,8 @@ case(known <= set((c, o) for c, o, _ in outputs), "the table tells which options
 
 
 def inputs_of(command):
+    if command in tails:
+        return []
     return ["copy.ptx"] if usual[command][1:2] == ["copy.ptx"] else chain_inputs
 
 
@@ -274,13 +285,13 @@ for command in commands:
         with open("/dev/full", "wb") as full:
             expect(code, f"{command} >/dev/full", *usual[command], stdout=full)
             expect(REFUSED, f"{command} --help >/dev/full", command, "--help", stdout=full)
-    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", griddep, *usual[command]], cwd=inputs, env=environment, stderr=subprocess.PIPE, timeout=120)
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", griddep, *usual[command], *tails.get(command, ())], cwd=inputs, env=environment, stderr=subprocess.PIPE, timeout=120)
     case(done.returncode == code, f"{command} >&-: exit code {done.returncode}", done.stderr)
     reading, writing = os.pipe()
     os.close(reading)
     done = run(*usual[command], stdout=writing)
     os.close(writing)
-    case(done.returncode in (-signal.SIGPIPE, code, *ENDED_WELL), f"{command} into a pipe that nobody reads: exit code {done.returncode}", done.stderr)
+    case(done.returncode in (-signal.SIGPIPE, 128 + signal.SIGPIPE, code, *ENDED_WELL), f"{command} into a pipe that nobody reads: exit code {done.returncode}", done.stderr)
     case(not leftovers() and not os.listdir(scratch), f"{command} into a pipe that nobody reads leaves no temporary file", os.listdir(scratch))
 made = os.path.join(work, "made.ptx")
 subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", griddep, "rewrite", "copy.ptx", "-o", made], cwd=inputs, env=environment)

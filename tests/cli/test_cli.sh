@@ -391,7 +391,7 @@ run check "$work/empty.ptx"
 check "an empty file is no PTX" 1 out "empty.ptx" out ": error: "
 head -c 4096 /bin/true >"$work/elf.ptx"
 run check "$work/elf.ptx"
-check "ELF" 2 err "elf.ptx: this is a cubin; only PTX text can be checked"
+check "ELF" 2 err "elf.ptx: the section table of this file lies beyond the end of the data"
 cat >"$work/elf.yaml" <<'END'
 name: image
 modules: [{name: m, file: elf.ptx}]
@@ -405,7 +405,17 @@ check "a finding about code without a text is at its launch" 0 \
     out "   5 |   - {kernel: k, module: m, pdl: force," out "     |     ^"
 printf '\120\355\125\272\001\000\020\000' >"$work/fat.ptx"
 run check "$work/fat.ptx"
-check "a fatbin" 2 err "fat.ptx: this is a fatbin; only PTX text can be checked"
+check "a fatbin that is cut off" 2 err "this fatbin ends inside its header"
+images=$srcdir/tests/golden/image
+run check "$images/kernels.zstd.fatbin"
+check "a fatbin" 1 out "kernels.zstd.fatbin:sm_90:85:1" \
+    out "kernels.zstd.fatbin:sm_90: kernel scale: machine code; waits on every path; triggers at its end, implicitly; what it touches before it waits is not read" \
+    out "kernel partly: machine code; does not wait on every path" \
+    out "kernel fill: machine code; never waits; triggers; not safe"
+run check "$images/kernels.targets.fatbin" --json
+json "a fatbin for several targets" 'sum(v["file"].endswith(":sm_100f") for v in d["verdicts"]) == 6 and {v["waits"] for v in d["verdicts"] if v["entry"] == "scale"} == {"always"}'
+run check "$images/kernels.zstd.fatbin" --fix
+check "a fatbin cannot be mended" 2 err "this is a fatbin; only PTX text can be mended"
 awk 'BEGIN { for (i = 1; i < 6000; i++) printf "%c", (i * i * 7 + i * 31) % 255 + 1; }' >"$work/garbage.ptx"
 run check "$work/garbage.ptx"
 check "garbage" 1 out ": error: "

@@ -73,6 +73,7 @@ compare trace trace "$top/examples/fork_join.yaml" --emulate --mode all --points
 compare tune tune "$small" --emulate
 compare tune tune "$small" --emulate -o "$work/tuned"
 compare tune tune "$top/tests/cli/preamble.yaml" --emulate
+compare compare compare "$small" "$small" --emulate
 compare stress stress "$small" --emulate
 compare stress stress "$small" --emulate --mutations
 compare stress stress "$top/tests/cli/late.yaml" --emulate

@@ -1,5 +1,6 @@
 /* The driver of the tests: recording and failing wrappers around the emulated driver, and what they
  * pretend. Nothing of the emulated driver's state is touched. */
+#include <elf.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -176,6 +177,7 @@ static struct {
     _Atomic uint64_t clock; /* ns */
     long long left[KINDS];
     bool foreign_maps, runs_nothing, drops_callbacks;
+    const char *cubin_text; /* what cubins of ptxas run as */
     void *dropped[8]; /* what their functions would have been given: held, as a driver holds it */
     size_t dropped_count;
     held_user *users;
@@ -1191,6 +1193,17 @@ static char *make_readable(const char *text)
     return copy;
 }
 
+/* Those of the emulated driver have two sections. */
+static bool is_of_ptxas(const void *image)
+{
+    Elf64_Ehdr header;
+
+    if (memcmp(image, ELFMAG, SELFMAG) != 0)
+        return false;
+    memcpy(&header, image, sizeof header);
+    return header.e_shnum > 2;
+}
+
 static gd_CUresult pretend_cuModuleLoadDataEx(gd_CUmodule *module, const void *image,
                                               unsigned int count, gd_CUjit_option *options,
                                               void **values)
@@ -1205,6 +1218,8 @@ static gd_CUresult pretend_cuModuleLoadDataEx(gd_CUmodule *module, const void *i
             fake.jit_values[options[i]] = (uint64_t)(uintptr_t)values[i];
         }
     }
+    if (image && fake.cubin_text && is_of_ptxas(image))
+        image = fake.cubin_text;
     if (!image || *(const char *)image == 0x7f || *(const unsigned char *)image == 0x50)
         return capability() / 10 == 9
                    ? REAL(cuModuleLoadDataEx)(module, image, count, options, values)
@@ -1397,6 +1412,11 @@ void fake_driver_spend(double microseconds)
 void fake_driver_run_nothing(void)
 {
     fake.runs_nothing = true;
+}
+
+void fake_driver_run_cubins_as(const char *text)
+{
+    fake.cubin_text = text;
 }
 
 void fake_driver_drop_callbacks(void)

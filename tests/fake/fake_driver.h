@@ -68,6 +68,10 @@ void fake_driver_destroy_context(gd_CUcontext context);
 /* Makes a cubin of PTX, for sm_90; the caller frees it. */
 void *fake_driver_make_cubin(const char *text, size_t *bytes);
 
+/* Cubins of ptxas are taken, and run as this PTX; NULL: refused, as the emulated driver does. The
+ * text stays the caller's. */
+void fake_driver_run_cubins_as(const char *text);
+
 /* A launch: as it was asked for, or as it was executed. All it points to lives until
  * fake_driver_reset. */
 typedef struct fake_launch {

@@ -293,6 +293,18 @@ static void believe_fatbin(const unsigned char *bytes)
 
 /* ---- running ---- */
 
+/* What is told of an image: its parts, and the machine code of its kernels. */
+static void tell(const unsigned char *bytes, size_t size)
+{
+    griddep_image *image = NULL;
+    griddep_error error;
+
+    griddep_error_init(&error);
+    if (griddep_image_open(bytes, size, "image", &image, &error) != GRIDDEP_OK)
+        abort(); /* it has been let through */
+    griddep_image_destroy(image);
+}
+
 /* What the library does with each entry. */
 static void unpack(const unsigned char *bytes, size_t size)
 {
@@ -357,6 +369,7 @@ static void examine(const unsigned char *bytes, size_t size)
         believe_fatbin(bytes);
         unpack(bytes, size);
     }
+    tell(bytes, size);
     if (kind != GRIDDEP_IMAGE_PTX)
         fuzz_count(READ);
     load(bytes, size, kind);

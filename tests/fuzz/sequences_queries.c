@@ -1,4 +1,5 @@
 /* The steps of random sequences that ask, and that work without a driver. */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,45 @@ const uint32_t ptx_text_count = sizeof ptx_texts / sizeof *ptx_texts;
 
 /* ---- what is static ---- */
 
+/* A cubin with one kernel: its header, three sections, a symbol, names; no code. */
+static void ask_image(actor *by)
+{
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr sections[3];
+        Elf64_Sym symbols[1];
+        char names[8];
+    } cubin = {.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                          .e_type = ET_EXEC,
+                          .e_machine = 190,
+                          .e_flags = 90,
+                          .e_shoff = sizeof(Elf64_Ehdr),
+                          .e_shentsize = sizeof(Elf64_Shdr),
+                          .e_shnum = 3,
+                          .e_shstrndx = 2},
+               .symbols = {{.st_name = 1, .st_info = STT_FUNC, .st_other = 0x10, .st_shndx = 1}},
+               .names = "\0k"};
+    griddep_image *image = NULL;
+    griddep_image_info info = {.size = sizeof info};
+    griddep_image_part part = {.size = sizeof part};
+    griddep_image_kernel kernel = {.size = sizeof kernel};
+    const uint64_t symbols_at = sizeof cubin.header + sizeof cubin.sections;
+
+    cubin.sections[1] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                     .sh_offset = symbols_at,
+                                     .sh_size = sizeof cubin.symbols,
+                                     .sh_link = 2};
+    cubin.sections[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
+                                     .sh_offset = symbols_at + sizeof cubin.symbols,
+                                     .sh_size = sizeof cubin.names};
+    CHECK(griddep_image_open, &cubin, one_in(by, 3) ? below(by, sizeof cubin) : sizeof cubin,
+          "image", &image, E);
+    CHECK(griddep_image_get_info, image, &info, E);
+    CHECK(griddep_image_get_part, image, below(by, 3), &part, E);
+    CHECK(griddep_image_get_kernel, image, below(by, 2), below(by, 2), &kernel, E);
+    USE(griddep_image_destroy)(image);
+}
+
 void ask_static(actor *by)
 {
     int32_t value = 0;
@@ -59,6 +99,7 @@ void ask_static(actor *by)
     USE(griddep_overlap_text)((int32_t)below(by, 5) - 1);
     USE(griddep_tune_outcome_text)((int32_t)below(by, 10));
     USE(griddep_overlap_name)((int32_t)below(by, 5) - 1);
+    ask_image(by);
     by->error.status = GRIDDEP_OK;
     CHECK(griddep_code_get, below(by, 60), &code, E);
     CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index, E);

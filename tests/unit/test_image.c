@@ -2,6 +2,7 @@
  * crafted. tests/golden/image has fatbins of nvcc and their source, and frames that zstd made of a
  * text of words. */
 #include <check.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -572,11 +573,269 @@ START_TEST(memory_may_end_at_each_allocation)
 }
 END_TEST
 
+/* ---- machine code ---- */
+
+/* Instructions as ptxas writes them; what is for scheduling may be anything. */
+#define PLAIN(low)                                                                                 \
+    {                                                                                              \
+        (low), UINT64_C(0x000fea0003800000)                                                        \
+    }
+#define WAIT                                                                                       \
+    {                                                                                              \
+        0x782e, UINT64_C(0x000fe20000000000)                                                       \
+    }
+#define TRIGGER                                                                                    \
+    {                                                                                              \
+        0x782d, UINT64_C(0x000fe20000000000)                                                       \
+    }
+#define EXIT PLAIN(0x794d)
+#define BRANCH(words) PLAIN(0x7947 | (uint64_t)(words) << 16)
+#define BRANCH_IF(words) PLAIN(0x0947 | (uint64_t)(words) << 16)
+#define BACK(words)                                                                                \
+    {                                                                                              \
+        0x7947 | (256 - (words)) << 16 | UINT64_C(0xfffffffc00000000),                             \
+            UINT64_C(0x000fea000383ffff)                                                           \
+    }
+#define MOVE                                                                                       \
+    {                                                                                              \
+        0x7918, UINT64_C(0x000fc00000000000)                                                       \
+    }
+#define BSSY(bytes) PLAIN(0x7945 | (uint64_t)(bytes) << 32)
+#define BSYNC PLAIN(0x7941)
+
+enum {
+    MACHINE = GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_MACHINE_CODE,
+    WAITS = MACHINE | GRIDDEP_TRAIT_WAITS,
+    ALWAYS = WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS,
+    OPEN = GRIDDEP_TRAIT_OPEN,
+    CALLS = GRIDDEP_TRAIT_CALLS,
+    TRIGGERS = GRIDDEP_TRAIT_TRIGGERS
+};
+
+static const struct {
+    uint64_t code[8][2];
+    uint32_t traits;
+} walks[] = {
+    {{MOVE, WAIT, EXIT}, ALWAYS},
+    {{MOVE, EXIT}, MACHINE},
+    {{TRIGGER, WAIT, EXIT}, ALWAYS | TRIGGERS},
+    {{WAIT, TRIGGER, EXIT}, ALWAYS | TRIGGERS},
+    {{{0x082e, UINT64_C(0x000fe20000000000)}, EXIT}, WAITS}, /* under a predicate */
+    {{{0x782e, UINT64_C(0x000fe20000000001)}, EXIT}, WAITS}, /* not quite a wait */
+    {{{0x1782e, UINT64_C(0x000fe20000000000)}, EXIT}, WAITS},
+    {{PLAIN(0x094d), WAIT, EXIT}, WAITS},                          /* some threads leave */
+    {{{0x794d, UINT64_C(0x000fea0000800000)}, WAIT, EXIT}, WAITS}, /* by the second one */
+    {{BRANCH_IF(4), WAIT, EXIT}, WAITS},                           /* past the wait */
+    {{BRANCH_IF(8), WAIT, EXIT, WAIT, EXIT}, ALWAYS},              /* on both sides */
+    {{BRANCH(4), EXIT, WAIT, EXIT}, ALWAYS},                       /* what is never reached */
+    {{{0x47947, UINT64_C(0x000fea0002800000)}, EXIT, WAIT, EXIT},
+     WAITS}, /* conditional all the same */
+    {{{0x47547, UINT64_C(0x000fea000b800000)}, EXIT, WAIT, EXIT}, WAITS}, /* by a uniform one */
+    {{MOVE, WAIT, BACK(12)}, ALWAYS},                                     /* has no end */
+    {{MOVE, BACK(8)}, MACHINE},
+    {{PLAIN(0x7947 | UINT64_C(1) << 34), WAIT, EXIT}, WAITS | OPEN}, /* out of the kernel */
+    {{BRANCH(2), WAIT, EXIT}, WAITS | OPEN},   /* into an instruction */
+    {{BACK(64), WAIT, EXIT}, WAITS | OPEN},
+    {{MOVE, MOVE}, MACHINE | OPEN},                      /* falls off its end */
+    {{PLAIN(0x7944), WAIT, EXIT}, WAITS | CALLS | OPEN}, /* a call */
+    {{WAIT, PLAIN(0x7944), EXIT}, ALWAYS | CALLS},       /* behind the wait */
+    {{PLAIN(0x7949), WAIT, EXIT}, WAITS | OPEN},         /* an indirect branch */
+    {{PLAIN(0x795f), WAIT, EXIT}, WAITS | OPEN},         /* not known */
+    {{BSSY(48), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, ALWAYS},
+    {{BSSY(64), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, WAITS}, /* meets behind the wait */
+    {{BSSY(4096), MOVE, BSYNC, WAIT, EXIT}, WAITS | OPEN},
+    {{{0x87348, UINT64_C(0x001fea0003c00000)}, WAIT, EXIT, WAIT, EXIT}, ALWAYS},
+    {{PLAIN(0x795c), WAIT, EXIT}, ALWAYS}, /* a trap ends the grid */
+};
+
+/* A cubin with one kernel, k. */
+static gd_text make_cubin(const uint64_t (*code)[2], uint32_t count, uint32_t flags, uint16_t type)
+{
+    static const char names[] = "\0k\0.text.k";
+    const Elf64_Sym symbols[2] = {{0},
+                                  {.st_name = 1,
+                                   .st_info = STT_FUNC,
+                                   .st_other = 0x10,
+                                   .st_shndx = 1,
+                                   .st_size = (uint64_t)count * 16}};
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr sections[4];
+    } head = {
+        .header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x41, 8},
+                   .e_type = type,
+                   .e_machine = 190,
+                   .e_flags = flags,
+                   .e_ehsize = sizeof(Elf64_Ehdr),
+                   .e_shoff = sizeof(Elf64_Ehdr),
+                   .e_shentsize = sizeof(Elf64_Shdr),
+                   .e_shnum = 4,
+                   .e_shstrndx = 3}};
+    const uint64_t at = sizeof head, symbols_at = at + (uint64_t)count * 16;
+    gd_text made = {0};
+
+    head.sections[1] = (Elf64_Shdr){
+        .sh_name = 3, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = (uint64_t)count * 16};
+    head.sections[2] = (Elf64_Shdr){
+        .sh_type = SHT_SYMTAB, .sh_offset = symbols_at, .sh_size = sizeof symbols, .sh_link = 3};
+    head.sections[3] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = symbols_at + sizeof symbols, .sh_size = sizeof names};
+    gd_text_append(&made, (const char *)&head, sizeof head);
+    gd_text_append(&made, (const char *)code, (size_t)count * 16);
+    gd_text_append(&made, (const char *)symbols, sizeof symbols);
+    gd_text_append(&made, names, sizeof names);
+    ck_assert(!made.failed);
+    return made;
+}
+
+static uint32_t traits_of_cubin(gd_text *cubin)
+{
+    griddep_image *image = NULL;
+    griddep_image_kernel kernel = {.size = sizeof kernel};
+
+    griddep_error_init(&error);
+    ck_good(griddep_image_open(cubin->data, cubin->bytes, NULL, &image, &error));
+    ck_good(griddep_image_get_kernel(image, 0, 0, &kernel, &error));
+    ck_assert_str_eq(kernel.name, "k");
+    griddep_image_destroy(image);
+    gd_text_free(cubin);
+    return kernel.traits;
+}
+
+START_TEST(paths_of_machine_code_are_followed)
+{
+    uint32_t count = 0;
+
+    while (count < 8 && walks[_i].code[count][0])
+        count++;
+    gd_text cubin = make_cubin(walks[_i].code, count, 0x6005a04, ET_EXEC);
+    ck_assert_uint_eq(traits_of_cubin(&cubin), walks[_i].traits);
+}
+END_TEST
+
+/* For which chips, and of which files. */
+START_TEST(machine_code_that_is_not_known_says_nothing)
+{
+    static const struct {
+        uint32_t flags;
+        uint16_t type;
+        uint32_t traits;
+    } cases[] = {{0x6005a04, ET_EXEC, ALWAYS}, {0x6006402, ET_EXEC, ALWAYS},
+                 {0x6007802, ET_EXEC, ALWAYS}, {0x6008204, ET_EXEC, 0},
+                 {0x6005a04, ET_REL, 0},       {0x6005002, ET_EXEC, MACHINE}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gd_text cubin = make_cubin(walks[0].code, 3, cases[i].flags, cases[i].type);
+        ck_assert_uint_eq(traits_of_cubin(&cubin), cases[i].traits);
+    }
+}
+END_TEST
+
+START_TEST(images_tell_what_is_in_them)
+{
+    gd_view fatbin = read_golden("kernels.zstd.fatbin");
+    griddep_image *image = NULL;
+    griddep_image_info info = {.size = sizeof info};
+    griddep_image_part part = {.size = sizeof part};
+    griddep_image_kernel kernel = {.size = sizeof kernel};
+    uint32_t scale = 0;
+
+    ck_good(griddep_image_open(fatbin.bytes, fatbin.size, NULL, &image, &error));
+    release(fatbin);
+    ck_good(griddep_image_get_info(image, &info, &error));
+    ck_assert_int_eq(info.kind, GRIDDEP_IMAGE_FATBIN);
+    ck_assert_uint_eq(info.part_count, 3);
+    ck_good(griddep_image_get_part(image, 0, &part, &error));
+    ck_assert_int_eq(part.kind, GRIDDEP_IMAGE_PTX);
+    ck_assert_int_eq(part.architecture, 80);
+    ck_assert_ptr_nonnull(strstr(part.data, ".target sm_80"));
+    ck_assert_uint_eq(part.kernel_count, 0);
+    ck_good(griddep_image_get_part(image, 1, &part, &error));
+    ck_assert_int_eq(part.kind, GRIDDEP_IMAGE_CUBIN);
+    ck_assert_uint_eq(part.packed, 1);
+    ck_assert_uint_eq(part.kernel_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_good(griddep_image_get_kernel(image, 1, i, &kernel, &error));
+        scale = strcmp(kernel.name, "scale") ? scale : kernel.traits;
+    }
+    ck_assert_uint_eq(scale, ALWAYS);
+    ck_status(griddep_image_get_part(image, 3, &part, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_image_get_kernel(image, 1, 3, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_image_get_kernel(image, 0, 0, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_image_get_info(NULL, &info, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_image_destroy(image);
+    griddep_image_destroy(NULL);
+    ck_status(griddep_image_open("no code", 7, "x", &image, &error), GRIDDEP_ERROR_IMAGE);
+    ck_status(griddep_image_open(NULL, 7, "x", &image, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* Three kernels as of the golden fatbin, for the driver that takes its cubin. */
+static const char same[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry scale(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n"
+    ".visible .entry partly(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n"
+    ".visible .entry fill(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n";
+
+START_TEST(kernels_of_machine_code_start_early_when_they_wait)
+{
+    static const struct {
+        const char *name;
+        int32_t reason;
+    } cases[] = {{"scale", GRIDDEP_REASON_SET},
+                 {"partly", GRIDDEP_REASON_WAIT_NOT_ALWAYS},
+                 {"fill", GRIDDEP_REASON_NO_WAIT}};
+    gd_view fatbin = read_golden("kernels.zstd.fatbin");
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel *kernel = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument arguments[] = {{.bytes = 8}, {.bytes = 4}, {.bytes = 4}};
+    int32_t reason = -1;
+
+    open_runtime(90);
+    fake_driver_run_cubins_as(same);
+    ck_good(griddep_module_load(runtime, fatbin.bytes, fatbin.size, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_assert_int_eq(info.code, GRIDDEP_IMAGE_CUBIN);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_good(griddep_module_find_kernel(module, cases[i].name, &kernel, &error));
+        ck_good(griddep_launch(kernel, &config, arguments, 3, &reason, &error));
+        ck_assert_int_eq(reason, cases[i].reason);
+    }
+    griddep_module_unload(module);
+    close_runtime();
+    release(fatbin);
+}
+END_TEST
+
+/* A path that cannot be followed is told as such. */
+START_TEST(a_call_in_front_of_the_wait_is_not_proven)
+{
+    static const uint64_t code[][2] = {PLAIN(0x7944), WAIT, EXIT};
+    gd_text cubin = make_cubin(code, 3, 0x6005a04, ET_EXEC);
+    griddep_module *module = NULL;
+    griddep_kernel *kernel = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    int32_t reason = -1;
+
+    open_runtime(90);
+    fake_driver_run_cubins_as(waits);
+    ck_good(griddep_module_load(runtime, cubin.data, cubin.bytes, NULL, &module, &error));
+    ck_good(griddep_module_find_kernel(module, "k", &kernel, &error));
+    ck_good(griddep_launch(kernel, &config, NULL, 0, &reason, &error));
+    ck_assert_int_eq(reason, GRIDDEP_REASON_NOT_PROVEN);
+    griddep_module_unload(module);
+    close_runtime();
+    gd_text_free(&cubin);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("image");
     TCase *packed = tcase_create("packed"), *fatbin = tcase_create("fatbin"),
-          *loading = tcase_create("loading");
+          *loading = tcase_create("loading"), *machine = tcase_create("machine");
 
     tcase_add_loop_test(packed, frames_of_zstd_are_decoded, 0, 2);
     tcase_add_test(packed, damaged_frames_are_refused);
@@ -595,6 +854,13 @@ int main(void)
     tcase_add_test(loading, entries_that_are_not_what_they_say_are_refused);
     tcase_add_test(loading, memory_may_end_at_each_allocation);
     suite_add_tcase(suite, loading);
+    tcase_add_loop_test(machine, paths_of_machine_code_are_followed, 0,
+                        sizeof walks / sizeof *walks);
+    tcase_add_test(machine, machine_code_that_is_not_known_says_nothing);
+    tcase_add_test(machine, images_tell_what_is_in_them);
+    tcase_add_test(machine, kernels_of_machine_code_start_early_when_they_wait);
+    tcase_add_test(machine, a_call_in_front_of_the_wait_is_not_proven);
+    suite_add_tcase(suite, machine);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

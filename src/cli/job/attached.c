@@ -12,6 +12,7 @@
 #include "cli/io/heap.h"
 #include "cli/io/hostfile.h"
 #include "cli/io/message.h"
+#include "cli/job/attachedcode.h"
 
 static const uint64_t largest = 1U << 30;
 
@@ -149,7 +150,7 @@ void gd_attached_free(gd_attached_set *set)
     for (size_t i = 0; i < set->count; i++) {
         gd_attached_file *file = &set->files[i];
         for (uint32_t j = 0; file->images != NULL && j < file->counts[GD_ATTACHED_MODULE]; j++) {
-            griddep_ptx_destroy(file->images[j].ptx);
+            gd_attachedcode_end(&file->images[j]);
             free(file->images[j].data);
         }
         for (int kind = 0; kind < GD_ATTACHED_KINDS; kind++)

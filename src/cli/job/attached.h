@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/attached.h"
-#include "griddep.h"
 
 /* One process. Strings in records end with a zero byte; numbers are not checked. */
 typedef struct gd_attached_file {
@@ -23,8 +22,7 @@ typedef struct gd_attached_file {
 typedef struct gd_attached_image {
     char *data; /* NULL: not known. A zero byte stands behind its end */
     size_t bytes;
-    griddep_ptx *ptx; /* of a text that was looked into and could be read */
-    bool parsed;
+    struct gd_attached_code *code; /* what was found in it; NULL: it was not looked into */
 } gd_attached_image;
 
 typedef struct gd_attached_set {

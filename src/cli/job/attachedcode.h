@@ -6,19 +6,17 @@
 
 #include "cli/job/attached.h"
 
-typedef enum gd_code_source {
-    GD_CODE_UNKNOWN,
-    GD_CODE_PTX,
-    GD_CODE_MACHINE /* whether a wait stands on each path is not known */
-} gd_code_source;
-
 typedef struct gd_kernel_code {
-    gd_code_source source;
-    uint32_t traits; /* GRIDDEP_TRAIT_*; of machine code KNOWN is set where it has no wait */
-    char target[16]; /* of the PTX, else of the machine code; "" */
+    const char *source; /* "PTX", "machine code"; NULL: not known. Static */
+    uint32_t traits;    /* GRIDDEP_TRAIT_* */
+    char target[24];    /* that the code is for: "sm_90a"; "" */
 } gd_kernel_code;
 
-/* The code of a kernel in an image: a text of PTX, or a cubin. */
-gd_kernel_code gd_attachedcode_find(gd_attached_image *image, const char *kernel);
+/* The code of a kernel in an image: that of a fatbin which a driver takes for machine code of so
+ * many (90 for sm_90; 0: not known), as it says of the function that it made. */
+gd_kernel_code gd_attachedcode_find(gd_attached_image *image, const char *kernel, uint32_t binary);
+
+/* Frees what was looked into. */
+void gd_attachedcode_end(gd_attached_image *image);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
+#include "cli/io/temporary.h"
 #include "cli/job/audit.h"
 #include "cli/show/auditreport.h"
 
@@ -49,11 +50,18 @@ static char *audit_verdict(const gd_audit *audit)
 
 static char *change_verdict(const gd_audit *audit, const char *early)
 {
-    return gd_heap_format("%s: %llu of %llu %s and %llu %s of graphs were made plain", early,
-                          (unsigned long long)audit->changed, (unsigned long long)audit->launches,
-                          gd_plural(audit->launches, "launch", "launches"),
-                          (unsigned long long)audit->changed_edges,
-                          gd_plural(audit->changed_edges, "edge", "edges"));
+    unsigned long long changed = audit->changed, launches = audit->launches + audit->captured;
+    unsigned long long edges = audit->changed_edges, rewritten = audit->rewritten;
+    const char *each = gd_plural(launches, "launch", "launches");
+    if (strcmp(early, "off") == 0)
+        return gd_heap_format("off: %llu of %llu %s and %llu %s of graphs were made plain", changed,
+                              launches, each, edges, gd_plural(edges, "edge", "edges"));
+    if (strcmp(early, "on") == 0)
+        return gd_heap_format("on: %llu of %llu %s may start early that could not before", changed,
+                              launches, each);
+    return gd_heap_format(
+        "on: %llu of %llu %s may start early that could not before; %llu %s rewritten", changed,
+        launches, each, rewritten, gd_plural(rewritten, "module was", "modules were"));
 }
 
 static bool is_attached(const gd_attached_set *set)
@@ -66,11 +74,14 @@ static void warn(const gd_attached_set *set, const gd_audit *audit)
     for (size_t i = 0; i < json_array_size(audit->messages); i++)
         gd_message_warning("%s", json_string_value(json_array_get(audit->messages, i)));
     if (set->unreadable > 0)
-        gd_message_warning("what %zu %s did cannot be read", set->unreadable,
-                           gd_plural(set->unreadable, "process", "processes"));
+        gd_message_warning(
+            "what %zu %s did could not be written down: there was no room for it in %s, "
+            "or a limit on the size of files",
+            set->unreadable, gd_plural(set->unreadable, "process", "processes"),
+            gd_temporary_place());
     if (audit->lost > 0)
         gd_message_warning("there was no room for all that was seen: some is missing");
-    if (is_attached(set))
+    if (is_attached(set) || set->unreadable > 0)
         return;
     if (set->privileged)
         gd_message_warning(
@@ -105,14 +116,17 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                       {"complete", json_boolean(set->unreadable == 0 && audit->lost == 0)},
                       {"launches", json_integer((json_int_t)audit->launches)},
                       {"changed_launches", json_integer((json_int_t)audit->changed)},
+                      {"rewritten_modules", json_integer((json_int_t)audit->rewritten)},
                       {"changed_edges", json_integer((json_int_t)audit->changed_edges)},
                       {"kernels", json_incref(audit->kernels)},
                       {"findings", json_incref(audit->findings)},
                       {"verdict", gd_output_string(verdict)}));
         return;
     }
-    if (!is_attached(set))
+    if (!is_attached(set)) {
+        fputs(request->report != NULL ? "nothing was seen\n" : "", stream);
         return;
+    }
     if (request->audits) {
         gd_auditreport_print_kernels(stream, audit->kernels);
         gd_auditreport_print_findings(stream, audit->findings);

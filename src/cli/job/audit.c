@@ -19,7 +19,7 @@ typedef struct audited_kernel {
     const char *name;
     char *module, *plain; /* to free; plain: as people write it */
     gd_kernel_code code;
-    char target[16];
+    char target[24];
     gd_attached_counts sum;  /* counters */
     uint64_t graph_launches; /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
@@ -84,7 +84,8 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
                            .first_plain = kernel->first_plain,
                            .first_early = kernel->first_early};
     if (module != NULL)
-        made.code = gd_attachedcode_find(&file->images[kernel->module], kernel->name);
+        made.code =
+            gd_attachedcode_find(&file->images[kernel->module], kernel->name, kernel->binary);
     if (made.code.target[0] != '\0')
         strcpy(made.target, made.code.target);
     else if (kernel->binary > 0)
@@ -267,13 +268,15 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
                             "through it misses the wait: a race",
                             kernel->plain, (unsigned long long)early, times));
-    else if (early > 0 && reason == GRIDDEP_REASON_UNKNOWN_CODE)
+    else if (early > 0 &&
+             (reason == GRIDDEP_REASON_UNKNOWN_CODE || reason == GRIDDEP_REASON_NOT_PROVEN))
         find(all, "GD403", kernel, NULL, reason, early,
-             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and %s",
-                            kernel->plain, (unsigned long long)early, times,
-                            kernel->code.source == GD_CODE_MACHINE
-                                ? "it waits; whether on every path its machine code does not tell"
-                                : "nobody can tell whether it waits: its code is not known"));
+             gd_heap_format(
+                 "kernel %s may start beside the kernel before it, %llu %s, and %s", kernel->plain,
+                 (unsigned long long)early, times,
+                 reason == GRIDDEP_REASON_NOT_PROVEN
+                     ? "it waits; whether on every path cannot be followed in its machine code"
+                     : "nobody can tell whether it waits: its code is not known"));
     if (kernel->late_behind > 0 && reason == GRIDDEP_REASON_SET)
         find(all, "GD410", kernel, NULL, GRIDDEP_REASON_OFF, kernel->late_behind,
              gd_heap_format("kernel %s waits on every path, and %llu of its launches behind a "
@@ -322,18 +325,17 @@ static json_t *told(bool known, bool value)
 static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
 {
     uint32_t traits = kernel->code.traits;
-    bool known = (traits & GRIDDEP_TRAIT_KNOWN) != 0, seen = kernel->code.source != GD_CODE_UNKNOWN;
+    bool known = (traits & GRIDDEP_TRAIT_KNOWN) != 0,
+         followed = known && (traits & GRIDDEP_TRAIT_OPEN) == 0;
     const gd_attached_counts *sum = &kernel->sum;
     return GD_OBJECT(
         {"kernel", gd_output_string(kernel->plain)}, {"symbol", gd_output_string(kernel->name)},
         {"module", gd_output_string(kernel->module)},
         {"target", gd_output_string(kernel->target[0] != '\0' ? kernel->target : NULL)},
-        {"code", gd_output_string(kernel->code.source == GD_CODE_PTX       ? "PTX"
-                                  : kernel->code.source == GD_CODE_MACHINE ? "machine code"
-                                                                           : NULL)},
-        {"waits", told(seen, (traits & GRIDDEP_TRAIT_WAITS) != 0)},
-        {"waits_always", told(known, (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0)},
-        {"triggers", told(seen, (traits & GRIDDEP_TRAIT_TRIGGERS) != 0)},
+        {"code", gd_output_string(kernel->code.source)},
+        {"waits", told(known, (traits & GRIDDEP_TRAIT_WAITS) != 0)},
+        {"waits_always", told(followed, (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0)},
+        {"triggers", told(known, (traits & GRIDDEP_TRAIT_TRIGGERS) != 0)},
         {"launches", json_integer((json_int_t)(sum->launches + kernel->graph_launches))},
         {"in_graphs", json_integer((json_int_t)kernel->graph_launches)},
         {"captured", json_integer((json_int_t)sum->captured)},
@@ -397,6 +399,10 @@ static void add_messages(gd_audit *audit, const gd_attached_set *set)
             const gd_attached_message *message = gd_attached_get(file, GD_ATTACHED_MESSAGE, j);
             gd_output_append(audit->messages, gd_output_string(message->text));
         }
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_MODULE]; j++) {
+            const gd_attached_module *module = gd_attached_get(file, GD_ATTACHED_MODULE, j);
+            audit->rewritten += module->rewritten;
+        }
         for (uint32_t j = 0; j < file->counts[GD_ATTACHED_GRAPH]; j++) {
             const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, j);
             audit->changed_edges += graph->changed;
@@ -415,6 +421,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         const audited_kernel *kernel = &all.kernels[i];
         audit.launches += kernel->sum.launches + kernel->graph_launches;
+        audit.captured += kernel->sum.captured;
         audit.changed += kernel->sum.changed;
         gd_output_append(audit.kernels, kernel_json(&all, kernel));
         judge_kernel(&all, kernel);

@@ -38,6 +38,20 @@ static int load_file(const gd_plan_module *module, gd_modulefile *loaded)
     return 0;
 }
 
+/* Of a fatbin the PTX for the newest chip: which one a device takes is its driver's to say. */
+static void parse_fatbin(gd_modulefile *loaded)
+{
+    griddep_image *image = NULL;
+    griddep_image_part part = {.size = sizeof(part)}, newest = {0};
+    griddep_image_open(loaded->owned, loaded->bytes, loaded->name, &image, NULL);
+    for (uint32_t i = 0; griddep_image_get_part(image, i, &part, NULL) == GRIDDEP_OK; i++)
+        if (part.kind == GRIDDEP_IMAGE_PTX && part.architecture > newest.architecture)
+            newest = part;
+    if (newest.data != NULL)
+        griddep_ptx_parse(newest.data, newest.bytes, loaded->name, &loaded->ptx, NULL);
+    griddep_image_destroy(image);
+}
+
 gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, size_t bytes)
 {
     const char *dot = strrchr(path, '.');
@@ -76,6 +90,8 @@ int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
             failed = load_file(&plan->modules[i], loaded);
         if (failed != 0)
             return failed;
+        if (loaded->kind == GD_MODULEFILE_FATBIN)
+            parse_fatbin(loaded);
         if (loaded->text != NULL)
             griddep_ptx_parse(loaded->text, loaded->bytes, loaded->name, &loaded->ptx, NULL);
     }

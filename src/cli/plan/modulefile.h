@@ -28,7 +28,8 @@ const char *gd_modulefile_kind_text(gd_modulefile_kind kind);
 
 typedef struct gd_modulefile {
     gd_modulefile_kind kind;
-    griddep_ptx *ptx; /* NULL where it is no PTX, or PTX with syntax errors */
+    griddep_ptx *ptx; /* NULL where it is no PTX, or PTX with syntax errors; of a fatbin the newest
+                       * PTX in it */
     const char *name; /* of the text: a path, or the file of the shelf; borrowed */
     const char *text; /* of PTX, whether it could be parsed or not; NULL for other kinds */
     size_t bytes;

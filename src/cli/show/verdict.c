@@ -1,6 +1,8 @@
 /* The library says it in words; JSON has the parts of them too. */
 #include "cli/show/verdict.h"
 
+#include <stdbool.h>
+
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 
@@ -46,4 +48,43 @@ json_t *gd_verdict_json(const griddep_verdict *verdict)
         {"condition",
          verdict->condition[0] != '\0' ? gd_output_string(verdict->condition) : json_null()},
         {"text", gd_output_string(verdict->text)});
+}
+
+/* What a kernel touches before it waits is not read from machine code: none is told to be safe. */
+void gd_verdict_of_machine_code(const griddep_image_kernel *kernel, const char *file,
+                                griddep_verdict *verdict, char *text, size_t bytes)
+{
+    const uint32_t traits = kernel->traits;
+    const bool known = traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_OPEN);
+    const bool waits = traits & GRIDDEP_TRAIT_WAITS, always = traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+    const char *early = always  ? "what it touches before it waits is not read"
+                        : known ? "not safe to launch early: GRIDDEP_PDL_AUTO starts it when the "
+                                  "kernel before it has ended"
+                                : "whether it is safe to launch early is not known";
+
+    *verdict =
+        (griddep_verdict){.size = sizeof(*verdict),
+                          .is_valid = 1,
+                          .file = file,
+                          .entry = kernel->name,
+                          .text = text,
+                          .condition = "",
+                          .waits = always   ? GRIDDEP_WAITS_ALWAYS
+                                   : !known ? GRIDDEP_WAITS_UNKNOWN
+                                   : waits  ? GRIDDEP_WAITS_SOMETIMES
+                                            : GRIDDEP_WAITS_NEVER,
+                          .early = known && !always ? GRIDDEP_EARLY_UNSAFE : GRIDDEP_EARLY_UNKNOWN};
+    if (!(traits & GRIDDEP_TRAIT_KNOWN))
+        snprintf(text, bytes, "machine code that is not known; %s", early);
+    else
+        snprintf(text, bytes, "machine code; %s; %s; %s",
+                 always   ? "waits on every path"
+                 : !known ? "a path cannot be followed, so it may not wait"
+                 : waits  ? "does not wait on every path"
+                          : "never waits",
+                 traits & GRIDDEP_TRAIT_TRIGGERS ? "triggers"
+                 : traits & GRIDDEP_TRAIT_CALLS
+                     ? "triggers in a function that it calls, or at its end"
+                     : "triggers at its end, implicitly",
+                 early);
 }

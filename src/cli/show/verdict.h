@@ -11,6 +11,11 @@
 /* file:line:column: kernel k: valid PTX; waits on every path (line 9); ... */
 void gd_verdict_print(FILE *stream, const griddep_verdict *verdict);
 
+/* The same of a kernel of a cubin, in words that are written to text, of GD_VERDICT_BYTES. */
+enum { GD_VERDICT_BYTES = 256 };
+void gd_verdict_of_machine_code(const griddep_image_kernel *kernel, const char *file,
+                                griddep_verdict *verdict, char *text, size_t bytes);
+
 json_t *gd_verdict_json(const griddep_verdict *verdict);
 
 #endif

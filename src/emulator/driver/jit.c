@@ -400,7 +400,7 @@ static gd_CUresult parse_fatbin(gd_jit *jit, const void *data, griddep_ptx **ptx
 
     if (gd_fatbin_check(fatbin))
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, GD_DEVICE_CAPABILITY, &entry))
+    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, (int32_t)gd_device_chip()->capability, &entry))
         return refuse_binary(jit, "fatbin without PTX for this device");
     const char *wrong = gd_fatbin_unpack(&entry, &text, &bytes);
     if (wrong)

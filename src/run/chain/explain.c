@@ -269,14 +269,16 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
             missing = waits == GRIDDEP_REASON_SET ? GRIDDEP_REASON_NO_WAIT : waits;
     int32_t reason = hop->consumer.reason;
     bool set = reason <= GRIDDEP_REASON_FORCED;
-    bool races =
-        set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && waits != GRIDDEP_REASON_SET;
+    bool races = set && hop->has_producer &&
+                 (waits == GRIDDEP_REASON_NO_WAIT || waits == GRIDDEP_REASON_WAIT_NOT_ALWAYS);
 
     gd_text path = {0};
     if (!(traits & GRIDDEP_TRAIT_WAITS_ALWAYS) && !describe_dry_path(kernel, &path))
         explanation->text.failed = true; /* the one text that is checked at the end */
     add(explanation, "consumer waits", missing,
-        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0,
+        !(traits & GRIDDEP_TRAIT_KNOWN) || traits & GRIDDEP_TRAIT_OPEN
+            ? UNKNOWN
+            : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0,
         false, "%s: %s%s%s%s", hop->consumer.name, griddep_reason_text(waits),
         path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
@@ -337,9 +339,10 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
     const griddep_kernel *kernel = hop->producer.kernel;
     griddep_control_info trigger;
 
-    if (!(kernel->info.traits & GRIDDEP_TRAIT_KNOWN))
+    if (gd_room_may_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_UNKNOWN_CODE, UNKNOWN, true,
-            "%s: its PTX is not known, so nobody can tell whether it triggers", hop->producer.name);
+            "%s: its code is not known, so nobody can tell whether it triggers",
+            hop->producer.name);
     else if (gd_room_lacks_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNMET, true,
             "%s never triggers: each block counts as triggered at its exit, so %s starts behind "
@@ -347,7 +350,10 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
             hop->producer.name, hop->consumer.name);
     else if (!find_trigger(kernel, &trigger))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
-            "%s triggers in a function that it calls", hop->producer.name);
+            kernel->info.traits & GRIDDEP_TRAIT_MACHINE_CODE ? "%s triggers, by its machine code"
+                                                             : "%s triggers in a function that it "
+                                                               "calls",
+            hop->producer.name);
     else
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
             "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; nothing overlaps before that",

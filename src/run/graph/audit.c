@@ -302,7 +302,7 @@ static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_in
         info->reason = GRIDDEP_REASON_LAUNCH_ORDER;
     } else if (never) {
         info->reason = GRIDDEP_REASON_NO_TRIGGER;
-    } else if (!(first->traits & GRIDDEP_TRAIT_KNOWN)) {
+    } else if (gd_room_may_trigger(first->traits)) {
         info->overlap = GRIDDEP_OVERLAP_UNKNOWN;
         info->reason = GRIDDEP_REASON_UNKNOWN_CODE;
     }

@@ -38,6 +38,8 @@ int32_t gd_early_kernel(uint32_t traits)
 {
     if (!(traits & GRIDDEP_TRAIT_KNOWN))
         return GRIDDEP_REASON_UNKNOWN_CODE;
+    if (traits & GRIDDEP_TRAIT_OPEN)
+        return GRIDDEP_REASON_NOT_PROVEN;
     if (!(traits & GRIDDEP_TRAIT_WAITS))
         return GRIDDEP_REASON_NO_WAIT;
     return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET

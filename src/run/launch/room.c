@@ -67,7 +67,15 @@ int32_t gd_room_overlap(const gd_room *room, int32_t *reason)
     return GRIDDEP_OVERLAP_TAIL;
 }
 
+bool gd_room_may_trigger(uint32_t traits)
+{
+    const uint32_t elsewhere = GRIDDEP_TRAIT_MACHINE_CODE | GRIDDEP_TRAIT_CALLS;
+
+    return !(traits & GRIDDEP_TRAIT_KNOWN) ||
+           (!(traits & GRIDDEP_TRAIT_TRIGGERS) && (traits & elsewhere) == elsewhere);
+}
+
 bool gd_room_lacks_trigger(uint32_t traits)
 {
-    return traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_TRIGGERS);
+    return !(traits & GRIDDEP_TRAIT_TRIGGERS) && !gd_room_may_trigger(traits);
 }

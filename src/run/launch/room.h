@@ -28,4 +28,7 @@ int32_t gd_room_overlap(const gd_room *room, int32_t *reason);
 /* Whether a kernel of these traits never triggers. */
 bool gd_room_lacks_trigger(uint32_t traits);
 
+/* Whether nobody can tell: the code is not known, or is machine code that calls a function. */
+bool gd_room_may_trigger(uint32_t traits);
+
 #endif

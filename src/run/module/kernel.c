@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "ptx/handle/ptx.h"
 #include "run/module/kernel.h"
+#include "run/module/module.h"
 #include "run/tensor_map.h"
 
 enum {
@@ -63,11 +64,13 @@ static int32_t query_function(griddep_kernel *kernel, griddep_error *error)
 
 /* ---- parameters ---- */
 
-static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_error *error)
+static int32_t read_code(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_error *error)
 {
     griddep_ptx_entry_info entry = {.size = sizeof entry};
     uint32_t index = 0;
 
+    if (!ptx)
+        kernel->info.traits = gd_image_traits_of(&kernel->module->machine, kernel->name);
     if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index))
         return GRIDDEP_OK;
     int32_t status = griddep_ptx_get_entry(ptx, index, &entry, error);
@@ -252,7 +255,7 @@ int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const
     created->info.function = function;
     int32_t status = query_function(created, error);
     if (!status)
-        status = read_ptx(created, ptx, error);
+        status = read_code(created, ptx, error);
     if (!status)
         status = check_parameters(created, error);
     if (!status)

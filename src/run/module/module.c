@@ -278,6 +278,7 @@ static void release(griddep_module *module, bool abandoned)
         free(module->kernel_names[i]);
     free(module->kernel_names);
     griddep_ptx_destroy(module->ptx);
+    gd_image_free_kernels(&module->machine);
     if (module->mutex_ready)
         pthread_mutex_destroy(&module->mutex);
     free(module->log);
@@ -378,12 +379,16 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes,
     return status;
 }
 
-static int32_t load_binary(griddep_module *module, const void *image,
+static int32_t load_binary(griddep_module *module, const void *image, size_t bytes,
                            const griddep_module_options *options, griddep_error *error)
 {
     bool pushed;
-    int32_t status = gd_runtime_enter(module->runtime, &pushed, error);
+    int32_t status = module->code == GRIDDEP_IMAGE_CUBIN
+                         ? gd_image_list_kernels(image, bytes, &module->machine, error)
+                         : GRIDDEP_OK;
 
+    if (!status)
+        status = gd_runtime_enter(module->runtime, &pushed, error);
     if (status)
         return status;
     status = gd_compile_binary(module->runtime, image, module->code, options, &module->handle,
@@ -405,7 +410,7 @@ static int32_t load(griddep_runtime *runtime, const image_code *code,
         return status;
     status = code->kind == GRIDDEP_IMAGE_PTX
                  ? load_ptx(loaded, code->data, code->bytes, options, error)
-                 : load_binary(loaded, code->data, options, error);
+                 : load_binary(loaded, code->data, code->bytes, options, error);
     if (!status)
         status = gd_runtime_enter(runtime, &pushed, error);
     if (!status) {

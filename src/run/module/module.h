@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "griddep.h"
+#include "run/module/image.h"
 #include "run/runtime.h"
 
 struct griddep_module {
@@ -17,8 +18,9 @@ struct griddep_module {
     int32_t code;         /* what the driver got: of a fatbin its cubin or its PTX */
     int32_t architecture; /* that a fatbin has it for; 0 */
     char *name;
-    char *log;        /* never NULL */
-    griddep_ptx *ptx; /* NULL: none, or not readable */
+    char *log;                /* never NULL */
+    griddep_ptx *ptx;         /* NULL: none, or not readable */
+    gd_image_kernels machine; /* of a cubin */
     bool from_store;
     char **kernel_names; /* all that are known from the start */
     uint32_t kernel_count;

@@ -1,0 +1,57 @@
+#!/bin/sh
+# What griddep check reads from machine code, held against what it reads from the PTX that ptxas made
+# it of: no kernel is said to wait on every path that does not, and where the PTX waits on every path
+# and calls nothing the machine code is understood. For each target that ptxas knows and the PTX
+# allows.
+set -u
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+srcdir=${srcdir:-.}
+. "$srcdir/tests/cases.sh"
+griddep=${GRIDDEP:-griddep}
+python=${PYTHON3:-python3}
+need_ptxas
+not_sanitized
+
+cat >"$work/compare.py" <<'END'
+import json, pathlib, subprocess, sys
+
+griddep, ptxas, work, *texts = sys.argv[1:]
+counts = {}
+
+
+def verdicts(path):
+    done = subprocess.run([griddep, "check", "--json", path], capture_output=True, text=True)
+    return {v["entry"]: v for v in json.loads(done.stdout)["verdicts"]}
+
+
+wrong = 0
+for text in texts:
+    said = verdicts(text)
+    for target in ("sm_90a", "sm_100", "sm_120"):
+        cubin = f"{work}/{pathlib.Path(text).stem}.cubin"
+        if subprocess.run([ptxas, "-arch", target, text, "-o", cubin], capture_output=True).returncode:
+            continue
+        for entry, machine in verdicts(cubin).items():
+            if entry not in said or not said[entry]["valid"]:
+                continue
+            ptx = said[entry]
+            pair = ptx["waits"], machine["waits"]
+            counts[pair] = counts.get(pair, 0) + 1
+            triggers = bool(ptx["trigger_lines"]), "; triggers;" in machine["text"]
+            if (machine["waits"] == "always" and ptx["waits"] != "always") or triggers == (True, False):
+                print(f"{text} for {target}, {entry}: PTX {ptx['text']}; {machine['text']}")
+                wrong += 1
+print(", ".join(f"{a} {b}: {n}" for (a, b), n in sorted(counts.items())))
+understood = counts.get(("always", "always"), 0)
+if understood < 10 or counts.get(("sometimes", "sometimes"), 0) + counts.get(("never", "never"), 0) < 10:
+    print("too few kernels were understood")
+    wrong += 1
+sys.exit(wrong > 0)
+END
+
+set -- "$srcdir"/tests/golden/check/*.ptx "$srcdir"/ptx/*/*.ptx
+check "machine code and PTX tell the same" \
+    "$python" "$work/compare.py" "$griddep" "$ptxas" "$work" "$@"
+
+finish
