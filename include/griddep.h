@@ -650,9 +650,10 @@ enum {
                                     * into none of machine code */
     GRIDDEP_TRAIT_MACHINE_CODE = 32, /* read from machine code: instructions of sm_90 to sm_12x are
                                     * recognised that wait, trigger, branch and end */
-    GRIDDEP_TRAIT_OPEN = 64        /* of machine code: a path in front of a wait leads where it
+    GRIDDEP_TRAIT_OPEN = 64,       /* of machine code: a path in front of a wait leads where it
                                     * cannot be followed (a call, an indirect branch), so whether
                                     * each path waits is not known */
+    GRIDDEP_TRAIT_STATED = 128     /* said by the program: griddep_kernel_state_traits */
 };
 
 enum {
@@ -1054,6 +1055,24 @@ int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uin
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);
 
+/* One input of a link. */
+typedef struct griddep_link_input {
+    const void *image;      /* PTX text, a relocatable cubin, a fatbin, an archive of these, or a
+                             * host object with device code: seen from its first bytes */
+    uint64_t bytes;
+    const char *name;       /* for messages; NULL: "input" */
+} griddep_link_input;
+
+/* Links several inputs into one module (cuLinkCreate): functions and variables that one declares
+ * .extern another one defines. Kernels that are PTX have the traits and parameters of their own
+ * text, in which a function of another input is one without a body; of others the linked machine
+ * code is read. Inputs are read during the call only. COMPILE with the linker's words, which name
+ * each symbol that is missing or there twice; SYNTAX or COMPILE with the position in a PTX input;
+ * IMAGE for an input that is none. The emulated driver links PTX, also that of fatbins. */
+int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs,
+                            uint32_t count, const griddep_module_options *options,
+                            griddep_module **module, griddep_error *error);
+
 /* Loads a kernel of the shelf by its name, in the variant that serves the device. NOT_FOUND;
  * UNSUPPORTED where the device is too old for every variant. */
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,
@@ -1106,6 +1125,18 @@ int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, gridde
 
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
                                 griddep_error *error);
+/* States what the library cannot read of a kernel: traits is a sum of GRIDDEP_TRAIT_WAITS,
+ * _WAITS_ALWAYS (which says WAITS too) and _TRIGGERS, or 0. The caller vouches for it: with
+ * WAITS_ALWAYS, that each thread of the kernel executes griddepcontrol.wait before it ends and
+ * before it touches what an earlier launch writes, or writes what one reads. From then on AUTO,
+ * explanations, edges of graphs and checks go by it, and a wrong statement is a race: the emulated
+ * driver's race check and griddep stress show it, the library cannot. Say it before the kernel is
+ * launched or added to a chain or a graph, and in no other thread at the same time.
+ *
+ * What has been read is not taken back: UNSUPPORTED where PTX or machine code says otherwise.
+ * ARGUMENT for other traits. A statement may be replaced by another one. */
+int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits,
+                                    griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index,
                                      griddep_parameter_info *info, griddep_error *error);
 

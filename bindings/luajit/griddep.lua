@@ -78,6 +78,7 @@ enum {
     GRIDDEP_TRAIT_CALLS = 16,
     GRIDDEP_TRAIT_MACHINE_CODE = 32,
     GRIDDEP_TRAIT_OPEN = 64,
+    GRIDDEP_TRAIT_STATED = 128,
     GRIDDEP_CONTROL_WAIT = 1,
     GRIDDEP_CONTROL_LAUNCH_DEPENDENTS = 2,
     GRIDDEP_SEVERITY_NOTE = 1,
@@ -386,6 +387,9 @@ typedef struct griddep_module_info {
     uint32_t size; int32_t image; const char *name; const char *log; const griddep_ptx *ptx; uint32_t from_store;
     uint32_t kernel_count; int32_t code; int32_t architecture;
 } griddep_module_info;
+typedef struct griddep_link_input {
+    const void *image; uint64_t bytes; const char *name;
+} griddep_link_input;
 typedef struct griddep_kernel_info {
     uint32_t size; uint32_t traits; const char *name; void *function; uint32_t parameter_count;
     uint32_t parameter_bytes; uint32_t parameters_known; uint32_t registers; uint32_t static_shared_bytes;
@@ -572,6 +576,7 @@ int32_t griddep_image_get_kernel(const griddep_image *image, uint32_t part, uint
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 void griddep_module_unload(griddep_module *module);
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
@@ -579,6 +584,7 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
 int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
+int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
 int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start, griddep_error *error);
 int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event, griddep_error *error);

@@ -75,6 +75,7 @@ const constants = {
   TRAIT_CALLS: 16,
   TRAIT_MACHINE_CODE: 32,
   TRAIT_OPEN: 64,
+  TRAIT_STATED: 128,
   CONTROL_WAIT: 1,
   CONTROL_LAUNCH_DEPENDENTS: 2,
   SEVERITY_NOTE: 1,
@@ -372,6 +373,9 @@ koffi.struct('griddep_module_info', {
   size: 'uint32_t', image: 'int32_t', name: 'const char *', log: 'const char *', ptx: 'void *',
   from_store: 'uint32_t', kernel_count: 'uint32_t', code: 'int32_t', architecture: 'int32_t',
 });
+koffi.struct('griddep_link_input', {
+  image: 'void *', bytes: 'uint64_t', name: 'const char *',
+});
 koffi.struct('griddep_kernel_info', {
   size: 'uint32_t', traits: 'uint32_t', name: 'const char *', function: 'void *', parameter_count: 'uint32_t',
   parameter_bytes: 'uint32_t', parameters_known: 'uint32_t', registers: 'uint32_t', static_shared_bytes: 'uint32_t',
@@ -495,12 +499,12 @@ const structs = [
   'griddep_ptx_entry_info', 'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit',
   'griddep_related', 'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options',
   'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
-  'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
-  'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info', 'griddep_use',
-  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer',
-  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
-  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
-  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
+  'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
+  'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer',
+  'griddep_tune_buffer', 'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice',
+  'griddep_tune_reason', 'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options',
+  'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -590,6 +594,7 @@ const prototypes = [
   'int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load_file(void *runtime, const char *path, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_compile(void *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_link(void *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load_shelf(void *runtime, const char *name, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'void griddep_module_unload(void *module)',
   'int32_t griddep_module_get_info(void *module, _Inout_ griddep_module_info *info, _Inout_ griddep_error *error)',
@@ -597,6 +602,7 @@ const prototypes = [
   'int32_t griddep_module_find_kernel(void *module, const char *name, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_module_get_kernel(void *module, uint32_t index, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_programmatic_event(_Inout_ griddep_attribute *attribute, void *event, int32_t trigger_at_start, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_launch_completion_event(_Inout_ griddep_attribute *attribute, void *event, _Inout_ griddep_error *error)',

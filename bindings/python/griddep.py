@@ -147,6 +147,7 @@ TRAIT_TRIGGERS = 8
 TRAIT_CALLS = 16
 TRAIT_MACHINE_CODE = 32
 TRAIT_OPEN = 64
+TRAIT_STATED = 128
 CONTROL_WAIT = 1
 CONTROL_LAUNCH_DEPENDENTS = 2
 SEVERITY_NOTE = 1
@@ -684,6 +685,14 @@ class c_module_info(_Struct):
     ]
 
 
+class c_link_input(_Struct):
+    _fields_ = [
+        ("image", c_void_p),
+        ("bytes", c_uint64),
+        ("name", c_char_p),
+    ]
+
+
 class c_kernel_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -1128,6 +1137,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "module_load": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "module_load_file": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_compile": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "module_link": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
     "module_load_shelf": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_unload": (None, [c_void_p]),
     "module_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1135,6 +1145,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "module_find_kernel": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "module_get_kernel": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "kernel_state_traits": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "attribute_programmatic_event": (c_int32, [c_void_p, c_void_p, c_int32, c_void_p]),
     "attribute_launch_completion_event": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1485,6 +1496,16 @@ class Runtime:
     def load_file(self, path: str | os.PathLike[str], name: str | None = None, **options: Any) -> Module:
         """The same from a file; one whose name ends in .cu is compiled with NVRTC."""
         return self._module(raw.module_load_file, options, name, _text(path))
+
+    def link(self, inputs: Sequence[Any], name: str | None = None, **options: Any) -> Module:
+        """Links several images (PTX text, relocatable cubins, fatbins, archives) into one module; a pair is a name and an image."""
+        pairs = [item if isinstance(item, tuple) else (None, item) for item in inputs]
+        images = [image.encode(errors="surrogateescape") if isinstance(image, str) else bytes(memoryview(image)) for _, image in pairs]
+        array = (c_link_input * len(pairs))()
+        for place, (given, _), image in zip(array, pairs, images):
+            place.image = ctypes.cast(ctypes.c_char_p(image), c_void_p)
+            place.bytes, place.name = len(image), _text(given)
+        return self._module(raw.module_link, options, name, array, len(pairs))
 
     def load_shelf(self, kernel: str, **options: Any) -> Module:
         """Loads a kernel of the shelf by its name."""
@@ -1950,6 +1971,11 @@ class Kernel:
         info = c_kernel_info()
         call(raw.kernel_get_info, self.handle, byref(info))
         return _dictionary(info)
+
+    def state_traits(self, traits: int) -> None:
+        """States what the library cannot read of the kernel, a sum of TRAIT_WAITS, TRAIT_WAITS_ALWAYS and TRAIT_TRIGGERS. A wrong
+        statement is a race."""
+        call(raw.kernel_state_traits, self.handle, traits)
 
     def _parameter(self, index: int) -> types.SimpleNamespace:
         info = c_parameter_info()

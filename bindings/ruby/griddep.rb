@@ -84,6 +84,7 @@ module Griddep
     TRAIT_CALLS = 16
     TRAIT_MACHINE_CODE = 32
     TRAIT_OPEN = 64
+    TRAIT_STATED = 128
     CONTROL_WAIT = 1
     CONTROL_LAUNCH_DEPENDENTS = 2
     SEVERITY_NOTE = 1
@@ -401,6 +402,10 @@ module Griddep
       "uint32_t kernel_count", "int32_t code", "int32_t architecture",
     ])
 
+    CLinkInput = struct([
+      "void *image", "uint64_t bytes", "void *name",
+    ])
+
     CKernelInfo = struct([
       "uint32_t size", "uint32_t traits", "void *name", "void *function", "uint32_t parameter_count",
       "uint32_t parameter_bytes", "uint32_t parameters_known", "uint32_t registers", "uint32_t static_shared_bytes",
@@ -617,6 +622,7 @@ module Griddep
       "int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, void *options, void *module, void *error)",
       "int32_t griddep_module_load_file(void *runtime, void *path, void *options, void *module, void *error)",
       "int32_t griddep_module_compile(void *runtime, void *source, uint64_t bytes, void *options, void *module, void *error)",
+      "int32_t griddep_module_link(void *runtime, void *inputs, uint32_t count, void *options, void *module, void *error)",
       "int32_t griddep_module_load_shelf(void *runtime, void *name, void *options, void *module, void *error)",
       "void griddep_module_unload(void *module)",
       "int32_t griddep_module_get_info(void *module, void *info, void *error)",
@@ -624,6 +630,7 @@ module Griddep
       "int32_t griddep_module_find_kernel(void *module, void *name, void *kernel, void *error)",
       "int32_t griddep_module_get_kernel(void *module, uint32_t index, void *kernel, void *error)",
       "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",
+      "int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, void *error)",
       "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
       "int32_t griddep_attribute_programmatic_event(void *attribute, void *event, int32_t trigger_at_start, void *error)",
       "int32_t griddep_attribute_launch_completion_event(void *attribute, void *event, void *error)",

@@ -116,6 +116,7 @@ pub const TRAIT_TRIGGERS: i32 = 8;
 pub const TRAIT_CALLS: i32 = 16;
 pub const TRAIT_MACHINE_CODE: i32 = 32;
 pub const TRAIT_OPEN: i32 = 64;
+pub const TRAIT_STATED: i32 = 128;
 pub const CONTROL_WAIT: i32 = 1;
 pub const CONTROL_LAUNCH_DEPENDENTS: i32 = 2;
 pub const SEVERITY_NOTE: i32 = 1;
@@ -667,6 +668,14 @@ pub struct ModuleInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct LinkInput {
+    pub image: *const c_void,
+    pub bytes: u64,
+    pub name: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct KernelInfo {
     pub size: u32,
     pub traits: u32,
@@ -1118,6 +1127,7 @@ functions! {
     fn module_load(runtime: *mut Runtime, image: *const c_void, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_file(runtime: *mut Runtime, path: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_compile(runtime: *mut Runtime, source: *const c_char, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
+    fn module_link(runtime: *mut Runtime, inputs: *const LinkInput, count: u32, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_shelf(runtime: *mut Runtime, name: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_unload(module: *mut Module);
     fn module_get_info(module: *mut Module, info: *mut ModuleInfo, error: *mut Error) -> i32;
@@ -1125,6 +1135,7 @@ functions! {
     fn module_find_kernel(module: *mut Module, name: *const c_char, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn module_get_kernel(module: *mut Module, index: u32, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;
+    fn kernel_state_traits(kernel: *mut Kernel, traits: u32, error: *mut Error) -> i32;
     fn kernel_get_parameter(kernel: *mut Kernel, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
     fn attribute_programmatic_event(attribute: *mut Attribute, event: *mut c_void, trigger_at_start: i32, error: *mut Error) -> i32;
     fn attribute_launch_completion_event(attribute: *mut Attribute, event: *mut c_void, error: *mut Error) -> i32;

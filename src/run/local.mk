@@ -15,6 +15,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/module/compile.c %D%/module/compile.h \
 	%D%/module/image.c %D%/module/image.h \
 	%D%/module/kernel.c %D%/module/kernel.h \
+	%D%/module/link.c %D%/module/link.h \
 	%D%/module/module.c %D%/module/module.h \
 	%D%/module/shape.c \
 	%D%/module/shelf.c \

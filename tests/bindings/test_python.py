@@ -177,6 +177,15 @@ class Binding(unittest.TestCase):
         self.assertEqual((info.image, info.code), (griddep.IMAGE_FATBIN, griddep.IMAGE_PTX))
         self.assertTrue(module.kernel("scale").info().traits & griddep.TRAIT_WAITS_ALWAYS)
 
+    def test_texts_are_linked(self):
+        head = ".version 8.0\n.target sm_90\n.address_size 64\n"
+        main = head + ".extern .func leave();\n.visible .entry k()\n{\ncall leave;\nret;\n}\n"
+        library = head + ".visible .func leave()\n{\nret;\n}\n"
+        module = self.runtime.link([("main.ptx", main), library])
+        self.assertEqual(module.info().kernel_count, 1)
+        with self.assertRaisesRegex(griddep.Error, "leave"):
+            self.runtime.link([main])
+
     def test_an_image_tells_what_is_in_it(self):
         path = pathlib.Path(os.environ["PTX"]).parent.parent / "golden/image/kernels.targets.fatbin"
         image = griddep.Image(path.read_bytes())

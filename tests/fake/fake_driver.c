@@ -67,6 +67,7 @@ typedef enum kind {
     USER,
     CAPTURE,
     RETAIN,
+    LINK,
     KINDS
 } kind;
 
@@ -76,7 +77,7 @@ static const char *const kind_names[KINDS] = {
     [POOL] = "pool",        [EVENT] = "event",
     [GRAPH] = "graph",      [EXECUTABLE] = "executable graph",
     [USER] = "user object", [CAPTURE] = "open capture",
-    [RETAIN] = "retain"};
+    [RETAIN] = "retain",    [LINK] = "linker"};
 
 /* What a call that succeeds makes, and what it ends. */
 static const struct {
@@ -85,6 +86,8 @@ static const struct {
     int change;
 } balances[] = {{SYMBOL_cuModuleLoadDataEx, MODULE, 1},
                 {SYMBOL_cuModuleUnload, MODULE, -1},
+                {SYMBOL_cuLinkCreate, LINK, 1},
+                {SYMBOL_cuLinkDestroy, LINK, -1},
                 {SYMBOL_cuMemAlloc, ALLOCATION, 1},
                 {SYMBOL_cuMemFree, ALLOCATION, -1},
                 {SYMBOL_cuMemAllocAsync, ALLOCATION, 1},

@@ -81,7 +81,7 @@ typedef struct fake_launch {
     const unsigned char
         *parameters; /* packed as the kernel's parameters are, without padding behind the last */
     size_t parameter_bytes;
-    int32_t programmatic; /* attribute 6 is set and not 0; of a node: an edge to it is programmatic */
+    int32_t programmatic; /* attribute 6 is set and not 0; of a node: an edge to it says so */
     int32_t captured;     /* asked for: it became a node of a graph */
     int32_t from_graph;   /* executed: a node, by cuGraphLaunch */
     int32_t reserved;
@@ -108,7 +108,7 @@ typedef struct fake_call {
     gd_CUresult result;
     uint32_t argument_count;
     uint64_t arguments[16]; /* in their order; pointers as numbers */
-    char text[104];        /* the first string among the arguments, cut; "" where there is none */
+    char text[104];         /* the first string among the arguments, cut; "" where there is none */
 } fake_call;
 
 /* How often a symbol was called; NULL: all calls. */

@@ -4,8 +4,8 @@
  *   sequences [--seed N] [--count N] [--steps N] [--threads N]   sequences N, N + 1, ...
  *   sequences --print --seed N       prints one of them, call by call
  *   sequences --minimize N           prints the steps of a failing one that matter
- *   sequences ... --counts           also prints each function, how often it was called and, where it
- *                                    returns a status, how often it succeeded and failed
+ *   sequences ... --counts           also prints of each function how often it was called and,
+ *                                    where it returns a status, how often it succeeded and failed
  *
  * What must hold, whatever a sequence does: nothing crashes; a call returns a status that exists,
  * writes its error when it fails and only then, leaves outputs alone when it fails, and leaves the

@@ -193,6 +193,11 @@ static void ask_kernel(actor *by)
         return;
     CHECK(griddep_kernel_get_info, kernel->handle, &info, E);
     CHECK(griddep_kernel_get_parameter, kernel->handle, below(by, 3), &parameter, E);
+    CHECK(griddep_kernel_state_traits, kernel->handle,
+          one_in(by, 2) ? below(by, 16)
+                        : info.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS |
+                                         GRIDDEP_TRAIT_TRIGGERS),
+          E);
     CHECK(griddep_kernel_get_requirement, kernel->handle, below(by, 2), &requirement, E);
 }
 

@@ -87,7 +87,12 @@ static void load_module(actor *by)
 
     if (!into || !runtime)
         return;
+    const griddep_link_input inputs[] = {{text, strlen(text), "text"}, {"hello", 5, NULL}};
+
     switch (below(by, 40)) {
+    case 4:
+        status = CHECK(griddep_module_link, runtime, inputs, 1 + one_in(by, 4), NULL, &module, E);
+        break;
     case 0:
         status = CHECK(griddep_module_load_file, runtime,
                        one_in(by, 4) ? "/nowhere/kernel.ptx" : ptx_path, NULL, &module, E);

@@ -9,6 +9,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/launch/hold.h"
+#include "run/module/module.h"
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
@@ -936,6 +937,30 @@ START_TEST(captures_become_graphs)
     ck_assert_uint_eq(griddep_graph_node_count(other), 0);
     griddep_graph_destroy(other);
     ck_good(griddep_stream_destroy(runtime, stream, &error));
+}
+END_TEST
+
+/* A node's kernel is found by its name: others of its module stay as they are, not loaded. */
+START_TEST(adopting_asks_for_no_other_kernel)
+{
+    const gd_driver *driver = runtime->driver;
+    griddep_module *fresh = NULL;
+    griddep_graph *adopted = NULL;
+    gd_CUfunction step = NULL;
+
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &fresh, &error));
+    ck_assert_uint_gt(fresh->kernel_count, 2);
+    ck_assert_int_eq(driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuModuleGetFunction(&step, fresh->handle, "step"), GD_CUDA_SUCCESS);
+    gd_CUcontext popped;
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    gd_CUgraph foreign = make_foreign(driver, step, step);
+    const uint64_t before = fake_driver_calls("cuModuleGetFunction");
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuModuleGetFunction"), before + 1);
+    expect_edge(adopted, 0, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    griddep_graph_destroy(adopted);
+    griddep_module_unload(fresh);
 }
 END_TEST
 
@@ -2074,6 +2099,7 @@ int main(void)
     tcase_add_test(open, a_join_that_one_edge_holds_up_stays);
     tcase_add_test(open, edges_can_be_removed);
     tcase_add_test(open, captures_become_graphs);
+    tcase_add_test(open, adopting_asks_for_no_other_kernel);
     tcase_add_loop_test(open, foreign_graphs_are_adopted, 0, 3);
     tcase_add_test(open, foreign_graphs_grow);
     tcase_add_test(open, unknown_code_can_be_described);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fatbin.h"
 #include "base/file.h"
@@ -634,7 +635,7 @@ static const struct {
     {{MOVE, WAIT, BACK(12)}, ALWAYS},                                     /* has no end */
     {{MOVE, BACK(8)}, MACHINE},
     {{PLAIN(0x7947 | UINT64_C(1) << 34), WAIT, EXIT}, WAITS | OPEN}, /* out of the kernel */
-    {{BRANCH(2), WAIT, EXIT}, WAITS | OPEN},   /* into an instruction */
+    {{BRANCH(2), WAIT, EXIT}, WAITS | OPEN},                         /* into an instruction */
     {{BACK(64), WAIT, EXIT}, WAITS | OPEN},
     {{MOVE, MOVE}, MACHINE | OPEN},                      /* falls off its end */
     {{PLAIN(0x7944), WAIT, EXIT}, WAITS | CALLS | OPEN}, /* a call */
@@ -831,11 +832,248 @@ START_TEST(a_call_in_front_of_the_wait_is_not_proven)
 }
 END_TEST
 
+/* ---- traits that the program states ---- */
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+/* Triggers first and writes last. */
+static const char writer[] =
+    HEAD ".visible .entry writer(.param .u64 out)\n{\n    .reg .b64 %o;\n"
+         "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
+         "    ld.param.u64 %o, [out];\n    st.global.u32 [%o], 7;\n    ret;\n}\n";
+/* Reads without waiting, and reads behind its wait. */
+#define READER(wait)                                                                               \
+    HEAD ".visible .entry reader(.param .u64 in, .param .u64 out)\n{\n"                            \
+         "    .reg .b64 %i, %o;\n    .reg .b32 %v;\n    ld.param.u64 %i, [in];\n"                  \
+         "    ld.param.u64 %o, [out];\n" wait "    ld.global.u32 %v, [%i];\n"                      \
+         "    st.global.u32 [%o], %v;\n    ret;\n}\n"
+
+static griddep_kernel *load_kernel(const void *image, size_t bytes, griddep_module **module)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_good(griddep_module_load(runtime, image, bytes, NULL, module, &error));
+    ck_good(griddep_module_find_kernel(*module, NULL, &kernel, &error));
+    return kernel;
+}
+
+/* Whether the emulated driver's race check found one. */
+static bool read_report(const char *path)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+
+    if (gd_file_read(path, &data, &bytes, NULL))
+        return false;
+    const bool found = strstr(data, "\"kind\":\"race\"") != NULL;
+    free(data);
+    return found;
+}
+
+START_TEST(a_wrong_statement_is_a_race_that_the_emulator_shows)
+{
+    static const char *const texts[] = {READER("    griddepcontrol.wait;\n"), READER("")};
+    char path[] = "/tmp/griddep-report.XXXXXX";
+    griddep_module *first = NULL, *second = NULL;
+    uint64_t memory = 0;
+    size_t bytes = 0;
+    int32_t reason = -1;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+
+    const int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    setenv("GRIDDEP_EMULATOR_CHECK", "race", 1);
+    setenv("GRIDDEP_EMULATOR_REPORT", path, 1);
+    open_runtime(90);
+    char *cubin = fake_driver_make_cubin(texts[_i], &bytes);
+    griddep_kernel *writes = load_kernel(writer, strlen(writer), &first);
+    griddep_kernel *reads = load_kernel(cubin, bytes, &second);
+    ck_good(griddep_memory_allocate(runtime, 64, &memory, &error));
+    const griddep_argument arguments[] = {{.bytes = 8, .value = memory},
+                                          {.bytes = 8, .value = memory + 32}};
+    ck_good(griddep_launch(writes, &config, arguments, 1, NULL, &error));
+    ck_good(griddep_launch(reads, &config, arguments, 2, &reason, &error));
+    ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
+    ck_good(griddep_kernel_state_traits(reads, GRIDDEP_TRAIT_WAITS_ALWAYS, &error));
+    ck_good(griddep_launch(writes, &config, arguments, 1, NULL, &error));
+    ck_good(griddep_launch(reads, &config, arguments, 2, &reason, &error));
+    ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
+    ck_good(griddep_runtime_synchronize(runtime, &error));
+    ck_good(griddep_memory_free(runtime, memory, &error));
+    griddep_module_unload(first);
+    griddep_module_unload(second);
+    close_runtime();
+    ck_assert_int_eq(read_report(path), _i);
+    unlink(path);
+    free(cubin);
+}
+END_TEST
+
+START_TEST(what_was_read_is_not_taken_back)
+{
+    static const char partly[] =
+        HEAD ".visible .entry k()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n";
+    static const uint64_t code[][2] = {PLAIN(0x7944), WAIT, EXIT};
+    gd_text cubin = make_cubin(code, 3, 0x6005a04, ET_EXEC);
+    griddep_module *module = NULL;
+    griddep_kernel_info info = {.size = sizeof info};
+
+    open_runtime(90);
+    griddep_kernel *kernel = load_kernel(partly, strlen(partly), &module);
+    ck_status(griddep_kernel_state_traits(
+                  kernel, GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("its PTX was read, and says otherwise: it never waits");
+    ck_status(griddep_kernel_state_traits(kernel, 0, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("it triggers");
+    ck_status(griddep_kernel_state_traits(kernel, GRIDDEP_TRAIT_CALLS, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_kernel_state_traits(NULL, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_kernel_state_traits(kernel, GRIDDEP_TRAIT_TRIGGERS, &error));
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
+    ck_assert(!(info.traits & GRIDDEP_TRAIT_STATED));
+    griddep_module_unload(module);
+    /* Of machine code that calls a function neither is known. */
+    fake_driver_run_cubins_as(waits);
+    kernel = load_kernel(cubin.data, cubin.bytes, &module);
+    ck_good(griddep_kernel_state_traits(kernel, GRIDDEP_TRAIT_WAITS_ALWAYS, &error));
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
+    ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_STATED |
+                                       GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS);
+    ck_good(griddep_kernel_state_traits(kernel, GRIDDEP_TRAIT_TRIGGERS, &error)); /* another one */
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
+    ck_assert_uint_eq(info.traits,
+                      GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_STATED | GRIDDEP_TRAIT_TRIGGERS);
+    griddep_module_unload(module);
+    close_runtime();
+    gd_text_free(&cubin);
+}
+END_TEST
+
+/* ---- links ---- */
+
+static const char caller[] =
+    HEAD ".extern .func (.param .u32 r) twice(.param .u32 v);\n"
+         ".visible .entry k(.param .u64 out)\n{\n    .reg .b64 %o;\n    .reg .b32 %v;\n"
+         "    griddepcontrol.wait;\n    ld.param.u64 %o, [out];\n    ld.global.u32 %v, [%o];\n"
+         "    {\n    .param .u32 a;\n    .param .u32 b;\n    st.param.u32 [a], %v;\n"
+         "    call (b), twice, (a);\n    ld.param.u32 %v, [b];\n    }\n"
+         "    st.global.u32 [%o], %v;\n    ret;\n}\n";
+static const char callee[] =
+    HEAD ".visible .func (.param .u32 r) twice(.param .u32 v)\n{\n    .reg .b32 %x;\n"
+         "    ld.param.u32 %x, [v];\n    add.u32 %x, %x, %x;\n    st.param.u32 [r], %x;\n"
+         "    ret;\n}\n"
+         ".visible .entry other()\n{\n    ret;\n}\n";
+
+START_TEST(several_texts_become_one_module)
+{
+    gd_text entries = {0};
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel *kernel = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    uint64_t memory = 0;
+    uint32_t value = 21;
+    int32_t reason = -1;
+
+    open_runtime(90);
+    put_entry(&entries, GD_FATBIN_PTX, 0x11, callee, strlen(callee), 0);
+    gd_text fatbin = close_fatbin(&entries);
+    const griddep_link_input inputs[] = {
+        {caller, strlen(caller), "caller.ptx"},
+        {_i ? fatbin.data : callee, _i ? fatbin.bytes : strlen(callee), "callee"}};
+    ck_good(griddep_module_link(runtime, inputs, 2, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_assert_uint_eq(info.kernel_count, 2);
+    ck_good(griddep_module_find_kernel(module, "k", &kernel, &error));
+    ck_good(griddep_memory_allocate(runtime, 4, &memory, &error));
+    ck_good(griddep_memory_write(runtime, memory, &value, 4, NULL, &error));
+    const griddep_argument argument = {.bytes = 8, .value = memory};
+    ck_good(griddep_launch(kernel, &config, &argument, 1, &reason, &error));
+    ck_assert_int_eq(reason, GRIDDEP_REASON_SET); /* its own text waits */
+    ck_good(griddep_memory_read(runtime, &value, memory, 4, NULL, &error));
+    ck_assert_uint_eq(value, 42);
+    ck_good(griddep_memory_free(runtime, memory, &error));
+    griddep_module_unload(module);
+    close_runtime();
+    gd_text_free(&fatbin);
+}
+END_TEST
+
+START_TEST(links_that_do_not_fit_name_the_symbol)
+{
+    const griddep_link_input missing[] = {{caller, strlen(caller), "caller.ptx"}};
+    const griddep_link_input twice[] = {{callee, strlen(callee), "one.ptx"},
+                                        {callee, strlen(callee), "two.ptx"}};
+    const griddep_link_input broken[] = {{callee, strlen(callee), "one.ptx"},
+                                         {HEAD "junk", strlen(HEAD) + 4, "two.ptx"}};
+    const griddep_link_input nothing[] = {{"hello", 5, "five.ptx"}}, empty[] = {{NULL, 5, NULL}};
+    griddep_module *module = NULL;
+
+    open_runtime(90);
+    ck_status(griddep_module_link(runtime, missing, 1, NULL, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
+    ck_says("Undefined reference to 'twice'");
+    ck_status(griddep_module_link(runtime, twice, 2, NULL, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_says("Multiple definition of ");
+    ck_says("in 'two.ptx', first defined in 'one.ptx'");
+    ck_status(griddep_module_link(runtime, broken, 2, NULL, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
+    ck_assert_str_eq(error.file, "two.ptx");
+    ck_assert_int_eq(error.line, 4);
+    ck_status(griddep_module_link(runtime, nothing, 1, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_says("inputs[0]");
+    ck_status(griddep_module_link(runtime, empty, 1, NULL, &module, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_link(runtime, empty, 0, NULL, &module, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_link(runtime, NULL, 1, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_null(module);
+    close_runtime();
+}
+END_TEST
+
+static int32_t link_both(griddep_module **module)
+{
+    const griddep_link_input inputs[] = {{caller, strlen(caller), NULL},
+                                         {callee, strlen(callee), NULL}};
+
+    return griddep_module_link(runtime, inputs, 2, NULL, module, &error);
+}
+
+/* A driver call, or an allocation, that fails gives back all that is held. */
+START_TEST(links_may_fail_at_each_step)
+{
+    static const char *const calls[] = {"cuLinkCreate", "cuLinkAddData", "cuLinkComplete",
+                                        "cuModuleLoadDataEx"};
+    griddep_module *module = NULL;
+    bool hit = true;
+
+    open_runtime(90);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        fake_driver_fail(calls[i], 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
+        ck_assert_int_ne(link_both(&module), GRIDDEP_OK);
+    }
+    for (long n = 0; hit; n++) {
+        fail_alloc_after(n);
+        int32_t status = link_both(&module);
+        hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_msg(status == (hit ? GRIDDEP_ERROR_MEMORY : GRIDDEP_OK), "allocation %ld: %s: %s",
+                      n, griddep_status_name(status), error.text);
+    }
+    griddep_module_unload(module);
+    close_runtime();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("image");
     TCase *packed = tcase_create("packed"), *fatbin = tcase_create("fatbin"),
-          *loading = tcase_create("loading"), *machine = tcase_create("machine");
+          *loading = tcase_create("loading"), *machine = tcase_create("machine"),
+          *stated = tcase_create("stated"), *linked = tcase_create("linked");
 
     tcase_add_loop_test(packed, frames_of_zstd_are_decoded, 0, 2);
     tcase_add_test(packed, damaged_frames_are_refused);
@@ -861,6 +1099,13 @@ int main(void)
     tcase_add_test(machine, kernels_of_machine_code_start_early_when_they_wait);
     tcase_add_test(machine, a_call_in_front_of_the_wait_is_not_proven);
     suite_add_tcase(suite, machine);
+    tcase_add_loop_test(stated, a_wrong_statement_is_a_race_that_the_emulator_shows, 0, 2);
+    tcase_add_test(stated, what_was_read_is_not_taken_back);
+    suite_add_tcase(suite, stated);
+    tcase_add_loop_test(linked, several_texts_become_one_module, 0, 2);
+    tcase_add_test(linked, links_that_do_not_fit_name_the_symbol);
+    tcase_add_test(linked, links_may_fail_at_each_step);
+    suite_add_tcase(suite, linked);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

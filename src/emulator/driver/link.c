@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fatbin.h"
 #include "base/file.h"
+#include "base/unpack.h"
 #include "emulator/api.h"
 #include "emulator/driver/merge.h"
 #include "emulator/driver/module.h"
@@ -107,6 +109,25 @@ static gd_CUresult add_text(gd_link *link, const char *text, size_t bytes, const
     return gd_jit_close(&link->jit, result);
 }
 
+static gd_CUresult add_fatbin(gd_link *link, gd_view fatbin, const char *name)
+{
+    gd_fatbin_entry entry;
+    char *text = NULL;
+    uint64_t bytes = 0;
+
+    if (gd_fatbin_check(fatbin))
+        return GD_CUDA_ERROR_INVALID_IMAGE;
+    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, GD_DEVICE_CAPABILITY, &entry))
+        return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+    const char *wrong = gd_fatbin_unpack(&entry, &text, &bytes);
+    if (wrong)
+        return wrong == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                            : GD_CUDA_ERROR_INVALID_IMAGE;
+    gd_CUresult result = add_text(link, text, bytes, name);
+    free(text);
+    return result;
+}
+
 static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data,
                        size_t bytes, const char *name)
 {
@@ -117,6 +138,8 @@ static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char
     if (!data || !bytes || link->image || type < GD_CU_JIT_INPUT_CUBIN ||
         type > GD_CU_JIT_INPUT_NVVM)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (type == GD_CU_JIT_INPUT_FATBINARY)
+        return add_fatbin(link, (gd_view){(const unsigned char *)data, bytes}, name);
     if (type != GD_CU_JIT_INPUT_PTX)
         return gd_device_unsupported("linking anything but PTX");
     return add_text(link, data, strnlen(data, bytes), name);

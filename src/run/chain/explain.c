@@ -279,8 +279,9 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
         !(traits & GRIDDEP_TRAIT_KNOWN) || traits & GRIDDEP_TRAIT_OPEN
             ? UNKNOWN
             : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0,
-        false, "%s: %s%s%s%s", hop->consumer.name, griddep_reason_text(waits),
-        path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
+        false, "%s: %s%s%s%s%s", hop->consumer.name, griddep_reason_text(waits),
+        traits & GRIDDEP_TRAIT_STATED ? ", as the program states" : "", path.bytes ? ": " : "",
+        gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
     if (hop->consumer.by_event && reason == GRIDDEP_REASON_PLAIN)
         add(explanation, "event", reason, UNMET, true,

@@ -15,7 +15,7 @@
 #include "run/module/image.h"
 #include "run/module/store.h"
 
-enum { LOG_BYTES = 16384, MOST_OPTIONS = 9 };
+enum { LOG_BYTES = 16384 };
 
 /* What a C++ kernel sees before its first line. */
 static const char prelude[] =
@@ -31,26 +31,17 @@ static const char prelude[] =
     "{ GRIDDEP_CONTROL_(launch_dependents); }\n"
     "#undef GRIDDEP_CONTROL_\n";
 
-/* JIT options of one call, with room for the two logs. */
-typedef struct jit_options {
-    unsigned count;
-    int names[MOST_OPTIONS];
-    void *values[MOST_OPTIONS];
-    char *information; /* LOG_BYTES */
-    char *errors;      /* LOG_BYTES */
-} jit_options;
-
 /* ---- options ---- */
 
-static void add_option(jit_options *jit, int name, uintptr_t value)
+static void add_option(gd_jit_options *jit, int name, uintptr_t value)
 {
     jit->names[jit->count] = name;
     jit->values[jit->count++] = (void *)value;
 }
 
-static bool make_options(jit_options *jit, const griddep_module_options *options)
+bool gd_jit_options_make(gd_jit_options *jit, const griddep_module_options *options)
 {
-    *jit = (jit_options){.information = calloc(1, LOG_BYTES), .errors = calloc(1, LOG_BYTES)};
+    *jit = (gd_jit_options){.information = calloc(1, LOG_BYTES), .errors = calloc(1, LOG_BYTES)};
     if (!jit->information || !jit->errors)
         return false;
     add_option(jit, GD_CU_JIT_INFO_LOG_BUFFER, (uintptr_t)jit->information);
@@ -73,7 +64,7 @@ static bool make_options(jit_options *jit, const griddep_module_options *options
     return true;
 }
 
-static void free_options(jit_options *jit)
+void gd_jit_options_free(gd_jit_options *jit)
 {
     free(jit->information);
     free(jit->errors);
@@ -97,8 +88,9 @@ static int32_t error_line(const char *log)
 }
 
 /* The error of a failed compilation: the compiler's words, its position, the PTX line. */
-static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const jit_options *jit,
-                    const char *name, const char *text, size_t bytes, griddep_error *error)
+int32_t gd_jit_options_fail(const gd_jit_options *jit, const griddep_runtime *runtime,
+                            gd_CUresult result, const char *name, const char *text, size_t bytes,
+                            griddep_error *error)
 {
     int32_t status = gd_driver_status(result);
     int32_t line = text ? error_line(jit->errors) : 0;
@@ -137,22 +129,22 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
                     size_t bytes, const griddep_module_options *options, gd_CUmodule *module,
                     char **log, griddep_error *error)
 {
-    jit_options jit;
+    gd_jit_options jit;
     int32_t status = GRIDDEP_OK;
 
-    if (!make_options(&jit, options)) {
-        free_options(&jit);
+    if (!gd_jit_options_make(&jit, options)) {
+        gd_jit_options_free(&jit);
         return gd_error_memory(error);
     }
     gd_CUresult result =
         runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
     if (result != GD_CUDA_SUCCESS) {
-        status = fail(runtime, result, &jit, options->name, text, bytes, error);
+        status = gd_jit_options_fail(&jit, runtime, result, options->name, text, bytes, error);
     } else {
         *log = jit.information;
         jit.information = NULL;
     }
-    free_options(&jit);
+    gd_jit_options_free(&jit);
     return status;
 }
 

@@ -8,6 +8,26 @@
 #include "griddep.h"
 #include "run/runtime.h"
 
+enum { GD_JIT_OPTIONS = 9 };
+
+/* JIT options of one call, with room for the two logs. */
+typedef struct gd_jit_options {
+    unsigned count;
+    int names[GD_JIT_OPTIONS];
+    void *values[GD_JIT_OPTIONS];
+    char *information, *errors;
+} gd_jit_options;
+
+/* False: there is no memory; to be freed in either case. */
+bool gd_jit_options_make(gd_jit_options *jit, const griddep_module_options *options);
+void gd_jit_options_free(gd_jit_options *jit);
+
+/* The error of a failed compilation of `name`: the compiler's words, its position, the line of PTX;
+ * text is NULL for what is no PTX. */
+int32_t gd_jit_options_fail(const gd_jit_options *jit, const griddep_runtime *runtime,
+                            gd_CUresult result, const char *name, const char *text, size_t bytes,
+                            griddep_error *error);
+
 /* Loads PTX (with its closing zero at text[bytes]) into the current context. *log is what the
  * compiler said, to be freed, never NULL. Errors are positioned in the PTX. */
 int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,

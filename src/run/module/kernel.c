@@ -71,6 +71,7 @@ static int32_t read_code(griddep_kernel *kernel, const griddep_ptx *ptx, griddep
 
     if (!ptx)
         kernel->info.traits = gd_image_traits_of(&kernel->module->machine, kernel->name);
+    kernel->read_traits = kernel->info.traits;
     if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index))
         return GRIDDEP_OK;
     int32_t status = griddep_ptx_get_entry(ptx, index, &entry, error);
@@ -83,7 +84,7 @@ static int32_t read_code(griddep_kernel *kernel, const griddep_ptx *ptx, griddep
         kernel->parameters[i].size = sizeof kernel->parameters[i];
         status = griddep_ptx_get_parameter(ptx, index, i, &kernel->parameters[i], error);
     }
-    kernel->info.traits = entry.traits;
+    kernel->info.traits = kernel->read_traits = entry.traits;
     kernel->info.parameter_count = entry.parameter_count;
     kernel->info.parameters_known = 1;
     kernel->terms = ptx->terms ? &ptx->terms[index] : NULL;
@@ -309,4 +310,52 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index,
                                   "parameter", "parameters", index);
     return gd_struct_write(info, &kernel->parameters[index], sizeof *info, PARAMETER_MINIMUM,
                            "griddep_parameter_info", error);
+}
+
+enum {
+    WAITS = GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS,
+    STATEABLE = WAITS | GRIDDEP_TRAIT_TRIGGERS
+};
+
+/* The traits among those that may be stated of which the code was read; of machine code that calls
+ * a function it is not known that nothing triggers. */
+static uint32_t decided_by_code(uint32_t read)
+{
+    const uint32_t calls = GRIDDEP_TRAIT_MACHINE_CODE | GRIDDEP_TRAIT_CALLS;
+    const bool triggers_known = read & GRIDDEP_TRAIT_TRIGGERS || (read & calls) != calls;
+
+    if (!(read & GRIDDEP_TRAIT_KNOWN))
+        return 0;
+    return (read & GRIDDEP_TRAIT_OPEN ? 0u : (uint32_t)WAITS) |
+           (triggers_known ? (uint32_t)GRIDDEP_TRAIT_TRIGGERS : 0u);
+}
+
+int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!kernel)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel is NULL");
+    if (traits & ~(uint32_t)STATEABLE)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "traits may be GRIDDEP_TRAIT_WAITS, _WAITS_ALWAYS and _TRIGGERS");
+    if (traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
+        traits |= GRIDDEP_TRAIT_WAITS;
+    const uint32_t read = kernel->read_traits, decided = decided_by_code(read),
+                   differs = (traits ^ read) & decided;
+    if (differs)
+        return gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: its %s was read, and says otherwise: %s",
+            kernel->name, read & GRIDDEP_TRAIT_MACHINE_CODE ? "machine code" : "PTX",
+            differs & GRIDDEP_TRAIT_TRIGGERS
+                ? read & GRIDDEP_TRAIT_TRIGGERS ? "it triggers" : "it never triggers"
+            : read & GRIDDEP_TRAIT_WAITS_ALWAYS ? "it waits on each path"
+            : read & GRIDDEP_TRAIT_WAITS        ? "a path misses the wait"
+                                                : "it never waits");
+    if (decided != STATEABLE)
+        kernel->info.traits =
+            (read & decided) | (traits & ~decided) | GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_STATED;
+    return GRIDDEP_OK;
 }

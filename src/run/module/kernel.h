@@ -14,6 +14,7 @@ struct griddep_kernel {
     gd_CUfunction function;
     griddep_kernel_info info; /* its name belongs to this object */
     char *name;
+    uint32_t read_traits; /* before any was stated */
     const gd_requires *terms; /* the PTX's; NULL: no conditions */
     bool
         maps_understood; /* conditions may speak of tensor maps: the driver encodes them as is

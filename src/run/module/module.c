@@ -146,7 +146,9 @@ static int32_t read_kernel(griddep_module *module, const char *name, griddep_ker
         return status;
     gd_CUresult result = runtime->driver->cuModuleGetFunction(&function, module->handle, name);
     if (result == GD_CUDA_SUCCESS)
-        status = gd_kernel_create(module, runtime, module->ptx, name, function, kernel, error);
+        status = gd_kernel_create(
+            module, runtime, module->ptx ? module->ptx : gd_link_text_of(&module->linked, name),
+            name, function, kernel, error);
     else if (gd_driver_status(result) == GRIDDEP_ERROR_NOT_FOUND)
         status = not_found(module, name, error);
     else
@@ -278,6 +280,7 @@ static void release(griddep_module *module, bool abandoned)
         free(module->kernel_names[i]);
     free(module->kernel_names);
     griddep_ptx_destroy(module->ptx);
+    gd_link_free_texts(&module->linked);
     gd_image_free_kernels(&module->machine);
     if (module->mutex_ready)
         pthread_mutex_destroy(&module->mutex);
@@ -593,6 +596,46 @@ static int32_t compile(griddep_runtime *runtime, const char *source,
     return GRIDDEP_OK;
 }
 
+/* A kernel's traits and parameters are those of the PTX that has it; of other inputs' the linked
+ * code is read. */
+static int32_t link(griddep_runtime *runtime, const griddep_link_input *inputs, uint32_t count,
+                    const griddep_module_options *options, griddep_module **module,
+                    griddep_error *error)
+{
+    image_code code = {.image = GRIDDEP_IMAGE_CUBIN, .kind = GRIDDEP_IMAGE_CUBIN};
+    griddep_module *made = NULL;
+    gd_link_texts texts = {0};
+    char *log = NULL;
+    void *image = NULL;
+    bool pushed;
+    int32_t status = gd_link_read_texts(inputs, count, &texts, error);
+
+    if (!status)
+        status = gd_runtime_enter(runtime, &pushed, error);
+    if (!status) {
+        status = gd_link(runtime, inputs, count, options, &image, &code.bytes, &log, error);
+        gd_runtime_leave(runtime, pushed);
+    }
+    code.data = image;
+    if (!status)
+        status = load(runtime, &code, options, &made, error);
+    free(image);
+    if (status) {
+        gd_link_free_texts(&texts);
+        free(log);
+        return status;
+    }
+    if (!*made->log) {
+        free(made->log);
+        made->log = log;
+    } else {
+        free(log);
+    }
+    made->linked = texts;
+    *module = made;
+    return GRIDDEP_OK;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), part = strlen(end);
@@ -641,8 +684,16 @@ int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function,
     int32_t status = GRIDDEP_OK;
     gd_CUresult result = runtime->driver->cuFuncGetModule(&handle, function);
     griddep_module *module = result == GD_CUDA_SUCCESS ? find_module(runtime, handle) : NULL;
+    const char *name = NULL;
 
-    for (uint32_t i = 0; module && i < module->kernel_count && !status; i++) {
+    /* By its name, so that no other kernel of the module is loaded for it. */
+    if (module && runtime->driver->cuFuncGetName &&
+        runtime->driver->cuFuncGetName(&name, function) == GD_CUDA_SUCCESS && name) {
+        status = find_kernel(module, name, &found, error);
+        if (!status && found->function != function)
+            found = NULL;
+    }
+    for (uint32_t i = 0; module && !name && i < module->kernel_count && !status; i++) {
         status = find_kernel(module, module->kernel_names[i], &found, error);
         if (!status && found->function == function)
             break;
@@ -713,6 +764,27 @@ int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uin
     status = compile(runtime, copy, &options, module, error);
     free(copy);
     return status;
+}
+
+int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs,
+                            uint32_t count, const griddep_module_options *given,
+                            griddep_module **module, griddep_error *error)
+{
+    griddep_module_options options;
+    int32_t status = check_load(runtime, inputs, module, error);
+
+    if (!status)
+        status = read_options(&options, given, "linked", error);
+    if (status)
+        return status;
+    if (!count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "there is nothing to link: count is 0");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!inputs[i].image || !inputs[i].bytes)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "inputs[%" PRIu32 "]: image is NULL, or bytes is 0", i);
+    }
+    return link(runtime, inputs, count, &options, module, error);
 }
 
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,

@@ -8,6 +8,7 @@
 
 #include "griddep.h"
 #include "run/module/image.h"
+#include "run/module/link.h"
 #include "run/runtime.h"
 
 struct griddep_module {
@@ -21,6 +22,7 @@ struct griddep_module {
     char *log;                /* never NULL */
     griddep_ptx *ptx;         /* NULL: none, or not readable */
     gd_image_kernels machine; /* of a cubin */
+    gd_link_texts linked;     /* PTX that it was linked of */
     bool from_store;
     char **kernel_names; /* all that are known from the start */
     uint32_t kernel_count;
