@@ -170,6 +170,7 @@ complete -c griddep -n '__fish_seen_subcommand_from compare' -l device -r -F -d 
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l emulate -d 'the same as --driver emulated'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l schedule -x -a 'eager lazy random:' -d 'emulated driver: eager, lazy or random:SEED'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l model -x -a 'contract observed' -d 'emulated driver: contract or observed'
+complete -c griddep -n '__fish_seen_subcommand_from compare' -l chip -r -F -d 'emulated driver: sm_90, sm_100, sm_103 or sm_120'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l multiprocessors -r -F -d 'emulated driver: how many its device has'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l json -d 'print one JSON document'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l help -d 'print this text'

@@ -117,7 +117,7 @@ static gd_CUresult add_fatbin(gd_link *link, gd_view fatbin, const char *name)
 
     if (gd_fatbin_check(fatbin))
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, GD_DEVICE_CAPABILITY, &entry))
+    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, (int32_t)gd_device_chip()->capability, &entry))
         return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
     const char *wrong = gd_fatbin_unpack(&entry, &text, &bytes);
     if (wrong)
