@@ -600,6 +600,13 @@ class c_rewrite_options(_Struct):
     ]
 
 
+class c_header(_Struct):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
 class c_module_options(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -610,6 +617,10 @@ class c_module_options(_Struct):
         ("compile_options", c_void_p),
         ("compile_option_count", c_uint32),
         ("reserved", c_uint32),
+        ("headers", c_void_p),
+        ("name_expressions", c_void_p),
+        ("header_count", c_uint32),
+        ("name_expression_count", c_uint32),
     ]
 
 
@@ -1467,8 +1478,15 @@ class Runtime:
     def load_shelf(self, kernel, **options):
         return self._module(raw.module_load_shelf, options, None, _text(kernel))
 
-    def compile(self, source, name=None, **options):
-        """Compiles CUDA C++ with NVRTC."""
+    def compile(self, source, name=None, headers=None, names=(), **options):
+        """Compiles CUDA C++ with NVRTC. `headers` gives texts by the names that #include has; `names` are C++ names that the module then
+        knows: "scale<float, 4>", "&table<int>"."""
+        given = (c_header * len(headers or {}))()
+        for place, (header, text) in zip(given, (headers or {}).items()):
+            place.name, place.text = _text(header), _text(text)
+        expressions = (ctypes.c_char_p * len(names))(*map(_text, names))
+        options.update(headers=ctypes.cast(given, c_void_p), header_count=len(given),
+                       name_expressions=ctypes.cast(expressions, c_void_p), name_expression_count=len(expressions))
         source = source.encode()
         return self._module(raw.module_compile, options, name, source, len(source))
 
