@@ -955,6 +955,12 @@ enum {
     GRIDDEP_OPTIMIZATION_NONE = -1    /* level 0; levels 1 to 4 are given as such */
 };
 
+/* A header that CUDA C++ includes and that is in memory. */
+typedef struct griddep_header {
+    const char *name;       /* as #include names it */
+    const char *text;
+} griddep_header;
+
 typedef struct griddep_module_options {
     uint32_t size;
     uint32_t flags;              /* GRIDDEP_MODULE_* */
@@ -965,6 +971,13 @@ typedef struct griddep_module_options {
                                          * the device's) */
     uint32_t compile_option_count;
     uint32_t reserved;
+    const griddep_header *headers;      /* of CUDA C++; before --include-path=DIR of the options */
+    const char *const *name_expressions; /* of CUDA C++: kernels and variables by their C++ names,
+                                         * "scale<float, 4>", "&table<int>": templates are made for
+                                         * them, and griddep_module_find_kernel and _get_global
+                                         * know them */
+    uint32_t header_count;
+    uint32_t name_expression_count;
 } griddep_module_options;
 
 enum {
@@ -1047,8 +1060,10 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
 /* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled
  * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a memory
  * clobber, both empty below sm_90; kernels that are to be found by their plain name are extern "C".
- * What NVRTC made is kept in the store, except where the source or an option names a file, date or
- * time. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is loaded
+ * What NVRTC made is kept in the store, except where the source, a header or an option names a
+ * file, date or time; headers that are in memory are no files. "--gpu-architecture=compute_90a", or
+ * a family's "compute_100f", among the options takes the place of the device's; "--pch" is
+ * NVRTC's. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is loaded
  * as the driver's newest version then, which fails only where the code needs what the driver lacks.
  * NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,

@@ -369,9 +369,14 @@ typedef struct griddep_rewrite_options {
     uint32_t constant_count; const char *const  *constants; const char *prefetch; uint64_t prefetch_bytes;
     uint32_t trigger_round; uint32_t reserved;
 } griddep_rewrite_options;
+typedef struct griddep_header {
+    const char *name; const char *text;
+} griddep_header;
 typedef struct griddep_module_options {
     uint32_t size; uint32_t flags; const char *name; int32_t optimization; uint32_t maximum_registers;
     const char *const  *compile_options; uint32_t compile_option_count; uint32_t reserved;
+    const griddep_header *headers; const char *const  *name_expressions; uint32_t header_count;
+    uint32_t name_expression_count;
 } griddep_module_options;
 typedef struct griddep_image_info {
     uint32_t size; int32_t kind; uint32_t part_count;

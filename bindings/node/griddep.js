@@ -355,9 +355,13 @@ koffi.struct('griddep_rewrite_options', {
   trigger_line: 'int32_t', constant_count: 'uint32_t', constants: 'void *', prefetch: 'const char *',
   prefetch_bytes: 'uint64_t', trigger_round: 'uint32_t', reserved: 'uint32_t',
 });
+koffi.struct('griddep_header', {
+  name: 'const char *', text: 'const char *',
+});
 koffi.struct('griddep_module_options', {
   size: 'uint32_t', flags: 'uint32_t', name: 'const char *', optimization: 'int32_t', maximum_registers: 'uint32_t',
-  compile_options: 'void *', compile_option_count: 'uint32_t', reserved: 'uint32_t',
+  compile_options: 'void *', compile_option_count: 'uint32_t', reserved: 'uint32_t', headers: 'void *',
+  name_expressions: 'void *', header_count: 'uint32_t', name_expression_count: 'uint32_t',
 });
 koffi.struct('griddep_image_info', {
   size: 'uint32_t', kind: 'int32_t', part_count: 'uint32_t',
@@ -498,7 +502,7 @@ const structs = [
   'griddep_stream_info', 'griddep_copy_2d', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info',
   'griddep_ptx_entry_info', 'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit',
   'griddep_related', 'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options',
-  'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
+  'griddep_header', 'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
   'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
   'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
   'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer',

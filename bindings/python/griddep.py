@@ -629,6 +629,13 @@ class c_rewrite_options(_Struct):
     ]
 
 
+class c_header(_Struct):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
 class c_module_options(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -639,6 +646,10 @@ class c_module_options(_Struct):
         ("compile_options", c_void_p),
         ("compile_option_count", c_uint32),
         ("reserved", c_uint32),
+        ("headers", c_void_p),
+        ("name_expressions", c_void_p),
+        ("header_count", c_uint32),
+        ("name_expression_count", c_uint32),
     ]
 
 
@@ -1511,10 +1522,18 @@ class Runtime:
         """Loads a kernel of the shelf by its name."""
         return self._module(raw.module_load_shelf, options, None, _text(kernel))
 
-    def compile(self, source: str, name: str | None = None, **options: Any) -> Module:
-        """Compiles CUDA C++ with NVRTC."""
-        text = source.encode()
-        return self._module(raw.module_compile, options, name, text, len(text))
+    def compile(self, source: str, name: str | None = None, headers: dict[str, str] | None = None, names: Sequence[str] = (),
+                **options: Any) -> Module:
+        """Compiles CUDA C++ with NVRTC. `headers` gives texts by the names that #include has; `names` are C++ names that the module then
+        knows: "scale<float, 4>", "&table<int>"."""
+        given = (c_header * len(headers or {}))()
+        for place, (header, text) in zip(given, (headers or {}).items()):
+            place.name, place.text = _text(header), _text(text)
+        expressions = (ctypes.c_char_p * len(names))(*map(_text, names))
+        options.update(headers=ctypes.cast(given, c_void_p), header_count=len(given),
+                       name_expressions=ctypes.cast(expressions, c_void_p), name_expression_count=len(expressions))
+        code = source.encode()
+        return self._module(raw.module_compile, options, name, code, len(code))
 
     def _module(self, function: Any, options: dict[str, Any], name: str | None, *source: Any) -> Module:
         given = byref(c_module_options(name=_text(name), **options))

@@ -379,9 +379,14 @@ module Griddep
       "uint32_t trigger_round", "uint32_t reserved",
     ])
 
+    CHeader = struct([
+      "void *name", "void *text",
+    ])
+
     CModuleOptions = struct([
       "uint32_t size", "uint32_t flags", "void *name", "int32_t optimization", "uint32_t maximum_registers",
-      "void *compile_options", "uint32_t compile_option_count", "uint32_t reserved",
+      "void *compile_options", "uint32_t compile_option_count", "uint32_t reserved", "void *headers",
+      "void *name_expressions", "uint32_t header_count", "uint32_t name_expression_count",
     ])
 
     CImageInfo = struct([

@@ -612,6 +612,13 @@ pub struct RewriteOptions {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct Header {
+    pub name: *const c_char,
+    pub text: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ModuleOptions {
     pub size: u32,
     pub flags: u32,
@@ -621,6 +628,10 @@ pub struct ModuleOptions {
     pub compile_options: *const *const c_char,
     pub compile_option_count: u32,
     pub reserved: u32,
+    pub headers: *const Header,
+    pub name_expressions: *const *const c_char,
+    pub header_count: u32,
+    pub name_expression_count: u32,
 }
 
 #[repr(C)]

@@ -208,23 +208,70 @@ static gd_nvrtcResult take_ptx(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, c
     return GD_NVRTC_SUCCESS;
 }
 
+static gd_nvrtcResult add_names(const gd_nvrtc *nvrtc, gd_nvrtcProgram program,
+                                const griddep_module_options *given)
+{
+    gd_nvrtcResult result = GD_NVRTC_SUCCESS;
+
+    for (uint32_t i = 0; given && i < given->name_expression_count && !result; i++)
+        result = nvrtc->nvrtcAddNameExpression(program, given->name_expressions[i]);
+    return result;
+}
+
+/* Behind the PTX, where the store keeps them too. */
+static gd_nvrtcResult append_names(const gd_nvrtc *nvrtc, gd_nvrtcProgram program,
+                                   const griddep_module_options *given, char **ptx, size_t *bytes)
+{
+    gd_nvrtcResult result = GD_NVRTC_SUCCESS;
+    gd_text text = {0};
+
+    if (!given || !given->name_expression_count)
+        return result;
+    gd_text_append(&text, *ptx, *bytes);
+    gd_text_string(&text, "\n");
+    for (uint32_t i = 0; i < given->name_expression_count && !result; i++) {
+        const char *lowered = NULL;
+        result = nvrtc->nvrtcGetLoweredName(program, given->name_expressions[i], &lowered);
+        gd_text_format(&text, GD_NVRTC_NAME "%s\n", result ? "" : lowered);
+    }
+    if (!result && text.failed)
+        result = GD_NVRTC_ERROR_OUT_OF_MEMORY;
+    free(*ptx);
+    *ptx = NULL;
+    if (result) {
+        gd_text_free(&text);
+        return result;
+    }
+    *ptx = text.data;
+    *bytes = text.bytes;
+    return result;
+}
+
 static int32_t compile_program(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, const char *name,
                                const char *const *options, int option_count, char **ptx,
-                               size_t *ptx_bytes, char **log, griddep_error *error)
+                               const griddep_module_options *given, size_t *ptx_bytes, char **log,
+                               griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
-    gd_nvrtcResult result = nvrtc->nvrtcCompileProgram(program, option_count, options);
-    char *said = take_log(nvrtc, program);
+    char *made = NULL;
+    gd_nvrtcResult result = add_names(nvrtc, program, given);
 
+    if (result != GD_NVRTC_SUCCESS)
+        return report(nvrtc, result, name, "", error);
+    result = nvrtc->nvrtcCompileProgram(program, option_count, options);
+    char *said = take_log(nvrtc, program);
     if (!said)
         return gd_error_memory(error);
     if (result == GD_NVRTC_SUCCESS)
-        result = take_ptx(nvrtc, program, ptx, ptx_bytes);
+        result = take_ptx(nvrtc, program, &made, ptx_bytes);
+    if (result == GD_NVRTC_SUCCESS)
+        result = append_names(nvrtc, program, given, &made, ptx_bytes);
     if (result != GD_NVRTC_SUCCESS) {
         status = report(nvrtc, result, name, said, error);
         free(said);
         return status;
     }
+    *ptx = made;
     *log = said;
     return GRIDDEP_OK;
 }
@@ -262,17 +309,28 @@ void gd_nvrtc_close(gd_nvrtc *nvrtc)
 
 int32_t gd_nvrtc_compile(const gd_nvrtc *nvrtc, const char *source, const char *name,
                          const char *const *options, uint32_t option_count, char **ptx,
-                         size_t *ptx_bytes, char **log, griddep_error *error)
+                         const griddep_module_options *given, size_t *ptx_bytes, char **log,
+                         griddep_error *error)
 {
+    const uint32_t headers = given ? given->header_count : 0;
     gd_nvrtcProgram program = NULL;
 
-    if (option_count > INT_MAX)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%u compile options are too many",
-                            option_count);
-    gd_nvrtcResult result = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
+    if (option_count > INT_MAX || headers > INT_MAX / 2)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%u compile options or %u headers are too many", option_count, headers);
+    const char **lists = calloc(2 * (size_t)headers + 1, sizeof *lists);
+    if (!lists)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < headers; i++) {
+        lists[i] = given->headers[i].text;
+        lists[headers + i] = given->headers[i].name;
+    }
+    gd_nvrtcResult result =
+        nvrtc->nvrtcCreateProgram(&program, source, name, (int)headers, lists, lists + headers);
+    free(lists);
     if (result != GD_NVRTC_SUCCESS)
         return report(nvrtc, result, name, "", error);
-    int32_t status = compile_program(nvrtc, program, name, options, (int)option_count, ptx,
+    int32_t status = compile_program(nvrtc, program, name, options, (int)option_count, ptx, given,
                                      ptx_bytes, log, error);
     nvrtc->nvrtcDestroyProgram(&program);
     return status;

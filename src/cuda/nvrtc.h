@@ -41,9 +41,12 @@ void gd_nvrtc_close(gd_nvrtc *nvrtc);
  * source. On success *ptx and *log are the caller's to free(), *ptx_bytes is without the closing
  * zero, and *log is "" when the compiler said nothing. On failure none of them is written: COMPILE,
  * with the log in the text, the position of its first error, and the nvrtcResult as driver_code;
- * MEMORY. */
+ * MEMORY. given (may be NULL) has headers and name expressions: behind the PTX stands a line for
+ * each expression, GD_NVRTC_NAME and its name in the PTX. */
+#define GD_NVRTC_NAME "// griddep name: "
 int32_t gd_nvrtc_compile(const gd_nvrtc *nvrtc, const char *source, const char *name,
                          const char *const *options, uint32_t option_count, char **ptx,
-                         size_t *ptx_bytes, char **log, griddep_error *error);
+                         const griddep_module_options *given, size_t *ptx_bytes, char **log,
+                         griddep_error *error);
 
 #endif

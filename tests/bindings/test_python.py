@@ -177,6 +177,17 @@ class Binding(unittest.TestCase):
         self.assertEqual((info.image, info.code), (griddep.IMAGE_FATBIN, griddep.IMAGE_PTX))
         self.assertTrue(module.kernel("scale").info().traits & griddep.TRAIT_WAITS_ALWAYS)
 
+    def test_templates_are_found_by_their_names(self):
+        source = '#include "scale.h"\n'
+        headers = {"scale.h": "template <int N> __global__ void scale(float *x) { griddep_wait(); *x *= N; }"}
+        try:
+            module = self.runtime.compile(source, headers=headers, names=["scale<3>"])
+        except griddep.Error as error:
+            if error.status == griddep.ERROR_NO_NVRTC:
+                self.skipTest("there is no NVRTC")
+            raise
+        self.assertTrue(module.kernel("scale<3>").info().traits & griddep.TRAIT_WAITS_ALWAYS)
+
     def test_texts_are_linked(self):
         head = ".version 8.0\n.target sm_90\n.address_size 64\n"
         main = head + ".extern .func leave();\n.visible .entry k()\n{\ncall leave;\nret;\n}\n"

@@ -15,6 +15,7 @@
 
 typedef struct program {
     char *source, *name, *ptx, *log;
+    char expressions[256]; /* each with a line feed behind it */
 } program;
 
 #define GD_NVRTC(name, type, arguments) type name arguments;
@@ -65,6 +66,26 @@ gd_nvrtcResult nvrtcCreateProgram(gd_nvrtcProgram *made, const char *source, con
     if (!p || !(p->source = strdup(source)) || !(p->name = strdup(name)))
         abort();
     *made = p;
+    return GD_NVRTC_SUCCESS;
+}
+
+/* Each expression is the one kernel; one that begins with '!' is no C++. */
+gd_nvrtcResult nvrtcAddNameExpression(gd_nvrtcProgram handle, const char *name)
+{
+    program *p = handle;
+    const size_t used = strlen(p->expressions);
+
+    snprintf(p->expressions + used, sizeof p->expressions - used, "%s\n", name);
+    return *name == '!' ? GD_NVRTC_ERROR_COMPILATION : GD_NVRTC_SUCCESS;
+}
+
+gd_nvrtcResult nvrtcGetLoweredName(gd_nvrtcProgram handle, const char *name, const char **lowered)
+{
+    const program *p = handle;
+
+    if (!p->ptx || !strstr(p->expressions, name))
+        return GD_NVRTC_ERROR_COMPILATION;
+    *lowered = "k";
     return GD_NVRTC_SUCCESS;
 }
 

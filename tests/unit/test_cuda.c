@@ -467,7 +467,7 @@ START_TEST(nvrtc_compiles)
     ck_assert_int_ge(nvrtc->version, 11000);
     int32_t status = gd_nvrtc_compile(
         nvrtc, "extern \"C\" __global__ void set(int *p) { int unused; *p = VALUE; }", "set.cu",
-        options, 2, &ptx, &bytes, &log, &error);
+        options, 2, &ptx, NULL, &bytes, &log, &error);
     ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
     ck_assert_uint_eq(bytes, strlen(ptx));
     ck_assert_ptr_nonnull(strstr(ptx, ".entry set"));
@@ -508,7 +508,7 @@ START_TEST(nvrtc_refuses)
     if (!nvrtc)
         return;
     int32_t status = gd_nvrtc_compile(nvrtc, broken->source, "dir (x)/k.cu", &broken->option,
-                                      broken->option != NULL, &ptx, &bytes, &log, &error);
+                                      broken->option != NULL, &ptx, NULL, &bytes, &log, &error);
     ck_assert_int_eq(status, GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.driver_code, broken->code);
@@ -518,7 +518,7 @@ START_TEST(nvrtc_refuses)
     assert_says(broken->says);
     ck_assert(ptx == (char *)1 && log == (char *)2 && bytes == 3);
     ck_assert_int_eq(gd_nvrtc_compile(nvrtc, broken->source, "k.cu", &broken->option,
-                                      broken->option != NULL, &ptx, &bytes, &log, NULL),
+                                      broken->option != NULL, &ptx, NULL, &bytes, &log, NULL),
                      GRIDDEP_ERROR_COMPILE);
     gd_nvrtc_close(nvrtc);
 }

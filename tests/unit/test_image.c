@@ -1068,12 +1068,61 @@ START_TEST(links_may_fail_at_each_step)
 }
 END_TEST
 
+/* ---- CUDA C++, where there is an NVRTC ---- */
+
+START_TEST(templates_are_found_by_their_names)
+{
+    static const char source[] = "#include \"scale.h\"\n"
+                                 "__constant__ int table[4];\n"
+                                 "template __global__ void scale<3>(float *);\n";
+    const griddep_header header = {"scale.h",
+                                   "template <int N> __global__ void scale(float *data)\n"
+                                   "{\n    griddep_wait();\n    data[threadIdx.x] *= N;\n}\n"};
+    const griddep_header broken = {"scale.h",
+                                   "template <int N>\n__global__ void scale(flaot *d);\n"};
+    const char *const names[] = {"scale<3>", "&table"}, *const target =
+                                                            "--gpu-architecture=compute_90a";
+    griddep_module_options options = {.size = sizeof options,
+                                      .headers = &header,
+                                      .header_count = 1,
+                                      .name_expressions = names,
+                                      .name_expression_count = 2,
+                                      .compile_options = &target,
+                                      .compile_option_count = 1};
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_ptx_info ptx = {.size = sizeof ptx};
+    uint64_t address = 0, bytes = 0;
+
+    open_runtime(90);
+    int32_t status =
+        griddep_module_compile(runtime, source, sizeof source, &options, &module, &error);
+    if (status != GRIDDEP_ERROR_NO_NVRTC) {
+        ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
+        ck_assert(traits_of(module, "scale<3>") & GRIDDEP_TRAIT_WAITS_ALWAYS);
+        ck_good(griddep_module_get_global(module, "&table", &address, &bytes, &error));
+        ck_assert_uint_eq(bytes, 16);
+        ck_good(griddep_module_get_info(module, &info, &error));
+        ck_good(griddep_ptx_get_info(info.ptx, &ptx, &error));
+        ck_assert_str_eq(ptx.target, "sm_90a");
+        griddep_module_unload(module);
+        options.headers = &broken;
+        ck_status(griddep_module_compile(runtime, source, sizeof source, &options, &module, &error),
+                  GRIDDEP_ERROR_COMPILE);
+        ck_assert_str_eq(error.file, "scale.h");
+        ck_assert_int_eq(error.line, 2);
+    }
+    close_runtime();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("image");
     TCase *packed = tcase_create("packed"), *fatbin = tcase_create("fatbin"),
           *loading = tcase_create("loading"), *machine = tcase_create("machine"),
-          *stated = tcase_create("stated"), *linked = tcase_create("linked");
+          *stated = tcase_create("stated"), *linked = tcase_create("linked"),
+          *compiled = tcase_create("compiled");
 
     tcase_add_loop_test(packed, frames_of_zstd_are_decoded, 0, 2);
     tcase_add_test(packed, damaged_frames_are_refused);
@@ -1106,6 +1155,8 @@ int main(void)
     tcase_add_test(linked, links_that_do_not_fit_name_the_symbol);
     tcase_add_test(linked, links_may_fail_at_each_step);
     suite_add_tcase(suite, linked);
+    tcase_add_test(compiled, templates_are_found_by_their_names);
+    suite_add_tcase(suite, compiled);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -599,6 +599,75 @@ START_TEST(compiled_source_is_kept)
 }
 END_TEST
 
+/* Headers in memory are part of the key; a C++ name finds its kernel, also out of the store. */
+START_TEST(headers_and_names_are_kept_too)
+{
+    static const char source[] = "#include \"scale.h\"\n#include <more/x.h>\n";
+    griddep_header headers[] = {{"scale.h", "template <int N> __global__ void scale(int *);"},
+                                {"more/x.h", "#include \"scale.h\"\n"}};
+    const char *const names[] = {"scale<4>", "scale<8>"};
+    const griddep_module_options options = {.size = sizeof options,
+                                            .name = "k.cu",
+                                            .headers = headers,
+                                            .header_count = 2,
+                                            .name_expressions = names,
+                                            .name_expression_count = 2};
+    griddep_runtime *runtime = open_runtime(place_nvrtc("libnvrtc.so", "13.0 9.0"));
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel *kernel = NULL, *other = NULL;
+    griddep_kernel_info found = {.size = sizeof found};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        headers[0].text = i < 2 ? headers[0].text : "another text";
+        ck_status(
+            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+            GRIDDEP_OK);
+        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_assert_uint_eq(info.from_store, i % 2);
+        ck_status(griddep_module_find_kernel(module, "scale<8>", &kernel, &error), GRIDDEP_OK);
+        ck_status(griddep_module_find_kernel(module, "k", &other, &error), GRIDDEP_OK);
+        ck_assert_ptr_eq(kernel, other);
+        ck_status(griddep_kernel_get_info(kernel, &found, &error), GRIDDEP_OK);
+        ck_assert_str_eq(found.name, "k");
+        ck_status(griddep_module_find_kernel(module, "scale<5>", &kernel, &error),
+                  GRIDDEP_ERROR_NOT_FOUND);
+        griddep_module_unload(module);
+    }
+    headers[1].text = "#include <elsewhere.h>\n";
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_status(
+            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+            GRIDDEP_OK);
+        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_assert_uint_eq(info.from_store, 0); /* a header includes a file */
+        griddep_module_unload(module);
+    }
+    griddep_runtime_close(runtime);
+}
+END_TEST
+
+START_TEST(headers_and_names_are_checked)
+{
+    const griddep_header no_text = {"a.h", NULL};
+    const char *const no_name[] = {NULL}, *const wrong[] = {"!"};
+    const griddep_module_options cases[] = {
+        {.size = sizeof *cases, .header_count = 1},
+        {.size = sizeof *cases, .name_expression_count = 1},
+        {.size = sizeof *cases, .headers = &no_text, .header_count = 1},
+        {.size = sizeof *cases, .name_expressions = no_name, .name_expression_count = 1},
+        {.size = sizeof *cases, .name_expressions = wrong, .name_expression_count = 1}};
+    griddep_runtime *runtime = open_runtime(place_nvrtc("libnvrtc.so", "13.0 9.0"));
+    griddep_module *module = NULL;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_status(griddep_module_compile(runtime, "int a;", 6, &cases[i], &module, &error),
+                  i == 4 ? GRIDDEP_ERROR_COMPILE : GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_null(module);
+    griddep_runtime_close(runtime);
+}
+END_TEST
+
 /* What may change without the source is compiled each time. */
 START_TEST(source_that_depends_on_more_is_not_kept)
 {
@@ -965,6 +1034,8 @@ int main(void)
     TCase *users = tcase_create("users");
     tcase_add_checked_fixture(users, begin, finish);
     tcase_add_test(users, compiled_source_is_kept);
+    tcase_add_test(users, headers_and_names_are_kept_too);
+    tcase_add_test(users, headers_and_names_are_checked);
     tcase_add_test(users, source_that_depends_on_more_is_not_kept);
     tcase_add_test(users, failed_compilation_is_not_kept);
     tcase_add_test(users, code_is_the_drivers);

@@ -189,13 +189,37 @@ static void append_escaped(gd_text *text, const char *name)
     }
 }
 
-/* Whether PTX may depend on more than the text and the options: on files that either names, or on
- * the clock. Lines that end with a backslash are put together first. True where only a comment
- * speaks of such. */
+static bool is_header(const griddep_module_options *options, const char *name, size_t bytes)
+{
+    for (uint32_t i = 0; i < options->header_count; i++) {
+        if (strlen(options->headers[i].name) == bytes &&
+            !memcmp(options->headers[i].name, name, bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a text may include anything but headers that the caller gave. */
+static bool includes_files(const char *text, const griddep_module_options *options)
+{
+    for (const char *at = text; (at = strstr(at, "include"));) {
+        const char *name = at + 7 + strspn(at + 7, " \t");
+        const char *end = *name == '"'   ? strchr(name + 1, '"')
+                          : *name == '<' ? strchr(name + 1, '>')
+                                         : NULL;
+        if (!end || !is_header(options, name + 1, (size_t)(end - name - 1)))
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+/* Whether PTX may depend on more than a text and the options: on files that it names, or on the
+ * clock. Lines that end with a backslash are put together first. True where only a comment speaks
+ * of such. */
 static bool depends_on_more(const char *source, const griddep_module_options *options, bool *more)
 {
-    static const char *const in_source[] = {"include", "embed", "import", "__DATE__", "__TIME"};
-    static const char *const in_options[] = {"-include", "-optf", "--options-file", "pch"};
+    static const char *const words[] = {"embed", "import", "__DATE__", "__TIME"};
     char *joined = malloc(strlen(source) + 1), *at = joined;
 
     if (!joined)
@@ -207,25 +231,39 @@ static bool depends_on_more(const char *source, const griddep_module_options *op
             *at++ = *from;
     }
     *at = 0;
-    *more = false;
-    for (size_t i = 0; i < sizeof in_source / sizeof *in_source; i++)
-        *more |= strstr(joined, in_source[i]) != NULL;
-    for (uint32_t i = 0; i < options->compile_option_count; i++) {
-        const char *option = options->compile_options[i];
-        for (size_t k = 0; k < sizeof in_options / sizeof *in_options; k++)
-            *more |= strstr(option, in_options[k]) && strncmp(option, "--include-path", 14) != 0;
-    }
+    *more |= includes_files(joined, options);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        *more |= strstr(joined, words[i]) != NULL;
     free(joined);
     return true;
 }
 
+/* The same of the source, the headers and the options. False: there is no memory. */
+static bool all_depend_on_more(const char *source, const griddep_module_options *options,
+                               bool *more)
+{
+    static const char *const words[] = {"-include", "-optf", "--options-file", "pch"};
+    bool room;
+
+    *more = false;
+    room = depends_on_more(source, options, more);
+    for (uint32_t i = 0; room && i < options->header_count; i++)
+        room = depends_on_more(options->headers[i].text, options, more);
+    for (uint32_t i = 0; i < options->compile_option_count; i++) {
+        const char *option = options->compile_options[i];
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            *more |= strstr(option, words[k]) && strncmp(option, "--include-path", 14) != 0;
+    }
+    return room;
+}
+
 static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list,
-                     uint32_t count, gd_store_key *key)
+                     uint32_t count, const griddep_module_options *options, gd_store_key *key)
 {
     gd_digest digest;
 
     gd_digest_begin(&digest);
-    gd_digest_add_string(&digest, "griddep nvrtc 1");
+    gd_digest_add_string(&digest, "griddep nvrtc 2");
     gd_digest_add_string(&digest, griddep_version_text());
     gd_digest_add(&digest, &nvrtc->version, sizeof nvrtc->version);
     gd_digest_add_string(&digest, nvrtc->build);
@@ -233,6 +271,13 @@ static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const 
     for (uint32_t i = 0; i < count; i++)
         gd_digest_add_string(&digest, list[i]);
     gd_digest_add_string(&digest, text);
+    gd_digest_add(&digest, &options->header_count, sizeof options->header_count);
+    for (uint32_t i = 0; i < options->header_count; i++) {
+        gd_digest_add_string(&digest, options->headers[i].name);
+        gd_digest_add_string(&digest, options->headers[i].text);
+    }
+    for (uint32_t i = 0; i < options->name_expression_count; i++)
+        gd_digest_add_string(&digest, options->name_expressions[i]);
     gd_digest_end(&digest, key->digest);
 }
 
@@ -288,7 +333,7 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
     append_escaped(&text, options->name);
     gd_text_format(&text, "\"\n%s", source);
     *from_store = false;
-    if (!list || text.failed || !depends_on_more(source, options, &more)) {
+    if (!list || text.failed || !all_depend_on_more(source, options, &more)) {
         status = gd_error_memory(error);
     } else {
         snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32,
@@ -297,11 +342,11 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
             list[count++] = architecture;
         for (uint32_t i = 0; i < options->compile_option_count; i++)
             list[count++] = options->compile_options[i];
-        make_key(nvrtc, text.data, list, count, &key);
+        make_key(nvrtc, text.data, list, count, options, &key);
         *from_store = !more && recall(runtime->store, &key, ptx, bytes, log);
         if (!*from_store)
-            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, bytes, log,
-                                      error);
+            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, options,
+                                      bytes, log, error);
         if (!status && !*from_store && !more)
             remember(runtime->store, &key, *ptx, *bytes, *log);
     }

@@ -1,5 +1,6 @@
 /* Loading and unloading modules, finding their kernels and variables. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "run/module/module.h"
 
 enum {
-    OPTIONS_MINIMUM = sizeof(griddep_module_options),
+    OPTIONS_MINIMUM = offsetof(griddep_module_options, headers),
     INFO_MINIMUM = offsetof(griddep_module_info, code),
     KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE |
                   GRIDDEP_MODULE_PTX
@@ -50,6 +51,20 @@ static int32_t read_options(griddep_module_options *options, const griddep_modul
         if (!options->compile_options[i])
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                 "compile_options[%" PRIu32 "] is NULL", i);
+    }
+    if ((options->header_count && !options->headers) ||
+        (options->name_expression_count && !options->name_expressions))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "headers or name_expressions is NULL, and its count is not 0");
+    for (uint32_t i = 0; i < options->header_count; i++) {
+        if (!options->headers[i].name || !options->headers[i].text)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "headers[%" PRIu32 "] has no name or no text", i);
+    }
+    for (uint32_t i = 0; i < options->name_expression_count; i++) {
+        if (!options->name_expressions[i])
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "name_expressions[%" PRIu32 "] is NULL", i);
     }
     if (!options->name)
         options->name = name;
@@ -284,6 +299,11 @@ static void release(griddep_module *module, bool abandoned)
     gd_image_free_kernels(&module->machine);
     if (module->mutex_ready)
         pthread_mutex_destroy(&module->mutex);
+    for (uint32_t i = 0; i < module->alias_count; i++) {
+        free(module->aliases[i].expression);
+        free(module->aliases[i].name);
+    }
+    free(module->aliases);
     free(module->log);
     free(module->name);
     gd_runtime_forget(module->runtime, abandoned);
@@ -562,6 +582,43 @@ static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes,
     return status;
 }
 
+/* Names of the PTX stand in its last lines, one for each expression, in their order. */
+static int32_t keep_names(griddep_module *module, const char *ptx, size_t bytes,
+                          const griddep_module_options *options, griddep_error *error)
+{
+    const size_t mark = strlen(GD_NVRTC_NAME);
+    const char *end = ptx + bytes;
+
+    module->aliases = calloc((size_t)options->name_expression_count + 1, sizeof *module->aliases);
+    if (!module->aliases)
+        return gd_error_memory(error);
+    module->alias_count = options->name_expression_count;
+    for (uint32_t i = options->name_expression_count; i-- > 0;) {
+        end--; /* each ends with a line feed */
+        const char *line = memrchr(ptx, '\n', (size_t)(end - ptx));
+        if (!line || strncmp(line + 1, GD_NVRTC_NAME, mark))
+            return gd_error_set(error, GRIDDEP_ERROR_DRIVER, "the names of %s are lost",
+                                module->name);
+        const char *name = line + 1 + mark;
+        module->aliases[i].name = strndup(name, (size_t)(end - name));
+        module->aliases[i].expression = strdup(options->name_expressions[i]);
+        if (!module->aliases[i].name || !module->aliases[i].expression)
+            return gd_error_memory(error);
+        end = line + 1;
+    }
+    return GRIDDEP_OK;
+}
+
+/* A C++ name that was asked for when the module was compiled, as the PTX has it. */
+static const char *name_in_ptx(const griddep_module *module, const char *name)
+{
+    for (uint32_t i = 0; name && i < module->alias_count; i++) {
+        if (!strcmp(module->aliases[i].expression, name))
+            return module->aliases[i].name;
+    }
+    return name;
+}
+
 static int32_t compile(griddep_runtime *runtime, const char *source,
                        const griddep_module_options *options, griddep_module **module,
                        griddep_error *error)
@@ -577,6 +634,8 @@ static int32_t compile(griddep_runtime *runtime, const char *source,
     if (status)
         return status;
     status = load_compiled(runtime, ptx, bytes, options, &made, error);
+    if (!status)
+        status = keep_names(made, ptx, bytes, options, error);
     if (!status) {
         gd_text_format(&both, "%s%s", log, made->log);
         if (both.failed)
@@ -853,8 +912,8 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
     status = gd_runtime_enter(module->runtime, &pushed, error);
     if (status)
         return status;
-    gd_CUresult result =
-        module->runtime->driver->cuModuleGetGlobal(&found, &size, module->handle, name);
+    gd_CUresult result = module->runtime->driver->cuModuleGetGlobal(&found, &size, module->handle,
+                                                                    name_in_ptx(module, name));
     gd_runtime_leave(module->runtime, pushed);
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(module->runtime->driver, result, error, "variable \"%s\" of %s", name,
@@ -875,7 +934,7 @@ int32_t griddep_module_find_kernel(griddep_module *module, const char *name,
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
                             module ? "kernel" : "module");
     if (name)
-        return find_kernel(module, name, kernel, error);
+        return find_kernel(module, name_in_ptx(module, name), kernel, error);
     if (module->kernel_count != 1)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "%s has %" PRIu32 " kernels; a name says which", module->name,

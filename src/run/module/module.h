@@ -23,6 +23,10 @@ struct griddep_module {
     griddep_ptx *ptx;         /* NULL: none, or not readable */
     gd_image_kernels machine; /* of a cubin */
     gd_link_texts linked;     /* PTX that it was linked of */
+    struct {
+        char *expression, *name; /* as C++ and as the PTX have it */
+    } * aliases;                 /* of what was compiled with name expressions */
+    uint32_t alias_count;
     bool from_store;
     char **kernel_names; /* all that are known from the start */
     uint32_t kernel_count;
