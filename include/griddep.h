@@ -1063,9 +1063,9 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
  * What NVRTC made is kept in the store, except where the source, a header or an option names a
  * file, date or time; headers that are in memory are no files. "--gpu-architecture=compute_90a", or
  * a family's "compute_100f", among the options takes the place of the device's; "--pch" is
- * NVRTC's. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is loaded
- * as the driver's newest version then, which fails only where the code needs what the driver lacks.
- * NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
+ * NVRTC's. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is then
+ * loaded as the driver's newest version, which fails only where the code needs what the driver
+ * lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);

@@ -5,7 +5,7 @@
 #include "cli/io/options.h"
 
 /* Paragraphs. Their lines are joined and wrapped; an empty line ends a paragraph, and a line that
- * begins with two spaces is an item: "  word   meaning", one that begins with four stays as it is. */
+ * begins with two spaces is an item: "  word   meaning"; one that begins with four stays. */
 void gd_help_print_text(const char *text);
 
 /* "  word   meaning", with the meaning from a column on. */

@@ -16,8 +16,8 @@ char *gd_output_clean(const char *text);
 /* Writes a text that may have several lines: line ends and tabs stay. */
 void gd_output_put(FILE *stream, const char *text);
 
-/* Prints to stdout; of control characters only a line end at the very end stays. In a terminal lines
- * are broken between words, and a line that several calls make is one. */
+/* Prints to stdout; of control characters only a line end at the very end stays. In a terminal
+ * lines are broken between words, and a line that several calls make is one. */
 void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sets a key to a value, whose reference is taken; ends the command when there is no memory. */
