@@ -72,7 +72,7 @@ structs_begin_with_size() {
     awk '
         /^typedef struct griddep_[a-z_]+ \{/ { name = $3; next }
         name != "" {
-            if ($1 " " $2 != "uint32_t size;" && name !~ /(argument|attribute|tensor_map)$/) {
+            if ($1 " " $2 != "uint32_t size;" && name !~ /(argument|attribute|header|link_input|tensor_map)$/) {
                 print name " begins with " $0
                 bad = 1
             }

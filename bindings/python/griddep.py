@@ -1932,16 +1932,16 @@ class Image(_Object):
     """What PTX text, a cubin or a fatbin holds; needs no driver. `parts` is a list of namespaces: `kind` (IMAGE_*; 0: it cannot be read),
     `architecture`, `suffix`, `packed`, `data` (bytes), and `kernels`, which gives the traits (TRAIT_*) of a cubin's kernels by name."""
 
-    def __init__(self, data, name=None):
-        data = data.encode(errors="surrogateescape") if isinstance(data, str) else bytes(memoryview(data))
-        self.handle = _make(raw.image_open, data, len(data), _text(name))
+    def __init__(self, data: Any, name: str | None = None) -> None:
+        image = data.encode(errors="surrogateescape") if isinstance(data, str) else bytes(memoryview(data))
+        self.handle = _make(raw.image_open, image, len(image), _text(name))
         self._own(raw.image_destroy, self.handle)
         info = c_image_info()
         call(raw.image_get_info, self.handle, byref(info))
         self.kind = info.kind
         self.parts = [self._part(index) for index in range(info.part_count)]
 
-    def _part(self, index):
+    def _part(self, index: int) -> types.SimpleNamespace:
         info, kernel, kernels = c_image_part(), c_image_kernel(), {}
         call(raw.image_get_part, self.handle, index, byref(info))
         for number in range(info.kernel_count):

@@ -68,7 +68,8 @@ case({"run", "check", "trace", "sanitize", "graph", "explain", "tune", "stress"}
 for command in ["", *commands]:
     shown = run("help", *[command] * bool(command)).stdout
     case(shown and max(map(len, shown.splitlines())) <= 80, f"help {command} has no line beyond 80 columns", [line for line in shown.splitlines() if len(line) > 80])
-own = {"sanitize", "bench"}  # runs on the emulated driver alone; refuses it
+programs = {"audit", "off", "on"}  # what they run opens the device
+own = {"sanitize", "bench", *programs}  # runs on the emulated driver alone; refuses it
 device = {"driver", "device", "emulate", "schedule", "model", "multiprocessors"}
 for command in commands:
     wanted = device if command in drivers - own else {"driver", "device"} if command == "bench" else None
@@ -410,9 +411,9 @@ for command in commands:
     if command not in ("check", "explain"):
         expect(USAGE, f"{command} with too many words", command, "a", "b", "c", "d")
     if command in drivers:
-        path = [] if command not in inputs else [good]
+        path = [good, good] if command == "compare" else [good] if command in inputs else []
         for named in ("/nowhere/libcuda.so", "/dev/null", "./folder"):
-            arguments = [command, *path, *more.get(command, []), "--driver", named]
+            arguments = [command, *path, *more.get(command, []), "--driver", named, *["--", "true"] * (command in programs)]
             expect(NO_DRIVER, f"{command} --driver {named}", *arguments)
 for command in sorted(drivers - own):
     path = [] if command not in inputs else [good]

@@ -71,10 +71,10 @@ static int find_named(const char *name, char **path)
         return gd_message_error(
             GD_EXIT_USAGE, "the driver is auto, nvidia, emulated, or a path with a slash, not '%s'",
             name);
-    *path = realpath(name, NULL);
+    *path = find_loaded(name);
     return *path != NULL ? 0
                          : gd_message_error(GD_EXIT_NO_DRIVER, "the driver %s cannot be opened: %s",
-                                            name, strerror(errno));
+                                            name, dlerror());
 }
 
 /* *path: to free. Returns 0, or an exit code after a message. */
