@@ -478,6 +478,14 @@ START_TEST(each_mode_is_traced)
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     succeeds(griddep_timeline_get_info(timeline, &info, &error));
     ck_assert_int_eq(info.mode, -1);
+    ck_assert_uint_eq(info.launch_count, 3);
+    ck_assert_uint_eq(info.emulated, bench.emulated);
+    ck_assert_uint_gt(info.multiprocessors, 0);
+    ck_assert_double_nan(info.span);
+    ck_assert_double_nan(info.idle);
+    ck_assert_double_nan(info.idle_share);
+    ck_assert_double_nan(info.clock_step);
+    ck_assert_uint_eq(info.blocks_kept, 24); /* will be, of each run */
     ck_assert_int_eq(griddep_timeline_get_hop(timeline, 1, &hop, &error), GRIDDEP_ERROR_NOT_FOUND);
     for (int again = 0; again < 2; again++) {
         succeeds(griddep_timeline_run(timeline, mode, bench.stream, &error));
@@ -493,6 +501,8 @@ START_TEST(each_mode_is_traced)
     ck_assert_uint_eq(info.blocks_kept, 24);
     ck_assert_uint_eq(info.backward, 0);
     ck_assert_double_gt(info.span, 0);
+    ck_assert_double_ge(info.idle, 0);
+    ck_assert_double_gt(info.clock_step, 0);
     ck_assert_double_gt(info.bias, 0);
     if (bench.emulated)
         ck_assert_double_eq_tol(info.clock_rate, 1, 0.01); /* the model's cycle is a nanosecond */
@@ -508,8 +518,20 @@ START_TEST(each_mode_is_traced)
         ck_assert_double_eq(hop.overlap_ratio, 0);
     }
     ck_assert_int_eq(griddep_timeline_get_hop(timeline, 0, &hop, &error), GRIDDEP_ERROR_NOT_FOUND);
+    launch.blocks = 99;
     ck_assert_int_eq(griddep_timeline_get_launch(timeline, 3, &launch, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_uint_eq(launch.blocks, 99);
+    uint64_t count = 99;
+    ck_assert_int_eq(
+        griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_ENTRY, NULL, 1, &count, &error),
+        GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_uint_eq(count, 99);
+    ck_assert_ptr_null(griddep_timeline_get_mark(NULL, 0, 0));
+    ck_assert_ptr_null(griddep_timeline_get_mark(timeline, 3, 0));
+    griddep_error_init(&error);
+    succeeds(griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_ENTRY, NULL, 0, &count, &error));
+    ck_assert_uint_eq(count, 8);
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }

@@ -275,6 +275,9 @@ START_TEST(luck_is_not_taken_for_a_gain)
         changed += f.info.changed;
         looked_faster += count_outcome(&f, GRIDDEP_TUNE_OUTCOME_UNCONFIRMED);
         ck_assert_double_gt(f.info.noise, 0.001);
+        ck_assert_double_eq_tol(f.info.threshold, f.info.noise > 0.01 ? f.info.noise / 2 : 0.005,
+                                1e-12);
+        ck_assert_uint_eq(f.info.noise_pairs, 16 * 3); /* groups, of three pairs at least */
         ck_assert_uint_ge(f.info.confirmations,
                           count_outcome(&f, GRIDDEP_TUNE_OUTCOME_UNCONFIRMED));
         end_tune(&f);
