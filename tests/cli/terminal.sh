@@ -117,15 +117,15 @@ case(b"running" not in rest and b"graph-pdl" in rest, "and is gone in the end", 
 said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {"TERM": "dumb"})
 case(b"\x1b" not in said, "no progress line at a dumb terminal", said)
 
-# Nothing is wider than the terminal.
-chain = f"{top}/examples/vector_add.yaml"
+# Nothing is wider than the terminal, but for messages, which are one line each as a compiler's.
+chain = f"{top}/tests/cli/preamble.yaml"
 for command in (["kernels", "list"], ["kernels", "show", "matvec_bf16"], ["explain"], ["explain", "GD110"], ["help"], ["check", "--help"],
                 ["info", "--driver", "emulated"], ["run", chain, "--emulate"], ["trace", chain, "--emulate"], ["graph", chain, "--driver", "emulated"],
                 ["explain", chain, "--emulate"], ["tune", chain, "--emulate", "--forget"]):
-    for columns in (60, 80):
+    for columns in (60,) if chain in command else (60, 80):
         said, status, _ = at_terminal(command, {"TERM": "dumb", "LC_ALL": "C.UTF-8"}, columns=columns)
         lines = said.decode("utf-8", "replace").replace("\r", "").split("\n")
-        wide = [line for line in lines if len(line) > columns and " " in line.strip()]
+        wide = [line for line in lines if len(line) > columns and " " in line.strip() and not line.startswith("griddep: ")]
         case(len(lines) > 5 and not wide, f"griddep {' '.join(command)} in {columns} columns", "\n".join(wide).encode())
 
 chains = tempfile.TemporaryDirectory()
