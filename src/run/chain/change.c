@@ -109,13 +109,11 @@ static void change_graphs(const griddep_chain *chain, gd_chain_set *set, uint32_
                           gd_call *call, const gd_graph_node *move)
 {
     bool changed = true;
-    uint32_t at = 0;
 
-    for (uint64_t left = set->made; left && changed; left >>= 1, at++) {
-        const uint32_t power = at % GD_CHAIN_POWERS;
-        if (left & 1)
-            changed = change_graph(chain, &set->graphs[at / GD_CHAIN_POWERS][power], index,
-                                   UINT32_C(1) << power, call, move);
+    for (uint64_t left = set->made; left && changed; left &= left - 1) {
+        const uint32_t at = (uint32_t)__builtin_ctzll(left), power = at % GD_CHAIN_POWERS;
+        changed = change_graph(chain, &set->graphs[at / GD_CHAIN_POWERS][power], index,
+                               UINT32_C(1) << power, call, move);
     }
     if (!changed)
         gd_chain_drop_set_graphs(chain, set);
