@@ -1,6 +1,4 @@
 /* griddep audit: what any program launches, and what is wrong with its dependent launches. */
-#include <stdlib.h>
-
 #include "cli/command.h"
 #include "cli/io/options.h"
 #include "cli/job/attachedprogram.h"
@@ -8,11 +6,10 @@
 static const char details[] =
     "The program runs as it is, with a library in front of its CUDA driver that hands each call on "
     "and notes launches. When it has ended, a table tells of each kernel how often it was "
-    "launched, "
-    "in how many launches it may start early (attribute programmatic stream serialization), and "
-    "whether its code waits and triggers, by the same analysis as 'griddep check'. Findings "
-    "follow, "
-    "the most important first, each with the place of the first such launch.\n\n"
+    "launched, in how many launches it may start early (attribute programmatic stream "
+    "serialization), and whether its code waits and triggers, by the same analysis as 'griddep "
+    "check'. Findings follow, the most important first, each with the place of the first such "
+    "launch.\n\n"
     "Code is read as PTX and as machine code, in fatbins too. "
     "'not known' is said of what cannot be read or followed.\n\n"
     "The report goes to stderr, or to a file. The program's output is its own.\n\n"
@@ -33,14 +30,7 @@ static const char examples[] =
 int gd_command_audit(int argc, char **argv)
 {
     gd_attachedprogram request = {.audits = true};
-    const gd_option options[] = {{GD_OPTION_FILE, "report", "FILE", "write the report to a file",
-                                  (void *)&request.report, 0, 0},
-                                 {GD_OPTION_TEXT, "driver", "DRIVER",
-                                  "auto, nvidia, emulated, or the path of a driver library",
-                                  (void *)&request.attach.driver, 0, 0},
-                                 {GD_OPTION_FLAG, "json", NULL,
-                                  "write the report as one JSON document", &request.json, 0, 0},
-                                 {0}};
+    const gd_option options[] = {GD_ATTACHEDPROGRAM_OPTIONS(&request), {0}};
     const gd_usage usage = {
         .name = "audit",
         .summary = "Runs a program and tells which of its kernels may start early, and which "
@@ -49,11 +39,7 @@ int gd_command_audit(int argc, char **argv)
         .details = details,
         .examples = examples,
         .options = options};
-    size_t count = 0;
-    int marker = gd_attachedprogram_find(argc, argv);
-    int code = gd_options_read(&usage, marker, argv, NULL, &count);
-    if (code >= 0)
-        return code;
-    code = gd_attachedprogram_check("audit", argc, argv, marker);
-    return code != 0 ? code : gd_attachedprogram_run(&request, argv + marker + 1);
+    char **program = NULL;
+    int code = gd_attachedprogram_read(&usage, argc, argv, &program);
+    return code >= 0 ? code : gd_attachedprogram_run(&request, program);
 }

@@ -36,6 +36,18 @@ int gd_attachedprogram_check(const char *command, int argc, char **argv, int mar
     return 0;
 }
 
+int gd_attachedprogram_read(const gd_usage *usage, int argc, char **argv, char ***program)
+{
+    size_t count = 0;
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(usage, marker, argv, NULL, &count);
+    if (code >= 0)
+        return code;
+    code = gd_attachedprogram_check(usage->name, argc, argv, marker);
+    *program = argv + marker + 1;
+    return code != 0 ? code : -1;
+}
+
 /* To free. */
 static char *audit_verdict(const gd_audit *audit)
 {
