@@ -18,6 +18,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/order.c \
 	%D%/place.c %D%/place.h \
 	%D%/process.c %D%/process.h \
+	%D%/python.c %D%/python.h \
 	%D%/record.c %D%/record.h \
 	%D%/see.h \
 	%D%/streams.c %D%/streams.h \

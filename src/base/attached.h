@@ -62,7 +62,8 @@ typedef struct gd_attached_object {
     char path[];
 } gd_attached_object;
 
-/* A place in the program: return addresses, the innermost first. */
+/* A place in the program: return addresses, the innermost first. Behind them, as a text, the frames
+ * of a Python program as CPython dumps them, each a line. */
 typedef struct gd_attached_place {
     gd_attached_head head;
     uint32_t count, reserved;

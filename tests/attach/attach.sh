@@ -116,6 +116,52 @@ check "a child that does nothing" nothing
 check "a program that starts another one" started
 [ -n "${PYTHON3-}" ] && check "JSON" json
 
+# A Python program that calls the driver: the report names its functions and lines.
+cat >"$work/script.py" <<'TEXT'
+import ctypes, sys
+text = b""".version 7.8
+.target sm_90
+.address_size 64
+.visible .entry never(.param .u64 p)
+{
+    ret;
+}
+"""
+cuda = ctypes.CDLL("libcuda.so.1")
+class Config(ctypes.Structure):
+    _fields_ = [("shape", ctypes.c_uint * 7), ("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint)]
+def launch(function, early):
+    attribute = (ctypes.c_uint * 18)(6, 0, 1)
+    argument = ctypes.c_uint64(0)
+    config = Config((ctypes.c_uint * 7)(1, 1, 1, 1, 1, 1, 0), None, ctypes.addressof(attribute), early)
+    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+    assert cuda.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None) == 0
+def step(function):
+    for early in range(2):
+        launch(function, early)
+context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"never") == 0
+step(function)
+cuda.cuCtxSynchronize()
+TEXT
+python() {
+    "$griddep" audit -- "$PYTHON3" "$work/script.py" >"$work/out" 2>"$work/err"
+    [ $? -eq 66 ] || { cat "$work/out" "$work/err"; return 1; }
+    err "a race [GD401]" && err "by launch in $work/script.py:18" && err "by step in $work/script.py:21" && err "by <module> in $work/script.py:27"
+}
+if [ "${SANITIZED-}" = 1 ]; then
+    skipped=$((skipped + 1))
+    echo "skipped: a Python program: the sanitizers come first in programs that are built with them alone"
+elif [ -z "${PYTHON3-}" ] || ! "$PYTHON3" -c 'import ctypes; ctypes.pythonapi._Py_DumpTraceback'; then
+    skipped=$((skipped + 1))
+    echo "skipped: a Python program: there is no Python 3 that exports its dump of frames"
+else
+    check "a Python program" python
+fi
+
 # ---- a program does the same, errors included
 
 for actions in "right tell" "racy tell" "edges tell" "graph-between tell" "plain-graph tell" "event tell" "library tell" "unload tell" \

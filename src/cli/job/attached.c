@@ -34,7 +34,8 @@ const void *gd_attached_get(const gd_attached_file *file, gd_attached_kind kind,
     return number < file->counts[kind] ? file->records[kind][number] : NULL;
 }
 
-/* Whether a record lies whole in its chunk, and what follows its struct is a text, or addresses. */
+/* Whether a record lies whole in its chunk, and what follows its struct is a text, in a
+ * place behind addresses. */
 static bool is_whole(const char *record, size_t room)
 {
     gd_attached_head head;
@@ -48,7 +49,7 @@ static bool is_whole(const char *record, size_t room)
     if (head.kind != GD_ATTACHED_PLACE)
         return true;
     memcpy(&place, record, sizeof(place));
-    return place.count <= (head.bytes - sizeof(place)) / sizeof(uint64_t);
+    return place.count < (head.bytes - sizeof(place)) / sizeof(uint64_t);
 }
 
 static void take_records(gd_attached_file *file)

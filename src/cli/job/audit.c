@@ -172,6 +172,26 @@ static void add_file(auditing *all, const gd_attached_file *file)
 
 /* ---- findings ---- */
 
+/* Lines that CPython writes: File "step.py", line 3 in step. Others are passed over. */
+static void add_script(json_t *frames, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at != '\0') {
+        int name = 0, name_end = 0, function = 0, end = 0;
+        long long line = 0;
+        if (sscanf(at, " File \"%n%*[^\"\n]%n\", line %lld in %n%*[^\n]%n", &name, &name_end, &line,
+                   &function, &end) < 1 ||
+            end == 0)
+            continue;
+        char *path = gd_heap_format("%.*s", name_end - name, at + name);
+        char *in = gd_heap_format("%.*s", end - function, at + function);
+        gd_output_append(frames,
+                         GD_OBJECT({"function", gd_output_string(in)}, {"offset", json_null()},
+                                   {"line", json_integer(line)}, {"file", gd_output_string(path)}));
+        free(path);
+        free(in);
+    }
+}
+
 static json_t *place_of(auditing *all, const gd_attached_file *file, uint32_t number)
 {
     const gd_attached_place *place = gd_attached_get(file, GD_ATTACHED_PLACE, number);
@@ -187,6 +207,8 @@ static json_t *place_of(auditing *all, const gd_attached_file *file, uint32_t nu
             break;
         }
     }
+    if (place != NULL)
+        add_script(frames, (const char *)&place->addresses[place->count]);
     return frames;
 }
 
@@ -328,6 +350,8 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
     bool known = (traits & GRIDDEP_TRAIT_KNOWN) != 0,
          followed = known && (traits & GRIDDEP_TRAIT_OPEN) == 0;
     const gd_attached_counts *sum = &kernel->sum;
+    uint32_t place =
+        kernel->first_plain != GD_ATTACHED_NONE ? kernel->first_plain : kernel->first_early;
     return GD_OBJECT(
         {"kernel", gd_output_string(kernel->plain)}, {"symbol", gd_output_string(kernel->name)},
         {"module", gd_output_string(kernel->module)},
@@ -344,9 +368,7 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
         {"begin_events", json_integer((json_int_t)sum->begin_events)},
         {"cooperative", json_integer((json_int_t)sum->cooperative)},
         {"changed", json_integer((json_int_t)sum->changed)},
-        {"place", place_of(all, kernel->file,
-                           kernel->first_plain != GD_ATTACHED_NONE ? kernel->first_plain
-                                                                   : kernel->first_early)});
+        {"place", place_of(all, kernel->file, place)});
 }
 
 static int compare_kernels(const void *a, const void *b)
