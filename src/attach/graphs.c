@@ -101,7 +101,14 @@ static uint32_t kernel_of(gd_CUgraphNode node)
     if (type_of(node) != GD_CU_GRAPH_NODE_TYPE_KERNEL ||
         GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
         return number;
-    gd_kernels_find(params.func ? params.func : (gd_CUfunction)params.kern, &number);
+    const gd_CUlaunchConfig config = {.gridDimX = params.gridDimX,
+                                      .gridDimY = params.gridDimY,
+                                      .gridDimZ = params.gridDimZ,
+                                      .blockDimX = params.blockDimX,
+                                      .blockDimY = params.blockDimY,
+                                      .blockDimZ = params.blockDimZ,
+                                      .sharedMemBytes = params.sharedMemBytes};
+    gd_kernels_find(params.func ? params.func : (gd_CUfunction)params.kern, &config, &number);
     return number;
 }
 

@@ -141,8 +141,7 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         return GD_CUDA_ERROR_NOT_SUPPORTED;
     if (!config || !gd_process_enter())
         return next(config, function, parameters, extra);
-    gd_seen_launch seen = {
-        .function = function, .stream = config->hStream, .per_thread = per_thread};
+    gd_seen_launch seen = {.function = function, .config = config, .per_thread = per_thread};
     read_attributes(config, &seen);
     gd_CUresult result;
     switch (gd_process_settings()->early) {
@@ -172,10 +171,11 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx, false)
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
 
-static void see(gd_CUfunction function, gd_CUstream stream, bool per_thread, bool cooperative)
+static void see(gd_CUfunction function, const gd_CUlaunchConfig *config, bool per_thread,
+                bool cooperative)
 {
     const gd_seen_launch seen = {.function = function,
-                                 .stream = stream,
+                                 .config = config,
                                  .per_thread = per_thread,
                                  .cooperative = cooperative};
 
@@ -194,16 +194,15 @@ static bool adds_attributes(void)
                        unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
                        void **parameters, void **extra)                                            \
     {                                                                                              \
-        if (adds_attributes() && gd_next_driver.configured) {                                      \
-            const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,           \
-                                              block_z, shared, stream, NULL,    0};                \
+        const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
+                                          block_z, shared, stream, NULL,    0};                    \
+        if (adds_attributes() && gd_next_driver.configured)                                        \
             return configured(&config, function, parameters, extra);                               \
-        }                                                                                          \
         bool seen = gd_process_enter();                                                            \
         gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
                                      block_z, shared, stream, parameters, extra);                  \
         if (seen && result == GD_CUDA_SUCCESS)                                                     \
-            see(function, stream, is_per_thread, false);                                           \
+            see(function, &config, is_per_thread, false);                                          \
         if (seen)                                                                                  \
             gd_process_leave();                                                                    \
         return result;                                                                             \
@@ -218,11 +217,13 @@ GD_LAUNCH(cuLaunchKernel_ptsz, cuLaunchKernelEx_ptsz, true)
                        unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
                        void **parameters)                                                          \
     {                                                                                              \
+        const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
+                                          block_z, shared, stream, NULL,    0};                    \
         bool seen = gd_process_enter();                                                            \
         gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
                                      block_z, shared, stream, parameters);                         \
         if (seen && result == GD_CUDA_SUCCESS)                                                     \
-            see(function, stream, is_per_thread, true);                                            \
+            see(function, &config, is_per_thread, true);                                           \
         if (seen)                                                                                  \
             gd_process_leave();                                                                    \
         return result;                                                                             \

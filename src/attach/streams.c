@@ -147,7 +147,7 @@ static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool
 
 void gd_streams_launch(const gd_seen_launch *launch)
 {
-    const gd_CUstream handle = name_default(launch->stream, launch->per_thread);
+    const gd_CUstream handle = name_default(launch->config->hStream, launch->per_thread);
     const uint64_t owner = owner_of(handle);
     const bool captured = is_captured(handle);
     uint32_t number = GD_ATTACHED_NONE;
@@ -155,7 +155,7 @@ void gd_streams_launch(const gd_seen_launch *launch)
 
     if (!gd_process_lock(&kept))
         return;
-    gd_attached_kernel *kernel = gd_kernels_find(launch->function, &number);
+    gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
     if (kernel)
         count(kernel, launch, captured);
     stream *in = captured ? NULL : stream_of(handle, owner);

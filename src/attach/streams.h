@@ -10,9 +10,9 @@
 
 /* A launch that the driver took. */
 typedef struct gd_seen_launch {
-    gd_CUfunction function; /* a CUkernel too */
-    gd_CUstream stream;
-    bool per_thread; /* NULL is the thread's default stream */
+    gd_CUfunction function;          /* a CUkernel too */
+    const gd_CUlaunchConfig *config; /* as the program gave it */
+    bool per_thread;                 /* its stream NULL is the thread's default stream */
     bool early, trigger_event, begin_event, cooperative;
     bool changed;
 } gd_seen_launch;

@@ -87,8 +87,21 @@ typedef struct gd_attached_counts {
     uint64_t changed; /* launches of which attributes were taken, or that were given one */
 } gd_attached_counts;
 
+/* What a launch takes, and what each multiprocessor of its device has. */
+typedef struct gd_attached_shape {
+    uint64_t grid;      /* CTAs */
+    uint32_t threads;   /* of a CTA */
+    uint32_t registers; /* of a thread */
+    uint32_t shared;    /* of a CTA: static, dynamic and what the driver keeps */
+    int32_t carveout;   /* percent; -1: the driver's choice */
+    uint32_t multiprocessors;
+    uint32_t most_blocks, most_threads, most_registers, most_shared; /* 0: not known */
+    uint32_t reserved;
+} gd_attached_shape;
+
 typedef struct gd_attached_kernel {
     gd_attached_head head;
+    gd_attached_shape shape; /* of the first launch */
     uint32_t module;
     uint32_t first_plain, first_early; /* places of the first launch without and with attribute 6 */
     uint32_t binary;                   /* 90 for sm_90 */

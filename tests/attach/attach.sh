@@ -59,6 +59,7 @@ racy_file() {
 }
 path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
 lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
+full() { runs 0 audit full && err "note: kernel waits may start early behind kernel waits, 1 time, and overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first [GD414]"; }
 between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
@@ -100,6 +101,7 @@ check "a race, in a file" racy_file
 check "a path without a wait" path
 check "a wait, and no attribute" lost
 check "a memset between" between
+check "no room side by side" full
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between

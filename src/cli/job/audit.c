@@ -24,6 +24,7 @@ typedef struct audited_kernel {
     uint64_t graph_launches; /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
+    gd_attached_shape shape;
     const gd_attached_file *file;      /* of the first process that has it */
     uint32_t first_plain, first_early; /* places */
 } audited_kernel;
@@ -80,6 +81,7 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
     const gd_attached_module *module = gd_attached_get(file, GD_ATTACHED_MODULE, kernel->module);
     audited_kernel made = {.name = kernel->name,
                            .module = module_name(module),
+                           .shape = kernel->shape,
                            .file = file,
                            .first_plain = kernel->first_plain,
                            .first_early = kernel->first_early};
@@ -307,6 +309,39 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
                             gd_plural(kernel->late_behind, "has", "have")));
 }
 
+static gd_room_launch room_of(const gd_attached_shape *shape)
+{
+    return (gd_room_launch){.grid = shape->grid,
+                            .threads = shape->threads,
+                            .registers = shape->registers,
+                            .shared = shape->shared,
+                            .carveout = shape->carveout};
+}
+
+/* Whether blocks of the second find room beside those of the first, as they were launched first. */
+static void judge_room(auditing *all, const audited_pair *pair)
+{
+    const audited_kernel *first = &all->kernels[pair->first], *second = &all->kernels[pair->second];
+    const gd_attached_shape *shape = &second->shape;
+    gd_room_launch before = room_of(&first->shape), after = room_of(shape);
+    const gd_room_device device = {.multiprocessors = shape->multiprocessors,
+                                   .blocks = shape->most_blocks,
+                                   .threads = shape->most_threads,
+                                   .registers = shape->most_registers,
+                                   .shared = shape->most_shared};
+    int32_t reason = GRIDDEP_REASON_SET;
+    if (device.multiprocessors == 0 || device.blocks == 0 || device.threads == 0 ||
+        device.registers == 0 || device.shared == 0 ||
+        gd_room_beside(&device, &before, &after, &reason) == GRIDDEP_OVERLAP_FULL)
+        return;
+    find(all, "GD414", second, first, reason, pair->count,
+         gd_heap_format(
+             "kernel %s may start early behind kernel %s, %llu %s, and overlaps at its tail "
+             "alone: %s",
+             second->plain, first->plain, (unsigned long long)pair->count,
+             gd_plural(pair->count, "time", "times"), griddep_reason_text(reason)));
+}
+
 static void judge_pair(auditing *all, const audited_pair *pair)
 {
     const audited_kernel *first = &all->kernels[pair->first], *second = &all->kernels[pair->second];
@@ -334,6 +369,8 @@ static void judge_pair(auditing *all, const audited_pair *pair)
              gd_heap_format("kernel %s may start early behind kernel %s, %llu %s, which never "
                             "triggers: it starts behind its last block",
                             second->plain, first->plain, count, gd_plural(count, "time", "times")));
+    else if (pair->early != 0)
+        judge_room(all, pair);
     free(what);
 }
 
