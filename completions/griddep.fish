@@ -91,6 +91,7 @@ complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l driver -r -F -d
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l json -d 'write the findings as one JSON document'
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -F
+complete -c griddep -n '__fish_seen_subcommand_from audit' -l times -d 'time each launch, by events'
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l report -r -F -d 'write the report to a file'
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l json -d 'write the report as one JSON document'

@@ -5,6 +5,7 @@
 #include "attach/next.h"
 #include "attach/process.h"
 #include "attach/streams.h"
+#include "attach/times.h"
 #include "griddep.h"
 
 enum { MOST_ATTRIBUTES = 64 }; /* a driver refuses more */
@@ -143,6 +144,7 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         return next(config, function, parameters, extra);
     gd_seen_launch seen = {.function = function, .config = config, .per_thread = per_thread};
     read_attributes(config, &seen);
+    const gd_time_pair times = gd_times_begin(&seen);
     gd_CUresult result;
     switch (gd_process_settings()->early) {
     case GD_ATTACHED_EARLY_AS_IS:
@@ -156,6 +158,7 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
     }
     if (result == GD_CUDA_SUCCESS)
         gd_streams_launch(&seen);
+    gd_times_end(times, &seen, result);
     gd_process_leave();
     return result;
 }
@@ -171,22 +174,29 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx, false)
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
 
-static void see(gd_CUfunction function, const gd_CUlaunchConfig *config, bool per_thread,
-                bool cooperative)
-{
-    const gd_seen_launch seen = {.function = function,
-                                 .config = config,
-                                 .per_thread = per_thread,
-                                 .cooperative = cooperative};
-
-    gd_streams_launch(&seen);
-}
-
 /* A launch without attributes is one with a configuration where it may get one. */
 static bool adds_attributes(void)
 {
     return gd_process_settings()->early >= GD_ATTACHED_EARLY_ON;
 }
+
+/* A launch that is made as it is, for the process that is attached. */
+#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, call)                                         \
+    do {                                                                                           \
+        const gd_seen_launch launch_ = {.function = function,                                      \
+                                        .config = &config,                                         \
+                                        .per_thread = is_per_thread,                               \
+                                        .cooperative = is_cooperative};                            \
+        if (!gd_process_enter())                                                                   \
+            return call;                                                                           \
+        const gd_time_pair times_ = gd_times_begin(&launch_);                                      \
+        const gd_CUresult result_ = call;                                                          \
+        if (result_ == GD_CUDA_SUCCESS)                                                            \
+            gd_streams_launch(&launch_);                                                           \
+        gd_times_end(times_, &launch_, result_);                                                   \
+        gd_process_leave();                                                                        \
+        return result_;                                                                            \
+    } while (0)
 
 #define GD_LAUNCH(symbol, configured, is_per_thread)                                               \
     gd_CUresult symbol(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,           \
@@ -198,14 +208,9 @@ static bool adds_attributes(void)
                                           block_z, shared, stream, NULL,    0};                    \
         if (adds_attributes() && gd_next_driver.configured)                                        \
             return configured(&config, function, parameters, extra);                               \
-        bool seen = gd_process_enter();                                                            \
-        gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
-                                     block_z, shared, stream, parameters, extra);                  \
-        if (seen && result == GD_CUDA_SUCCESS)                                                     \
-            see(function, &config, is_per_thread, false);                                          \
-        if (seen)                                                                                  \
-            gd_process_leave();                                                                    \
-        return result;                                                                             \
+        GD_SEE_LAUNCH(is_per_thread, false,                                                        \
+                      GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
+                              shared, stream, parameters, extra));                                 \
     }
 
 GD_LAUNCH(cuLaunchKernel, cuLaunchKernelEx, false)
@@ -219,14 +224,9 @@ GD_LAUNCH(cuLaunchKernel_ptsz, cuLaunchKernelEx_ptsz, true)
     {                                                                                              \
         const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
                                           block_z, shared, stream, NULL,    0};                    \
-        bool seen = gd_process_enter();                                                            \
-        gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
-                                     block_z, shared, stream, parameters);                         \
-        if (seen && result == GD_CUDA_SUCCESS)                                                     \
-            see(function, &config, is_per_thread, true);                                           \
-        if (seen)                                                                                  \
-            gd_process_leave();                                                                    \
-        return result;                                                                             \
+        GD_SEE_LAUNCH(is_per_thread, true,                                                         \
+                      GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
+                              shared, stream, parameters));                                        \
     }
 
 GD_LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, false)

@@ -23,6 +23,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/see.h \
 	%D%/streams.c %D%/streams.h \
 	%D%/text.c %D%/text.h \
+	%D%/times.c %D%/times.h \
 	%D%/watch.h
 libgriddep_attach_la_LIBADD = libgriddep-front.la
 # It stays loaded: a driver behind it does, and would be found by programs in its place.

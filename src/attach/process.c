@@ -12,6 +12,7 @@
 #include "attach/place.h"
 #include "attach/record.h"
 #include "attach/streams.h"
+#include "attach/times.h"
 #include "base/environment.h"
 
 static gd_attach_settings settings;
@@ -35,6 +36,7 @@ static void in_child(void)
     gd_streams_forget();
     gd_graphs_forget();
     gd_place_forget();
+    gd_times_forget();
     gd_record_forget();
     pthread_mutex_init(&lock, NULL);
 }
@@ -56,8 +58,10 @@ static uint32_t read_early(const char *value)
 __attribute__((constructor)) static void begin(void)
 {
     const char *record = gd_environment("GRIDDEP_ATTACH_RECORD");
+    const char *times = gd_environment("GRIDDEP_ATTACH_TIMES");
 
     settings.early = read_early(gd_environment("GRIDDEP_ATTACH_EARLY"));
+    settings.times = times && !strcmp(times, "on");
     settings.record = record ? strdup(record) : NULL;
     pthread_atfork(before_fork, behind_fork, in_child);
 }

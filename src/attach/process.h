@@ -10,6 +10,7 @@
 typedef struct gd_attach_settings {
     const char *record; /* the folder; NULL: nothing is recorded */
     uint32_t early;     /* GD_ATTACHED_EARLY_* */
+    bool times;         /* launches are timed */
 } gd_attach_settings;
 
 const gd_attach_settings *gd_process_settings(void);

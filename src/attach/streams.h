@@ -23,6 +23,12 @@ void gd_streams_launch(const gd_seen_launch *launch);
 /* Work of a kind, GD_ATTACHED_*, in a stream. */
 void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit);
 
+/* The handle of a stream, those of the default streams in place of NULL. */
+gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread);
+
+/* Whether some stream is captured. */
+bool gd_streams_have_capture(void);
+
 /* With the lock, as those that follow: the host has waited for all that was launched. */
 void gd_streams_synchronized(void);
 void gd_streams_end(gd_CUstream stream);

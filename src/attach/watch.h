@@ -37,6 +37,13 @@
 #define GD_WATCH_cuCtxSynchronize ~, OWN
 #define GD_WATCH_cuCtxSynchronize_v2 ~, OWN
 
+#define GD_WATCH_cuCtxDestroy ~, OWN
+#define GD_WATCH_cuCtxDestroy_v2 ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxRelease ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxRelease_v2 ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxReset ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxReset_v2 ~, OWN
+
 #define GD_WATCH_cuGraphInstantiate ~, OWN
 #define GD_WATCH_cuGraphInstantiate_v2 ~, OWN
 #define GD_WATCH_cuGraphInstantiateWithFlags ~, OWN

@@ -14,6 +14,8 @@ enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 1 };
 #define GD_ATTACHED_SUFFIX ".attached"
 #define GD_ATTACHED_IMAGE ".image"
 
+enum { GD_ATTACHED_SAMPLES = 256 }; /* most times of a kernel that are kept */
+
 #define GD_ATTACHED_NONE UINT32_MAX /* in place of a number of a module, kernel or place */
 
 /* Of each kind the records are numbered as they stand, from 0. */
@@ -29,6 +31,7 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_NODE,
     GD_ATTACHED_EDGE,
     GD_ATTACHED_MESSAGE,
+    GD_ATTACHED_TIMES,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -108,6 +111,15 @@ typedef struct gd_attached_kernel {
     gd_attached_counts counts;
     char name[];
 } gd_attached_kernel;
+
+/* Times of a kernel's launches, by events. */
+typedef struct gd_attached_times {
+    gd_attached_head head;
+    uint32_t kernel, kept;
+    uint64_t count, stride; /* how many there are, of which each stride-th is kept */
+    double total_us;
+    float us[GD_ATTACHED_SAMPLES];
+} gd_attached_times;
 
 /* What stood in a stream between two kernels: bits. */
 enum {

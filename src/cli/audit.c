@@ -12,6 +12,10 @@ static const char details[] =
     "launch.\n\n"
     "Code is read as PTX and as machine code, in fatbins too. "
     "'not known' is said of what cannot be read or followed.\n\n"
+    "With --times an event stands before each launch and one behind it, but in streams that are "
+    "captured: the table then has the total and the median time of each kernel, the largest total "
+    "first. The events cost time, the time between them is that of a kernel and about a "
+    "microsecond more, and kernels do not overlap. Kernels in graphs are not timed.\n\n"
     "The report goes to stderr, or to a file. The program's output is its own.\n\n"
     "exit codes:\n"
     "  0    no race was found (a program: its own exit code; 127 and 126 when it cannot be "
@@ -25,17 +29,21 @@ static const char details[] =
 static const char examples[] =
     "Which kernels of a program may start early, and which of them race:\n"
     "    griddep audit -- ./application\n"
+    "    griddep audit --times -- ./application\n"
     "    griddep audit --json --report audit.json -- ./application\n";
 
 int gd_command_audit(int argc, char **argv)
 {
     gd_attachedprogram request = {.audits = true};
-    const gd_option options[] = {GD_ATTACHEDPROGRAM_OPTIONS(&request), {0}};
+    const gd_option options[] = {
+        {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &request.attach.times, 0, 0},
+        GD_ATTACHEDPROGRAM_OPTIONS(&request),
+        {0}};
     const gd_usage usage = {
         .name = "audit",
         .summary = "Runs a program and tells which of its kernels may start early, and which "
                    "of them race.",
-        .synopsis = "[--report FILE] [--json] [--driver DRIVER] -- PROGRAM [ARGUMENT]...",
+        .synopsis = "[--times] [--report FILE] [--json] [--driver DRIVER] -- PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options};

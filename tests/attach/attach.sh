@@ -59,6 +59,26 @@ racy_file() {
 }
 path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
 lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
+# Each launch in a stream is timed, by events that do not show in what the program does.
+timed() {
+    runs 66 "audit --times" racy right tell && err "total us  median us" && grep -q "^waits .*  yes  *[1-9][0-9.]*  *[1-9][0-9.]*$" "$work/err" &&
+        out "counter 6" && err "a race [GD401]"
+}
+timed_json() {
+    for case in "contexts 4" "graph 0" "right 4" "threads 1600" "unload 3"; do
+        # shellcheck disable=SC2086 # words
+        set -- $case
+        "$griddep" audit --times --json --report "$work/report" -- "$program" "$1" tell >"$work/out" 2>&1
+        "$PYTHON3" -c '
+import json, sys
+document = json.load(open(sys.argv[1]))
+timed = sum(each["timed"] for each in document["kernels"])
+assert timed == int(sys.argv[2]), timed
+for each in document["kernels"]:
+    assert (each["median_us"] is None) == (each["timed"] == 0)
+    assert not each["timed"] or each["total_us"] > 0 and each["median_us"] <= each["total_us"]' "$work/report" "$2" || { echo "$case"; return 1; }
+    done
+}
 full() { runs 0 audit full && err "note: kernel waits may start early behind kernel waits, 1 time, and overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first [GD414]"; }
 between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
@@ -102,6 +122,8 @@ check "a path without a wait" path
 check "a wait, and no attribute" lost
 check "a memset between" between
 check "no room side by side" full
+check "times" timed
+[ -n "${PYTHON3-}" ] && check "times, JSON" timed_json
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
@@ -176,6 +198,11 @@ for actions in "right tell" "edges tell" "event tell" "library tell" "unload tel
     # shellcheck disable=SC2086 # words
     same 0 $actions >/dev/null && check "the same, on: $actions" same_on $actions
 done
+same_timed() { runs 0 "audit --times" "$@" && diff "$work/alone" "$work/out"; }
+for actions in "right tell" "graph-between tell" "plain-graph tell" "library tell" "unload tell" "threads tell" "error tell" "descriptors right tell"; do
+    # shellcheck disable=SC2086 # words
+    same 0 $actions >/dev/null && check "the same, timed: $actions" same_timed $actions
+done
 check "the same: exit" same 9 right exit
 
 # ---- off
@@ -231,7 +258,7 @@ check "on makes no race" on_is_safe
 
 usage() { "$griddep" "$@" >"$work/out" 2>"$work/err"; [ $? -eq 2 ]; }
 no_program() { usage audit && err "takes a program behind '--'" && usage off -- && err "there is no program behind '--'"; }
-help() { "$griddep" audit --help >"$work/out" && grep -q "usage: griddep audit .*-- PROGRAM" "$work/out" && "$griddep" off --help >/dev/null; }
+help() { "$griddep" audit --help >"$work/out" && grep -q "usage: griddep audit .*--$" "$work/out" && grep -q "^ *PROGRAM " "$work/out" && "$griddep" off --help >/dev/null; }
 no_driver() { usage audit --driver nowhere -- true && err "not 'nowhere'"; }
 # The emulated driver refuses such a program; another driver would not.
 misspelt() {

@@ -161,6 +161,8 @@ static int set_environment(const gd_attach *request, const char *folder)
     if (code == 0)
         code =
             gd_emulation_set("GRIDDEP_ATTACH_EARLY", request->early != NULL ? request->early : "");
+    if (code == 0)
+        code = gd_emulation_set("GRIDDEP_ATTACH_TIMES", request->times ? "on" : "");
     return code;
 }
 

@@ -7,6 +7,7 @@
 typedef struct gd_attach {
     const char *driver; /* NULL: as the environment says */
     const char *early;  /* "off", "on", "rewrite"; NULL: as the program says */
+    bool times;         /* launches are timed */
 } gd_attach;
 
 /* Runs a program. *ended is its exit code, and *set what it did, to free. Returns 0, or an exit

@@ -26,8 +26,8 @@ static const size_t least[GD_ATTACHED_KINDS] = {[GD_ATTACHED_END] = sizeof(gd_at
                                                 [GD_ATTACHED_GRAPH] = sizeof(gd_attached_graph),
                                                 [GD_ATTACHED_NODE] = sizeof(gd_attached_node),
                                                 [GD_ATTACHED_EDGE] = sizeof(gd_attached_edge),
-                                                [GD_ATTACHED_MESSAGE] =
-                                                    sizeof(gd_attached_message)};
+                                                [GD_ATTACHED_MESSAGE] = sizeof(gd_attached_message),
+                                                [GD_ATTACHED_TIMES] = sizeof(gd_attached_times)};
 
 const void *gd_attached_get(const gd_attached_file *file, gd_attached_kind kind, uint32_t number)
 {

@@ -2,10 +2,12 @@
  * own decision about early starts. */
 #include "cli/job/audit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/statistics.h"
 #include "griddep.h"
 #include "run/private.h"
 
@@ -25,6 +27,9 @@ typedef struct audited_kernel {
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
     gd_attached_shape shape;
+    uint64_t timed;       /* launches */
+    double total_us, *us; /* of all, and some of them; to free */
+    size_t us_count;
     const gd_attached_file *file;      /* of the first process that has it */
     uint32_t first_plain, first_early; /* places */
 } audited_kernel;
@@ -161,6 +166,22 @@ static void add_graphs(auditing *all, const gd_attached_file *file, const uint32
     }
 }
 
+static void add_times(auditing *all, const gd_attached_file *file, const uint32_t *places)
+{
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_TIMES]; i++) {
+        const gd_attached_times *times = gd_attached_get(file, GD_ATTACHED_TIMES, i);
+        if (times->kernel >= file->counts[GD_ATTACHED_KERNEL] || times->kept > GD_ATTACHED_SAMPLES)
+            continue;
+        audited_kernel *kernel = &all->kernels[places[times->kernel]];
+        kernel->timed += times->count;
+        kernel->total_us += times->total_us;
+        kernel->us = gd_heap_grow(kernel->us, kernel->us_count, kernel->us_count + times->kept,
+                                  sizeof(*kernel->us));
+        for (uint32_t j = 0; j < times->kept; j++)
+            kernel->us[kernel->us_count++] = (double)times->us[j];
+    }
+}
+
 static void add_file(auditing *all, const gd_attached_file *file)
 {
     uint32_t count = file->counts[GD_ATTACHED_KERNEL];
@@ -169,6 +190,7 @@ static void add_file(auditing *all, const gd_attached_file *file)
         places[i] = add_kernel(all, file, gd_attached_get(file, GD_ATTACHED_KERNEL, i));
     add_pairs(all, file, places);
     add_graphs(all, file, places);
+    add_times(all, file, places);
     free(places);
 }
 
@@ -381,6 +403,7 @@ static json_t *told(bool known, bool value)
     return known ? json_boolean(value) : json_null();
 }
 
+/* Sorts its times. */
 static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
 {
     uint32_t traits = kernel->code.traits;
@@ -405,12 +428,19 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
         {"begin_events", json_integer((json_int_t)sum->begin_events)},
         {"cooperative", json_integer((json_int_t)sum->cooperative)},
         {"changed", json_integer((json_int_t)sum->changed)},
+        {"timed", json_integer((json_int_t)kernel->timed)},
+        {"total_us", gd_output_real(kernel->timed > 0 ? kernel->total_us : (double)NAN)},
+        {"median_us", gd_output_real(gd_statistics_median(kernel->us, kernel->us_count))},
         {"place", place_of(all, kernel->file, place)});
 }
 
 static int compare_kernels(const void *a, const void *b)
 {
     const json_t *const *first = a, *const *second = b;
+    double p = json_number_value(json_object_get(*first, "total_us"));
+    double q = json_number_value(json_object_get(*second, "total_us"));
+    if (p != q)
+        return (p < q) - (p > q);
     json_int_t x = json_integer_value(json_object_get(*first, "launches"));
     json_int_t y = json_integer_value(json_object_get(*second, "launches"));
     return (x < y) - (x > y);
@@ -496,6 +526,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         free(all.kernels[i].module);
         free(all.kernels[i].plain);
+        free(all.kernels[i].us);
     }
     free(all.kernels);
     free(all.pairs);

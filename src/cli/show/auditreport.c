@@ -38,11 +38,29 @@ static const char *triggers_of(const json_t *kernel)
     return json_is_null(triggers) ? "not known" : json_is_true(triggers) ? "yes" : "no";
 }
 
+static bool is_timed(const json_t *kernels)
+{
+    for (size_t i = 0; i < json_array_size(kernels); i++)
+        if (number_of(json_array_get(kernels, i), "timed") > 0)
+            return true;
+    return false;
+}
+
+static void add_time(gd_columns *table, const json_t *kernel, const char *member)
+{
+    const json_t *us = json_object_get(kernel, member);
+    if (json_is_null(us))
+        gd_columns_add(table, "-");
+    else
+        gd_columns_add(table, "%.2f", json_number_value(us));
+}
+
 void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
 {
-    static const char *const titles[] = {"kernel", "module", "target", "launches",
-                                         "graphs", "early",  "waits",  "triggers"};
-    gd_columns table = {.column_count = sizeof(titles) / sizeof(titles[0]),
+    static const char *const titles[] = {"kernel", "module", "target",   "launches", "graphs",
+                                         "early",  "waits",  "triggers", "total us", "median us"};
+    bool timed = is_timed(kernels);
+    gd_columns table = {.column_count = sizeof(titles) / sizeof(titles[0]) - (timed ? 0 : 2),
                         .left = 0xc7,
                         .titled = true,
                         .stream = stream};
@@ -61,6 +79,10 @@ void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
         gd_columns_add(&table, "%lld", number_of(kernel, "early"));
         gd_columns_add(&table, "%s", waits_of(kernel));
         gd_columns_add(&table, "%s", triggers_of(kernel));
+        if (timed) {
+            add_time(&table, kernel, "total_us");
+            add_time(&table, kernel, "median_us");
+        }
     }
     gd_columns_print(&table);
     gd_columns_free(&table);
