@@ -92,6 +92,9 @@ complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l json -d 'write 
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -F
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l times -d 'time each launch, by events'
+complete -c griddep -n '__fish_seen_subcommand_from audit' -l record -r -F -d 'write launches as a chain file into a folder'
+complete -c griddep -n '__fish_seen_subcommand_from audit' -l first -r -F -d 'with --record: the first of them, from 0 (0)'
+complete -c griddep -n '__fish_seen_subcommand_from audit' -l launches -r -F -d 'with --record: how many at most (256)'
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l report -r -F -d 'write the report to a file'
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from audit' -l json -d 'write the report as one JSON document'

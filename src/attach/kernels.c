@@ -189,12 +189,19 @@ static gd_attached_shape read_shape(gd_CUfunction function, const gd_CUlaunchCon
         .most_shared = ask_device(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)};
 }
 
-static void record_kernel(gd_kernel *kernel, gd_CUfunction handle, const gd_CUlaunchConfig *config)
+static gd_CUfunction function_of(const gd_kernel *kernel, gd_CUfunction handle)
 {
     gd_CUfunction function = kernel->function;
 
     if (!function && GD_NEXT(cuKernelGetFunction, &function, (gd_CUkernel)handle))
         function = NULL;
+    return function;
+}
+
+static void record_kernel(gd_kernel *kernel, gd_CUfunction handle, const gd_CUlaunchConfig *config)
+{
+    const gd_CUfunction function = function_of(kernel, handle);
+
     kernel->record =
         gd_record_add(GD_ATTACHED_KERNEL, sizeof *kernel->record, kernel->name, &kernel->number);
     kernel->record->module = kernel->module->number;
@@ -292,6 +299,15 @@ gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, const gd_CUlaunchConfi
         record_kernel(found, handle, config);
     *number = found->number;
     return found->record;
+}
+
+gd_CUfunction gd_kernels_function(gd_CUfunction handle)
+{
+    const gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+
+    if (!found)
+        found = ask_driver(handle);
+    return found ? function_of(found, handle) : NULL;
 }
 
 uint32_t gd_kernels_traits(gd_CUfunction handle)

@@ -30,6 +30,9 @@ void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known);
 gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, const gd_CUlaunchConfig *config,
                                     uint32_t *number);
 
+/* The function that a launch runs; NULL: nobody knows it. */
+gd_CUfunction gd_kernels_function(gd_CUfunction handle);
+
 /* GRIDDEP_TRAIT_* of the kernel where its text is known, and launches are to be changed by it. */
 uint32_t gd_kernels_traits(gd_CUfunction handle);
 

@@ -4,6 +4,7 @@
 #include "attach/kernels.h"
 #include "attach/next.h"
 #include "attach/process.h"
+#include "attach/recording.h"
 #include "attach/streams.h"
 #include "attach/times.h"
 #include "griddep.h"
@@ -134,6 +135,26 @@ __attribute__((noinline)) static gd_CUresult launch_early(launch_function *next,
     return GD_CUDA_SUCCESS;
 }
 
+/* What stands around a launch. */
+typedef struct around {
+    gd_time_pair times;
+    gd_attached_launch *record;
+} around;
+
+static around begin_launch(const gd_seen_launch *seen, void **parameters, void **extra)
+{
+    return (around){.record = gd_recording_begin(seen, parameters, extra),
+                    .times = gd_times_begin(seen)};
+}
+
+static void end_launch(const around *begun, const gd_seen_launch *seen, gd_CUresult result)
+{
+    if (result == GD_CUDA_SUCCESS)
+        gd_streams_launch(seen);
+    gd_times_end(begun->times, seen, result);
+    gd_recording_end(begun->record, result);
+}
+
 static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchConfig *config,
                                      gd_CUfunction function, void **parameters, void **extra,
                                      bool per_thread)
@@ -144,7 +165,7 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         return next(config, function, parameters, extra);
     gd_seen_launch seen = {.function = function, .config = config, .per_thread = per_thread};
     read_attributes(config, &seen);
-    const gd_time_pair times = gd_times_begin(&seen);
+    const around begun = begin_launch(&seen, parameters, extra);
     gd_CUresult result;
     switch (gd_process_settings()->early) {
     case GD_ATTACHED_EARLY_AS_IS:
@@ -156,9 +177,7 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
     default:
         result = launch_early(next, config, function, parameters, extra, &seen);
     }
-    if (result == GD_CUDA_SUCCESS)
-        gd_streams_launch(&seen);
-    gd_times_end(times, &seen, result);
+    end_launch(&begun, &seen, result);
     gd_process_leave();
     return result;
 }
@@ -181,7 +200,7 @@ static bool adds_attributes(void)
 }
 
 /* A launch that is made as it is, for the process that is attached. */
-#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, call)                                         \
+#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, extra, call)                                  \
     do {                                                                                           \
         const gd_seen_launch launch_ = {.function = function,                                      \
                                         .config = &config,                                         \
@@ -189,11 +208,9 @@ static bool adds_attributes(void)
                                         .cooperative = is_cooperative};                            \
         if (!gd_process_enter())                                                                   \
             return call;                                                                           \
-        const gd_time_pair times_ = gd_times_begin(&launch_);                                      \
+        const around begun_ = begin_launch(&launch_, parameters, extra);                           \
         const gd_CUresult result_ = call;                                                          \
-        if (result_ == GD_CUDA_SUCCESS)                                                            \
-            gd_streams_launch(&launch_);                                                           \
-        gd_times_end(times_, &launch_, result_);                                                   \
+        end_launch(&begun_, &launch_, result_);                                                    \
         gd_process_leave();                                                                        \
         return result_;                                                                            \
     } while (0)
@@ -208,7 +225,7 @@ static bool adds_attributes(void)
                                           block_z, shared, stream, NULL,    0};                    \
         if (adds_attributes() && gd_next_driver.configured)                                        \
             return configured(&config, function, parameters, extra);                               \
-        GD_SEE_LAUNCH(is_per_thread, false,                                                        \
+        GD_SEE_LAUNCH(is_per_thread, false, extra,                                                 \
                       GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
                               shared, stream, parameters, extra));                                 \
     }
@@ -224,7 +241,7 @@ GD_LAUNCH(cuLaunchKernel_ptsz, cuLaunchKernelEx_ptsz, true)
     {                                                                                              \
         const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
                                           block_z, shared, stream, NULL,    0};                    \
-        GD_SEE_LAUNCH(is_per_thread, true,                                                         \
+        GD_SEE_LAUNCH(is_per_thread, true, NULL,                                                   \
                       GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
                               shared, stream, parameters));                                        \
     }

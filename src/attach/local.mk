@@ -20,6 +20,8 @@ libgriddep_attach_la_SOURCES = \
 	%D%/process.c %D%/process.h \
 	%D%/python.c %D%/python.h \
 	%D%/record.c %D%/record.h \
+	%D%/recordedgraph.c %D%/recordedgraph.h \
+	%D%/recording.c %D%/recording.h \
 	%D%/see.h \
 	%D%/streams.c %D%/streams.h \
 	%D%/text.c %D%/text.h \

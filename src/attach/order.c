@@ -1,4 +1,5 @@
-/* Calls that order streams, and that end them and contexts. */
+/* Calls that order streams, and that end them, memory and contexts. */
+#include "attach/recording.h"
 #include "attach/see.h"
 #include "attach/streams.h"
 #include "attach/times.h"
@@ -64,17 +65,35 @@ GD_BEGIN_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
 GD_END_CAPTURE(cuStreamEndCapture)
 GD_END_CAPTURE(cuStreamEndCapture_ptsz)
 
-/* Events of ours end with their context, or before. */
+/* Events of ours end with their context, or before; what memory held is asked for while it is
+ * there. */
 static bool begin_end(void)
+{
+    const gd_attach_settings *settings = gd_process_settings();
+    const bool seen = gd_process_enter();
+    int kept;
+
+    if (seen && (settings->times || settings->launches) && gd_process_lock(&kept)) {
+        gd_times_end_events();
+        gd_recording_finish();
+        gd_process_unlock(kept);
+    }
+    return seen;
+}
+
+gd_CUresult cuMemFree_v2(gd_CUdeviceptr address)
 {
     const bool seen = gd_process_enter();
     int kept;
 
-    if (seen && gd_process_settings()->times && gd_process_lock(&kept)) {
-        gd_times_end_events();
+    if (seen && gd_process_settings()->launches && gd_process_lock(&kept)) {
+        gd_recording_free(address);
         gd_process_unlock(kept);
     }
-    return seen;
+    const gd_CUresult result = GD_NEXT(cuMemFree_v2, address);
+    if (seen)
+        gd_process_leave();
+    return result;
 }
 
 #define GD_END_CONTEXT(symbol, type)                                                               \

@@ -151,6 +151,11 @@ static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool
         *place = gd_place_record();
 }
 
+bool gd_streams_is_captured(const gd_seen_launch *launch)
+{
+    return is_captured(gd_streams_name(launch->config->hStream, launch->per_thread));
+}
+
 void gd_streams_launch(const gd_seen_launch *launch)
 {
     const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);

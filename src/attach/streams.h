@@ -17,6 +17,9 @@ typedef struct gd_seen_launch {
     bool changed;
 } gd_seen_launch;
 
+/* Whether it goes into a graph. */
+bool gd_streams_is_captured(const gd_seen_launch *launch);
+
 /* Takes the lock, as the next one does. */
 void gd_streams_launch(const gd_seen_launch *launch);
 

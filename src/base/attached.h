@@ -32,6 +32,9 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_EDGE,
     GD_ATTACHED_MESSAGE,
     GD_ATTACHED_TIMES,
+    GD_ATTACHED_ALLOCATION,
+    GD_ATTACHED_DATA,
+    GD_ATTACHED_LAUNCH,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -166,6 +169,41 @@ typedef struct gd_attached_edge {
     uint32_t type, port; /* of CUgraphEdgeData; 0 where the driver does not tell */
     uint64_t count;
 } gd_attached_edge;
+
+/* Memory that a launch was given an address of. */
+typedef struct gd_attached_allocation {
+    gd_attached_head head;
+    uint64_t address, bytes;
+} gd_attached_allocation;
+
+/* What an allocation held. */
+typedef struct gd_attached_data {
+    gd_attached_head head;
+    uint32_t allocation;
+    uint32_t launch;   /* before this one; expected: behind the one before it */
+    uint32_t expected; /* 1: launches alone have written to it since it was kept before */
+    int32_t value;     /* of all bytes; -1: they are in the file */
+    char path[];       /* as a module's */
+} gd_attached_data;
+
+typedef struct gd_attached_argument {
+    uint32_t bytes;
+    uint32_t allocation; /* that it is an address in; NONE */
+    uint64_t offset;     /* there; else of the value, behind all arguments */
+} gd_attached_argument;
+
+/* A launch that is to be run again. Behind the arguments stand the values of all, each at a
+ * multiple of 8 bytes. */
+typedef struct gd_attached_launch {
+    gd_attached_head head;
+    uint32_t kernel;
+    uint32_t taken; /* 1: by the driver */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t shared;
+    uint32_t early, cooperative;
+    uint32_t argument_count, reserved;
+    gd_attached_argument arguments[];
+} gd_attached_launch;
 
 /* A warning for the user. */
 typedef struct gd_attached_message {

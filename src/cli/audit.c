@@ -3,6 +3,8 @@
 #include "cli/io/options.h"
 #include "cli/job/attachedprogram.h"
 
+enum { LAUNCHES = 256 };
+
 static const char details[] =
     "The program runs as it is, with a library in front of its CUDA driver that hands each call on "
     "and notes launches. When it has ended, a table tells of each kernel how often it was "
@@ -17,6 +19,14 @@ static const char details[] =
     "first. The events cost time, the time between them is that of a kernel and about a "
     "microsecond more, and kernels do not overlap. Kernels in graphs are not timed.\n\n"
     "The report goes to stderr, or to a file. The program's output is its own.\n\n"
+    "With --record the launches are also written as a chain file, chain.yaml, into a folder, with "
+    "their modules, their arguments, and the memory that these point into as it was when a launch "
+    "was first given it; what the program left there is expected. 'griddep run', 'check', 'trace', "
+    "'explain', 'graph', 'tune' and 'sanitize' take it: a bug report that needs no program. "
+    "Launches stand in one lane, in the order in which the program made them; those of graphs are "
+    "there one by one. The program waits for its launches while memory is read. At most 1 GiB is "
+    "kept; what is beyond is zero. Cooperative launches, parameters that are structs, and graphs "
+    "with copies cannot be said in a chain file.\n\n"
     "exit codes:\n"
     "  0    no race was found (a program: its own exit code; 127 and 126 when it cannot be "
     "started)\n"
@@ -30,20 +40,29 @@ static const char examples[] =
     "Which kernels of a program may start early, and which of them race:\n"
     "    griddep audit -- ./application\n"
     "    griddep audit --times -- ./application\n"
+    "    griddep audit --record launches -- ./application\n"
+    "    griddep run launches/chain.yaml\n"
     "    griddep audit --json --report audit.json -- ./application\n";
 
 int gd_command_audit(int argc, char **argv)
 {
-    gd_attachedprogram request = {.audits = true};
+    gd_attachedprogram request = {.audits = true, .attach.launches = LAUNCHES};
     const gd_option options[] = {
         {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &request.attach.times, 0, 0},
+        {GD_OPTION_FOLDER, "record", "FOLDER", "write launches as a chain file into a folder",
+         (void *)&request.record, 0, 0},
+        {GD_OPTION_COUNT, "first", "N", "with --record: the first of them, from 0 (0)",
+         &request.attach.first, 0, UINT32_MAX},
+        {GD_OPTION_COUNT, "launches", "N", "with --record: how many at most (256)",
+         &request.attach.launches, 1, 16384},
         GD_ATTACHEDPROGRAM_OPTIONS(&request),
         {0}};
     const gd_usage usage = {
         .name = "audit",
         .summary = "Runs a program and tells which of its kernels may start early, and which "
                    "of them race.",
-        .synopsis = "[--times] [--report FILE] [--json] [--driver DRIVER] -- PROGRAM [ARGUMENT]...",
+        .synopsis = "[--times] [--record FOLDER] [--report FILE] [--json] [--driver DRIVER] -- "
+                    "PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options};

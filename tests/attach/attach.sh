@@ -186,6 +186,60 @@ else
     check "a Python program" python
 fi
 
+# ---- what was launched, as a chain file
+
+# records CODE LAUNCHES ACTION...: the chain has so many launches, and run again it leaves what the program left, in each mode.
+records() {
+    expected=$1 launches=$2
+    shift 2
+    rm -rf "$work/chain"
+    runs "$expected" "audit --record $work/chain --report $work/report" "$@" || return 1
+    [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq "$launches" ] || { cat "$work/chain/chain.yaml"; return 1; }
+    "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    grep -q "is as expected (file): every bit equal" "$work/again"
+}
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 between tell" "0 3 unload tell" "0 256 threads tell" "0 2 event tell" \
+    "66 2 contexts tell" "66 4 fork right tell"; do
+    # shellcheck disable=SC2086 # words
+    check "recorded: $case" records $case
+done
+# A part of them; the rest of the program goes on.
+recorded_part() {
+    rm -rf "$work/chain"
+    runs 0 "audit --record $work/chain --first 1 --launches 2" right tell && out "counter 4" &&
+        [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq 2 ] && grep -q "constant: \|file: buffer_0.bin" "$work/chain/chain.yaml" &&
+        "$griddep" run "$work/chain/chain.yaml" --repeat 0 --mode serial >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again"
+}
+# What was wrong in the program is wrong in the chain.
+recorded_race() {
+    rm -rf "$work/chain"
+    runs 66 "audit --record $work/chain" racy tell
+    "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager >"$work/again" 2>&1
+    [ $? -eq 66 ] && ! "$griddep" check "$work/chain/chain.yaml" >"$work/again" 2>&1
+}
+# Of a kernel of the shelf the elements are those that its head comment tells; what the host writes before the second launch is a copy.
+recorded_shelf() {
+    rm -rf "$work/chain"
+    sed 's/1048576/4096/; s/grid: \[1024\]/grid: [4]/' "$srcdir/examples/vector_add.yaml" >"$work/small.yaml"
+    "$griddep" audit --record "$work/chain" -- "$griddep" run "$work/small.yaml" --repeat 0 --mode pdl --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" && "$griddep" check "$work/chain/chain.yaml" >/dev/null
+}
+unsaid() {
+    rm -rf "$work/chain"
+    runs "$@" && [ ! -e "$work/chain" ]
+}
+recorded_other() {
+    unsaid 4 "audit --record $work/chain" graph-between tell && out "counter 1" && err "the recording ends before launch 0: it is by a graph that has nodes of other kinds too" && err "no chain was written" &&
+        unsaid 65 "audit --record $work/chain" fork-idle
+}
+# Nothing is expected of a program that did not end in order.
+recorded_crash() { ! records 139 4 right tell crash && grep -q "^graph-pdl  equal" "$work/again" && ! grep -q "^expect:" "$work/chain/chain.yaml"; }
+check "recorded: a crash" recorded_crash
+check "recorded: a part" recorded_part
+check "recorded: a race" recorded_race
+check "recorded: a kernel of the shelf" recorded_shelf
+check "recorded: what a chain file cannot say" recorded_other
+
 # ---- a program does the same, errors included
 
 for actions in "right tell" "racy tell" "edges tell" "graph-between tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
@@ -258,7 +312,7 @@ check "on makes no race" on_is_safe
 
 usage() { "$griddep" "$@" >"$work/out" 2>"$work/err"; [ $? -eq 2 ]; }
 no_program() { usage audit && err "takes a program behind '--'" && usage off -- && err "there is no program behind '--'"; }
-help() { "$griddep" audit --help >"$work/out" && grep -q "usage: griddep audit .*--$" "$work/out" && grep -q "^ *PROGRAM " "$work/out" && "$griddep" off --help >/dev/null; }
+help() { "$griddep" audit --help >"$work/out" && tr -s " \n" " " <"$work/out" | grep -q "usage: griddep audit .* -- PROGRAM" && "$griddep" off --help >/dev/null; }
 no_driver() { usage audit --driver nowhere -- true && err "not 'nowhere'"; }
 # The emulated driver refuses such a program; another driver would not.
 misspelt() {

@@ -163,6 +163,14 @@ static int set_environment(const gd_attach *request, const char *folder)
             gd_emulation_set("GRIDDEP_ATTACH_EARLY", request->early != NULL ? request->early : "");
     if (code == 0)
         code = gd_emulation_set("GRIDDEP_ATTACH_TIMES", request->times ? "on" : "");
+    if (code == 0 && request->launches > 0) {
+        char *range = gd_heap_format("%llu:%llu", (unsigned long long)request->first,
+                                     (unsigned long long)request->launches);
+        code = gd_emulation_set("GRIDDEP_ATTACH_LAUNCHES", range);
+        free(range);
+    } else if (code == 0) {
+        code = gd_emulation_set("GRIDDEP_ATTACH_LAUNCHES", "");
+    }
     return code;
 }
 

@@ -53,7 +53,7 @@ static bool find_in_text(const griddep_ptx *ptx, const griddep_image_part *part,
          i++) {
         if (strcmp(entry.name, kernel) != 0)
             continue;
-        *code = (gd_kernel_code){.source = "PTX", .traits = entry.traits};
+        *code = (gd_kernel_code){.source = "PTX", .traits = entry.traits, .ptx = ptx, .entry = i};
         name_target(code, part);
         if (griddep_ptx_get_info(ptx, &info, NULL) == GRIDDEP_OK)
             snprintf(code->target, sizeof(code->target), "%s", info.target);

@@ -4,12 +4,16 @@
 
 #include <stdint.h>
 
+#include "griddep.h"
+
 #include "cli/job/attached.h"
 
 typedef struct gd_kernel_code {
-    const char *source; /* "PTX", "machine code"; NULL: not known. Static */
-    uint32_t traits;    /* GRIDDEP_TRAIT_* */
-    char target[24];    /* that the code is for: "sm_90a"; "" */
+    const char *source;     /* "PTX", "machine code"; NULL: not known. Static */
+    uint32_t traits;        /* GRIDDEP_TRAIT_* */
+    char target[24];        /* that the code is for: "sm_90a"; "" */
+    const griddep_ptx *ptx; /* where it is PTX, with the entry's number; the image's */
+    uint32_t entry;
 } gd_kernel_code;
 
 /* The code of a kernel in an image: that of a fatbin which a driver takes for machine code of so
