@@ -235,10 +235,45 @@ recorded_other() {
 # Nothing is expected of a program that did not end in order.
 recorded_crash() { ! records 139 4 right tell crash && grep -q "^graph-pdl  equal" "$work/again" && ! grep -q "^expect:" "$work/chain/chain.yaml"; }
 check "recorded: a crash" recorded_crash
+# The PTX of a fatbin is what is written.
+recorded_fatbin() {
+    FATBIN=$srcdir/tests/golden/image/kernels.zstd.fatbin
+    export FATBIN
+    records 66 3 fatbin tell && [ -f "$work/chain/module_1.ptx" ]
+}
+check "recorded: a fatbin" recorded_fatbin
 check "recorded: a part" recorded_part
 check "recorded: a race" recorded_race
 check "recorded: a kernel of the shelf" recorded_shelf
 check "recorded: what a chain file cannot say" recorded_other
+
+# ---- subcommands that take a chain, of what a program launched
+
+# of SUBCOMMAND OPTION... -- ACTION...: stdout is the subcommand's, the program's goes to stderr.
+of() {
+    "$griddep" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    cat "$work/out" "$work/err"
+    [ "$code" -eq 0 ] && [ -z "$(ls -A "$TMPDIR")" ]
+}
+traced() {
+    of trace --launches 3 --svg "$work/picture.svg" --perfetto "$work/trace.json" -- "$program" right tell && err "counter 4" &&
+        grep -q "^chain program, mode pdl: 3 launches" "$work/out" && grep -q "^results: as the plain serial run leaves them" "$work/out" &&
+        grep -q "<svg" "$work/picture.svg" && grep -q traceEvents "$work/trace.json"
+}
+traced_graph() { of trace --mode graph-pdl -- "$program" graph tell && grep -q "mode graph-pdl: 6 launches" "$work/out" && err "programmatic edges 1"; }
+explained() { of explain -- "$program" right lost && grep -q "^launch 1: waits behind waits" "$work/out" && grep -q "says off" "$work/out"; }
+graphed() { of graph -- "$program" racy tell && grep -q "programmatic  races: forced by the caller" "$work/out" && err "counter 2"; }
+ends_badly() { of trace -- "$program" right crash && err "the program ended with exit code 139" && grep -q "4 launches" "$work/out"; }
+launches_nothing() { "$griddep" explain -- true >"$work/out" 2>"$work/err"; [ $? -eq 4 ] && err "no launch was seen to be recorded" && [ -z "$(ls -A "$TMPDIR")" ]; }
+both() { for command in trace explain graph; do "$griddep" $command "$srcdir/examples/vector_add.yaml" -- true >"$work/out" 2>"$work/err"; [ $? -eq 2 ] || { echo "$command"; return 1; }; done; }
+check "trace" traced
+check "trace, of a graph" traced_graph
+check "explain" explained
+check "graph" graphed
+check "trace, of a program that crashes" ends_badly
+check "explain, of a program that launches nothing" launches_nothing
+check "a chain and a program" both
 
 # ---- a program does the same, errors included
 

@@ -20,6 +20,10 @@ typedef struct gd_kernel_code {
  * many (90 for sm_90; 0: not known), as it says of the function that it made. */
 gd_kernel_code gd_attachedcode_find(gd_attached_image *image, const char *kernel, uint32_t binary);
 
+/* Likewise the PTX that such a driver could take, whether it has machine code or not. */
+gd_kernel_code gd_attachedcode_find_text(gd_attached_image *image, const char *kernel,
+                                         uint32_t binary);
+
 /* Frees what was looked into. */
 void gd_attachedcode_end(gd_attached_image *image);
 

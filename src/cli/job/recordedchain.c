@@ -68,28 +68,43 @@ static const char *kind_of(const gd_attached_image *image)
     return memcmp(&magic, ELFMAG, SELFMAG) == 0 ? "cubin" : "ptx";
 }
 
-/* A module's name in the chain file; it is added by its first kernel. To free. */
-static int find_module(recorded *into, const gd_attached_kernel *kernel, char **name)
+static int stage_text(const recorded *into, const char *name, const griddep_ptx *ptx)
+{
+    uint64_t bytes = 0;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_ptx_print(ptx, NULL, 0, &bytes, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    char *text = gd_heap_take(bytes + 1, 1);
+    griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL);
+    int code = stage(into, name, text, bytes);
+    free(text);
+    return code;
+}
+
+/* A module's name in the chain file, to free; it is added by its first kernel. PTX goes before
+ * machine code: it can be checked, and stamped. */
+static int find_module(recorded *into, const gd_attached_kernel *kernel, const griddep_ptx *ptx,
+                       char **name)
 {
     gd_chainfile *chain = into->chain;
+    const gd_attached_image *image = &into->file->images[kernel->module];
     *name = gd_heap_format("module_%u", (unsigned)kernel->module);
     for (uint32_t i = 0; i < chain->modules_count; i++)
         if (strcmp(chain->modules[i].name, *name) == 0)
             return 0;
-    const gd_attached_image *image = gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module)
-                                         ? &into->file->images[kernel->module]
-                                         : NULL;
-    if (image == NULL || image->bytes == 0)
+    if (image->bytes == 0)
         return gd_message_error(GD_EXIT_REFUSED,
                                 "no chain was written: the code of kernel %s is not known",
                                 kernel->name);
+    char *file = gd_heap_format("%s.%s", *name, ptx != NULL ? "ptx" : kind_of(image));
     uint32_t count = chain->modules_count++;
     chain->modules = gd_heap_grow(chain->modules, count, count + 1, sizeof(*chain->modules));
-    chain->modules[count] = (gd_chainfile_module){
-        .name = gd_heap_string(*name), .file = gd_heap_format("%s.%s", *name, kind_of(image))};
-    bool is_text = strcmp(kind_of(image), "ptx") == 0;
-    return stage(into, chain->modules[count].file, image->data,
-                 is_text ? strlen(image->data) : image->bytes);
+    chain->modules[count] = (gd_chainfile_module){.name = gd_heap_string(*name), .file = file};
+    if (ptx != NULL)
+        return stage_text(into, file, ptx);
+    bool is_text = strcmp(kind_of(image), "ptx") == 0; /* that cannot be read */
+    return stage(into, file, image->data, is_text ? strlen(image->data) : image->bytes);
 }
 
 /* ---- buffers ---- */
@@ -296,7 +311,8 @@ static int fill_launch(recorded *into, const gd_attached_launch *from)
     const gd_attached_kernel *kernel =
         gd_attached_get(into->file, GD_ATTACHED_KERNEL, from->kernel);
     uint64_t arguments = (from->head.bytes - sizeof(*from)) / sizeof(*from->arguments);
-    if (kernel == NULL || from->argument_count > arguments)
+    if (kernel == NULL || from->argument_count > arguments ||
+        gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
     if (from->cooperative != 0)
         return gd_message_error(GD_EXIT_REFUSED,
@@ -313,11 +329,9 @@ static int fill_launch(recorded *into, const gd_attached_launch *from)
         set_shape(&launch->cluster, &launch->cluster_count, from->cluster);
     launch->arguments = gd_heap_take(from->argument_count, sizeof(*launch->arguments));
     launch->arguments_count = from->argument_count;
-    int code = find_module(into, kernel, &launch->module);
-    if (code != 0)
-        return code;
-    gd_kernel_code found =
-        gd_attachedcode_find(&into->file->images[kernel->module], kernel->name, kernel->binary);
+    gd_kernel_code found = gd_attachedcode_find_text(&into->file->images[kernel->module],
+                                                     kernel->name, kernel->binary);
+    int code = find_module(into, kernel, found.ptx, &launch->module);
     for (uint32_t i = 0; i < from->argument_count && code == 0; i++)
         code = set_argument(into, from, kernel, &found, i, &launch->arguments[i]);
     return code;
