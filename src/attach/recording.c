@@ -27,8 +27,8 @@ typedef struct allocation {
 static struct {
     allocation *list;
     uint32_t count;
-    uint64_t kept, seen; /* bytes; launches, those that are passed over too */
-    uint32_t recorded;
+    uint64_t kept, seen;     /* bytes; launches, those that are passed over too */
+    uint32_t recorded, open; /* open: that the driver has not answered yet */
     bool over, at_exit;
 } recording;
 
@@ -252,7 +252,7 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
     const gd_attach_settings *settings = gd_process_settings();
     uint32_t kernel = GD_ATTACHED_NONE;
 
-    if (recording.over)
+    if (recording.over || recording.recorded >= settings->launches)
         return NULL;
     if (recording.seen < settings->first_launch) {
         recording.seen++;
@@ -277,6 +277,7 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
     fill_shape(record, launch);
     fill_arguments(record, list, parameters, packed);
     recording.recorded++;
+    recording.open++;
     recording.seen++;
     return record;
 }
@@ -334,7 +335,7 @@ void gd_recording_end(gd_attached_launch *record, gd_CUresult result)
         return;
     record->taken = result == GD_CUDA_SUCCESS;
     gd_record_commit(record, GD_ATTACHED_LAUNCH);
-    if (recording.recorded == gd_process_settings()->launches)
+    if (!--recording.open && recording.recorded >= gd_process_settings()->launches)
         gd_recording_finish();
     gd_process_unlock(kept);
 }
