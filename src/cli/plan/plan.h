@@ -76,6 +76,8 @@ enum { GD_GRID_ANY = 0, GD_GRID_MULTIPROCESSORS = -1 };
 /* What stands in gd_plan_launch.carveouts beside percents and GRIDDEP_CARVEOUT_DEFAULT. */
 enum { GD_CARVEOUT_ANY = -2 };
 
+enum { GD_PLAN_SHAPES = 4 };
+
 /* A launch of a kernel, a copy or a fill. A copy's arguments are its target and its source, a
  * fill's its target. */
 typedef struct gd_plan_launch {
@@ -102,7 +104,7 @@ typedef struct gd_plan_launch {
     const gd_reference *reference; /* or NULL */
     gd_plan_argument *arguments;
     uint32_t argument_count;
-    gd_place place;
+    gd_place place, shape_places[GD_PLAN_SHAPES]; /* grid, block, cluster, shared */
 } gd_plan_launch;
 
 typedef enum gd_expected {

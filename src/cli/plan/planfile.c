@@ -657,7 +657,10 @@ static int read_cluster_scheduling(const gd_yaml_node *node, const char *text,
 
 static int read_shapes(const gd_chainfile_launch *source, gd_plan_launch *launch)
 {
+    static const char *const fields[GD_PLAN_SHAPES] = {"grid", "block", "cluster", "shared"};
     uint64_t shared = 0;
+    for (uint32_t i = 0; i < GD_PLAN_SHAPES; i++)
+        launch->shape_places[i] = gd_yaml_place(source->node, fields[i]);
     int code = read_shape(source->node, "grid", source->grid, source->grid_count, launch->grid,
                           &launch->grid_is_multiprocessors);
     if (code == 0)
@@ -1058,11 +1061,23 @@ bool gd_planfile_is(const char *path)
     return gd_hostfile_has_ending(path, ".yaml") || gd_hostfile_has_ending(path, ".yml");
 }
 
+/* Without a name of its own a chain is called as its file, "decode" of "chains/decode.yaml". */
+static int read_name(const gd_chainfile *chainfile, gd_plan *plan)
+{
+    const char *path = chainfile->node->place.file, *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
+    const size_t length = gd_planfile_is(file) ? (size_t)(strrchr(file, '.') - file) : strlen(file);
+    if (chainfile->name != NULL && chainfile->name[0] == '\0')
+        return gd_message_error_at(gd_yaml_place(chainfile->node, "name"), "name is empty");
+    plan->name = chainfile->name != NULL ? gd_heap_string(chainfile->name)
+                                         : gd_heap_format("%.*s", (int)length, file);
+    return 0;
+}
+
 int gd_planfile_read(const gd_chainfile *chainfile, gd_plan *plan)
 {
-    int code = 0;
-    plan->name = gd_heap_string(chainfile->name);
-    if (chainfile->bytes != NULL)
+    int code = read_name(chainfile, plan);
+    if (code == 0 && chainfile->bytes != NULL)
         code = read_whole(chainfile->node, "bytes", chainfile->bytes, 1, UINT64_MAX / 16,
                           &plan->step_bytes);
     for (uint32_t i = 0; i < chainfile->modules_count && code == 0; i++)

@@ -154,6 +154,25 @@ static int check_buffer(const gd_plan *plan, const gd_plan_launch *launch, uint3
         (unsigned long long)argument->offset, (unsigned long long)bytes);
 }
 
+/* Where a launch stands that is beyond a limit: the field without which it is not, else the
+ * launch. */
+static gd_place find_limit(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
+                           const griddep_launch_config *config, const griddep_argument *arguments)
+{
+    for (uint32_t i = 0; i < GD_PLAN_SHAPES; i++) {
+        griddep_launch_config other = *config;
+        uint32_t *const shapes[] = {other.grid, other.block, other.cluster};
+        for (uint32_t k = 0; i < 3 && k < 3; k++)
+            shapes[i][k] = i < 2;
+        if (i == 3)
+            other.shared_bytes = 0;
+        if (griddep_ptx_check_launch(ptx, entry, &other, arguments, launch->argument_count, NULL) !=
+            GRIDDEP_ERROR_LIMIT)
+            return launch->shape_places[i];
+    }
+    return launch->place;
+}
+
 int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
                         uint32_t entry, const griddep_launch_config *config,
                         const griddep_argument *arguments)
@@ -161,9 +180,13 @@ int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const
     int code = 0;
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error) !=
-        GRIDDEP_OK)
-        return gd_message_library_at(launch->place, &error, NULL);
+    const int32_t checked =
+        griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error);
+    if (checked != GRIDDEP_OK)
+        return gd_message_library_at(checked == GRIDDEP_ERROR_LIMIT
+                                         ? find_limit(launch, ptx, entry, config, arguments)
+                                         : launch->place,
+                                     &error, NULL);
     for (uint32_t i = 0; i < launch->argument_count && code == 0; i++) {
         uint64_t touched = 0;
         if (!launch->arguments[i].is_buffer)
@@ -206,7 +229,10 @@ static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, ui
     config.grid[0] = config.cluster[0] > 0 ? config.cluster[0] : 1;
     int32_t status =
         griddep_ptx_check_launch(ptx, entry, &config, arguments, launch->argument_count, &error);
-    return status == GRIDDEP_ERROR_LIMIT ? gd_message_library_at(launch->place, &error, NULL) : 0;
+    return status == GRIDDEP_ERROR_LIMIT
+               ? gd_message_library_at(find_limit(launch, ptx, entry, &config, arguments), &error,
+                                       NULL)
+               : 0;
 }
 
 int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
