@@ -54,6 +54,7 @@ enum {
     GRIDDEP_PDL_FORCE = 3,
     GRIDDEP_RUNTIME_DEVICE = 1,
     GRIDDEP_RUNTIME_RESET = 2,
+    GRIDDEP_RUNTIME_REST = 4,
     GRIDDEP_FEATURE_PDL = 1,
     GRIDDEP_FEATURE_GRAPH = 2,
     GRIDDEP_FEATURE_GRAPH_EDGES = 4,
@@ -62,6 +63,7 @@ enum {
     GRIDDEP_FEATURE_PARAMETER_INFO = 32,
     GRIDDEP_FEATURE_CLUSTER = 64,
     GRIDDEP_FEATURE_CONDITIONAL = 128,
+    GRIDDEP_FEATURE_PARTS = 256,
     GRIDDEP_STREAM_BLOCKING = 1,
     GRIDDEP_CAPTURE_GLOBAL = 0,
     GRIDDEP_CAPTURE_THREAD_LOCAL = 1,
@@ -110,6 +112,7 @@ enum {
     GRIDDEP_MODULE_DEBUG = 2,
     GRIDDEP_MODULE_VERBOSE = 4,
     GRIDDEP_MODULE_PTX = 8,
+    GRIDDEP_MODULE_LIBRARY = 16,
     GRIDDEP_OPTIMIZATION_DEFAULT = 0,
     GRIDDEP_OPTIMIZATION_NONE = -1,
     GRIDDEP_IMAGE_PTX = 1,
@@ -293,7 +296,7 @@ typedef struct griddep_error {
 typedef struct griddep_runtime_options {
     uint32_t size; uint32_t flags; const char *driver; void *context; int32_t device; int32_t pdl;
     const char *store_directory; const char *nvrtc; griddep_log_function log; void *log_user; int32_t log_level;
-    uint32_t reserved;
+    uint32_t reserved; uint32_t multiprocessors; uint32_t part;
 } griddep_runtime_options;
 typedef struct griddep_runtime_info {
     uint32_t size; uint32_t features; const char *driver; const char *device_name; const char *store_directory;
@@ -582,10 +585,12 @@ int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_
 int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_share(griddep_module *module, griddep_runtime *runtime, griddep_module **shared, griddep_error *error);
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 void griddep_module_unload(griddep_module *module);
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes, griddep_error *error);
+int32_t griddep_module_get_managed(griddep_module *module, const char *name, void **memory, uint64_t *bytes, griddep_error *error);
 int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);

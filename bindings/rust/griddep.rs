@@ -92,6 +92,7 @@ pub const PDL_OFF: i32 = 2;
 pub const PDL_FORCE: i32 = 3;
 pub const RUNTIME_DEVICE: i32 = 1;
 pub const RUNTIME_RESET: i32 = 2;
+pub const RUNTIME_REST: i32 = 4;
 pub const FEATURE_PDL: i32 = 1;
 pub const FEATURE_GRAPH: i32 = 2;
 pub const FEATURE_GRAPH_EDGES: i32 = 4;
@@ -100,6 +101,7 @@ pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
 pub const FEATURE_PARAMETER_INFO: i32 = 32;
 pub const FEATURE_CLUSTER: i32 = 64;
 pub const FEATURE_CONDITIONAL: i32 = 128;
+pub const FEATURE_PARTS: i32 = 256;
 pub const STREAM_BLOCKING: i32 = 1;
 pub const CAPTURE_GLOBAL: i32 = 0;
 pub const CAPTURE_THREAD_LOCAL: i32 = 1;
@@ -148,6 +150,7 @@ pub const MODULE_LINE_INFO: i32 = 1;
 pub const MODULE_DEBUG: i32 = 2;
 pub const MODULE_VERBOSE: i32 = 4;
 pub const MODULE_PTX: i32 = 8;
+pub const MODULE_LIBRARY: i32 = 16;
 pub const OPTIMIZATION_DEFAULT: i32 = 0;
 pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;
@@ -352,6 +355,8 @@ pub struct RuntimeOptions {
     pub log_user: *mut c_void,
     pub log_level: i32,
     pub reserved: u32,
+    pub multiprocessors: u32,
+    pub part: u32,
 }
 
 #[repr(C)]
@@ -1139,10 +1144,12 @@ functions! {
     fn module_load_file(runtime: *mut Runtime, path: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_compile(runtime: *mut Runtime, source: *const c_char, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_link(runtime: *mut Runtime, inputs: *const LinkInput, count: u32, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
+    fn module_share(module: *mut Module, runtime: *mut Runtime, shared: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_shelf(runtime: *mut Runtime, name: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_unload(module: *mut Module);
     fn module_get_info(module: *mut Module, info: *mut ModuleInfo, error: *mut Error) -> i32;
     fn module_get_global(module: *mut Module, name: *const c_char, address: *mut u64, bytes: *mut u64, error: *mut Error) -> i32;
+    fn module_get_managed(module: *mut Module, name: *const c_char, memory: *mut *mut c_void, bytes: *mut u64, error: *mut Error) -> i32;
     fn module_find_kernel(module: *mut Module, name: *const c_char, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn module_get_kernel(module: *mut Module, index: u32, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;

@@ -163,7 +163,8 @@ START_TEST(runtime_tells_the_device)
     const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES |
                          GRIDDEP_FEATURE_PROGRAMMATIC_EVENT |
                          GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT | GRIDDEP_FEATURE_PARAMETER_INFO |
-                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL;
+                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL |
+                         GRIDDEP_FEATURE_PARTS;
     ck_assert_uint_eq(info.features, all);
 }
 END_TEST
@@ -726,7 +727,7 @@ START_TEST(module_hands_its_options_to_the_driver)
         ck_says("it may be -1 to 4");
     }
     const griddep_module_options unknown = {.size = sizeof unknown,
-                                            .flags = 2 * GRIDDEP_MODULE_PTX};
+                                            .flags = 2 * GRIDDEP_MODULE_LIBRARY};
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &unknown, &module, &error),
               GRIDDEP_ERROR_STRUCT);
 }

@@ -15,7 +15,10 @@
 #include "run/module/image.h"
 #include "run/module/store.h"
 
-enum { LOG_BYTES = 16384 };
+enum {
+    LOG_BYTES = 16384,
+    LOG_OPTIONS = 4 /* the first of them */
+};
 
 /* What a C++ kernel sees before its first line. */
 static const char prelude[] =
@@ -124,9 +127,37 @@ int32_t gd_jit_options_fail(const gd_jit_options *jit, const griddep_runtime *ru
 
 /* ---- loading ---- */
 
+/* A library is compiled when a context first uses it, long after this call for another device: so
+ * the driver is given no buffer for its words, and when the module of this context fails, it is
+ * asked for them by loading the image the other way. */
+static gd_CUresult load_library(const griddep_runtime *runtime, const void *image,
+                                gd_jit_options *jit, gd_loaded *code)
+{
+    const gd_driver *driver = runtime->driver;
+    const unsigned logs = LOG_OPTIONS;
+    gd_CUresult result =
+        driver->cuLibraryLoadData(&code->library, image, jit->names + logs, jit->values + logs,
+                                  jit->count - logs, NULL, NULL, 0);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = driver->cuLibraryGetModule(&code->module, code->library);
+    if (result == GD_CUDA_SUCCESS)
+        return result;
+    if (code->library)
+        driver->cuLibraryUnload(code->library);
+    *code = (gd_loaded){0};
+    const gd_CUresult again =
+        driver->cuModuleLoadDataEx(&code->module, image, jit->count, jit->names, jit->values);
+    if (again != GD_CUDA_SUCCESS)
+        return again;
+    driver->cuModuleUnload(code->module);
+    *code = (gd_loaded){0};
+    return result;
+}
+
 /* `text` is NULL for a binary. */
 static int32_t load(const griddep_runtime *runtime, const void *image, const char *text,
-                    size_t bytes, const griddep_module_options *options, gd_CUmodule *module,
+                    size_t bytes, const griddep_module_options *options, gd_loaded *code,
                     char **log, griddep_error *error)
 {
     gd_jit_options jit;
@@ -136,8 +167,10 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
         gd_jit_options_free(&jit);
         return gd_error_memory(error);
     }
-    gd_CUresult result =
-        runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
+    gd_CUresult result = options->flags & GRIDDEP_MODULE_LIBRARY
+                             ? load_library(runtime, image, &jit, code)
+                             : runtime->driver->cuModuleLoadDataEx(&code->module, image, jit.count,
+                                                                   jit.names, jit.values);
     if (result != GD_CUDA_SUCCESS) {
         status = gd_jit_options_fail(&jit, runtime, result, options->name, text, bytes, error);
     } else {
@@ -149,17 +182,17 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
 }
 
 int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,
-                       const griddep_module_options *options, gd_CUmodule *module, char **log,
+                       const griddep_module_options *options, gd_loaded *code, char **log,
                        griddep_error *error)
 {
-    return load(runtime, text, text, bytes, options, module, log, error);
+    return load(runtime, text, text, bytes, options, code, log, error);
 }
 
 int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
-                          const griddep_module_options *options, gd_CUmodule *module, char **log,
+                          const griddep_module_options *options, gd_loaded *code, char **log,
                           griddep_error *error)
 {
-    int32_t status = load(runtime, image, NULL, 0, options, module, log, error);
+    int32_t status = load(runtime, image, NULL, 0, options, code, log, error);
 
     if (status == GRIDDEP_ERROR_IMAGE)
         gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged",
