@@ -961,10 +961,13 @@ enum {
                                     * griddep_module_info.log */
     GRIDDEP_MODULE_PTX = 8,        /* of a fatbin load the PTX, also where it has a cubin for the
                                     * device: PTX can be checked, traced and tuned */
-    GRIDDEP_MODULE_LIBRARY = 16    /* load for every context (cuLibraryLoadData), for
+    GRIDDEP_MODULE_LIBRARY = 16,   /* load for every context (cuLibraryLoadData), for
                                     * griddep_module_share. The compiler's log of a success is not
                                     * kept, and what elsewhere is unloaded with the context, since a
                                     * capture had it to the last, is so with the process */
+    GRIDDEP_MODULE_PCH = 32        /* of CUDA C++ keep the headers that it begins with precompiled,
+                                    * for what this process compiles later (NVRTC 12.8, --pch;
+                                    * without effect before) */
 };
 
 enum {
@@ -1079,10 +1082,10 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
  * clobber, both empty below sm_90; kernels that are to be found by their plain name are extern "C".
  * What NVRTC made is kept in the store, except where the source, a header or an option names a
  * file, date or time; headers that are in memory are no files. "--gpu-architecture=compute_90a", or
- * a family's "compute_100f", among the options takes the place of the device's; "--pch" is
- * NVRTC's. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is then
- * loaded as the driver's newest version, which fails only where the code needs what the driver
- * lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
+ * a family's "compute_100f", among the options takes the place of the device's. An NVRTC newer than
+ * the driver marks its PTX as newer than the driver takes: it is then loaded as the driver's newest
+ * version, which fails only where the code needs what the driver lacks. NO_NVRTC, or COMPILE with
+ * NVRTC's log and the first error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);

@@ -116,6 +116,7 @@ use constant {
     MODULE_VERBOSE => 4,
     MODULE_PTX => 8,
     MODULE_LIBRARY => 16,
+    MODULE_PCH => 32,
     OPTIMIZATION_DEFAULT => 0,
     OPTIMIZATION_NONE => -1,
     IMAGE_PTX => 1,

@@ -151,6 +151,7 @@ pub const MODULE_DEBUG: i32 = 2;
 pub const MODULE_VERBOSE: i32 = 4;
 pub const MODULE_PTX: i32 = 8;
 pub const MODULE_LIBRARY: i32 = 16;
+pub const MODULE_PCH: i32 = 32;
 pub const OPTIMIZATION_DEFAULT: i32 = 0;
 pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;

@@ -17,12 +17,14 @@
 
 enum {
     LOG_BYTES = 16384,
-    LOG_OPTIONS = 4 /* the first of them */
+    LOG_OPTIONS = 4, /* the first of them */
+    OWN_OPTIONS = 3  /* for NVRTC */
 };
 
-/* What a C++ kernel sees before its first line. */
+/* What a C++ kernel sees before its first line: a header in memory that NVRTC includes there. In the
+ * source itself it would end what NVRTC can keep precompiled, and so would a #line. */
+#define PRELUDE_NAME "griddep prelude"
 static const char prelude[] =
-    "#line 1 \"griddep prelude\"\n"
     "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n"
     "#define GRIDDEP_CONTROL_(name) asm volatile(\"griddepcontrol.\" #name \";\" ::: \"memory\")\n"
     "#else\n"
@@ -212,16 +214,6 @@ static bool names_architecture(const griddep_module_options *options)
     return false;
 }
 
-/* A name inside a string literal. */
-static void append_escaped(gd_text *text, const char *name)
-{
-    for (; *name; name++) {
-        if (*name == '"' || *name == '\\')
-            gd_text_append(text, "\\", 1);
-        gd_text_append(text, *name == '\n' ? " " : name, 1);
-    }
-}
-
 static bool is_header(const griddep_module_options *options, const char *name, size_t bytes)
 {
     for (uint32_t i = 0; i < options->header_count; i++) {
@@ -290,20 +282,21 @@ static bool all_depend_on_more(const char *source, const griddep_module_options 
     return room;
 }
 
-static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list,
+static void make_key(const gd_nvrtc *nvrtc, const char *source, const char *const *list,
                      uint32_t count, const griddep_module_options *options, gd_store_key *key)
 {
     gd_digest digest;
 
     gd_digest_begin(&digest);
-    gd_digest_add_string(&digest, "griddep nvrtc 2");
+    gd_digest_add_string(&digest, "griddep nvrtc 3");
     gd_digest_add_string(&digest, griddep_version_text());
     gd_digest_add(&digest, &nvrtc->version, sizeof nvrtc->version);
     gd_digest_add_string(&digest, nvrtc->build);
     gd_digest_add(&digest, &count, sizeof count);
     for (uint32_t i = 0; i < count; i++)
         gd_digest_add_string(&digest, list[i]);
-    gd_digest_add_string(&digest, text);
+    gd_digest_add_string(&digest, options->name);
+    gd_digest_add_string(&digest, source);
     gd_digest_add(&digest, &options->header_count, sizeof options->header_count);
     for (uint32_t i = 0; i < options->header_count; i++) {
         gd_digest_add_string(&digest, options->headers[i].name);
@@ -346,13 +339,37 @@ static void remember(gd_store *store, const gd_store_key *key, const char *ptx, 
     gd_text_free(&entry);
 }
 
+/* Compiles, with the prelude among the headers. The store's key knows of what may change PTX, and
+ * precompiled headers do not. */
+static int32_t compile(const gd_nvrtc *nvrtc, const char *source,
+                       const griddep_module_options *given, const char **list, uint32_t count,
+                       char **ptx, size_t *bytes, char **log, griddep_error *error)
+{
+    griddep_module_options options = *given;
+    griddep_header *headers = calloc((size_t)given->header_count + 1, sizeof *headers);
+
+    if (!headers)
+        return gd_error_memory(error);
+    headers[0] = (griddep_header){PRELUDE_NAME, prelude};
+    for (uint32_t i = 0; i < given->header_count; i++)
+        headers[i + 1] = given->headers[i];
+    options.headers = headers;
+    options.header_count++;
+    list[count++] = "--pre-include=" PRELUDE_NAME;
+    if (given->flags & GRIDDEP_MODULE_PCH && nvrtc->version >= 12080)
+        list[count++] = "--pch";
+    int32_t status =
+        gd_nvrtc_compile(nvrtc, source, given->name, list, count, ptx, &options, bytes, log, error);
+    free(headers);
+    return status;
+}
+
 int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
                           const griddep_module_options *options, char **ptx, size_t *bytes,
                           char **log, bool *from_store, griddep_error *error)
 {
     const gd_nvrtc *nvrtc = NULL;
     char architecture[48];
-    gd_text text = {0};
     uint32_t count = 0;
     bool more = true;
     gd_store_key key;
@@ -360,13 +377,9 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
 
     if (status)
         return status;
-    const char **list = calloc((size_t)options->compile_option_count + 1, sizeof *list);
-    gd_text_string(&text, prelude);
-    gd_text_string(&text, "#line 1 \"");
-    append_escaped(&text, options->name);
-    gd_text_format(&text, "\"\n%s", source);
+    const char **list = calloc((size_t)options->compile_option_count + OWN_OPTIONS, sizeof *list);
     *from_store = false;
-    if (!list || text.failed || !all_depend_on_more(source, options, &more)) {
+    if (!list || !all_depend_on_more(source, options, &more)) {
         status = gd_error_memory(error);
     } else {
         snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32,
@@ -375,16 +388,14 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
             list[count++] = architecture;
         for (uint32_t i = 0; i < options->compile_option_count; i++)
             list[count++] = options->compile_options[i];
-        make_key(nvrtc, text.data, list, count, options, &key);
+        make_key(nvrtc, source, list, count, options, &key);
         *from_store = !more && recall(runtime->store, &key, ptx, bytes, log);
         if (!*from_store)
-            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, options,
-                                      bytes, log, error);
+            status = compile(nvrtc, source, options, list, count, ptx, bytes, log, error);
         if (!status && !*from_store && !more)
             remember(runtime->store, &key, *ptx, *bytes, *log);
     }
     free(list);
-    gd_text_free(&text);
     return status;
 }
 

@@ -22,7 +22,7 @@ enum {
     OPTIONS_MINIMUM = offsetof(griddep_module_options, headers),
     INFO_MINIMUM = offsetof(griddep_module_info, code),
     KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE |
-                  GRIDDEP_MODULE_PTX | GRIDDEP_MODULE_LIBRARY
+                  GRIDDEP_MODULE_PTX | GRIDDEP_MODULE_LIBRARY | GRIDDEP_MODULE_PCH
 };
 
 /* ---- options ---- */
