@@ -21,8 +21,8 @@ enum {
     OWN_OPTIONS = 3  /* for NVRTC */
 };
 
-/* What a C++ kernel sees before its first line: a header in memory that NVRTC includes there. In the
- * source itself it would end what NVRTC can keep precompiled, and so would a #line. */
+/* What a C++ kernel sees before its first line: a header in memory that NVRTC includes there. In
+ * the source itself it would end what NVRTC can keep precompiled, and so would a #line. */
 #define PRELUDE_NAME "griddep prelude"
 static const char prelude[] =
     "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n"
