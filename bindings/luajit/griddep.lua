@@ -878,10 +878,19 @@ local function load_with(self, name, ...)
     return own(setmetatable({runtime = self}, Module), handle[0], C.griddep_module_unload)
 end
 
--- PTX text, a cubin or a fatbin, in a string.
-function Runtime:load(image, name)
-    local options = new("griddep_module_options", {name = name})
+-- PTX text, a cubin or a fatbin, in a string; flags: MODULE_*.
+function Runtime:load(image, name, flags)
+    local options = new("griddep_module_options", {name = name, flags = flags})
     return load_with(self, "module_load", image, #image, options)
+end
+
+-- One module of several PTX texts, relocatable cubins, fatbins and archives, in a list of strings.
+function Runtime:link(images, name)
+    local inputs = ffi.new("griddep_link_input[?]", #images + 1)
+    for i, image in ipairs(images) do
+        inputs[i - 1].image, inputs[i - 1].bytes = ffi.cast("const char *", image), #image
+    end
+    return load_with(self, "module_link", inputs, #images, new("griddep_module_options", {name = name}))
 end
 
 function Runtime:load_shelf(kernel) return load_with(self, "module_load_shelf", kernel, new("griddep_module_options")) end
@@ -1030,7 +1039,33 @@ function Module:kernel(name)
     return kernel
 end
 
+function Module:info() return info_of("griddep_module_info", "module_get_info", self.handle) end
+
+-- Address and bytes of a module-scope variable.
+function Module:variable(name)
+    local address, bytes = ffi.new("uint64_t[1]"), ffi.new("uint64_t[1]")
+    call("module_get_global", self.handle, name, address, bytes)
+    return address[0], tonumber(bytes[0])
+end
+
+-- A managed variable as an array of a C type, "uint32_t", and its elements: for use while no kernel uses it, as long as the module lives.
+function Module:managed(name, ctype)
+    local memory, bytes = ffi.new("void *[1]"), ffi.new("uint64_t[1]")
+    call("module_get_managed", self.handle, name, memory, bytes)
+    return ffi.cast(ctype .. " *", memory[0]), tonumber(bytes[0]) / ffi.sizeof(ctype)
+end
+
+-- The module, which was loaded with MODULE_LIBRARY, in another runtime; its code is not given to the driver again.
+function Module:share(runtime)
+    local handle = ffi.new("griddep_module *[1]")
+    call("module_share", self.handle, runtime.handle, handle)
+    return own(setmetatable({runtime = runtime}, Module), handle[0], C.griddep_module_unload)
+end
+
 function Kernel:info() return info_of("griddep_kernel_info", "kernel_get_info", self.handle) end
+
+-- Vouches for TRAIT_* of code that the library cannot read, before the kernel is used: griddep_kernel_state_traits tells for what.
+function Kernel:state_traits(traits) call("kernel_state_traits", self.handle, exact("uint32_t", traits, "traits")[0]) end
 
 local C_TYPES = {
     u8 = "uint8_t", u16 = "uint16_t", u32 = "uint32_t", u64 = "uint64_t", s8 = "int8_t", s16 = "int16_t", s32 = "int32_t",
