@@ -147,7 +147,8 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
                                   .move = like->move,
                                   .name = like->name,
                                   .lane = like->lane,
-                                  .argument_count = like->argument_count};
+                                  .argument_count = like->argument_count,
+                                  .held = like->held};
 
     return append(chain, &item, error);
 }
@@ -614,6 +615,7 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
     free((char *)(uintptr_t)launch->uses[argument].element);
     own.element = element;
     launch->uses[argument] = own;
+    gd_chain_forget_all_held(chain);
     return GRIDDEP_OK;
 }
 

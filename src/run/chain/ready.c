@@ -56,8 +56,12 @@ void gd_chain_drop_set_graphs(const griddep_chain *chain, gd_chain_set *set)
 
 void gd_chain_drop_graphs(griddep_chain *chain)
 {
-    for (uint32_t i = 0; i < chain->set_count; i++)
+    for (uint32_t i = 0; i < chain->set_count; i++) {
         gd_chain_drop_set_graphs(chain, chain->sets[i]);
+        free(chain->sets[i]->held);
+        chain->sets[i]->held = NULL;
+    }
+    gd_chain_forget_all_held(chain);
 }
 
 /* Launches one round in a stream; the context is current. */
@@ -197,6 +201,9 @@ static int32_t prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     if (!chain->count)
         return GRIDDEP_OK;
+    int32_t status = gd_chain_prove_hops(chain, mode, error);
+    if (status)
+        return status;
     if (gd_chain_is_graph(mode))
         return prepare_graph(chain, mode, 0, error);
     return chain->lane_count > 1 ? gd_chain_make_lanes(chain, NULL, error) : GRIDDEP_OK;
