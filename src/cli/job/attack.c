@@ -218,8 +218,10 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     griddep_module *module = attacked->session.modules[planned->module];
     griddep_kernel *kernel = NULL;
     int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
-    if (status == GRIDDEP_OK)
+    if (status == GRIDDEP_OK && text != NULL)
         status = griddep_module_find_kernel(module, planned->kernel, &kernel, error);
+    else if (status == GRIDDEP_OK)
+        status = gd_planlaunch_kernel(planned, module, &kernel, error);
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];

@@ -101,6 +101,7 @@ typedef struct gd_plan_launch {
     int32_t *carveouts; /* others that may be tried: percents, _DEFAULT or GD_CARVEOUT_ANY */
     uint32_t carveout_count;
     int32_t pdl;                   /* GRIDDEP_PDL_* */
+    uint32_t states;               /* traits that the file vouches for; 0: none */
     const gd_reference *reference; /* or NULL */
     gd_plan_argument *arguments;
     uint32_t argument_count;

@@ -920,7 +920,7 @@ static int read_move(const gd_chainfile_launch *source, gd_plan *plan)
         source->cluster_count + source->grids_count + source->carveouts_count > 0 ||
         source->arguments_count > 0 || source->cluster_scheduling != NULL ||
         source->carveout != NULL || source->shared != NULL || source->pdl != NULL ||
-        source->reference != NULL)
+        source->reference != NULL || source->states_count > 0)
         return gd_message_error_at(launch->place, "%s", move_fields);
     int code = read_names(source, plan);
     if (code == 0)
@@ -947,6 +947,33 @@ static int check_entry(const gd_chainfile_launch *source)
     if (source->kernel != NULL && source->block_count == 0)
         return gd_message_error_at(source->node->place, "launches needs the field 'block'");
     return 0;
+}
+
+/* Traits belong to a kernel: all its launches say the same of them. The launch is the plan's
+ * last. */
+static int read_states(const gd_chainfile_launch *source, const gd_plan *plan)
+{
+    static const char *const choices[] = {"waits", "waits_always", "triggers"};
+    static const uint32_t values[] = {GRIDDEP_TRAIT_WAITS,
+                                      GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS,
+                                      GRIDDEP_TRAIT_TRIGGERS};
+    gd_plan_launch *launch = &plan->launches[plan->launch_count - 1];
+    size_t choice = 0;
+    int code = 0;
+    for (uint32_t i = 0; i < source->states_count && code == 0; i++) {
+        code = read_word(source->node, "states", source->states[i], choices, 3, &choice);
+        launch->states |= code == 0 ? values[choice] : 0;
+    }
+    for (uint32_t i = 0; i + 1 < plan->launch_count && code == 0; i++) {
+        const gd_plan_launch *other = &plan->launches[i];
+        if (gd_plan_is_kernel(other) && other->module == launch->module &&
+            strcmp(other->kernel, launch->kernel) == 0 && other->states != launch->states)
+            code = gd_message_error_at(
+                source->states_count > 0 ? gd_yaml_place(source->node, "states") : launch->place,
+                "all launches of '%s' have the same 'states': they are of the kernel",
+                launch->kernel);
+    }
+    return code;
 }
 
 static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
@@ -976,6 +1003,8 @@ static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
         code = read_word(source->node, "pdl", source->pdl, gd_plan_pdl_names, 3, &choice);
         launch->pdl = GRIDDEP_PDL_AUTO + (int32_t)choice;
     }
+    if (code == 0)
+        code = read_states(source, plan);
     if (code == 0)
         code = read_reference(source, launch);
     for (uint32_t i = 0; i < source->arguments_count && code == 0; i++)

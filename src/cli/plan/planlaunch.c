@@ -94,6 +94,15 @@ static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
     return use;
 }
 
+int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module,
+                             griddep_kernel **kernel, griddep_error *error)
+{
+    int32_t status = griddep_module_find_kernel(module, launch->kernel, kernel, error);
+    if (status == GRIDDEP_OK && launch->states != 0)
+        status = griddep_kernel_state_traits(*kernel, launch->states, error);
+    return status;
+}
+
 int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch,
                                const uint64_t *addresses, griddep_chain *chain,
                                griddep_error *error)

@@ -14,6 +14,10 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
                                            uint32_t multiprocessors);
 
+/* The launch's kernel, of which the module is told what the file vouches for. */
+int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module,
+                             griddep_kernel **kernel, griddep_error *error);
+
 /* Appends a copy or a fill to a chain; addresses NULL: made-up ones. */
 int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch,
                                const uint64_t *addresses, griddep_chain *chain,
