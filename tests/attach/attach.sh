@@ -267,6 +267,20 @@ graphed() { of graph -- "$program" racy tell && grep -q "programmatic  races: fo
 ends_badly() { of trace -- "$program" right crash && err "the program ended with exit code 139" && grep -q "4 launches" "$work/out"; }
 launches_nothing() { "$griddep" explain -- true >"$work/out" 2>"$work/err"; [ $? -eq 4 ] && err "no launch was seen to be recorded" && [ -z "$(ls -A "$TMPDIR")" ]; }
 both() { for command in trace explain graph; do "$griddep" $command "$srcdir/examples/vector_add.yaml" -- true >"$work/out" 2>"$work/err"; [ $? -eq 2 ] || { echo "$command"; return 1; }; done; }
+# Two programs; the pictures stand one above the other.
+compared() {
+    "$griddep" compare --svg "$work/both.svg" -- "$program" right tell -- "$program" lost lost tell >"$work/out" 2>"$work/err" || { cat "$work/out" "$work/err"; return 1; }
+    err "counter 4" && grep -q "^B is slower: " "$work/out" && [ "$(grep -c "^<title>[AB]: " "$work/both.svg")" -eq 2 ] && [ "$(grep -c "<svg " "$work/both.svg")" -eq 3 ] && [ -z "$(ls -A "$TMPDIR")" ]
+}
+compared_badly() {
+    for words in "-- a" "x.yaml -- a -- b" "-- a --" "-- -- a"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" compare $words >"$work/out" 2>"$work/err"
+        [ $? -eq 2 ] || { echo "$words"; return 1; }
+    done
+}
+check "compare" compared
+check "compare, and words that are missing" compared_badly
 check "trace" traced
 check "trace, of a graph" traced_graph
 check "explain" explained
