@@ -653,6 +653,32 @@ START_TEST(damaged_fatbins_are_refused)
 }
 END_TEST
 
+/* Compilers number the source files of each text from 1. */
+START_TEST(linked_texts_have_files_of_their_own)
+{
+    static const char *const texts[] = {
+        ".version 7.8\n.target sm_90\n.address_size 64\n.file 1 \"a.c\"\n.file 2 \"a.h\"\n"
+        ".visible .entry first()\n{\n.loc 1 2 0\n.loc 2 3 0\n    ret;\n}\n",
+        ".version 7.8\n.target sm_90\n.address_size 64\n.file 1 \"b.c\"\n.file 2 \"b.h\"\n"
+        ".visible .entry second()\n{\n.loc 1 2 0\n"
+        ".loc 2 3 0, function_name $s, inlined_at 1 2 0\n    ret;\n}\n"
+        ".section .debug_str\n{\n$s:\n.b8 115\n.b8 0\n}\n"};
+    gd_CUlinkState link = NULL;
+    gd_CUmodule made = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+
+    setup();
+    ck_good(cuLinkCreate_v2(0, NULL, NULL, &link));
+    for (int i = 0; i < 2; i++)
+        ck_good(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)texts[i],
+                                 strlen(texts[i]) + 1, "text", 0, NULL, NULL));
+    ck_good(cuLinkComplete(link, &image, &bytes));
+    ck_good(cuModuleLoadData(&made, image));
+    ck_good(cuLinkDestroy(link));
+}
+END_TEST
+
 START_TEST(linked_images_load_again)
 {
     gd_CUlinkState link = NULL;
@@ -2331,8 +2357,8 @@ int main(void)
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
     ADD(suite, "modules", bad_code_is_refused_in_words, fatbins_run_by_their_ptx,
-        damaged_fatbins_are_refused, linked_images_load_again, modules_have_functions_and_variables,
-        libraries_give_kernels);
+        damaged_fatbins_are_refused, linked_texts_have_files_of_their_own, linked_images_load_again,
+        modules_have_functions_and_variables, libraries_give_kernels);
     ADD(suite, "launches", launches_are_checked, arguments_come_packed_too,
         grids_larger_than_the_device_finish, long_queues_run_by_themselves);
     ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,

@@ -4,6 +4,7 @@
 #include "emulator/driver/merge.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,7 +308,53 @@ static bool drop_head(editor *at)
     return true;
 }
 
-static bool append_text(const merge *in, uint32_t input, gd_text *merged)
+/* A directive's token is the number of a file: the token, or GD_PTX_NONE behind the last one. */
+static uint32_t next_file(const gd_ptx_module *module, const gd_ptx_directive *directive,
+                          uint32_t token)
+{
+    if (directive->kind != GD_DIRECTIVE_FILE && directive->kind != GD_DIRECTIVE_LOC)
+        return GD_PTX_NONE;
+    if (token == directive->token)
+        return token + 1;
+    while (++token < directive->token_end) {
+        if (gd_ptx_token_is(module, token - 1, "inlined_at"))
+            return token;
+    }
+    return GD_PTX_NONE;
+}
+
+static uint64_t number_at(const gd_ptx_module *module, uint32_t token)
+{
+    uint32_t length;
+    uint64_t number = 0;
+    const char *text = gd_ptx_token_text(module, token, &length);
+
+    gd_ptx_integer_read(text, length, &number);
+    return number;
+}
+
+/* Each text numbers its source files for itself: the numbers follow those of the texts before. */
+static bool move_files(editor *at, uint64_t *base)
+{
+    const gd_ptx_module *module = at->module;
+    const uint64_t before = *base;
+    bool done = true;
+
+    for (uint32_t i = 0; i < module->directive_count && done; i++) {
+        const gd_ptx_directive *directive = &module->directives[i];
+        uint32_t token = directive->token;
+        while (done && (token = next_file(module, directive, token)) != GD_PTX_NONE) {
+            const uint64_t number = before + number_at(module, token);
+            char text[24];
+            *base = number > *base ? number : *base;
+            snprintf(text, sizeof text, "%" PRIu64, number);
+            done = at->fixed[token] || replace(at, token, text);
+        }
+    }
+    return done;
+}
+
+static bool append_text(const merge *in, uint32_t input, uint64_t *files, gd_text *merged)
 {
     const gd_ptx_module *module = module_of(in, input);
     editor at = {.module = module, .edits = {.module = module}, .fixed = fix_opcodes(module)};
@@ -322,6 +369,7 @@ static bool append_text(const merge *in, uint32_t input, gd_text *merged)
         if (in->items[i].input == input && in->items[i].renamed)
             done = rename_all(&at, &in->items[i]);
     }
+    done = done && move_files(&at, files);
     if (done)
         gd_edits_apply(&at.edits, merged);
     gd_text_string(merged, "\n");
@@ -347,12 +395,14 @@ static void append_head(const merge *in, gd_text *merged)
 gd_CUresult gd_merge(const gd_merge_input *inputs, uint32_t count, gd_jit *jit, gd_text *merged)
 {
     merge in = {.inputs = inputs, .count = count, .jit = jit};
+    uint64_t files = 0;
     gd_CUresult result = list_items(&in) ? settle(&in) : GD_CUDA_ERROR_OUT_OF_MEMORY;
 
     if (result == GD_CUDA_SUCCESS)
         append_head(&in, merged);
     for (uint32_t i = 0; i < count && result == GD_CUDA_SUCCESS; i++)
-        result = append_text(&in, i, merged) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+        result =
+            append_text(&in, i, &files, merged) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     free(in.items);
     return result;
 }
