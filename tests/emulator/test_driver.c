@@ -679,6 +679,44 @@ START_TEST(linked_texts_have_files_of_their_own)
 }
 END_TEST
 
+/* Shared memory that another text defines is no memory of the launch's. */
+START_TEST(linked_texts_have_shared_memory_of_others)
+{
+    static const char *const texts[] = {
+        ".version 7.8\n.target sm_90\n.address_size 64\n.extern .shared .u64 stacks[32];\n"
+        ".extern .shared .u32 own[];\n.extern .func get(.param .u64 p);\n"
+        ".visible .entry put(.param .u64 p)\n{\n    .reg .u64 %a, %b;\n    .reg .u32 %t;\n"
+        "    mov.u64 %a, stacks;\n    mov.u64 %b, 5;\n    st.shared.u64 [%a+248], %b;\n"
+        "    mov.u32 %t, 7;\n    st.shared.u32 [own+12], %t;\n"
+        "    ld.param.u64 %a, [p];\n    { .param .u64 q; st.param.u64 [q], %a; call get, (q); }\n"
+        "    ret;\n}\n",
+        ".version 7.8\n.target sm_90\n.address_size 64\n"
+        ".visible .shared .align 8 .u64 stacks[32];\n"
+        ".visible .func get(.param .u64 p)\n{\n    .reg .u64 %a, %b;\n"
+        "    ld.shared.u64 %b, [stacks+248];\n    ld.param.u64 %a, [p];\n"
+        "    st.global.u64 [%a], %b;\n    ret;\n}\n"};
+    gd_CUlinkState link = NULL;
+    gd_CUmodule made = NULL;
+    gd_CUfunction function = NULL;
+    void *image = NULL, *arguments[] = {&a};
+    size_t bytes = 0;
+    uint64_t value = 0;
+
+    setup();
+    ck_good(cuLinkCreate_v2(0, NULL, NULL, &link));
+    for (int i = 0; i < 2; i++)
+        ck_good(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)texts[i],
+                                 strlen(texts[i]) + 1, "text", 0, NULL, NULL));
+    ck_good(cuLinkComplete(link, &image, &bytes));
+    ck_good(cuModuleLoadData(&made, image));
+    ck_good(cuModuleGetFunction(&function, made, "put"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 16, NULL, arguments, NULL));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 5);
+    ck_good(cuLinkDestroy(link));
+}
+END_TEST
+
 START_TEST(linked_images_load_again)
 {
     gd_CUlinkState link = NULL;
@@ -2357,7 +2395,8 @@ int main(void)
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
     ADD(suite, "modules", bad_code_is_refused_in_words, fatbins_run_by_their_ptx,
-        damaged_fatbins_are_refused, linked_texts_have_files_of_their_own, linked_images_load_again,
+        damaged_fatbins_are_refused, linked_texts_have_files_of_their_own,
+        linked_texts_have_shared_memory_of_others, linked_images_load_again,
         modules_have_functions_and_variables, libraries_give_kernels);
     ADD(suite, "launches", launches_are_checked, arguments_come_packed_too,
         grids_larger_than_the_device_finish, long_queues_run_by_themselves);

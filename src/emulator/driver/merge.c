@@ -22,6 +22,7 @@ typedef struct item {
     bool kept;     /* as it is */
     bool repeated; /* declared or defined in an earlier text: nothing has to stand for it */
     bool renamed;
+    bool first; /* it stands in front of all texts */
 } item;
 
 typedef struct merge {
@@ -60,13 +61,20 @@ static binding binding_of(const gd_ptx_module *module, const gd_ptx_symbol *symb
                                     : LOCAL;
 }
 
-/* Shared memory whose size the launch gives belongs to no text. */
 static bool is_item(const gd_ptx_symbol *symbol)
 {
     return symbol->scope == 0 &&
            (symbol->kind == GD_SYMBOL_FUNCTION ||
-            (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space != GD_SPACE_REG &&
-             !(symbol->space == GD_SPACE_SHARED && symbol->link & GD_LINK_EXTERN)));
+            (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space != GD_SPACE_REG));
+}
+
+/* Declared and defined nowhere it is the memory whose size the launch gives, and belongs to no
+ * text. */
+static bool is_shared(const merge *in, const item *of)
+{
+    const gd_ptx_symbol *symbol = &module_of(in, of->input)->symbols[of->symbol];
+
+    return symbol->kind == GD_SYMBOL_VARIABLE && symbol->space == GD_SPACE_SHARED;
 }
 
 static bool list_items(merge *in)
@@ -132,9 +140,23 @@ static item *choose(const merge *in, item *group, uint32_t count)
     return best;
 }
 
+/* A declaration in front of it would be taken for memory whose size the launch gives: it stands in
+ * front of all texts. */
+static void settle_shared(item *group, uint32_t count, item *chosen)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (group[i].binding == LOCAL)
+            continue;
+        group[i].kept = !chosen;
+        group[i].repeated = chosen != NULL;
+    }
+    if (chosen)
+        chosen->first = true;
+}
+
 static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
 {
-    const item *chosen = choose(in, group, count);
+    item *chosen = choose(in, group, count);
     bool shared = false, several = false;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -153,6 +175,8 @@ static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
                         (!shared || &group[i] == chosen);
         shared |= &group[i] == chosen;
     }
+    if (is_shared(in, &group[0]))
+        settle_shared(group, count, chosen);
     for (uint32_t i = 0; i < count && several; i++)
         group[i].renamed = group[i].binding == LOCAL;
     return GD_CUDA_SUCCESS;
@@ -378,6 +402,17 @@ static bool append_text(const merge *in, uint32_t input, uint64_t *files, gd_tex
     return done && !merged->failed;
 }
 
+static void append_variable(const merge *in, const item *of, gd_text *merged)
+{
+    const gd_ptx_module *module = module_of(in, of->input);
+    const gd_ptx_directive *directive = &module->directives[module->symbols[of->symbol].directive];
+    const uint32_t begin = module->tokens.list[directive->token].offset;
+    const uint32_t end = module->tokens.list[directive->token_end].offset;
+
+    gd_text_append(merged, module->text + begin, end - begin);
+    gd_text_string(merged, "\n");
+}
+
 static void append_head(const merge *in, gd_text *merged)
 {
     const gd_ptx_module *newest = module_of(in, 0);
@@ -390,6 +425,10 @@ static void append_head(const merge *in, gd_text *merged)
     }
     gd_text_format(merged, ".version %" PRId32 ".%" PRId32 "\n.target %s\n.address_size 64\n",
                    version / 10, version % 10, newest->target);
+    for (uint32_t i = 0; i < in->item_count; i++) {
+        if (in->items[i].first)
+            append_variable(in, &in->items[i], merged);
+    }
 }
 
 gd_CUresult gd_merge(const gd_merge_input *inputs, uint32_t count, gd_jit *jit, gd_text *merged)
