@@ -717,6 +717,39 @@ START_TEST(linked_texts_have_shared_memory_of_others)
 }
 END_TEST
 
+/* name<N> is short for N variables, in each space. */
+START_TEST(variables_of_a_range_are_several)
+{
+    static const char text[] =
+        ".version 7.8\n.target sm_90\n.address_size 64\n.global .u64 g<2>;\n"
+        ".func put(.param .u64 to, .param .u64 what)\n{\n    .reg .u64 %a, %b;\n"
+        "    ld.param.u64 %a, [to];\n    ld.param.u64 %b, [what];\n"
+        "    st.global.u64 [%a], %b;\n    ret;\n}\n"
+        ".visible .entry several(.param .u64 p)\n{\n    .reg .u64 %a, %b, %c;\n"
+        "    .local .u64 l<3>;\n    .shared .u64 s<3>;\n    ld.param.u64 %a, [p];\n"
+        "    mov.u64 %b, 1;\n    st.local.u64 [l0], %b;\n    st.shared.u64 [s0], %b;\n"
+        "    st.global.u64 [g0], %b;\n    mov.u64 %b, 10;\n    st.local.u64 [l2], %b;\n"
+        "    mov.u64 %c, s2;\n    st.shared.u64 [%c], %b;\n    st.global.u64 [g1], %b;\n"
+        "    ld.local.u64 %b, [l0];\n    ld.shared.u64 %c, [s0];\n    add.u64 %b, %b, %c;\n"
+        "    ld.global.u64 %c, [g0];\n    add.u64 %b, %b, %c;\n    ld.local.u64 %c, [l2];\n"
+        "    add.u64 %b, %b, %c;\n    ld.shared.u64 %c, [s2];\n    add.u64 %b, %b, %c;\n"
+        "    ld.global.u64 %c, [g1];\n    add.u64 %b, %b, %c;\n"
+        "    { .param .u64 q<2>; st.param.u64 [q0], %a; st.param.u64 [q1], %b; "
+        "call put, (q0, q1); }\n    ret;\n}\n";
+    gd_CUmodule made = NULL;
+    gd_CUfunction function = NULL;
+    void *arguments[] = {&a};
+    uint64_t value = 0;
+
+    setup();
+    ck_good(cuModuleLoadData(&made, text));
+    ck_good(cuModuleGetFunction(&function, made, "several"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 33);
+}
+END_TEST
+
 START_TEST(linked_images_load_again)
 {
     gd_CUlinkState link = NULL;
@@ -2396,8 +2429,8 @@ int main(void)
         stream_ordered_memory_lives_in_order);
     ADD(suite, "modules", bad_code_is_refused_in_words, fatbins_run_by_their_ptx,
         damaged_fatbins_are_refused, linked_texts_have_files_of_their_own,
-        linked_texts_have_shared_memory_of_others, linked_images_load_again,
-        modules_have_functions_and_variables, libraries_give_kernels);
+        linked_texts_have_shared_memory_of_others, variables_of_a_range_are_several,
+        linked_images_load_again, modules_have_functions_and_variables, libraries_give_kernels);
     ADD(suite, "launches", launches_are_checked, arguments_come_packed_too,
         grids_larger_than_the_device_finish, long_queues_run_by_themselves);
     ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,
