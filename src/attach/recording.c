@@ -377,15 +377,26 @@ static void expect(allocation *of)
         read_memory(of, true);
 }
 
+static void expect_last(allocation *of)
+{
+    if (!synchronize())
+        return;
+    expect(of);
+    of->freed = true;
+}
+
 void gd_recording_free(uint64_t address)
 {
     for (uint32_t i = 0; i < recording.count && !recording.over; i++) {
-        allocation *each = &recording.list[i];
-        if (each->address != address || !synchronize())
-            continue;
-        expect(each);
-        each->freed = true;
+        if (recording.list[i].address == address)
+            expect_last(&recording.list[i]);
     }
+}
+
+void gd_recording_end_context(void)
+{
+    for (uint32_t i = 0; i < recording.count && !recording.over; i++)
+        expect_last(&recording.list[i]);
 }
 
 void gd_recording_finish(void)
