@@ -157,6 +157,15 @@ static uint32_t read_parameters(gd_CUfunction function, parameter *list)
     return count;
 }
 
+static void note_write(uint64_t address)
+{
+    for (uint32_t i = 0; i < recording.count; i++) {
+        allocation *each = &recording.list[i];
+        each->written |= address == GD_RECORDING_ANYWHERE ||
+                         (address >= each->address && address - each->address < each->bytes);
+    }
+}
+
 /* What cuLaunchKernel calls extra: NULL, or the packed parameters. */
 static const unsigned char *find_packed(void **extra)
 {
@@ -252,8 +261,12 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
     const gd_attach_settings *settings = gd_process_settings();
     uint32_t kernel = GD_ATTACHED_NONE;
 
-    if (recording.over || recording.recorded >= settings->launches)
+    if (recording.over)
         return NULL;
+    if (recording.recorded >= settings->launches) { /* and a thread is still at its last one */
+        note_write(GD_RECORDING_ANYWHERE);
+        return NULL;
+    }
     if (recording.seen < settings->first_launch) {
         recording.seen++;
         return NULL;
@@ -347,11 +360,7 @@ void gd_recording_write(uint64_t address)
     if (!gd_process_settings()->launches || address == GD_RECORDING_NOWHERE ||
         !gd_process_lock(&kept))
         return;
-    for (uint32_t i = 0; i < recording.count; i++) {
-        allocation *each = &recording.list[i];
-        each->written |= address == GD_RECORDING_ANYWHERE ||
-                         (address >= each->address && address - each->address < each->bytes);
-    }
+    note_write(address);
     gd_process_unlock(kept);
 }
 

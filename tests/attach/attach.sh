@@ -84,6 +84,8 @@ between() { runs 0 audit between && err "warning: a memset between kernels waits
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
 graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
+# What the emulated driver links is PTX.
+linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
 fatbin() {
@@ -128,6 +130,7 @@ check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
 check "a library" library
+check "a linked image" linked
 check "fatbins" fatbin
 check "modules that are unloaded" unload
 check "contexts" contexts
@@ -198,7 +201,7 @@ records() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     grep -q "is as expected (file): every bit equal" "$work/again"
 }
-for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 between tell" "0 3 unload tell" "0 256 threads tell" "0 2 event tell" \
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 3 unload tell" "0 2 event tell" \
     "66 4 contexts tell" "66 4 fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case
@@ -235,6 +238,15 @@ recorded_other() {
 # Nothing is expected of a program that did not end in order.
 recorded_crash() { ! records 139 4 right tell crash && grep -q "^graph-pdl  equal" "$work/again" && ! grep -q "^expect:" "$work/chain/chain.yaml"; }
 check "recorded: a crash" recorded_crash
+# Of several threads that go on nothing can be expected; the launches are as many as were asked for.
+recorded_threads() {
+    for launches in 256 100; do
+        rm -rf "$work/chain"
+        runs 0 "audit --record $work/chain --launches $launches" threads tell && [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq "$launches" ] || return 1
+        "$griddep" run "$work/chain/chain.yaml" --repeat 0 --mode serial >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    done
+}
+check "recorded: threads" recorded_threads
 # The PTX of a fatbin is what is written.
 recorded_fatbin() {
     FATBIN=$srcdir/tests/golden/image/kernels.zstd.fatbin
