@@ -223,7 +223,10 @@ typedef void (*griddep_log_function)(void *user, int32_t level, const char *mess
 enum {
     GRIDDEP_PDL_DEFAULT = 0, /* as the runtime says, then auto */
     GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes
-                              * griddepcontrol.wait */
+                              * griddepcontrol.wait. What it touches before that wait is looked at
+                              * in chains: where griddep_chain_check finds an error, a race, the
+                              * launch does not start early. Elsewhere the library does not know
+                              * what stands behind the arguments of the kernels before */
     GRIDDEP_PDL_OFF = 2,     /* never; said at any level, it wins */
     GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the
                               * caller vouches for it. It is about the launch before; behind those
@@ -1280,8 +1283,10 @@ enum {
                                          * of a round with the round before, or of one that follows
                                          * it */
     /* It does not start early. */
-    GRIDDEP_REASON_NOT_PROVEN = 29      /* the kernel is machine code, of which a path in front of a
+    GRIDDEP_REASON_NOT_PROVEN = 29,     /* the kernel is machine code, of which a path in front of a
                                          * wait cannot be followed */
+    GRIDDEP_REASON_RACE = 30            /* in a chain: griddep_chain_check finds an error, a race of
+                                         * it with a launch before it, if it started early */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */
@@ -1779,8 +1784,11 @@ int32_t griddep_chain_add_argument_set(griddep_chain *chain, uint32_t *set, grid
 int32_t griddep_chain_select_argument_set(griddep_chain *chain, uint32_t set,
                                           griddep_error *error);
 
-/* Makes ready what the first run in a mode would make ready: in graph modes makes and instantiates
- * a graph. */
+/* Makes ready what the first run in a mode would make ready. In modes that overlap the check says
+ * which launches would race if they started early (GRIDDEP_REASON_RACE), in milliseconds. Graph
+ * modes make and instantiate a graph. The check is made again when a launch, an order, a
+ * configuration or what is said of a use has changed; and, where launches race with some arguments
+ * and not with others, when arguments no longer stand for the same places of the same buffers. */
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
 
 /* Runs the chain in a stream (NULL: the legacy default stream), asynchronously. In a stream that is
@@ -2061,8 +2069,8 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index,
  * griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit
  * of all. The graph is instantiated with them; where the driver refuses, everything is put back as
  * it was and its refusal returned. In an adopted graph the CUgraph itself is changed. count (may be
- * NULL) tells how many edges there were. What a kernel touches before its wait is not looked at, as
- * with GRIDDEP_PDL_AUTO. */
+ * NULL) tells how many edges there were. What a kernel touches before its wait is not looked at;
+ * but edges that a chain's check holds back (REASON_RACE) stay in a graph that is made of it. */
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 
 enum {

@@ -150,6 +150,7 @@ use constant {
     REASON_TOOLS => 27,
     REASON_ROUND => 28,
     REASON_NOT_PROVEN => 29,
+    REASON_RACE => 30,
     OVERLAP_UNKNOWN => -1,
     OVERLAP_NONE => 0,
     OVERLAP_TAIL => 1,

@@ -185,6 +185,7 @@ pub const REASON_NO_EDGE_DATA: i32 = 26;
 pub const REASON_TOOLS: i32 = 27;
 pub const REASON_ROUND: i32 = 28;
 pub const REASON_NOT_PROVEN: i32 = 29;
+pub const REASON_RACE: i32 = 30;
 pub const OVERLAP_UNKNOWN: i32 = -1;
 pub const OVERLAP_NONE: i32 = 0;
 pub const OVERLAP_TAIL: i32 = 1;

@@ -3,6 +3,7 @@
  * ends, as what is expected of a repetition. */
 #include "attach/recording.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,6 +327,14 @@ unsigned char *gd_recording_pack(gd_CUfunction handle, void **parameters, void *
     return made;
 }
 
+/* All launches are there that were asked for, and another thread is still in the last one. What
+ * was launched now would show in what the recording leaves. */
+static bool is_ending(void)
+{
+    return !recording.over && recording.open &&
+           recording.recorded >= gd_process_settings()->launches;
+}
+
 gd_attached_launch *gd_recording_begin(const gd_seen_launch *launch, void **parameters,
                                        void **extra)
 {
@@ -335,6 +344,12 @@ gd_attached_launch *gd_recording_begin(const gd_seen_launch *launch, void **para
     if (!gd_process_settings()->launches || gd_streams_is_captured(launch) ||
         !gd_process_lock(&kept))
         return NULL;
+    while (is_ending()) {
+        gd_process_unlock(kept);
+        sched_yield();
+        if (!gd_process_lock(&kept))
+            return NULL;
+    }
     record = gd_recording_make(launch, parameters, extra);
     gd_process_unlock(kept);
     return record;

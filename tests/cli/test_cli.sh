@@ -1183,7 +1183,7 @@ else
         out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
     if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
     export GRIDDEP_EMULATOR_CHECK=race GRIDDEP_EMULATOR_REPORT=/dev/full
-    run run late.yaml --driver emulated --repeat 0 --mode pdl
+    run run forced.yaml --driver emulated --repeat 0 --mode pdl
     check "a report that cannot be written" "$code" err "cannot write findings to /dev/full" err '{"finding":1,"kind":"race"'
     unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_REPORT
     while read -r setting says; do
@@ -1384,7 +1384,7 @@ else
     check "results that differ, JSON" 1
     json "results that differ, JSON" 'not d["as_expected"] and d["modes"][0]["expectations"][0]["difference"]["unequal_elements"] == 5'
     run run late.yaml --driver "$fake" --repeat 0
-    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain has 2 errors"
+    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain finds 2 errors"
     run run late.yaml --driver "$fake" --repeat 0 --json
     check "a chain with errors runs, JSON" 1 err "[GD206]"
     json "a chain with errors runs, JSON" 'all(m["equal_to_serial"] for m in d["modes"])'

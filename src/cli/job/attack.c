@@ -238,7 +238,10 @@ static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, gridde
     int32_t status = griddep_chain_create(attacked->session.runtime, chain, error);
     for (uint32_t i = 0; i < attacked->plan->launch_count && status == GRIDDEP_OK; i++)
         status = add_launch(attacked, attack, *chain, i, texts != NULL ? texts[i] : NULL, error);
-    return status;
+    return status == GRIDDEP_OK
+               ? gd_planlaunch_expose(attacked->plan, attacked->session.multiprocessors,
+                                      attacked->grids, *chain, error)
+               : status;
 }
 
 /* A fault goes to `result`, unless that is NULL. */

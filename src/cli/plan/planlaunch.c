@@ -47,6 +47,29 @@ griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t
     return config;
 }
 
+int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, const uint32_t *grids,
+                             griddep_chain *chain, griddep_error *error)
+{
+    bool *held = gd_heap_take(plan->launch_count, sizeof(*held));
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
+        griddep_hop_info hop = {.size = sizeof(hop)};
+        status = griddep_chain_get_hop(chain, GRIDDEP_MODE_PDL, i, &hop, error);
+        held[i] = hop.reason == GRIDDEP_REASON_RACE;
+    }
+    for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
+        griddep_launch_config config =
+            gd_planlaunch_config(&plan->launches[i], GRIDDEP_PDL_DEFAULT, multiprocessors);
+        config.pdl = GRIDDEP_PDL_FORCE;
+        if (grids != NULL)
+            config.grid[0] = grids[i];
+        if (held[i])
+            status = griddep_chain_set_config(chain, i, &config, error);
+    }
+    free(held);
+    return status;
+}
+
 /* An access that the plan does not tell is found out from the PTX. */
 static int32_t access_of(const gd_plan_argument *argument)
 {

@@ -24,6 +24,11 @@ int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
                                griddep_chain *chain, griddep_error *error);
 
+/* Forces the launches of a chain that it holds back because the check finds a race: what looks for
+ * races is to see them. Grids are the plan's, or in x those of `grids`, which may be NULL. */
+int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, const uint32_t *grids,
+                             griddep_chain *chain, griddep_error *error);
+
 /* The index of a launch's entry in PTX; false: there is none of that name. */
 bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry);
 
