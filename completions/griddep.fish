@@ -175,6 +175,9 @@ complete -c griddep -n '__fish_seen_subcommand_from tune' -l help -d 'print this
 complete -c griddep -n '__fish_seen_subcommand_from tune' -F
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l mode -x -a 'serial pdl graph graph-pdl' -d 'serial, pdl, graph or graph-pdl (the default)'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l pairs -r -F -d 'pairs of a group (21)'
+complete -c griddep -n '__fish_seen_subcommand_from compare' -l svg -r -F -d 'write a picture of both, one above the other'
+complete -c griddep -n '__fish_seen_subcommand_from compare' -l first -r -F -d 'of a program: the first launch, from 0 (0)'
+complete -c griddep -n '__fish_seen_subcommand_from compare' -l launches -r -F -d 'of a program: how many launches at most (256)'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l device -r -F -d 'device number, from 0'
 complete -c griddep -n '__fish_seen_subcommand_from compare' -l emulate -d 'the same as --driver emulated'

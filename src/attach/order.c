@@ -75,7 +75,7 @@ static bool begin_end(void)
 
     if (seen && (settings->times || settings->launches) && gd_process_lock(&kept)) {
         gd_times_end_events();
-        gd_recording_finish();
+        gd_recording_end_context();
         gd_process_unlock(kept);
     }
     return seen;

@@ -158,6 +158,15 @@ static uint32_t read_parameters(gd_CUfunction function, parameter *list)
     return count;
 }
 
+static void note_write(uint64_t address)
+{
+    for (uint32_t i = 0; i < recording.count; i++) {
+        allocation *each = &recording.list[i];
+        each->written |= address == GD_RECORDING_ANYWHERE ||
+                         (address >= each->address && address - each->address < each->bytes);
+    }
+}
+
 /* What cuLaunchKernel calls extra: NULL, or the packed parameters. */
 static const unsigned char *find_packed(void **extra)
 {
@@ -253,8 +262,12 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
     const gd_attach_settings *settings = gd_process_settings();
     uint32_t kernel = GD_ATTACHED_NONE;
 
-    if (recording.over || recording.recorded >= settings->launches)
+    if (recording.over)
         return NULL;
+    if (recording.recorded >= settings->launches) { /* and a thread is still at its last one */
+        note_write(GD_RECORDING_ANYWHERE);
+        return NULL;
+    }
     if (recording.seen < settings->first_launch) {
         recording.seen++;
         return NULL;
@@ -362,11 +375,7 @@ void gd_recording_write(uint64_t address)
     if (!gd_process_settings()->launches || address == GD_RECORDING_NOWHERE ||
         !gd_process_lock(&kept))
         return;
-    for (uint32_t i = 0; i < recording.count; i++) {
-        allocation *each = &recording.list[i];
-        each->written |= address == GD_RECORDING_ANYWHERE ||
-                         (address >= each->address && address - each->address < each->bytes);
-    }
+    note_write(address);
     gd_process_unlock(kept);
 }
 
@@ -392,15 +401,26 @@ static void expect(allocation *of)
         read_memory(of, true);
 }
 
+static void expect_last(allocation *of)
+{
+    if (!synchronize())
+        return;
+    expect(of);
+    of->freed = true;
+}
+
 void gd_recording_free(uint64_t address)
 {
     for (uint32_t i = 0; i < recording.count && !recording.over; i++) {
-        allocation *each = &recording.list[i];
-        if (each->address != address || !synchronize())
-            continue;
-        expect(each);
-        each->freed = true;
+        if (recording.list[i].address == address)
+            expect_last(&recording.list[i]);
     }
+}
+
+void gd_recording_end_context(void)
+{
+    for (uint32_t i = 0; i < recording.count && !recording.over; i++)
+        expect_last(&recording.list[i]);
 }
 
 void gd_recording_finish(void)

@@ -32,8 +32,10 @@ void gd_recording_write(uint64_t address);
  * why. */
 void gd_recording_miss(const char *why);
 
-/* The memory at an address is about to be freed; all of it, and nothing is launched behind. */
+/* The memory at an address is about to be freed; all of it is, with its context; nothing is
+ * launched behind. */
 void gd_recording_free(uint64_t address);
+void gd_recording_end_context(void);
 void gd_recording_finish(void);
 
 /* In a child process. */

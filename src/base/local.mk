@@ -29,6 +29,7 @@ libgriddep_front_la_SOURCES += \
 # What the command has a copy of.
 libgriddep_base_la_SOURCES = \
 	%D%/elf.c %D%/elf.h \
+	%D%/emulated.c %D%/emulated.h \
 	%D%/environment.c %D%/environment.def %D%/environment.h \
 	%D%/nearest.c %D%/nearest.h \
 	%D%/statistics.c %D%/statistics.h

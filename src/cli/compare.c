@@ -14,23 +14,39 @@
 #include "cli/io/message.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
+#include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
+#include "cli/job/attachedprogram.h"
+#include "cli/job/overlap.h"
+#include "cli/job/recordedprogram.h"
 #include "cli/job/session.h"
 #include "cli/plan/plancheck.h"
 #include "cli/plan/planfile.h"
+#include "cli/show/traceview.h"
 
-enum { SIDES = 2, GROUPS = 7, DEFAULT_PAIRS = 21 };
+enum { SIDES = 2, GROUPS = 7, DEFAULT_PAIRS = 21, TRACED_RUNS = 15 };
 
 /* A sample lasts at least this long. */
 static const double sample_microseconds = 2000.0;
 
 typedef struct compare_request {
     const char *paths[SIDES];
+    const char *names[SIDES]; /* as people know them */
+    char **programs[SIDES];   /* that are recorded; NULL: a chain file is given */
+    const char *svg;
     const char *mode; /* NULL: graph-pdl */
     uint64_t pairs;   /* of a group */
     bool json;
     gd_device_choice device;
 } compare_request;
+
+/* What is drawn of one. */
+typedef struct side {
+    gd_session session;
+    griddep_timeline *timeline;
+    gd_traceview view;
+    char *title;
+} side;
 
 /* What came of it: B's time as a part of A's, median of each group's pairs. */
 typedef struct comparison {
@@ -45,8 +61,11 @@ static const char details[] =
     "Pairs come in groups, and each group loads the code of both chains anew: where code comes to "
     "lie moves a chain by more than the clock's noise. The second chain is called faster or slower "
     "where the medians of all groups agree; the range is theirs. Results are not compared: "
-    "'griddep "
-    "run' checks each chain by itself.\n\n"
+    "'griddep run' checks each chain by itself.\n\n"
+    "Two programs, each behind a '--', run one after the other, with what they print on stdout on "
+    "stderr; their launches are recorded as by 'griddep audit --record', and it is these that are "
+    "timed, without what the programs do between them. The mode is then pdl where none is "
+    "given.\n\n"
     "exit codes:\n"
     "  0    measured\n"
     "  2    wrong usage, or a chain file that cannot be read or is not valid\n"
@@ -54,7 +73,10 @@ static const char details[] =
     "  4    another failure\n";
 
 static const char examples[] = "A chain, and another way to do the same:\n"
-                               "    griddep compare chain.yaml examples/vector_add.yaml\n";
+                               "    griddep compare chain.yaml examples/vector_add.yaml\n"
+                               "The launches of two programs, and a picture of both:\n"
+                               "    griddep compare --svg both.svg -- ./application -- "
+                               "./application\n";
 
 static int report_timing_error(const griddep_error *error, const char *path)
 {
@@ -154,7 +176,7 @@ static void print(const compare_request *request, const comparison *result)
 {
     const char *verdict = verdict_of(result);
     for (int i = 0; i < SIDES; i++)
-        gd_output_print("%c  %.2f us  %s\n", 'A' + i, result->us[i], request->paths[i]);
+        gd_output_print("%c  %.2f us  %s\n", 'A' + i, result->us[i], request->names[i]);
     gd_output_print("B is %s: %+.2f %% of A's time (%+.2f to %+.2f over %u %s of %u %s, mode %s)\n",
                     verdict, percent(result->ratio), percent(result->lowest),
                     percent(result->highest), (unsigned)result->groups,
@@ -167,13 +189,65 @@ static void print_json(const compare_request *request, const comparison *result,
 {
     gd_output_write(GD_OBJECT(
         {"driver", gd_device_driver_json(info)}, {"device", gd_device_json(info)},
-        {"mode", gd_output_string(result->mode)}, {"first", gd_output_string(request->paths[0])},
-        {"second", gd_output_string(request->paths[1])},
+        {"mode", gd_output_string(result->mode)}, {"first", gd_output_string(request->names[0])},
+        {"second", gd_output_string(request->names[1])},
         {"first_us", gd_output_real(result->us[0])}, {"second_us", gd_output_real(result->us[1])},
         {"groups", json_integer(result->groups)}, {"pairs", json_integer(result->pairs)},
         {"ratio", gd_output_real(result->ratio)}, {"lowest", gd_output_real(result->lowest)},
         {"highest", gd_output_real(result->highest)},
         {"verdict", gd_output_string(verdict_of(result))}));
+}
+
+/* ---- the pictures ---- */
+
+static int trace_side(const gd_plan *plan, griddep_runtime *runtime, int32_t mode, side *into)
+{
+    const griddep_timeline_options options = {.size = sizeof(options)};
+    griddep_error error;
+    griddep_error_init(&error);
+    int code = gd_session_open(&into->session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    if (code == 0)
+        code = gd_session_run(&into->session, mode, NULL);
+    if (code == 0 && griddep_timeline_create(into->session.chain, &options, &into->timeline,
+                                             &error) != GRIDDEP_OK)
+        code = gd_message_library(&error, "instrumenting the chain");
+    into->view.runs = into->session.emulated ? 1 : TRACED_RUNS;
+    if (code == 0)
+        code = gd_overlap_trace_typical(&into->session, into->timeline, mode, into->view.runs,
+                                        &into->view.span_least, &into->view.span_most);
+    return code == 0 ? gd_traceview_read(&into->view, into->timeline) : code;
+}
+
+/* One above the other, in one scale. */
+static int draw(const compare_request *request, const gd_plan plans[SIDES],
+                griddep_runtime *runtime, const griddep_runtime_info *info, int32_t mode)
+{
+    side *sides = gd_heap_take(SIDES, sizeof(*sides));
+    gd_traceview views[SIDES];
+    int code = 0;
+    for (int i = 0; i < SIDES && code == 0; i++) {
+        sides[i].title = gd_heap_format("%c: %s", 'A' + i, request->names[i]);
+        sides[i].view = (gd_traceview){
+            .chain = sides[i].title,
+            .device = info,
+            .step_bytes = plans[i].step_bytes,
+            .names = gd_heap_take(plans[i].launch_count, sizeof(*sides[i].view.names))};
+        for (uint32_t j = 0; j < plans[i].launch_count; j++)
+            sides[i].view.names[j] = plans[i].launches[j].name;
+        code = trace_side(&plans[i], runtime, mode, &sides[i]);
+        views[i] = sides[i].view;
+    }
+    gd_progress_wipe();
+    if (code == 0)
+        code = gd_tracesvg_write(views, SIDES, request->svg);
+    for (int i = 0; i < SIDES; i++) {
+        gd_traceview_free(&sides[i].view);
+        griddep_timeline_destroy(sides[i].timeline);
+        gd_session_close(&sides[i].session);
+        free(sides[i].title);
+    }
+    free(sides);
+    return code;
 }
 
 /* Model time is the same each time, and dear: one pair tells all. */
@@ -191,6 +265,8 @@ static int compare(const compare_request *request, const gd_plan plans[SIDES])
                          .groups = info.emulated ? 1 : GROUPS,
                          .pairs = info.emulated ? 1 : (uint32_t)request->pairs};
     code = measure(request, plans, runtime, mode, &result);
+    if (code == 0 && request->svg != NULL)
+        code = draw(request, plans, runtime, &info, mode);
     if (code == 0 && request->json)
         print_json(request, &result, &info);
     if (code == 0 && !request->json) {
@@ -207,38 +283,97 @@ static int load(const char *path, gd_plan *plan)
     return code != 0 ? code : gd_plan_check_whole(plan);
 }
 
+/* Where the second program begins, behind a "--" of its own; argc: nowhere. */
+static int find_second(int argc, char **argv, int marker)
+{
+    return marker < argc ? marker + gd_attachedprogram_find(argc - marker, argv + marker) : argc;
+}
+
+/* The words behind each "--", of which the second one becomes the end of the first program's. */
+static int read_programs(const gd_usage *usage, int argc, char **argv, int marker, size_t words,
+                         compare_request *request)
+{
+    int second = find_second(argc, argv, marker);
+    if (marker == argc)
+        return words == SIDES ? 0 : gd_options_refuse(usage);
+    if (words > 0 || second == argc)
+        return gd_message_error(GD_EXIT_USAGE, "%s",
+                                words > 0
+                                    ? "programs are compared with programs: give no chain file"
+                                    : "there is no second program behind a second '--'");
+    int code = gd_attachedprogram_check("compare", argc, argv, second);
+    argv[second] = NULL;
+    if (code == 0)
+        code = gd_attachedprogram_check("compare", second, argv, marker);
+    request->programs[0] = argv + marker + 1;
+    request->programs[1] = argv + second + 1;
+    return code;
+}
+
+static int record(compare_request *request, gd_recordedprogram recorded[SIDES])
+{
+    int code = 0;
+    for (int i = 0; i < SIDES && code == 0; i++) {
+        request->names[i] = request->paths[i];
+        if (request->programs[i] == NULL)
+            continue;
+        recorded[i].first = recorded[0].first;
+        recorded[i].launches = recorded[0].launches;
+        code = gd_recordedprogram_make(&recorded[i], &request->device, request->programs[i]);
+        request->paths[i] = recorded[i].path;
+        request->names[i] = request->programs[i][0];
+    }
+    if (request->mode == NULL && request->programs[0] != NULL)
+        request->mode = griddep_mode_name(GRIDDEP_MODE_PDL);
+    return code;
+}
+
 int gd_command_compare(int argc, char **argv)
 {
     compare_request request = {.pairs = DEFAULT_PAIRS};
+    gd_recordedprogram recorded[SIDES] = {{.launches = GD_RECORDED_LAUNCHES}};
     gd_plan plans[SIDES] = {{0}};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)",
          (void *)&request.mode, 0, 0},
         {GD_OPTION_COUNT, "pairs", "N", "pairs of a group (21)", &request.pairs, 1, 10000},
+        {GD_OPTION_FILE, "svg", "FILE", "write a picture of both, one above the other",
+         (void *)&request.svg, 0, 0},
+        GD_RECORDEDPROGRAM_OPTIONS(&recorded[0]),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "compare",
-        .summary = "Times two chains in pairs, and tells which is faster and by how much.",
-        .synopsis = "A.yaml B.yaml [--mode MODE] [--pairs N] [--driver DRIVER] [--json]",
+        .summary = "Times two chains, or the launches of two programs, in pairs, and tells which "
+                   "is faster and by how much.",
+        .synopsis = "A.yaml B.yaml [--mode MODE] [--pairs N] [--svg FILE] [--driver DRIVER] "
+                    "[--json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--pairs N] [--svg FILE] [--json] -- "
+                    "PROGRAM [ARGUMENT]... -- PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options,
-        .words_least = SIDES,
         .words_most = SIDES};
     size_t count = 0;
-    int code = gd_options_read(&usage, argc, argv, request.paths, &count);
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(&usage, marker, argv, request.paths, &count);
     if (code >= 0)
         return code;
     if (request.json)
         gd_message_want_json();
-    code = 0;
+    code = read_programs(&usage, argc, argv, marker, count, &request);
+    if (code == 0)
+        code = record(&request, recorded);
     for (int i = 0; i < SIDES && code == 0; i++)
         code = load(request.paths[i], &plans[i]);
+    if (code == 0)
+        code = gd_outputfile_check();
     if (code == 0)
         code = compare(&request, plans);
     for (int i = 0; i < SIDES; i++)
         gd_plan_free(&plans[i]);
+    for (int i = 0; i < SIDES; i++)
+        gd_recordedprogram_end(&recorded[i]);
     return code;
 }

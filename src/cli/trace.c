@@ -7,8 +7,6 @@
 
 #include "griddep.h"
 
-#include "base/statistics.h"
-
 #include "cli/command.h"
 #include "cli/demo.h"
 #include "cli/io/device.h"
@@ -118,42 +116,13 @@ static int measure_cost(gd_trace_job *job, int32_t mode, gd_traceview_cost *cost
                : time_chain(job, griddep_timeline_get_chain(job->timeline), mode, &cost->traced);
 }
 
-/* ---- the run that is shown ---- */
+/* ---- what is shown ---- */
 
-static int run_behind(gd_trace_job *job, int32_t mode, double *span)
-{
-    griddep_timeline_info info = {.size = sizeof(info)};
-    int code = gd_overlap_trace(&job->session, job->timeline, mode);
-    if (code == 0)
-        griddep_timeline_get_info(job->timeline, &info, NULL);
-    *span = info.span;
-    return code;
-}
-
-/* Runs until one takes about the median of the first ones, and keeps that. On the emulated driver
- * all are alike. */
 static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
 {
-    uint32_t runs = job->session.emulated ? 1 : (uint32_t)job->request->runs;
-    double *spans = gd_heap_take(runs, sizeof(double)), span = 0;
-    int code = 0;
-    for (uint32_t i = 0; i < runs && code == 0; i++) {
-        gd_progress_show("tracing %s: run %u of %u", griddep_mode_name(mode), (unsigned)i + 1,
-                         (unsigned)runs);
-        code = run_behind(job, mode, &span);
-        spans[i] = span;
-    }
-    double median = gd_statistics_median(spans, runs);
-    for (uint32_t i = 0; i < 2 * runs && code == 0 && runs > 1; i++) {
-        if (span >= 0.99 * median && span <= 1.01 * median)
-            break;
-        code = run_behind(job, mode, &span);
-    }
-    view->runs = runs;
-    view->span_least = spans[0];
-    view->span_most = spans[runs - 1];
-    free(spans);
-    return code;
+    view->runs = job->session.emulated ? 1 : (uint32_t)job->request->runs;
+    return gd_overlap_trace_typical(&job->session, job->timeline, mode, view->runs,
+                                    &view->span_least, &view->span_most);
 }
 
 static uint32_t choose_width(const gd_trace_request *request)
@@ -184,7 +153,7 @@ static int show_mode(gd_trace_job *job, const gd_traceview *view)
     if (request->perfetto != NULL)
         code = gd_traceperfetto_write(view, request->perfetto);
     if (code == 0 && request->svg != NULL)
-        code = gd_tracesvg_write(view, request->svg);
+        code = gd_tracesvg_write(view, 1, request->svg);
     if (code != 0)
         return code;
     if (job->modes != NULL) {

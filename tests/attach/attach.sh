@@ -84,6 +84,8 @@ between() { runs 0 audit between && err "warning: a memset between kernels waits
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
 graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
+# What the emulated driver links is PTX.
+linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
 fatbin() {
@@ -128,6 +130,7 @@ check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
 check "a library" library
+check "a linked image" linked
 check "fatbins" fatbin
 check "modules that are unloaded" unload
 check "contexts" contexts
@@ -198,8 +201,8 @@ records() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     grep -q "is as expected (file): every bit equal" "$work/again"
 }
-for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 between tell" "0 3 unload tell" "0 256 threads tell" "0 2 event tell" \
-    "66 2 contexts tell" "66 4 fork right tell"; do
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 3 unload tell" "0 2 event tell" \
+    "66 4 contexts tell" "66 4 fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case
 done
@@ -235,6 +238,15 @@ recorded_other() {
 # Nothing is expected of a program that did not end in order.
 recorded_crash() { ! records 139 4 right tell crash && grep -q "^graph-pdl  equal" "$work/again" && ! grep -q "^expect:" "$work/chain/chain.yaml"; }
 check "recorded: a crash" recorded_crash
+# Of several threads that go on nothing can be expected; the launches are as many as were asked for.
+recorded_threads() {
+    for launches in 256 100; do
+        rm -rf "$work/chain"
+        runs 0 "audit --record $work/chain --launches $launches" threads tell && [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq "$launches" ] || return 1
+        "$griddep" run "$work/chain/chain.yaml" --repeat 0 --mode serial >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    done
+}
+check "recorded: threads" recorded_threads
 # The PTX of a fatbin is what is written.
 recorded_fatbin() {
     FATBIN=$srcdir/tests/golden/image/kernels.zstd.fatbin
@@ -267,6 +279,20 @@ graphed() { of graph -- "$program" racy tell && grep -q "programmatic  races: fo
 ends_badly() { of trace -- "$program" right crash && err "the program ended with exit code 139" && grep -q "4 launches" "$work/out"; }
 launches_nothing() { "$griddep" explain -- true >"$work/out" 2>"$work/err"; [ $? -eq 4 ] && err "no launch was seen to be recorded" && [ -z "$(ls -A "$TMPDIR")" ]; }
 both() { for command in trace explain graph; do "$griddep" $command "$srcdir/examples/vector_add.yaml" -- true >"$work/out" 2>"$work/err"; [ $? -eq 2 ] || { echo "$command"; return 1; }; done; }
+# Two programs; the pictures stand one above the other.
+compared() {
+    "$griddep" compare --svg "$work/both.svg" -- "$program" right tell -- "$program" lost lost tell >"$work/out" 2>"$work/err" || { cat "$work/out" "$work/err"; return 1; }
+    err "counter 4" && grep -q "^B is slower: " "$work/out" && [ "$(grep -c "^<title>[AB]: " "$work/both.svg")" -eq 2 ] && [ "$(grep -c "<svg " "$work/both.svg")" -eq 3 ] && [ -z "$(ls -A "$TMPDIR")" ]
+}
+compared_badly() {
+    for words in "-- a" "x.yaml -- a -- b" "-- a --" "-- -- a"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" compare $words >"$work/out" 2>"$work/err"
+        [ $? -eq 2 ] || { echo "$words"; return 1; }
+    done
+}
+check "compare" compared
+check "compare, and words that are missing" compared_badly
 check "trace" traced
 check "trace, of a graph" traced_graph
 check "explain" explained

@@ -48,6 +48,10 @@ static const char text[] =
     CALL(cuLibraryLoadData, 12000, gd_CUlibrary *, const void *, gd_CUjit_option *, void **,       \
          unsigned, int *, void **, unsigned)                                                       \
     CALL(cuLibraryGetKernel, 12000, gd_CUkernel *, gd_CUlibrary, const char *)                     \
+    CALL(cuLinkCreate, 6050, unsigned, int *, void **, gd_CUlinkState *)                           \
+    CALL(cuLinkAddData, 6050, gd_CUlinkState, int, void *, size_t, const char *, unsigned, int *,  \
+         void **)                                                                                  \
+    CALL(cuLinkComplete, 5050, gd_CUlinkState, void **, size_t *)                                  \
     CALL(cuLaunchKernel, 4000, gd_CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,    \
          unsigned, unsigned, gd_CUstream, void **, void **)                                        \
     CALL(cuLaunchKernelEx, 11060, const gd_CUlaunchConfig *, gd_CUfunction, void **, void **)      \
@@ -339,6 +343,24 @@ static void run_library(void)
     launch((gd_CUfunction)kernel, NULL, 1);
 }
 
+/* Linked first, as hashcat does. */
+static void run_linked(void)
+{
+    gd_CUlinkState link;
+    gd_CUmodule module;
+    gd_CUfunction function;
+    void *image;
+    size_t bytes;
+    NEED(cuLinkCreate(0, NULL, NULL, &link));
+    NEED(cuLinkAddData(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, sizeof text, "text", 0,
+                       NULL, NULL));
+    NEED(cuLinkComplete(link, &image, &bytes));
+    NEED(cuModuleLoadData(&module, image));
+    NEED(cuModuleGetFunction(&function, module, "waits"));
+    for (int i = 0; i < 2; i++)
+        launch(function, NULL, i);
+}
+
 /* A fatbin as nvcc makes them: $FATBIN. */
 static void run_fatbin(void)
 {
@@ -499,33 +521,20 @@ static const struct {
     const char *name;
     int without; /* it begins by itself */
     void (*run)(void);
-} actions[] = {{"begin", 1, begin},
-               {"right", 0, run_right},
-               {"racy", 0, run_racy},
-               {"full", 0, run_full},
-               {"path", 0, run_path},
-               {"lost", 0, run_lost},
-               {"never", 0, run_never},
-               {"between", 0, run_between},
-               {"graph", 0, run_graph_early},
-               {"plain-graph", 0, run_graph_plain},
-               {"edges", 0, run_edges},
-               {"graph-between", 0, run_graph_between},
-               {"event", 0, run_event},
-               {"library", 0, run_library},
-               {"fatbin", 0, run_fatbin},
-               {"unload", 0, run_unload},
-               {"contexts", 0, run_contexts},
-               {"threads", 0, run_threads},
-               {"error", 0, run_error},
-               {"crash", 0, run_crash},
-               {"kill", 0, run_kill},
-               {"exit", 0, run_exit},
-               {"descriptors", 0, run_descriptors},
-               {"fork", 1, run_fork},
-               {"fork-idle", 1, run_fork_idle},
-               {"dlclose", 1, run_dlclose},
-               {"tell", 0, tell}};
+} actions[] = {{"begin", 1, begin},           {"right", 0, run_right},
+               {"racy", 0, run_racy},         {"full", 0, run_full},
+               {"path", 0, run_path},         {"lost", 0, run_lost},
+               {"never", 0, run_never},       {"between", 0, run_between},
+               {"graph", 0, run_graph_early}, {"plain-graph", 0, run_graph_plain},
+               {"edges", 0, run_edges},       {"graph-between", 0, run_graph_between},
+               {"event", 0, run_event},       {"library", 0, run_library},
+               {"linked", 0, run_linked},     {"fatbin", 0, run_fatbin},
+               {"unload", 0, run_unload},     {"contexts", 0, run_contexts},
+               {"threads", 0, run_threads},   {"error", 0, run_error},
+               {"crash", 0, run_crash},       {"kill", 0, run_kill},
+               {"exit", 0, run_exit},         {"descriptors", 0, run_descriptors},
+               {"fork", 1, run_fork},         {"fork-idle", 1, run_fork_idle},
+               {"dlclose", 1, run_dlclose},   {"tell", 0, tell}};
 
 int main(int count, char **words)
 {

@@ -654,6 +654,103 @@ START_TEST(damaged_fatbins_are_refused)
 }
 END_TEST
 
+/* Compilers number the source files of each text from 1. */
+START_TEST(linked_texts_have_files_of_their_own)
+{
+    static const char *const texts[] = {
+        ".version 7.8\n.target sm_90\n.address_size 64\n.file 1 \"a.c\"\n.file 2 \"a.h\"\n"
+        ".visible .entry first()\n{\n.loc 1 2 0\n.loc 2 3 0\n    ret;\n}\n",
+        ".version 7.8\n.target sm_90\n.address_size 64\n.file 1 \"b.c\"\n.file 2 \"b.h\"\n"
+        ".visible .entry second()\n{\n.loc 1 2 0\n"
+        ".loc 2 3 0, function_name $s, inlined_at 1 2 0\n    ret;\n}\n"
+        ".section .debug_str\n{\n$s:\n.b8 115\n.b8 0\n}\n"};
+    gd_CUlinkState link = NULL;
+    gd_CUmodule made = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+
+    setup();
+    ck_good(cuLinkCreate_v2(0, NULL, NULL, &link));
+    for (int i = 0; i < 2; i++)
+        ck_good(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)texts[i],
+                                 strlen(texts[i]) + 1, "text", 0, NULL, NULL));
+    ck_good(cuLinkComplete(link, &image, &bytes));
+    ck_good(cuModuleLoadData(&made, image));
+    ck_good(cuLinkDestroy(link));
+}
+END_TEST
+
+/* Shared memory that another text defines is no memory of the launch's. */
+START_TEST(linked_texts_have_shared_memory_of_others)
+{
+    static const char *const texts[] = {
+        ".version 7.8\n.target sm_90\n.address_size 64\n.extern .shared .u64 stacks[32];\n"
+        ".extern .shared .u32 own[];\n.extern .func get(.param .u64 p);\n"
+        ".visible .entry put(.param .u64 p)\n{\n    .reg .u64 %a, %b;\n    .reg .u32 %t;\n"
+        "    mov.u64 %a, stacks;\n    mov.u64 %b, 5;\n    st.shared.u64 [%a+248], %b;\n"
+        "    mov.u32 %t, 7;\n    st.shared.u32 [own+12], %t;\n"
+        "    ld.param.u64 %a, [p];\n    { .param .u64 q; st.param.u64 [q], %a; call get, (q); }\n"
+        "    ret;\n}\n",
+        ".version 7.8\n.target sm_90\n.address_size 64\n"
+        ".visible .shared .align 8 .u64 stacks[32];\n"
+        ".visible .func get(.param .u64 p)\n{\n    .reg .u64 %a, %b;\n"
+        "    ld.shared.u64 %b, [stacks+248];\n    ld.param.u64 %a, [p];\n"
+        "    st.global.u64 [%a], %b;\n    ret;\n}\n"};
+    gd_CUlinkState link = NULL;
+    gd_CUmodule made = NULL;
+    gd_CUfunction function = NULL;
+    void *image = NULL, *arguments[] = {&a};
+    size_t bytes = 0;
+    uint64_t value = 0;
+
+    setup();
+    ck_good(cuLinkCreate_v2(0, NULL, NULL, &link));
+    for (int i = 0; i < 2; i++)
+        ck_good(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)texts[i],
+                                 strlen(texts[i]) + 1, "text", 0, NULL, NULL));
+    ck_good(cuLinkComplete(link, &image, &bytes));
+    ck_good(cuModuleLoadData(&made, image));
+    ck_good(cuModuleGetFunction(&function, made, "put"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 16, NULL, arguments, NULL));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 5);
+    ck_good(cuLinkDestroy(link));
+}
+END_TEST
+
+/* name<N> is short for N variables, in each space. */
+START_TEST(variables_of_a_range_are_several)
+{
+    static const char text[] =
+        ".version 7.8\n.target sm_90\n.address_size 64\n.global .u64 g<2>;\n"
+        ".func put(.param .u64 to, .param .u64 what)\n{\n    .reg .u64 %a, %b;\n"
+        "    ld.param.u64 %a, [to];\n    ld.param.u64 %b, [what];\n"
+        "    st.global.u64 [%a], %b;\n    ret;\n}\n"
+        ".visible .entry several(.param .u64 p)\n{\n    .reg .u64 %a, %b, %c;\n"
+        "    .local .u64 l<3>;\n    .shared .u64 s<3>;\n    ld.param.u64 %a, [p];\n"
+        "    mov.u64 %b, 1;\n    st.local.u64 [l0], %b;\n    st.shared.u64 [s0], %b;\n"
+        "    st.global.u64 [g0], %b;\n    mov.u64 %b, 10;\n    st.local.u64 [l2], %b;\n"
+        "    mov.u64 %c, s2;\n    st.shared.u64 [%c], %b;\n    st.global.u64 [g1], %b;\n"
+        "    ld.local.u64 %b, [l0];\n    ld.shared.u64 %c, [s0];\n    add.u64 %b, %b, %c;\n"
+        "    ld.global.u64 %c, [g0];\n    add.u64 %b, %b, %c;\n    ld.local.u64 %c, [l2];\n"
+        "    add.u64 %b, %b, %c;\n    ld.shared.u64 %c, [s2];\n    add.u64 %b, %b, %c;\n"
+        "    ld.global.u64 %c, [g1];\n    add.u64 %b, %b, %c;\n"
+        "    { .param .u64 q<2>; st.param.u64 [q0], %a; st.param.u64 [q1], %b; "
+        "call put, (q0, q1); }\n    ret;\n}\n";
+    gd_CUmodule made = NULL;
+    gd_CUfunction function = NULL;
+    void *arguments[] = {&a};
+    uint64_t value = 0;
+
+    setup();
+    ck_good(cuModuleLoadData(&made, text));
+    ck_good(cuModuleGetFunction(&function, made, "several"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 33);
+}
+END_TEST
+
 START_TEST(linked_images_load_again)
 {
     gd_CUlinkState link = NULL;
@@ -2403,8 +2500,9 @@ int main(void)
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
     ADD(suite, "modules", bad_code_is_refused_in_words, fatbins_run_by_their_ptx,
-        damaged_fatbins_are_refused, linked_images_load_again, modules_have_functions_and_variables,
-        libraries_give_kernels);
+        damaged_fatbins_are_refused, linked_texts_have_files_of_their_own,
+        linked_texts_have_shared_memory_of_others, variables_of_a_range_are_several,
+        linked_images_load_again, modules_have_functions_and_variables, libraries_give_kernels);
     ADD(suite, "launches", launches_are_checked, arguments_come_packed_too,
         grids_larger_than_the_device_finish, long_queues_run_by_themselves);
     ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/emulated.h"
 #include "griddep.h"
 
 #include "cli/io/heap.h"
@@ -23,7 +24,10 @@ static struct gd_attached_code *open_image(const gd_attached_image *image)
     if (bytes > 0 && image->data[bytes - 1] == '\0' && memchr(image->data, '\0', bytes) != NULL &&
         strlen(image->data) == bytes - 1)
         bytes--; /* a text's zero */
-    if (griddep_image_open(image->data, bytes, NULL, &code->image, NULL) != GRIDDEP_OK)
+    gd_emulated_head head;
+    gd_view given = {(const unsigned char *)image->data, bytes};
+    gd_emulated_text(given, &head, &given); /* what the emulated driver links is PTX */
+    if (griddep_image_open(given.bytes, given.size, NULL, &code->image, NULL) != GRIDDEP_OK)
         return code;
     griddep_image_get_info(code->image, &info, NULL);
     code->part_count = info.part_count;

@@ -22,6 +22,39 @@ int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mo
                : gd_message_library(&error, griddep_mode_name(mode));
 }
 
+static int trace_span(gd_session *session, griddep_timeline *timeline, int32_t mode, double *span)
+{
+    griddep_timeline_info info = {.size = sizeof(info)};
+    int code = gd_overlap_trace(session, timeline, mode);
+    if (code == 0)
+        griddep_timeline_get_info(timeline, &info, NULL);
+    *span = info.span;
+    return code;
+}
+
+int gd_overlap_trace_typical(gd_session *session, griddep_timeline *timeline, int32_t mode,
+                             uint32_t runs, double *least, double *most)
+{
+    double *spans = gd_heap_take(runs, sizeof(double)), span = 0;
+    int code = 0;
+    for (uint32_t i = 0; i < runs && code == 0; i++) {
+        gd_progress_show("tracing %s: run %u of %u", griddep_mode_name(mode), (unsigned)i + 1,
+                         (unsigned)runs);
+        code = trace_span(session, timeline, mode, &span);
+        spans[i] = span;
+    }
+    double median = gd_statistics_median(spans, runs);
+    for (uint32_t i = 0; i < 2 * runs && code == 0 && runs > 1; i++) {
+        if (span >= 0.99 * median && span <= 1.01 * median)
+            break;
+        code = trace_span(session, timeline, mode, &span);
+    }
+    *least = spans[0];
+    *most = spans[runs - 1];
+    free(spans);
+    return code;
+}
+
 static bool is_whole(griddep_timeline *timeline, uint32_t launch)
 {
     griddep_timeline_launch figures = {.size = sizeof figures};

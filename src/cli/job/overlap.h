@@ -23,6 +23,11 @@ typedef struct gd_overlap {
 /* gd_experiment_trace. Returns 0, or an exit code after a message. */
 int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mode);
 
+/* Runs so many times, and then until one takes about the median of these, which the timeline then
+ * has. The range of the spans, in nanoseconds, goes to *least and *most. */
+int gd_overlap_trace_typical(gd_session *session, griddep_timeline *timeline, int32_t mode,
+                             uint32_t runs, double *least, double *most);
+
 /* Fills one overlap for each launch of the session's chain; *reason, to free, tells why nothing
  * could be measured, else it is NULL. Returns 0, or an exit code after a message. */
 int gd_overlap_measure(gd_session *session, int32_t mode, gd_overlap *overlaps, char **reason);

@@ -34,8 +34,10 @@ static const double unseen = 0.3; /* picture units */
 
 typedef struct gd_svg {
     const gd_traceview *view;
-    FILE *stream; /* into memory */
-    double scale; /* picture units in a nanosecond */
+    FILE *stream;   /* into memory */
+    double scale;   /* picture units in a nanosecond */
+    double longest; /* span of all pictures in the file */
+    uint32_t parts; /* columns that the span of this one takes */
     uint32_t **places;
     uint32_t most_places, sms; /* the numbers of multiprocessors end before */
 } gd_svg;
@@ -154,7 +156,7 @@ static double grid_step(double span)
 
 static void put_grid(const gd_svg *svg, double top, double bottom)
 {
-    double span = svg->view->info.span, step = grid_step(span);
+    double span = svg->view->info.span, step = grid_step(svg->longest);
     for (double time = 0; time <= span * 1.0001; time += step) {
         double x = x_of(svg, time);
         fprintf(svg->stream, "<path class=\"g\" d=\"M%.2f %.1fV%.1f\"/>\n", x, top, bottom);
@@ -189,10 +191,10 @@ static void put_band(const gd_svg *svg, const char *kind, const double *low, con
 
 static void put_lane_load(const gd_svg *svg, uint32_t index, double base)
 {
-    gd_traceview_load *load = gd_traceview_load_of(svg->view, index, PLOT);
+    gd_traceview_load *load = gd_traceview_load_of(svg->view, index, svg->parts);
     double *edges = gd_heap_take((size_t)PLOT * 4, sizeof(double));
     static const char *const kinds[] = {"", " p", " w"};
-    for (size_t i = 0; i < PLOT; i++) {
+    for (size_t i = 0; i < svg->parts; i++) {
         edges[PLOT + i] = fmin(1, load[i].work);
         edges[2 * PLOT + i] = fmin(1, edges[PLOT + i] + load[i].preamble);
         edges[3 * PLOT + i] = fmin(1, edges[2 * PLOT + i] + load[i].wait);
@@ -359,7 +361,8 @@ static void put_rows(const gd_svg *svg, double top)
 static void measure(gd_svg *svg)
 {
     const gd_traceview *view = svg->view;
-    svg->scale = view->info.span > 0 ? PLOT / view->info.span : 0;
+    svg->scale = svg->longest > 0 ? PLOT / svg->longest : 0;
+    svg->parts = (uint32_t)fmax(1, round(PLOT * view->info.span / svg->longest));
     svg->sms = 1;
     for (uint32_t i = 0; i < view->count; i++)
         for (uint32_t block = 0; block < view->launches[i].blocks; block++) {
@@ -369,16 +372,32 @@ static void measure(gd_svg *svg)
         }
 }
 
-static void put_picture(const gd_svg *svg)
+static double rows_top(const gd_svg *svg)
 {
-    double lanes = lane_base(svg->view->count) - LANE, rows = lanes + 14;
-    double bottom = rows + row_height(svg) * svg->sms, width = LEFT + PLOT + RIGHT,
-           height = bottom + 32;
-    fprintf(svg->stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
-            "height=\"%g\" role=\"img\">\n"
-            "<title>",
-            width, height, width, height);
+    return lane_base(svg->view->count) - LANE + 14;
+}
+
+static double height_of(const gd_svg *svg)
+{
+    return rows_top(svg) + row_height(svg) * svg->sms + 32;
+}
+
+static void begin_picture(FILE *stream, double y, double height)
+{
+    double width = LEFT + PLOT + RIGHT;
+    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\"", stream);
+    if (y > 0)
+        fprintf(stream, " y=\"%g\"", y);
+    fprintf(stream, " viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" role=\"img\">\n", width,
+            height, width, height);
+}
+
+/* Below others that take so much of the height. */
+static void put_picture(const gd_svg *svg, double y)
+{
+    double rows = rows_top(svg), height = height_of(svg), bottom = height - 32;
+    begin_picture(svg->stream, y, height);
+    fputs("<title>", svg->stream);
     put_text(svg, svg->view->chain);
     fputs("</title>\n", svg->stream);
     fputs(style, svg->stream);
@@ -386,7 +405,7 @@ static void put_picture(const gd_svg *svg)
           "markerHeight=\"6\" "
           "orient=\"auto\"><path class=\"m\" d=\"M0 0L6 3L0 6z\"/></marker></defs>\n",
           svg->stream);
-    put_rectangle(svg, "b", 0, 0, width, height);
+    put_rectangle(svg, "b", 0, 0, LEFT + PLOT + RIGHT, height);
     put_title(svg);
     put_grid(svg, TOP - 4, bottom);
     put_rows(svg, rows);
@@ -395,24 +414,47 @@ static void put_picture(const gd_svg *svg)
     fputs("</svg>\n", svg->stream);
 }
 
-int gd_tracesvg_write(const gd_traceview *view, const char *path)
+/* All pictures of a file, one above the other and in one scale. */
+static void put_all(FILE *stream, const gd_traceview *views, size_t count)
 {
-    gd_svg svg = {.view = view};
+    gd_svg *pictures = gd_heap_take(count, sizeof(*pictures));
+    double longest = 0, height = 0, y = 0;
+    for (size_t i = 0; i < count; i++)
+        longest = fmax(longest, views[i].info.span);
+    for (size_t i = 0; i < count; i++) {
+        pictures[i] = (gd_svg){.view = &views[i], .stream = stream, .longest = longest};
+        pictures[i].places = gd_traceview_make_places(&views[i], &pictures[i].most_places);
+        measure(&pictures[i]);
+        height += height_of(&pictures[i]);
+    }
+    if (count > 1)
+        begin_picture(stream, 0, height);
+    for (size_t i = 0; i < count; i++) {
+        put_picture(&pictures[i], y);
+        y += height_of(&pictures[i]);
+        gd_traceview_free_places(&views[i], pictures[i].places);
+    }
+    if (count > 1)
+        fputs("</svg>\n", stream);
+    free(pictures);
+}
+
+int gd_tracesvg_write(const gd_traceview *views, size_t count, const char *path)
+{
     char *text = NULL;
     size_t bytes = 0;
-    if (!(view->info.span > 0))
-        return gd_message_error(GD_EXIT_REFUSED, "there is nothing to draw: the run has no stamps");
-    svg.stream = open_memstream(&text, &bytes);
-    if (svg.stream == NULL)
+    for (size_t i = 0; i < count; i++)
+        if (!(views[i].info.span > 0))
+            return gd_message_error(GD_EXIT_REFUSED,
+                                    "there is nothing to draw: the run has no stamps");
+    FILE *stream = open_memstream(&text, &bytes);
+    if (stream == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "there is no memory for the picture");
-    svg.places = gd_traceview_make_places(view, &svg.most_places);
-    measure(&svg);
-    put_picture(&svg);
-    bool failed = ferror(svg.stream) != 0;
-    failed |= fclose(svg.stream) != 0;
+    put_all(stream, views, count);
+    bool failed = ferror(stream) != 0;
+    failed |= fclose(stream) != 0;
     int code = failed ? gd_message_error(GD_EXIT_REFUSED, "there is no memory for the picture")
                       : gd_outputfile_write(path, text, bytes);
-    gd_traceview_free_places(view, svg.places);
     free(text);
     return code;
 }

@@ -3,6 +3,7 @@
 #define GD_CLI_TRACEVIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "griddep.h"
@@ -80,8 +81,9 @@ void gd_traceview_free_places(const gd_traceview *view, uint32_t **places);
 void gd_tracetext_print(const gd_traceview *view);
 void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii);
 
-/* A file each. Return 0, or an exit code after a message. */
+/* A file each; several pictures stand one above the other, in one scale. Return 0, or an exit code
+ * after a message. */
 int gd_traceperfetto_write(const gd_traceview *view, const char *path);
-int gd_tracesvg_write(const gd_traceview *view, const char *path);
+int gd_tracesvg_write(const gd_traceview *views, size_t count, const char *path);
 
 #endif

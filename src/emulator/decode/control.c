@@ -136,7 +136,7 @@ static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, boo
                 decoder->module->symbols[item->symbol].space == GD_SPACE_PARAM &&
                 decoder->offsets[item->symbol] != UINT32_MAX;
     if (here) {
-        copy[1] = decoder->offsets[item->symbol];
+        copy[1] = decoder->offsets[item->symbol] + (uint32_t)gd_variable_member(decoder, item);
         if (decoder->module->symbols[item->symbol].bytes != symbol->bytes)
             return gd_decode_refuse(decoder, "an argument of another size than the parameter");
         return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;

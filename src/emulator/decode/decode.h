@@ -150,6 +150,11 @@ bool gd_predicate_source(gd_decoder *decoder, uint32_t operand, gd_slot *slot, b
 bool gd_predicate_target(gd_decoder *decoder, uint32_t operand, gd_slot *slot);
 /* A value that must be known: an integer or an expression. */
 bool gd_known(gd_decoder *decoder, uint32_t operand, uint64_t *value);
+/* name<N> is short for N variables: bytes from one to the next, and from the first to the one that
+ * an operand names. */
+uint64_t gd_variable_stride(const gd_ptx_symbol *symbol);
+uint64_t gd_variable_member(const gd_decoder *decoder, const gd_ptx_operand *operand);
+
 /* The address of a memory operand in a space, into an operation. */
 bool gd_memory_operand(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
 /* The same of the operand within the brackets, beside which others may stand. */

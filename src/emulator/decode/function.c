@@ -117,7 +117,7 @@ static void place_shared(gd_decoder *decoder, uint32_t symbol)
         return;
     uint32_t offset = align(entry->static_shared_bytes, item->alignment);
     decoder->offsets[symbol] = GD_SHARED_START + offset;
-    entry->static_shared_bytes = align((uint64_t)offset + item->bytes, 1);
+    entry->static_shared_bytes = align(offset + gd_variable_stride(item) * item->count, 1);
 }
 
 static bool collect_operand(gd_decoder *decoder, const gd_ptx_operand *operand)
@@ -213,7 +213,7 @@ static void place_local(gd_decoder *decoder, gd_routine *routine, uint32_t symbo
     uint32_t offset = align(routine->local, item->alignment);
 
     decoder->offsets[symbol] = offset;
-    routine->local = align((uint64_t)offset + item->bytes, 1);
+    routine->local = align(offset + gd_variable_stride(item) * item->count, 1);
 }
 
 /* Local memory of a function: first its parameters and results, so that functions of one prototype

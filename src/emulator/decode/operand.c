@@ -165,6 +165,29 @@ static bool is_body_of(const gd_decoder *decoder, uint32_t scope)
            (uint32_t)(decoder->function - decoder->module->functions);
 }
 
+uint64_t gd_variable_stride(const gd_ptx_symbol *symbol)
+{
+    const uint64_t alignment = symbol->alignment ? symbol->alignment : 1;
+
+    return symbol->count > 1 ? (symbol->bytes + alignment - 1) / alignment * alignment
+                             : symbol->bytes;
+}
+
+uint64_t gd_variable_member(const gd_decoder *decoder, const gd_ptx_operand *operand)
+{
+    const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
+    uint32_t length, stem;
+    uint64_t number = 0;
+    const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
+
+    if (symbol->count == 1)
+        return 0;
+    gd_ptx_name_text(decoder->module, symbol->name, &stem);
+    for (; stem < length; stem++)
+        number = 10 * number + (uint64_t)(text[stem] - '0');
+    return number * gd_variable_stride(symbol);
+}
+
 typedef enum place_kind { PLACE_FIXED, PLACE_FRAME } place_kind;
 
 static bool variable_place(gd_decoder *decoder, uint32_t index, place_kind *kind, uint64_t *value)
@@ -236,7 +259,7 @@ static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint
         return gd_decode_refuse(decoder, "the address of a label");
     if (!variable_place(decoder, operand->symbol, &kind, &value))
         return false;
-    value += operand->value;
+    value += operand->value + gd_variable_member(decoder, operand);
     if (symbol->space == GD_SPACE_SHARED)
         return shared_address(decoder, bytes, value, slot);
     bool parameter = symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_PARAM;
@@ -554,7 +577,7 @@ static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand,
         return false;
     if (symbol->space == GD_SPACE_SHARED)
         into->address = GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL;
-    into->value += operand->value;
+    into->value += operand->value + gd_variable_member(decoder, operand);
     into->kind = GD_ADDRESS_WIDE;
     if (kind == PLACE_FRAME) {
         into->kind = GD_ADDRESS_FRAME;

@@ -243,7 +243,7 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
     gd_memory_kind kind = symbol->space == GD_SPACE_CONST     ? GD_MEMORY_CONSTANT
                           : symbol->flags & GD_SYMBOL_MANAGED ? GD_MEMORY_MANAGED
                                                               : GD_MEMORY_DEVICE;
-    uint64_t bytes = symbol->bytes;
+    uint64_t bytes = gd_variable_stride(symbol) * symbol->count;
     uint32_t length, values;
 
     if (symbol->flags & GD_SYMBOL_UNSIZED && symbol->flags & GD_SYMBOL_INITIALISED) {

@@ -10,27 +10,19 @@
 #include "base/chip.h"
 #include "base/digest.h"
 #include "base/elf.h"
+#include "base/emulated.h"
 #include "base/fatbin.h"
 #include "base/format.h"
 #include "base/unpack.h"
 #include "emulator/driver/module.h"
 #include "ptx/check/validity.h"
 
-enum { DIGEST_BYTES = 32, LINE_BYTES = 512 };
-
-static const char image_magic[16] = "griddep emulate";
-
-/* What stands in front of the text, behind the ELF header and two section headers. */
-typedef struct image_head {
-    char magic[16];
-    uint64_t bytes;
-    uint8_t digest[DIGEST_BYTES];
-} image_head;
+enum { LINE_BYTES = 512 };
 
 typedef struct image {
     Elf64_Ehdr elf;
     Elf64_Shdr sections[2];
-    image_head head;
+    gd_emulated_head head;
 } image;
 
 /* ---- logs ---- */
@@ -290,7 +282,7 @@ gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_ji
 
 /* ---- images ---- */
 
-static void digest_text(const char *text, size_t bytes, uint8_t result[DIGEST_BYTES])
+static void digest_text(const char *text, size_t bytes, uint8_t result[GD_EMULATED_DIGEST])
 {
     gd_digest digest;
 
@@ -321,7 +313,7 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
     head.sections[1].sh_type = SHT_PROGBITS;
     head.sections[1].sh_offset = offsetof(image, head);
     head.sections[1].sh_size = sizeof head.head + bytes + 1;
-    memcpy(head.head.magic, image_magic, sizeof image_magic);
+    memcpy(head.head.magic, gd_emulated_magic, sizeof gd_emulated_magic);
     head.head.bytes = bytes;
     digest_text(text, bytes, head.head.digest);
     memcpy(made, &head, sizeof head);
@@ -359,28 +351,23 @@ static bool find_extent(const unsigned char *bytes, const Elf64_Ehdr *header, gd
 static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_ptx **ptx)
 {
     Elf64_Ehdr header;
-    Elf64_Shdr section;
-    image_head head = {0};
-    uint8_t digest[DIGEST_BYTES];
-    gd_view extent, part;
-    gd_elf elf;
+    gd_emulated_head head = {0};
+    uint8_t digest[GD_EMULATED_DIGEST];
+    gd_view extent, text;
 
     memcpy(&header, bytes, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != GD_ELF_CUDA)
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    if (!find_extent(bytes, &header, &extent) || gd_elf_open(extent, &elf) ||
-        !gd_elf_section(&elf, 1, &section, &part) || !gd_view_copy(part, 0, &head, sizeof head) ||
-        memcmp(head.magic, image_magic, sizeof image_magic))
-        return refuse_binary(jit, "cubin");
+    if (!find_extent(bytes, &header, &extent) || !gd_emulated_text(extent, &head, &text))
+        return memcmp(head.magic, gd_emulated_magic, sizeof gd_emulated_magic)
+                   ? refuse_binary(jit, "cubin")
+                   : GD_CUDA_ERROR_INVALID_IMAGE;
     if (header.e_flags != gd_device_chip()->capability)
         return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
-    if (!gd_view_part(part, sizeof head, head.bytes, &part) ||
-        part.size + sizeof head + 1 != section.sh_size)
-        return GD_CUDA_ERROR_INVALID_IMAGE;
-    digest_text((const char *)part.bytes, part.size, digest);
+    digest_text((const char *)text.bytes, text.size, digest);
     if (memcmp(digest, head.digest, sizeof digest))
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    return gd_jit_parse_text(jit, (const char *)part.bytes, part.size, GD_JIT_WHOLE, ptx);
+    return gd_jit_parse_text(jit, (const char *)text.bytes, text.size, GD_JIT_WHOLE, ptx);
 }
 
 /* Cubins are passed over, as a driver does with those for other chips. */

@@ -4,6 +4,7 @@
 #include "emulator/driver/merge.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ typedef struct item {
     bool kept;     /* as it is */
     bool repeated; /* declared or defined in an earlier text: nothing has to stand for it */
     bool renamed;
+    bool first; /* it stands in front of all texts */
 } item;
 
 typedef struct merge {
@@ -59,13 +61,20 @@ static binding binding_of(const gd_ptx_module *module, const gd_ptx_symbol *symb
                                     : LOCAL;
 }
 
-/* Shared memory whose size the launch gives belongs to no text. */
 static bool is_item(const gd_ptx_symbol *symbol)
 {
     return symbol->scope == 0 &&
            (symbol->kind == GD_SYMBOL_FUNCTION ||
-            (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space != GD_SPACE_REG &&
-             !(symbol->space == GD_SPACE_SHARED && symbol->link & GD_LINK_EXTERN)));
+            (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space != GD_SPACE_REG));
+}
+
+/* Declared and defined nowhere it is the memory whose size the launch gives, and belongs to no
+ * text. */
+static bool is_shared(const merge *in, const item *of)
+{
+    const gd_ptx_symbol *symbol = &module_of(in, of->input)->symbols[of->symbol];
+
+    return symbol->kind == GD_SYMBOL_VARIABLE && symbol->space == GD_SPACE_SHARED;
 }
 
 static bool list_items(merge *in)
@@ -131,9 +140,23 @@ static item *choose(const merge *in, item *group, uint32_t count)
     return best;
 }
 
+/* A declaration in front of it would be taken for memory whose size the launch gives: it stands in
+ * front of all texts. */
+static void settle_shared(item *group, uint32_t count, item *chosen)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (group[i].binding == LOCAL)
+            continue;
+        group[i].kept = !chosen;
+        group[i].repeated = chosen != NULL;
+    }
+    if (chosen)
+        chosen->first = true;
+}
+
 static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
 {
-    const item *chosen = choose(in, group, count);
+    item *chosen = choose(in, group, count);
     bool shared = false, several = false;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -152,6 +175,8 @@ static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
                         (!shared || &group[i] == chosen);
         shared |= &group[i] == chosen;
     }
+    if (is_shared(in, &group[0]))
+        settle_shared(group, count, chosen);
     for (uint32_t i = 0; i < count && several; i++)
         group[i].renamed = group[i].binding == LOCAL;
     return GD_CUDA_SUCCESS;
@@ -307,7 +332,53 @@ static bool drop_head(editor *at)
     return true;
 }
 
-static bool append_text(const merge *in, uint32_t input, gd_text *merged)
+/* A directive's token is the number of a file: the token, or GD_PTX_NONE behind the last one. */
+static uint32_t next_file(const gd_ptx_module *module, const gd_ptx_directive *directive,
+                          uint32_t token)
+{
+    if (directive->kind != GD_DIRECTIVE_FILE && directive->kind != GD_DIRECTIVE_LOC)
+        return GD_PTX_NONE;
+    if (token == directive->token)
+        return token + 1;
+    while (++token < directive->token_end) {
+        if (gd_ptx_token_is(module, token - 1, "inlined_at"))
+            return token;
+    }
+    return GD_PTX_NONE;
+}
+
+static uint64_t number_at(const gd_ptx_module *module, uint32_t token)
+{
+    uint32_t length;
+    uint64_t number = 0;
+    const char *text = gd_ptx_token_text(module, token, &length);
+
+    gd_ptx_integer_read(text, length, &number);
+    return number;
+}
+
+/* Each text numbers its source files for itself: the numbers follow those of the texts before. */
+static bool move_files(editor *at, uint64_t *base)
+{
+    const gd_ptx_module *module = at->module;
+    const uint64_t before = *base;
+    bool done = true;
+
+    for (uint32_t i = 0; i < module->directive_count && done; i++) {
+        const gd_ptx_directive *directive = &module->directives[i];
+        uint32_t token = directive->token;
+        while (done && (token = next_file(module, directive, token)) != GD_PTX_NONE) {
+            const uint64_t number = before + number_at(module, token);
+            char text[24];
+            *base = number > *base ? number : *base;
+            snprintf(text, sizeof text, "%" PRIu64, number);
+            done = at->fixed[token] || replace(at, token, text);
+        }
+    }
+    return done;
+}
+
+static bool append_text(const merge *in, uint32_t input, uint64_t *files, gd_text *merged)
 {
     const gd_ptx_module *module = module_of(in, input);
     editor at = {.module = module, .edits = {.module = module}, .fixed = fix_opcodes(module)};
@@ -322,12 +393,24 @@ static bool append_text(const merge *in, uint32_t input, gd_text *merged)
         if (in->items[i].input == input && in->items[i].renamed)
             done = rename_all(&at, &in->items[i]);
     }
+    done = done && move_files(&at, files);
     if (done)
         gd_edits_apply(&at.edits, merged);
     gd_text_string(merged, "\n");
     gd_edits_free(&at.edits);
     free(at.fixed);
     return done && !merged->failed;
+}
+
+static void append_variable(const merge *in, const item *of, gd_text *merged)
+{
+    const gd_ptx_module *module = module_of(in, of->input);
+    const gd_ptx_directive *directive = &module->directives[module->symbols[of->symbol].directive];
+    const uint32_t begin = module->tokens.list[directive->token].offset;
+    const uint32_t end = module->tokens.list[directive->token_end].offset;
+
+    gd_text_append(merged, module->text + begin, end - begin);
+    gd_text_string(merged, "\n");
 }
 
 static void append_head(const merge *in, gd_text *merged)
@@ -342,17 +425,23 @@ static void append_head(const merge *in, gd_text *merged)
     }
     gd_text_format(merged, ".version %" PRId32 ".%" PRId32 "\n.target %s\n.address_size 64\n",
                    version / 10, version % 10, newest->target);
+    for (uint32_t i = 0; i < in->item_count; i++) {
+        if (in->items[i].first)
+            append_variable(in, &in->items[i], merged);
+    }
 }
 
 gd_CUresult gd_merge(const gd_merge_input *inputs, uint32_t count, gd_jit *jit, gd_text *merged)
 {
     merge in = {.inputs = inputs, .count = count, .jit = jit};
+    uint64_t files = 0;
     gd_CUresult result = list_items(&in) ? settle(&in) : GD_CUDA_ERROR_OUT_OF_MEMORY;
 
     if (result == GD_CUDA_SUCCESS)
         append_head(&in, merged);
     for (uint32_t i = 0; i < count && result == GD_CUDA_SUCCESS; i++)
-        result = append_text(&in, i, merged) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+        result =
+            append_text(&in, i, &files, merged) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     free(in.items);
     return result;
 }
