@@ -10,14 +10,18 @@
 #include "ptx/check/validity.h"
 #include "ptx/check/verdict.h"
 
-typedef struct builder {
-    gd_chain chain;
+struct gd_check_facts {
     gd_arena arena;
     gd_table modules; /* by address of the handle */
     gd_table kernels; /* by address of the function */
-    gd_chain_module **module_list;
-    gd_chain_kernel **kernel_list;
-    uint32_t module_count, kernel_count;
+    gd_chain_module *first_module;
+    gd_chain_kernel *first_kernel;
+};
+
+typedef struct builder {
+    gd_chain chain;
+    gd_arena arena;
+    gd_check_facts *facts;
     griddep_error *error;
 } builder;
 
@@ -44,27 +48,29 @@ gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code c
 
 static int32_t get_module(builder *build, const griddep_ptx *ptx, gd_chain_module **module)
 {
-    const griddep_ptx **key = gd_arena_take(&build->arena, sizeof *key);
-    gd_chain_module *made = gd_table_find(&build->modules, (const char *)&ptx, sizeof ptx);
+    gd_check_facts *facts = build->facts;
+    gd_chain_module *made = gd_table_find(&facts->modules, (const char *)&ptx, sizeof ptx);
 
     if (made) {
         *module = made;
         return GRIDDEP_OK;
     }
-    made = gd_arena_take(&build->arena, sizeof *made);
+    const griddep_ptx **key = gd_arena_take(&facts->arena, sizeof *key);
+    made = gd_arena_take(&facts->arena, sizeof *made);
     if (!key || !made)
         return gd_error_memory(build->error);
     *key = ptx;
     int32_t status = gd_check_functions_create(&made->functions, &ptx->module, build->error);
     if (status)
         return status;
-    build->module_list[build->module_count++] = made;
+    made->next = facts->first_module;
+    facts->first_module = made;
     made->rules = (gd_rules){.functions = &made->functions,
                              .module = &ptx->module,
                              .findings = build->chain.findings,
                              .variables_written = -1,
                              .error = build->error};
-    if (!gd_table_set(&build->modules, (const char *)key, sizeof ptx, made))
+    if (!gd_table_set(&facts->modules, (const char *)key, sizeof ptx, made))
         return gd_error_memory(build->error);
     *module = made;
     return gd_check_comment(build->chain.findings, ptx, build->error);
@@ -130,7 +136,7 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
 
     kernel->use_count =
         parameters < GD_CHECK_LIMIT_PARAMETERS ? parameters : GD_CHECK_LIMIT_PARAMETERS;
-    kernel->uses = gd_arena_array(&build->arena, kernel->use_count, sizeof *kernel->uses);
+    kernel->uses = gd_arena_array(&build->facts->arena, kernel->use_count, sizeof *kernel->uses);
     if (!kernel->uses)
         return gd_error_memory(build->error);
     for (uint32_t i = 0; i < kernel->use_count; i++)
@@ -165,14 +171,15 @@ static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
 static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *ptx,
                           const gd_ptx_function *function, const gd_chain_kernel **kernel)
 {
+    gd_check_facts *facts = build->facts;
     gd_chain_kernel *made =
-        gd_table_find(&build->kernels, (const char *)&function, sizeof function);
+        gd_table_find(&facts->kernels, (const char *)&function, sizeof function);
 
     if (made) {
         *kernel = made;
         return GRIDDEP_OK;
     }
-    made = gd_arena_take(&build->arena, sizeof *made);
+    made = gd_arena_take(&facts->arena, sizeof *made);
     if (!made)
         return gd_error_memory(build->error);
     made->function = function;
@@ -182,10 +189,12 @@ static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *pt
                                         (uint32_t)(function - ptx->module.functions), build->error);
     if (status)
         return status;
-    build->kernel_list[build->kernel_count++] = made;
-    if (!gd_table_set(&build->kernels, (const char *)&made->function, sizeof made->function, made))
-        return gd_error_memory(build->error);
+    made->next = facts->first_kernel;
+    facts->first_kernel = made;
     status = sum_up(build, made);
+    if (!status &&
+        !gd_table_set(&facts->kernels, (const char *)&made->function, sizeof made->function, made))
+        status = gd_error_memory(build->error);
     *kernel = made;
     return status ? status : check_entry(made, launch);
 }
@@ -375,25 +384,24 @@ static int32_t read_launches(builder *build, const gd_check_launch *launches)
     gd_chain *chain = &build->chain;
 
     chain->launches = gd_arena_array(&build->arena, chain->count, sizeof *chain->launches);
-    build->module_list = gd_arena_array(&build->arena, chain->count, sizeof(gd_chain_module *));
-    build->kernel_list = gd_arena_array(&build->arena, chain->count, sizeof(gd_chain_kernel *));
-    if (!chain->launches || !build->module_list || !build->kernel_list)
+    if (!chain->launches)
         return gd_error_memory(build->error);
+    for (gd_chain_module *at = build->facts->first_module; at; at = at->next) {
+        at->rules.findings = chain->findings;
+        at->rules.error = build->error;
+    }
     int32_t status = GRIDDEP_OK;
     for (uint32_t i = 0; i < chain->count && !status; i++)
         status = read_launch(build, i, &launches[i]);
     return status;
 }
 
-static int32_t check_chain(builder *build, const gd_check_launch *launches)
+/* What runs beside what, and what races. */
+static int32_t find_hazards(builder *build, const gd_check_launch *launches)
 {
     gd_chain *chain = &build->chain;
-    bool wrong = false;
-    int32_t status = check_texts(build, launches, &wrong);
+    int32_t status = read_launches(build, launches);
 
-    if (status || wrong)
-        return status ? status : gd_findings_check(chain->findings, build->error);
-    status = read_launches(build, launches);
     if (!status)
         status = gd_chain_place(chain, &build->arena, build->error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
@@ -402,37 +410,83 @@ static int32_t check_chain(builder *build, const gd_check_launch *launches)
         status = collect_uses(build);
     if (status)
         return status;
-    for (uint32_t i = 0; i < chain->count; i++)
-        check_elements(chain, i);
     gd_chain_check_hazards(chain);
     gd_chain_check_lanes(chain);
-    gd_chain_check_hops(chain);
-    return gd_findings_check(chain->findings, build->error);
+    return GRIDDEP_OK;
 }
 
-static void free_builder(builder *build)
+static int32_t check_chain(builder *build, const gd_check_launch *launches)
 {
-    for (uint32_t i = 0; i < build->kernel_count; i++) {
-        gd_entry_report_free(&build->kernel_list[i]->report);
-        gd_text_free(&build->kernel_list[i]->dry_path);
-    }
-    for (uint32_t i = 0; i < build->module_count; i++)
-        gd_check_functions_free(&build->module_list[i]->functions);
-    gd_table_free(&build->modules);
-    gd_table_free(&build->kernels);
-    gd_arena_free(&build->arena);
+    gd_chain *chain = &build->chain;
+    bool wrong = false;
+    int32_t status = check_texts(build, launches, &wrong);
+
+    if (!status && !wrong)
+        status = find_hazards(build, launches);
+    for (uint32_t i = 0; i < chain->count && !status && !wrong; i++)
+        check_elements(chain, i);
+    if (!status && !wrong)
+        gd_chain_check_hops(chain);
+    return status ? status : gd_findings_check(chain->findings, build->error);
 }
+
+/* ---- facts ---- */
+
+gd_check_facts *gd_check_facts_create(void)
+{
+    return calloc(1, sizeof(gd_check_facts));
+}
+
+void gd_check_facts_destroy(gd_check_facts *facts)
+{
+    if (!facts)
+        return;
+    for (gd_chain_kernel *at = facts->first_kernel; at; at = at->next) {
+        gd_entry_report_free(&at->report);
+        gd_text_free(&at->dry_path);
+    }
+    for (gd_chain_module *at = facts->first_module; at; at = at->next)
+        gd_check_functions_free(&at->functions);
+    gd_table_free(&facts->modules);
+    gd_table_free(&facts->kernels);
+    gd_arena_free(&facts->arena);
+    free(facts);
+}
+
+/* Without facts of the caller's there are some for the time of a look. */
+static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
+                    int32_t (*at)(builder *, const gd_check_launch *), griddep_findings **findings,
+                    griddep_error *error)
+{
+    builder build = {.chain = {.count = count}, .facts = facts, .error = error};
+    int32_t status = GRIDDEP_OK;
+
+    build.facts = facts ? facts : gd_check_facts_create();
+    build.chain.findings = gd_findings_create();
+    if (!build.facts || !build.chain.findings)
+        status = gd_error_memory(error);
+    if (!status)
+        status = at(&build, launches);
+    if (status)
+        griddep_findings_destroy(build.chain.findings);
+    else
+        *findings = build.chain.findings;
+    gd_arena_free(&build.arena);
+    if (!facts)
+        gd_check_facts_destroy(build.facts);
+    return status;
+}
+
+/* ---- for others ---- */
 
 int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
                         griddep_error *error)
 {
-    builder build = {.chain = {.count = count}, .error = error};
+    builder build = {.chain = {.count = count}, .facts = gd_check_facts_create(), .error = error};
 
     build.chain.findings = gd_findings_create(); /* nobody asks for them */
-    if (!build.chain.findings)
-        return gd_error_memory(error);
-    int32_t status = read_launches(&build, launches);
-
+    int32_t status = build.facts && build.chain.findings ? read_launches(&build, launches)
+                                                         : gd_error_memory(error);
     for (uint32_t i = 0; i < count && !status; i++) {
         const gd_check_launch *given = &build.chain.launches[i].given;
         for (uint32_t k = 0; k < given->use_count; k++) {
@@ -442,7 +496,8 @@ int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *w
                             : access == GRIDDEP_ACCESS_WRITE || access == GRIDDEP_ACCESS_UPDATE;
         }
     }
-    free_builder(&build);
+    gd_arena_free(&build.arena);
+    gd_check_facts_destroy(build.facts);
     griddep_findings_destroy(build.chain.findings);
     return status;
 }
@@ -450,16 +505,18 @@ int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *w
 int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,
                           griddep_findings **findings, griddep_error *error)
 {
-    builder build = {.chain = {.count = count}, .error = error};
+    return look(NULL, launches, count, check_chain, findings, error);
+}
 
-    build.chain.findings = gd_findings_create();
-    if (!build.chain.findings)
-        return gd_error_memory(error);
-    int32_t status = check_chain(&build, launches);
-    free_builder(&build);
-    if (status)
-        griddep_findings_destroy(build.chain.findings);
-    else
-        *findings = build.chain.findings;
-    return status;
+static int32_t check_hazards(builder *build, const gd_check_launch *launches)
+{
+    int32_t status = find_hazards(build, launches);
+
+    return status ? status : gd_findings_check(build->chain.findings, build->error);
+}
+
+int32_t gd_check_hazards(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
+                         griddep_findings **findings, griddep_error *error)
+{
+    return look(facts, launches, count, check_hazards, findings, error);
 }

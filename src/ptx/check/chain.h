@@ -30,12 +30,14 @@ typedef struct gd_parameter_use {
 
 /* A parsed module that launches use. */
 typedef struct gd_chain_module {
+    struct gd_chain_module *next;
     gd_check_functions functions;
     gd_rules rules;
 } gd_chain_module;
 
 /* An entry that launches use. */
 typedef struct gd_chain_kernel {
+    struct gd_chain_kernel *next;
     gd_chain_module *module;
     const gd_ptx_function *function;
     gd_entry_report report;

@@ -35,6 +35,17 @@ typedef struct gd_check_launch {
 int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
                         griddep_error *error);
 
+/* What is known of the entries that launches use, for one look after another. The PTX must live as
+ * long. destroy takes NULL. */
+typedef struct gd_check_facts gd_check_facts;
+
+gd_check_facts *gd_check_facts_create(void);
+void gd_check_facts_destroy(gd_check_facts *facts);
+
+/* Of gd_check_launches what is about pairs of launches, in texts that are valid. */
+int32_t gd_check_hazards(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
+                         griddep_findings **findings, griddep_error *error);
+
 /* Checks launches in stream order. NOT_FOUND where PTX has no entry of a launch's name. */
 int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,
                           griddep_findings **findings, griddep_error *error);

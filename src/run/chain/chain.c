@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ptx/check/launches.h"
 #include "ptx/handle/ptx.h"
 #include "run/chain/chain.h"
 #include "run/graph/graph.h"
@@ -286,6 +287,7 @@ void griddep_chain_destroy(griddep_chain *chain)
     free(chain->sets);
     if (chain->runtime)
         gd_chain_end_lanes(chain->runtime, chain->lanes);
+    gd_check_facts_destroy(chain->facts);
     for (uint32_t i = 0; i < chain->count; i++)
         destroy_launch(&chain->launches[i]);
     free(chain->launches);

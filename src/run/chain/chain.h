@@ -106,9 +106,10 @@ struct griddep_chain {
     bool lanes_ready;      /* nothing was added since */
     gd_chain_set **sets;
     uint32_t set_count, set;
-    bool hops_known;  /* what is held was found with the selected set as it is */
-    bool always_safe; /* whatever the arguments are, no launch is held */
-    bool held_given;  /* the launches are copies of others, which say what is held */
+    bool hops_known;                /* what is held was found with the selected set as it is */
+    bool always_safe, always_known; /* whatever the arguments are, no launch is held */
+    struct gd_check_facts *facts;   /* NULL: nobody has asked yet */
+    bool held_given;                /* the launches are copies of others, which say what is held */
 };
 
 /* ---- decide.c */
@@ -212,7 +213,7 @@ int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *
 int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *error);
 
 /* Appends why a launch is held. */
-int32_t gd_chain_tell_hazard(const griddep_chain *chain, uint32_t index, gd_text *text,
+int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text,
                              griddep_error *error);
 
 /* Arguments of the selected set are different; or launches, order, configurations or uses. */

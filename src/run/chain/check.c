@@ -306,11 +306,22 @@ int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *
     return status;
 }
 
+/* ---- races alone ---- */
+
+/* Again and again, while arguments change: what is known of the kernels is kept. */
+static int32_t look(griddep_chain *chain, const gd_check_launch *launches, uint32_t count,
+                    griddep_findings **findings, griddep_error *error)
+{
+    if (!chain->facts && !(chain->facts = gd_check_facts_create()))
+        return gd_error_memory(error);
+    return gd_check_hazards(chain->facts, launches, count, findings, error);
+}
+
 /* ---- round after round ---- */
 
 /* Of a chain with one lane that begins with a kernel: two rounds, of which the second begins early
  * or not. */
-static int32_t check_rounds(const griddep_chain *chain, const griddep_use *uses, bool early,
+static int32_t check_rounds(griddep_chain *chain, const griddep_use *uses, bool early,
                             griddep_findings **findings, griddep_error *error)
 {
     const uint32_t count = chain->count;
@@ -321,7 +332,7 @@ static int32_t check_rounds(const griddep_chain *chain, const griddep_use *uses,
     memcpy(launches + count, launches, count * sizeof *launches);
     if (!early)
         launches[count].pdl = GRIDDEP_PDL_OFF;
-    int32_t status = gd_check_launches(launches, count * 2, findings, error);
+    int32_t status = look(chain, launches, count * 2, findings, error);
     free(launches);
     return status;
 }
@@ -360,7 +371,7 @@ static bool find_new_hazard(const griddep_findings *beside, const griddep_findin
     return false;
 }
 
-static int32_t prove(const griddep_chain *chain, const griddep_use *uses, bool *safe, gd_text *text,
+static int32_t prove(griddep_chain *chain, const griddep_use *uses, bool *safe, gd_text *text,
                      griddep_error *error)
 {
     griddep_findings *behind = NULL, *beside = NULL;
@@ -423,7 +434,7 @@ void gd_chain_forget_all_held(griddep_chain *chain)
         set->hop_uses = NULL;
         set->held_known = false;
     }
-    chain->always_safe = chain->hops_known = false;
+    chain->always_known = chain->always_safe = chain->hops_known = false;
 }
 
 /* The first race of a launch that the findings are sure of, from `*at` on. */
@@ -438,15 +449,15 @@ static bool find_race(const griddep_findings *findings, uint32_t *at, griddep_fi
 }
 
 /* Marks the launches that race if they begin early and are not forced to. */
-static int32_t find_held(const griddep_chain *chain, const griddep_use *uses, bool *held, bool *any,
+static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *held, bool *any,
                          griddep_error *error)
 {
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof finding};
     gd_check_launch *launches = describe_all(chain, uses);
     uint32_t at = 0;
-    int32_t status = launches ? gd_check_launches(launches, chain->count, &findings, error)
-                              : gd_error_memory(error);
+    int32_t status =
+        launches ? look(chain, launches, chain->count, &findings, error) : gd_error_memory(error);
 
     *any = false;
     while (!status && find_race(findings, &at, &finding)) {
@@ -481,13 +492,14 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
     }
     int32_t status = find_held(chain, uses, held, &any, error);
     free(uses);
+    chain->always_known = !status;
     chain->always_safe = !status && !any;
     memset(held, 0, chain->count);
     return status;
 }
 
 /* What is held with the arguments as they are. */
-static int32_t look_at_arguments(const griddep_chain *chain, gd_chain_set *set, bool *held,
+static int32_t look_at_arguments(griddep_chain *chain, gd_chain_set *set, bool *held,
                                  griddep_error *error)
 {
     griddep_use *uses;
@@ -540,7 +552,7 @@ static int32_t prove_set(griddep_chain *chain, gd_chain_set *set, griddep_error 
     bool *held = calloc((size_t)chain->count + 1, sizeof *held);
     int32_t status = held ? GRIDDEP_OK : gd_error_memory(error);
 
-    if (!status && !chain->always_safe)
+    if (!status && !chain->always_known)
         status = look_at_any_arguments(chain, held, error);
     if (!status && !chain->always_safe)
         status = look_at_arguments(chain, set, held, error);
@@ -563,14 +575,19 @@ int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *e
     return status;
 }
 
-int32_t gd_chain_tell_hazard(const griddep_chain *chain, uint32_t index, gd_text *text,
+int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text,
                              griddep_error *error)
 {
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof finding};
+    griddep_use *uses = NULL;
     uint32_t at = 0;
-    int32_t status = gd_chain_check_as(chain, NULL, NULL, &findings, error);
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+    gd_check_launch *launches = status ? NULL : describe_all(chain, uses);
 
+    if (!status)
+        status = launches ? look(chain, launches, chain->count, &findings, error)
+                          : gd_error_memory(error);
     while (!status && find_race(findings, &at, &finding)) {
         if ((uint32_t)finding.launch == index) {
             gd_text_format(text, "%s: %s", finding.code, finding.text);
@@ -578,6 +595,8 @@ int32_t gd_chain_tell_hazard(const griddep_chain *chain, uint32_t index, gd_text
         }
     }
     griddep_findings_destroy(findings);
+    free(launches);
+    free(uses);
     return status;
 }
 
