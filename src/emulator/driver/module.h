@@ -2,6 +2,7 @@
 #ifndef GD_EMULATOR_DRIVER_MODULE_H
 #define GD_EMULATOR_DRIVER_MODULE_H
 
+#include "base/view.h"
 #include "emulator/api.h"
 #include "emulator/schedule/device.h"
 #include "emulator/schedule/work.h"
@@ -58,6 +59,9 @@ gd_CUresult gd_jit_parse(gd_jit *jit, const void *image, griddep_ptx **ptx);
 /* The same of PTX text of known length. */
 gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind,
                               griddep_ptx **ptx);
+
+/* The PTX of a fatbin that this device runs, to be freed. What is wrong goes to the log. */
+gd_CUresult gd_jit_unpack(gd_jit *jit, gd_view fatbin, char **text, uint64_t *bytes);
 
 /* PTX as an image in the emulator's own format, to be freed; NULL when memory runs out. */
 void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes);

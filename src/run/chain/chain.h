@@ -156,9 +156,8 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch
 const char *gd_chain_kernel_name(const gd_chain_launch *launch);
 const char *gd_chain_name(const gd_chain_launch *launch);
 
-/* Whether a copy or fill can have so many bytes at an address; `what` names it. */
-int32_t gd_chain_check_range(uint64_t address, uint64_t bytes, const char *what,
-                             griddep_error *error);
+/* Whether a copy, fill or host function can be so. */
+int32_t gd_chain_check_move(int32_t node, const gd_chain_move *move, griddep_error *error);
 
 int32_t gd_chain_no_launch(const griddep_chain *chain, uint32_t index, griddep_error *error);
 

@@ -252,8 +252,8 @@ static int32_t launch_pieces(griddep_chain *chain, int32_t mode, uint32_t rounds
     uint32_t power = 0;
     int32_t status = GRIDDEP_OK;
 
-    while (power + 1 < GD_CHAIN_POWERS && !records_events(chain) &&
-           (uint64_t)chain->count << (power + 1) <= GD_CHAIN_MOST_NODES)
+    while (power + 1 < GD_CHAIN_POWERS && UINT32_C(2) << power <= rounds &&
+           (uint64_t)chain->count << (power + 1) <= GD_CHAIN_MOST_NODES && !records_events(chain))
         power++;
     while (rounds && !status) {
         while (UINT32_C(1) << power > rounds)
@@ -323,23 +323,6 @@ int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error 
     return status;
 }
 
-int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error)
-{
-    bool pushed;
-    int32_t status = gd_chain_can_run(chain, mode, error);
-
-    if (!status)
-        status = gd_runtime_enter(chain->runtime, &pushed, error);
-    if (status)
-        return status;
-    status = prepare(chain, mode, error);
-    if (!status && chain->count)
-        status = gd_chain_is_graph(mode) ? launch_graph(chain, mode, 0, stream, error)
-                                         : launch_into(chain, mode, 1, stream, error);
-    gd_runtime_leave(chain->runtime, pushed);
-    return status;
-}
-
 int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t rounds, void *stream,
                                griddep_error *error)
 {
@@ -358,6 +341,11 @@ int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t roun
                                          : launch_into(chain, mode, rounds, stream, error);
     gd_runtime_leave(chain->runtime, pushed);
     return status;
+}
+
+int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error)
+{
+    return griddep_chain_run_many(chain, mode, 1, stream, error);
 }
 
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index,
