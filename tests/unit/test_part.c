@@ -127,13 +127,13 @@ START_TEST(parts_are_refused_by_name)
 
     begin();
     ck_status(open_part(133, 0, 0, &runtime), GRIDDEP_ERROR_LIMIT);
-    ck_says("a part of 133 multiprocessors; device 0 has 132");
+    ck_says("a part of 133 multiprocessors; device 0 has fewer");
     ck_status(open_part(16, 8, 0, &runtime), GRIDDEP_ERROR_LIMIT);
     ck_says("part 8 of 16 multiprocessors: device 0 splits into 8, from 0");
     ck_status(open_part(16, 9, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_LIMIT);
     ck_says("splits into 8");
     ck_status(open_part(132, 1, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_LIMIT);
-    ck_says("nothing of device 0 is left behind 1 parts of 132");
+    ck_says("splits into 1, from 0, and nothing is left behind them");
     ck_status(open_part(0, 1, 0, &runtime), GRIDDEP_ERROR_ARGUMENT);
     ck_says("multiprocessors says how many");
     ck_status(open_part(16, 0, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_ARGUMENT);
