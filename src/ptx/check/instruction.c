@@ -7,6 +7,7 @@
 #include "ptx/check/validity.h"
 #include "ptx/isa/need.h"
 #include "ptx/isa/operand.h"
+#include "ptx/isa/special.h"
 #include "ptx/isa/spelling.h"
 
 typedef struct instruction_check {
@@ -373,7 +374,7 @@ static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operan
     uint32_t length;
     const char *name = gd_ptx_token_text(module, operand->token + sign, &length);
 
-    return gd_is_special_register(name, length);
+    return gd_special_find(name, length);
 }
 
 /* An instruction that begins the next line, and is read as the first operand: a ';' is lost. */
@@ -469,7 +470,7 @@ static void check_declared(instruction_check *check, const gd_ptx_instruction *i
 
     if (length == 7 && memcmp(name, "WARP_SZ", 7) == 0)
         return;
-    if (operand->kind == GD_OPERAND_SPECIAL && gd_is_special_register(name, length))
+    if (operand->kind == GD_OPERAND_SPECIAL && gd_special_find(name, length))
         return;
     /* %r1 and %r2 lack one declaration; labels lack one each. */
     uint32_t prefix = check->module->names.list[operand->index].prefix;
