@@ -31,7 +31,7 @@ SPACES = ".global .shared .local .const .param .reg .shared::cluster".split()
 MODIFIERS = (".rn .rz .sat .ftz .lo .hi .wide .cc .v2 .v4 .sync .aligned .relaxed .gpu .cta .volatile .to .approx .uni .nc .trans "
              ".x2 .L1::no_allocate .L2::cache_hint .eq .and").split()
 NUMBERS = ["0", "1", "-1", "3", "255", "65536", "4294967296", "1.5", "0f3F800000", "0d3FF0000000000000", "0x1FFFFFFFFF", "-2147483649",
-           "-1.5", "-0d3FF0000000000000", "-0f3F800000", "0x7FFFFFFFFFFFFFFF", "18446744073709551616"]
+           "-1.5", "-0d3FF0000000000000", "-0f3F800000"]
 SPECIALS = ["%tid.x", "%ntid", "%laneid", "%clock64", "%gridid", "%lanemask_lt", "%is_explicit_cluster", "%ctaid.w", "%tid.b0", "%reserved_smem_offset_1", "%envreg3", "WARP_SZ"]
 TOKEN = re.compile(r"[%$._A-Za-z0-9:]+|[^\s%$._A-Za-z0-9:]")
 DIRECTIVES = ["version 3.1", "version 9.9", "version 6.0", "version 7.0", "target sm_50", "target sm_70", "target sm_80", "target sm_9",

@@ -498,6 +498,41 @@ static const asked_text asked[] = {
      "}",
      NULL},
     {".entry f()\n.reg .u32 r;\nmov.u32 r, 1; ret; }", "GD002"},
+    {".global .b32 x;\n.global .u32 y[4] = {1 2};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {1,,2};", "GD002"},
+    {".global .b32 x;\n.global .u32 y[4] = {1,};", "GD002"},
+    {".global .b32 x;\n.global .u32 y[4] = {1+};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {-1};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {1<<2};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {1.0<2.0};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {-1.0};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {x+4};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {x-4};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {4+x};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {generic(x)};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {generic(x+4)};", "GD013"},
+    {".global .b32 x;\n.global .u32 y[4] = {0xff(x)};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {0xfff(x)};", "GD016"},
+    {".global .f32 y = -0d3FF0000000000000;", NULL},
+    {".global .f32 y = -0f3F800000;", "GD016"},
+    {".global .f32 y = 1+1;", "GD016"},
+    {".global .f32 y = 1.0*2.0;", NULL},
+    {".global .f32 y = (0f3F800000);", NULL},
+    {".global .b32 y = \"x\";", "GD016"},
+    {".global .b32 x;\n.global .b64 y = x+4;", "GD016"},
+    {".visible .visible .entry f() { ret; }", "GD016"},
+    {".common .func g() { ret; }", "GD016"},
+    {".entry f() { .reg .u32 r; ld.shared.u32 r, [%ntid+4]; ret; }", "GD012"},
+    {".entry f() { .reg .u32 r; ld.shared.u32 r, [%laneid+4]; ret; }", NULL},
+    {".entry f() { .reg .u64 d; ld.u64 d, d[8]; ret; }", "GD012"},
+    {".global .u64 x[4];\n.entry f() { .reg .u64 d; mov.u64 d, x[2]; ret; }", NULL},
+    {".entry f() { .reg .f32 a; .reg .s32 i; .reg .b64 d; tex.2d.v4.f32.f32 {a, a, a, a}, [d, {a, "
+     "i}]; ret; }",
+     "GD012"},
+    {".entry f() { .reg .f32 a; .reg .b32 r; .reg .f16x2 h; .reg .b64 d; tex.2d.v4.f32.f32 {a, a, "
+     "a, a}, [d, {h, r}]; ret; }",
+     NULL},
+    {".entry f() { .reg .f64 e; mov.f64 e, 1.0/0.0; ret; }", "GD012"},
 };
 
 /* The same with heads of their own. */
@@ -560,6 +595,15 @@ static const asked_text asked_whole[] = {
     {".version 9.0\n.target sm_80\n.entry g() { .reg .b32 r<4>; barrier.sync r1+1; ret; }\n.entry "
      "f { ret; }\n",
      "GD012"},
+    {".version 7.5\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %reserved_smem_offset_1; "
+     "ret; }\n",
+     "GD014"},
+    {".version 7.6\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %reserved_smem_offset_1; "
+     "ret; }\n",
+     NULL},
+    {".version 8.0\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %clusterid.x; ret; }\n",
+     "GD014"},
+    {".version 1.4\n.target sm_13\n.func g(.param .u32 a) { ret; }\n.entry f { ret; }\n", "GD016"},
 };
 
 static void judge(const asked_text *row, const char *head)

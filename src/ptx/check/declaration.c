@@ -7,6 +7,7 @@
 
 #include "ptx/check/validity.h"
 #include "ptx/isa/need.h"
+#include "ptx/text/constant.h"
 #include "ptx/text/word.h"
 
 enum {
@@ -159,6 +160,8 @@ static bool take_space(gd_validity *check, uint32_t token, place where, gd_ptx_s
         return refuse(check, token, "stands in functions only");
     if (where == PLACE_ENTRY && space != GD_SPACE_PARAM)
         return refuse(check, token, "is not .param, in which an entry's parameters are");
+    if (where == PLACE_FUNC && space == GD_SPACE_PARAM && check->module->version < 20)
+        return refuse(check, token, "is for parameters of .func since PTX ISA 2.0");
     if (where == PLACE_FUNC && space != GD_SPACE_PARAM && space != GD_SPACE_REG)
         return refuse(check, token, "is neither .param nor .reg, in which parameters are");
     return true;
@@ -367,23 +370,85 @@ static bool is_beyond_doubles(const gd_validity *check, uint32_t token)
            gd_ptx_float_read(text, length, &single) == UINT64_C(0x7ff0000000000000);
 }
 
-/* Expressions of several tokens: of integers or of fractions, or an address and an integer. */
-static bool check_expression(gd_validity *check, uint32_t token, uint32_t end)
+static bool is_name(const gd_validity *check, uint32_t token)
 {
-    bool integer = false, fraction = false, name = false;
+    return kind_of(check, token) == GD_TOKEN_NAME &&
+           !gd_ptx_token_is(check->module, token, "WARP_SZ");
+}
 
-    for (uint32_t at = token; at < end; at++) {
-        uint32_t kind = kind_of(check, at);
-        integer |= kind == GD_TOKEN_INTEGER;
-        fraction |= kind == GD_TOKEN_FLOAT;
-        name |= kind == GD_TOKEN_NAME;
-        if (kind == '-' && at + 1 < end && at > token && kind_of(check, at - 1) == GD_TOKEN_NAME)
-            return refuse(check, at, "stands behind an address, to which only + adds");
-        if (kind == '-' && at + 1 < end && kind_of(check, at + 1) == GD_TOKEN_NAME)
-            return refuse(check, at, "stands in front of an address");
+/* name, generic(name), either plus integers. false: there is none, or it is no whole one. */
+static bool check_address(gd_validity *check, uint32_t token, uint32_t end)
+{
+    uint32_t name = token, next = token + 1;
+    uint64_t value;
+
+    if (gd_ptx_token_is(check->module, token, "generic") && next + 3 <= end &&
+        kind_of(check, next) == '(' && kind_of(check, next + 2) == ')') {
+        name = next + 1;
+        next += 3;
     }
-    return !fraction || (!integer && !name) ||
-           refuse(check, token, "begins an expression that mixes integers and fractions");
+    if (!is_name(check, name))
+        return refuse(check, name, "is no variable's name");
+    if (!is_declared(check, name))
+        return false;
+    if (next == end)
+        return true;
+    if (kind_of(check, next) == '-')
+        return refuse(check, next, "stands behind an address, to which only + adds");
+    return (kind_of(check, next) == '+' &&
+            gd_constant_evaluate(check->module, next + 1, end, &value)) ||
+           refuse(check, next, "stands behind an address; + and an integer may");
+}
+
+/* 0xFF00(address): one of its bytes, of which the mask has all bits. */
+static bool check_mask(gd_validity *check, const gd_ptx_symbol *symbol, uint32_t token,
+                       uint32_t end)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, token, &length);
+    uint64_t mask = 0;
+
+    if (!check_address(check, token + 2, end - 1))
+        return false;
+    gd_ptx_integer_read(text, length, &mask);
+    while (mask && !(mask & UINT8_MAX))
+        mask >>= 8;
+    if (mask != UINT8_MAX)
+        return refuse(check, token, "is no mask of one byte, as 0xFF00 is");
+    return symbol->type == GD_TYPE_U8 || symbol->type == GD_TYPE_U32 ||
+           symbol->type == GD_TYPE_U64 ||
+           refuse(check, token, "masks an address, which .u8, .u32 and .u64 hold");
+}
+
+/* Expressions of several tokens: of integers or of fractions, an address, or a byte of one. */
+static bool check_expression(gd_validity *check, const gd_ptx_symbol *symbol, uint32_t token,
+                             uint32_t end)
+{
+    const bool fraction = symbol->type == GD_TYPE_F32 || symbol->type == GD_TYPE_F64;
+    const bool bits = symbol->type >= GD_TYPE_B8 && symbol->type <= GD_TYPE_B128;
+
+    if (token == end) {
+        gd_validity_add(check, GD_CODE_GD002, end, NULL, "found '%c', expected a value",
+                        (int)kind_of(check, end));
+        return false;
+    }
+    if (kind_of(check, token) == GD_TOKEN_INTEGER && kind_of(check, token + 1) == '(' &&
+        kind_of(check, end - 1) == ')' && kind_of(check, token + 2) == GD_TOKEN_NAME)
+        return check_mask(check, symbol, token, end);
+    if (is_name(check, token))
+        return check_address(check, token, end) &&
+               (symbol->type == GD_TYPE_U32 || symbol->type == GD_TYPE_U64 ||
+                refuse(check, token, "begins an address, which .u32 and .u64 hold"));
+    switch (gd_constant_classify(check->module, token, end)) {
+    case GD_CONSTANT_INTEGER:
+        return !fraction ||
+               refuse(check, token, "begins an integer, and the variable is none; write 1.0");
+    case GD_CONSTANT_FRACTION:
+        return fraction || bits ||
+               refuse(check, token, "begins no integer, and the variable is one");
+    default:
+        return refuse(check, token, "begins no constant expression of integers or of fractions");
+    }
 }
 
 /* One value: literals of the type's kind, and of names those that lie in memory. */
@@ -400,6 +465,8 @@ static bool check_value(gd_validity *check, const gd_ptx_symbol *symbol, uint32_
     if (kind == GD_TOKEN_NAME && gd_ptx_types[symbol->type].bytes < ADDRESS_BYTES &&
         !gd_ptx_token_is(check->module, token, "WARP_SZ"))
         return refuse(check, token, "is an address, which this type does not hold");
+    if (kind == GD_TOKEN_STRING)
+        return refuse(check, token, "is a text, and PTX has none as values");
     if (kind == GD_TOKEN_FLOAT && is_beyond_doubles(check, token))
         return refuse(check, token, "is beyond the range of .f64");
     if (kind == GD_TOKEN_INTEGER && fraction)
@@ -430,7 +497,7 @@ static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32
             inside += kind == '(';
             inside -= kind == ')';
         }
-        return *token != first + 1 ? check_expression(check, first, *token)
+        return *token != first + 1 ? check_expression(check, symbol, first, *token)
                                    : check_value(check, symbol, first);
     }
     do {
@@ -775,9 +842,15 @@ static void check_function(gd_validity *check, uint32_t index)
     for (uint32_t token = function->token; token < function->token_name; token++) {
         uint32_t length;
         const char *text;
-        if (kind_of(check, token) == GD_TOKEN_DOTTED &&
-            word_at(check, token, &text, &length)->class == GD_WORD_LINK)
-            check_need(check, token, text, length);
+        const gd_word *word =
+            kind_of(check, token) == GD_TOKEN_DOTTED ? word_at(check, token, &text, &length) : NULL;
+        if (!word || word->class != GD_WORD_LINK)
+            continue;
+        check_need(check, token, text, length);
+        if (token > function->token)
+            refuse(check, token, "is a second linking directive");
+        else if (word->value == GD_LINK_COMMON)
+            refuse(check, token, "is for variables in .global");
     }
     check_results(check, function->token_name, function->result, function->result_end, false);
     check_parameters(check, function->parameter, function->parameter_end,

@@ -133,28 +133,6 @@ static bool is_fraction(const gd_ptx_module *module, uint32_t token, bool *singl
     return gd_token_kind(module->tokens.list[token]) == GD_TOKEN_FLOAT;
 }
 
-/* An expression is one of integers or one of fractions, which are not compared with a value of
- * their own as the outcome, nor chosen from. */
-static bool is_expression_of(const gd_ptx_module *module, const gd_ptx_operand *operand,
-                             bool *fraction)
-{
-    uint32_t numbers = 0, fractions = 0, compared = 0;
-    bool single, chosen = false, singles = false;
-
-    for (uint32_t i = operand->token; i < operand->token_end; i++) {
-        uint32_t kind = gd_token_kind(module->tokens.list[i]);
-        numbers += kind == GD_TOKEN_INTEGER || kind == GD_TOKEN_FLOAT || kind == GD_TOKEN_NAME;
-        compared += kind == '<' || kind == '>' || kind == '=' || kind == '!';
-        chosen |= kind == '?';
-        if (kind != GD_TOKEN_FLOAT)
-            continue;
-        fractions += is_fraction(module, i, &single);
-        singles |= single;
-    }
-    *fraction = fractions && !compared;
-    return !fractions || (fractions == numbers && !chosen && !(singles && numbers > 1));
-}
-
 /* 1e400 is no value of any type. */
 static bool is_beyond_doubles(const gd_ptx_module *module, const gd_ptx_operand *operand)
 {
@@ -171,8 +149,12 @@ static bool is_constant_of(const gd_ptx_module *module, const gd_ptx_operand *op
     bool single;
 
     uint32_t first = gd_token_kind(module->tokens.list[operand->token]);
-    if (operand->kind == GD_OPERAND_EXPRESSION && !is_expression_of(module, operand, &fraction))
-        return false;
+    if (operand->kind == GD_OPERAND_EXPRESSION) {
+        gd_constant_class is = gd_constant_classify(module, operand->token, operand->token_end);
+        if (is == GD_CONSTANT_NONE)
+            return false;
+        fraction = is == GD_CONSTANT_FRACTION;
+    }
     if (is_beyond_doubles(module, operand))
         return false;
     if (fraction && (first == '!' || first == '~' ||
@@ -1052,6 +1034,16 @@ static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
     return tell(fit, address->token, "%s holds no address; a register of one element does", found);
 }
 
+/* Whether a special register is one number, without parts. */
+static bool is_whole_number(const fitting *fit, const gd_ptx_operand *operand)
+{
+    uint32_t length;
+    const char *name = name_of(fit, operand, &length);
+    const gd_special_register *special = gd_special_find(name, length);
+
+    return special->parts == 1 && special->type != GD_TYPE_PRED;
+}
+
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
                          const gd_form_role *role)
 {
@@ -1080,7 +1072,8 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
         bool loads = fit->instruction->op == GD_OP_LD || fit->instruction->op == GD_OP_LDU;
         if (address->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, address))
-            return (!address->component && (loads || !is_address_checked(fit))) ||
+            return (!address->component && (loads || !is_address_checked(fit)) &&
+                    is_whole_number(fit, address)) ||
                    tell(fit, address->token, "operand %u is a special register as an address",
                         (unsigned)fit->position);
         return (local && address->kind != GD_OPERAND_SINGLE &&
@@ -1183,12 +1176,20 @@ static bool fits_coordinates(const fitting *fit, uint32_t index)
         if (operand_at(fit, i)->kind == GD_OPERAND_SPECIAL &&
             !fits_element(fit, all, index, operand_at(fit, i)))
             return false;
+        const uint8_t held = type_of_element(fit, operand_at(fit, i));
         bool layer = fit->match->array && !count;
+        if (bits && !layer && (held == GD_TYPE_F16X2 || held == GD_TYPE_PRED)) {
+            count++; /* ptxas holds them against the others only */
+            continue;
+        }
         if (!fits_coordinate(fit, operand_at(fit, i), (integers && !bits) || layer,
                              texture && !layer))
             return false;
         count++;
     }
+    if (texture && !integers && !fit->match->array && all->kind == GD_OPERAND_VECTOR &&
+        !elements_agree(fit, all, index))
+        return false;
     if (count == 3 || count > 4 || count < fit->match->coordinates)
         return tell(fit, all->token, "operand %u has %u coordinates; %s are expected",
                     (unsigned)fit->position, (unsigned)count,
@@ -1489,7 +1490,9 @@ static bool takes_no_sum(const fitting *fit)
 
     switch (fit->instruction->op) {
     case GD_OP_DIV:
+    case GD_OP_RCP:
     case GD_OP_REM:
+    case GD_OP_SQRT:
         return read_type(fit->match->types[0].text, fit->match->types[0].length).bytes == 8;
     case GD_OP_BAR_WARP_SYNC:
     case GD_OP_BARRIER:

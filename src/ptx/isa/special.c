@@ -4,13 +4,14 @@
 
 static const gd_special_register specials[] = {
 #define IS_NUMBERED(name) ((name)[sizeof(name) - 2] == '*')
-#define GD_SPECIAL(name, type, parts, varies)                                                      \
+#define GD_SPECIAL(name, type, parts, varies, version, target)                                     \
     {name,                                                                                         \
      sizeof(name) - 1 - IS_NUMBERED(name),                                                         \
      IS_NUMBERED(name),                                                                            \
      GD_TYPE_##type,                                                                               \
      parts,                                                                                        \
-     GD_VARIES_##varies},
+     GD_VARIES_##varies,                                                                           \
+     {version, target}},
 #include "ptx/isa/special.def"
 #undef GD_SPECIAL
 };

@@ -2,7 +2,7 @@
 #ifndef GD_PTX_ISA_SPECIAL_H
 #define GD_PTX_ISA_SPECIAL_H
 
-#include "ptx/text/module.h"
+#include "ptx/isa/form.h"
 
 /* What the value differs between. */
 typedef enum gd_special_varies {
@@ -20,6 +20,7 @@ typedef struct gd_special_register {
     uint8_t type;   /* GD_TYPE_U32, GD_TYPE_U64 or GD_TYPE_PRED */
     uint8_t parts;  /* 4: .x to .w; 1 */
     uint8_t varies; /* gd_special_varies */
+    gd_need need;
 } gd_special_register;
 
 /* The register with a name that begins with %; NULL: it is none. */
