@@ -222,7 +222,7 @@ def ask_ptxas(ptxas, path, text):
         said = run.stdout + run.stderr
         if "Unresolved extern" not in said:
             break
-    if run.returncode not in (0, 255) or "Internal error" in said or "is not defined for option" in said or "higher than default" in said or "Unsupported .version" in said:
+    if run.returncode not in (0, 255) or "Internal error" in said or "is not defined for option" in said or "'Compile only(-c)'" in said or "higher than default" in said or "Unsupported .version" in said:
         return None, 0, ""
     found = re.search(r"^(?!.*<builtin>).*line (\d+); (?:error|fatal).*", said, re.M) # the lines of its own texts name nothing of ours
     words = found or re.search(r".*(?:error|fatal).*", said)

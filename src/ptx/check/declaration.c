@@ -750,6 +750,33 @@ static void check_prototype(gd_validity *check, uint32_t index)
                         "%s differs from its earlier declaration: %s", later->name, differs);
 }
 
+static bool is_alias(const gd_ptx_module *module, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < module->directive_count; i++) {
+        const gd_ptx_directive *alias = &module->directives[i];
+        if (alias->kind == GD_DIRECTIVE_ALIAS && alias->operand < alias->operand_end &&
+            module->operands[alias->operand].symbol == symbol)
+            return true;
+    }
+    return false;
+}
+
+/* A function that is declared only is one of another module, and .extern. */
+static void check_defined(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_function *function = &module->functions[index];
+    const gd_ptx_symbol *symbol = &module->symbols[function->symbol];
+
+    if (symbol->kind != GD_SYMBOL_FUNCTION || symbol->target != index ||
+        function->flags & GD_FUNCTION_BODY || symbol->link & GD_LINK_EXTERN ||
+        function->link & GD_LINK_EXTERN || is_alias(module, function->symbol))
+        return;
+    gd_validity_add(check, GD_CODE_GD016, function->token_name,
+                    "one of another module is declared with .extern",
+                    "%s is declared, and defined nowhere", function->name);
+}
+
 /* ---- directives ---- */
 
 static bool is_performance_of(const gd_word *word, bool entry)
@@ -777,7 +804,8 @@ static void check_performance(gd_validity *check, const gd_ptx_directive *direct
                         word->class != GD_WORD_PERFORMANCE && word->class != GD_WORD_FLAG ? ""
                         : entry ? "; it is for .func"
                                 : "; it is for .entry");
-    else if (word->class == GD_WORD_PERFORMANCE && word->value == GD_PERFORMANCE_MAXNCTAPERSM) {
+    else if (word->class == GD_WORD_PERFORMANCE && check->module->version > 20 &&
+             word->value == GD_PERFORMANCE_MAXNCTAPERSM) {
         gd_validity_mend(check, directive->token, directive->token + 1, true, ".minnctapersm");
         gd_validity_add(check, GD_CODE_GD017, directive->token, "write .minnctapersm",
                         ".maxnctapersm is gone since PTX ISA 2.1");
@@ -865,6 +893,7 @@ static void check_function(gd_validity *check, uint32_t index)
                         "%s never returns and has a result", function->name);
     check_limits(check, function);
     check_prototype(check, index);
+    check_defined(check, index);
 }
 
 /* ---- the head ---- */

@@ -718,7 +718,7 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
                !(role->exact && operand->kind == GD_OPERAND_DOUBLE &&
                  role->type.class == CLASS_BITS);
     if (is_function(fit, operand))
-        return !(operand->flags & GD_OPERAND_OFFSET);
+        return !operand->flags;
     if (operand->kind == GD_OPERAND_SPECIAL)
         return (role->kind == 'C' || role->kind == 'z' || operand->flags & GD_OPERAND_OFFSET) &&
                role->type.class != CLASS_FLOAT && fits_special(fit, operand, role);
@@ -817,7 +817,8 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
             type = next;
     }
-    if (predicates && type != GD_TYPE_NONE && gd_ptx_types[type].bytes != PREDICATE_BYTES)
+    if (predicates && type != GD_TYPE_NONE &&
+        (gd_ptx_types[type].bytes != PREDICATE_BYTES || classes[type] != CLASS_BITS))
         return tell(fit, vector->token, "operand %u mixes predicates and .%s registers",
                     (unsigned)fit->position, gd_ptx_types[type].name);
     if (predicates && type == GD_TYPE_NONE)
@@ -1034,14 +1035,14 @@ static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
     return tell(fit, address->token, "%s holds no address; a register of one element does", found);
 }
 
-/* Whether a special register is one number, without parts. */
+/* Whether a special register, or the part of it that is named, is one number. */
 static bool is_whole_number(const fitting *fit, const gd_ptx_operand *operand)
 {
     uint32_t length;
     const char *name = name_of(fit, operand, &length);
     const gd_special_register *special = gd_special_find(name, length);
 
-    return special->parts == 1 && special->type != GD_TYPE_PRED;
+    return (special->parts > 1) == (operand->component != 0) && special->type != GD_TYPE_PRED;
 }
 
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
@@ -1481,6 +1482,16 @@ static bool fits_sizes(const fitting *fit)
            tell(fit, last[0]->token, "operand 3 is above operand 4, of which it is a part");
 }
 
+static bool fits_lone_special(const fitting *fit, const gd_ptx_operand *element,
+                              const gd_form_role *role)
+{
+    const uint8_t bytes = gd_ptx_types[type_of_element(fit, element)].bytes;
+
+    return is_undeclared(fit, element) ||
+           (is_whole_number(fit, element) &&
+            (may_be_wider(role) ? bytes >= role->type.bytes : bytes == role->type.bytes));
+}
+
 /* Whether ptxas writes the instruction as several, whose text has no sum for an operand: divisions
  * of 64 bits, and what synchronizes warps and CTAs on chips before sm_90. */
 static bool takes_no_sum(const fitting *fit)
@@ -1588,6 +1599,9 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     default:
         break;
     }
+    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
+        operand_at(fit, index + 1)->kind == GD_OPERAND_SPECIAL)
+        return fits_lone_special(fit, operand_at(fit, index + 1), &role);
     if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
         (operand_at(fit, index + 1)->end == operand->end || fit->instruction->op == GD_OP_FMA ||
          fit->instruction->op == GD_OP_MMA)) /* ptxas does not count */

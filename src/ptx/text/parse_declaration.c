@@ -288,7 +288,11 @@ static bool parse_loc(gd_parser *parser)
 
 static bool parse_section(gd_parser *parser)
 {
-    if (gd_parse_kind(parser) != GD_TOKEN_DOTTED && gd_parse_kind(parser) != GD_TOKEN_NAME)
+    const gd_word *word = gd_parse_word(parser);
+
+    if (!word)
+        return false;
+    if (gd_parse_kind(parser) != GD_TOKEN_DOTTED || word->class != GD_WORD_NONE)
         return gd_parse_fail(parser, "a section name");
     parser->at++;
     return gd_parse_kind(parser) == '{' ? gd_parse_bracket(parser) : gd_parse_fail(parser, "'{'");
