@@ -542,6 +542,20 @@ static const asked_text asked[] = {
      "GD012"},
     {".entry f() { .reg .b64 d; mov.u64 d, -f; ret; }", "GD012"},
     {".entry f() { .reg .b64 d; ld.global.b32 {%gridid}, [d]; ret; }", NULL},
+    {".func (.param .b32 r) g(.param .b32 a) { .reg .b32 x; ld.param.b32 x, [r]; ret; }", "GD012"},
+    {".func (.param .b32 r) g(.param .b32 a) { .reg .b32 x; st.param.b32 [a], x; ret; }", "GD012"},
+    {".func (.param .b32 r) g(.param .b32 a) { .reg .b32 x; ld.param.b32 x, [a]; st.param.b32 [r], "
+     "x; ret; }",
+     NULL},
+    {".func g() { ret; }\n.func h;\n.alias h, g;\n.alias h, g;", "GD015"},
+    {".func g() { ret; }\n.global .s64 t = g;", "GD016"},
+    {".func g() { ret; }\n.global .u64 t = g;", NULL},
+    {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1}, [d, "
+     "{r}]; ret; }",
+     NULL},
+    {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
+     "{r}]; ret; }",
+     "GD012"},
 };
 
 /* The same with heads of their own. */

@@ -16,7 +16,6 @@ enum {
     PARAMETER_BYTES_LARGE = 32764, /* since then */
     CONSTANT_BYTES = 65536,
     ALIGNMENT_PARAMETER = 128, /* the largest of a .func's parameter */
-    ADDRESS_BYTES = 4,         /* that a variable needs to be given an address */
     DIMENSIONS = 8,
     CAPABILITY_F64 = 13
 };
@@ -462,9 +461,8 @@ static bool check_value(gd_validity *check, const gd_ptx_symbol *symbol, uint32_
         return false;
     if (kind == GD_TOKEN_NAME && fraction)
         return refuse(check, token, "is an address, and the variable is one of numbers");
-    if (kind == GD_TOKEN_NAME && gd_ptx_types[symbol->type].bytes < ADDRESS_BYTES &&
-        !gd_ptx_token_is(check->module, token, "WARP_SZ"))
-        return refuse(check, token, "is an address, which this type does not hold");
+    if (is_name(check, token) && symbol->type != GD_TYPE_U32 && symbol->type != GD_TYPE_U64)
+        return refuse(check, token, "is an address, which .u32 and .u64 hold");
     if (kind == GD_TOKEN_STRING)
         return refuse(check, token, "is a text, and PTX has none as values");
     if (kind == GD_TOKEN_FLOAT && is_beyond_doubles(check, token))
@@ -1220,6 +1218,12 @@ static void check_alias(gd_validity *check, const gd_ptx_directive *directive)
         if (symbol == GD_PTX_NONE || module->symbols[symbol].kind != GD_SYMBOL_FUNCTION)
             return; /* told */
         pair[i] = &module->functions[module->symbols[symbol].target];
+    }
+    for (const gd_ptx_directive *other = module->directives; other < directive; other++) {
+        if (other->kind == GD_DIRECTIVE_ALIAS && other->operand < other->operand_end &&
+            module->operands[other->operand].symbol == module->operands[directive->operand].symbol)
+            gd_validity_add(check, GD_CODE_GD015, directive->token + 1, NULL,
+                            "%s is an alias already", pair[0]->name);
     }
     const char *differs = compare_functions(module, pair[0], pair[1]);
     if (!differs)

@@ -768,6 +768,13 @@ static uint8_t type_of_element(const fitting *fit, const gd_ptx_operand *element
                                           : GD_TYPE_B32;
 }
 
+/* tcgen05 reads no special register where others do, but for the address of an mbarrier. */
+static bool is_tensor_core(const fitting *fit)
+{
+    return fit->instruction->op != GD_OP_TCGEN05_COMMIT &&
+           strncmp(gd_ops[fit->instruction->op].name, "tcgen05", 7) == 0;
+}
+
 /* A special register as an element: one of parts names one. No constant stands beside it. */
 static bool fits_element(const fitting *fit, const gd_ptx_operand *vector, uint32_t index,
                          const gd_ptx_operand *element)
@@ -778,8 +785,8 @@ static bool fits_element(const fitting *fit, const gd_ptx_operand *vector, uint3
 
     if (!special)
         return true;
-    if (element->flags || (special->parts > 1) != (element->component != 0) ||
-        element->component > special->parts)
+    if (is_tensor_core(fit) || element->flags ||
+        (special->parts > 1) != (element->component != 0) || element->component > special->parts)
         return tell(fit, element->token, "operand %u has no such part of a special register",
                     (unsigned)fit->position);
     for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
@@ -925,6 +932,15 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
                 (unsigned)fit->position, (unsigned)count, (unsigned)role.vector);
 }
 
+/* Parameters are read only, results are written only. */
+static bool is_wrong_way(const fitting *fit, uint32_t symbol)
+{
+    const gd_ptx_function *function = &fit->module->functions[fit->function];
+    const bool result = symbol >= function->result && symbol < function->result_end;
+
+    return fit->instruction->op == (result ? GD_OP_LD : GD_OP_ST);
+}
+
 /* Whether a variable lies in the state space that the instruction names; without one, the address
  * is generic. */
 static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
@@ -946,9 +962,8 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         return fit->addresses > 1 ||
                (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
                 (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
-    if (symbol->kind == GD_SYMBOL_PARAMETER && fit->instruction->op == GD_OP_ST &&
-        fit->module->functions[fit->function].flags & GD_FUNCTION_ENTRY)
-        return false; /* an entry's parameters are read only */
+    if (symbol->kind == GD_SYMBOL_PARAMETER && is_wrong_way(fit, address->symbol))
+        return false;
     size_t length = strlen(names[symbol->space]);
     return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
 }
@@ -1074,7 +1089,7 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         bool loads = fit->instruction->op == GD_OP_LD || fit->instruction->op == GD_OP_LDU;
         if (address->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, address))
             return (!address->component && (loads || !is_address_checked(fit)) &&
-                    is_whole_number(fit, address)) ||
+                    !is_tensor_core(fit) && is_whole_number(fit, address)) ||
                    tell(fit, address->token, "operand %u is a special register as an address",
                         (unsigned)fit->position);
         return (local && address->kind != GD_OPERAND_SINGLE &&
@@ -1482,6 +1497,18 @@ static bool fits_sizes(const fitting *fit)
            tell(fit, last[0]->token, "operand 3 is above operand 4, of which it is a part");
 }
 
+/* Whether ptxas takes several elements where one belongs: it does not count them. */
+static bool is_uncounted(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
+{
+    const gd_op op = (gd_op)fit->instruction->op;
+    uint32_t count = 0;
+
+    for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end)
+        count++;
+    return op != GD_OP_CVT && op != GD_OP_LD && op != GD_OP_LDU && op != GD_OP_ST &&
+           (count == 2 || count == 4) && elements_agree(fit, vector, index);
+}
+
 static bool fits_lone_special(const fitting *fit, const gd_ptx_operand *element,
                               const gd_form_role *role)
 {
@@ -1599,13 +1626,17 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     default:
         break;
     }
-    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
-        operand_at(fit, index + 1)->kind == GD_OPERAND_SPECIAL)
-        return fits_lone_special(fit, operand_at(fit, index + 1), &role);
-    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
-        (operand_at(fit, index + 1)->end == operand->end || fit->instruction->op == GD_OP_FMA ||
-         fit->instruction->op == GD_OP_MMA)) /* ptxas does not count */
-        operand = operand_at(fit, index + 1);
+    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role)) {
+        const gd_ptx_operand *first = operand_at(fit, index + 1);
+        if (first->end == operand->end && first->kind == GD_OPERAND_SPECIAL)
+            return fits_lone_special(fit, first, &role);
+        if (first->end != operand->end && !is_uncounted(fit, operand, index))
+            return false;
+        if (first->end != operand->end &&
+            (fit->instruction->op == GD_OP_SULD || fit->instruction->op == GD_OP_SUST))
+            return !is_destination(&role) || !is_constant(fit, first);
+        operand = first;
+    }
     return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
 }
 
