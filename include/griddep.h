@@ -223,7 +223,10 @@ typedef void (*griddep_log_function)(void *user, int32_t level, const char *mess
 enum {
     GRIDDEP_PDL_DEFAULT = 0, /* as the runtime says, then auto */
     GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes
-                              * griddepcontrol.wait */
+                              * griddepcontrol.wait. What it touches before that wait is looked at
+                              * in chains: where griddep_chain_check finds an error, a race, the
+                              * launch does not start early. Elsewhere the library does not know
+                              * what stands behind the arguments of the kernels before */
     GRIDDEP_PDL_OFF = 2,     /* never; said at any level, it wins */
     GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the
                               * caller vouches for it. It is about the launch before; behind those
@@ -232,9 +235,11 @@ enum {
 
 enum {
     GRIDDEP_RUNTIME_DEVICE = 1, /* take `device` also where it is 0, whatever context is current */
-    GRIDDEP_RUNTIME_RESET = 2   /* likewise; and where a fault has ended the device's primary
+    GRIDDEP_RUNTIME_RESET = 2,  /* likewise; and where a fault has ended the device's primary
                                  * context, reset it (cuDevicePrimaryCtxReset): see
                                  * griddep_runtime_open */
+    GRIDDEP_RUNTIME_REST = 4    /* of a split device take what is left behind the parts before
+                                 * `part` */
 };
 
 typedef struct griddep_runtime_options {
@@ -243,8 +248,7 @@ typedef struct griddep_runtime_options {
     const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above.
                                   * NULL or "auto": GRIDDEP_DRIVER, else auto */
     void *context;               /* a CUcontext to adopt, and its device; NULL: as `device` says. A
-                                  * green context's (cuCtxFromGreenCtx) too: one thread at a time
-                                  * then, and streams of cuGreenCtxStreamCreate */
+                                  * green context's (cuCtxFromGreenCtx) too */
     int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without
                                   * GRIDDEP_RUNTIME_DEVICE: the calling thread's current context,
                                   * else the first device's primary one */
@@ -261,6 +265,10 @@ typedef struct griddep_runtime_options {
     int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING.
                                   * Without log: 0 */
     uint32_t reserved;
+    uint32_t multiprocessors;    /* 0: the whole device. Else a part of `device`, a green context
+                                  * of its primary one: so many multiprocessors, or a few more, as
+                                  * the device can be split; griddep_runtime_info says how many */
+    uint32_t part;               /* which part of that size, from 0; no two of them overlap */
 } griddep_runtime_options;
 
 /* What device and driver can do. */
@@ -276,8 +284,9 @@ enum {
     GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* the driver tells parameter offsets and sizes of code
                                           * without PTX: driver API 12.4 */
     GRIDDEP_FEATURE_CLUSTER = 64,      /* thread block clusters: compute capability 9.0 */
-    GRIDDEP_FEATURE_CONDITIONAL = 128  /* conditional nodes of graphs: driver API 12.3; switch and
+    GRIDDEP_FEATURE_CONDITIONAL = 128, /* conditional nodes of graphs: driver API 12.3; switch and
                                         * else: 12.8 */
+    GRIDDEP_FEATURE_PARTS = 256        /* a runtime on a part of a device: driver API 12.4 */
 };
 
 typedef struct griddep_runtime_info {
@@ -316,6 +325,13 @@ typedef struct griddep_runtime_info {
  * failure: a warning is logged and the runtime has no store. auto takes the emulated driver, and
  * logs a warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an
  * NVIDIA driver that fails in any other way is an error.
+ *
+ * On a part of a device (`multiprocessors`), kernels of the runtime's streams run there alone, and
+ * whether kernels fit beside each other is asked of the part. NULL is the part's own stream, which
+ * waits for no other one, and there is no per-thread stream. Memory, events and code are shared
+ * with all runtimes of the device. CUDA lets a green context be current to one thread at a time:
+ * one thread at a time uses such a runtime. LIMIT where the device has no such part,
+ * DRIVER_TOO_OLD before driver API 12.4.
  *
  * After a fault each call that needs the context gives FAULT with the same driver_code, and what is
  * in flight ends with that; ends of objects end them, also where they give FAULT. When all runtimes
@@ -946,8 +962,15 @@ enum {
     GRIDDEP_MODULE_DEBUG = 2,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
     GRIDDEP_MODULE_VERBOSE = 4,    /* ask the compiler for register and memory use:
                                     * griddep_module_info.log */
-    GRIDDEP_MODULE_PTX = 8         /* of a fatbin load the PTX, also where it has a cubin for the
+    GRIDDEP_MODULE_PTX = 8,        /* of a fatbin load the PTX, also where it has a cubin for the
                                     * device: PTX can be checked, traced and tuned */
+    GRIDDEP_MODULE_LIBRARY = 16,   /* load for every context (cuLibraryLoadData), for
+                                    * griddep_module_share. The compiler's log of a success is not
+                                    * kept, and what elsewhere is unloaded with the context, since a
+                                    * capture had it to the last, is so with the process */
+    GRIDDEP_MODULE_PCH = 32        /* of CUDA C++ keep the headers that it begins with precompiled,
+                                    * for what this process compiles later (NVRTC 12.8, --pch;
+                                    * without effect before) */
 };
 
 enum {
@@ -1062,10 +1085,10 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
  * clobber, both empty below sm_90; kernels that are to be found by their plain name are extern "C".
  * What NVRTC made is kept in the store, except where the source, a header or an option names a
  * file, date or time; headers that are in memory are no files. "--gpu-architecture=compute_90a", or
- * a family's "compute_100f", among the options takes the place of the device's; "--pch" is
- * NVRTC's. An NVRTC newer than the driver marks its PTX as newer than the driver takes: it is then
- * loaded as the driver's newest version, which fails only where the code needs what the driver
- * lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
+ * a family's "compute_100f", among the options takes the place of the device's. An NVRTC newer than
+ * the driver marks its PTX as newer than the driver takes: it is then loaded as the driver's newest
+ * version, which fails only where the code needs what the driver lacks. NO_NVRTC, or COMPILE with
+ * NVRTC's log and the first error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);
@@ -1088,6 +1111,16 @@ int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *
                             uint32_t count, const griddep_module_options *options,
                             griddep_module **module, griddep_error *error);
 
+/* The module in another runtime of the same driver, on another device or on a part of one: the
+ * library is parsed and given to the driver once (GRIDDEP_MODULE_LIBRARY), and the driver makes it
+ * ready in each context that uses it. Kernels, and what is stated of them, are each module's own.
+ * So are variables where the driver keeps them apart: it does so by device, and runtimes on parts
+ * of one device share them; managed ones are one everywhere. The new module is unloaded like any
+ * other, in any order. ARGUMENT for a module without that flag, and for runtimes of two drivers;
+ * IMAGE where the code, as it was chosen for the first device, is not for the second. */
+int32_t griddep_module_share(griddep_module *module, griddep_runtime *runtime,
+                             griddep_module **shared, griddep_error *error);
+
 /* Loads a kernel of the shelf by its name, in the variant that serves the device. NOT_FOUND;
  * UNSUPPORTED where the device is too old for every variant. */
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,
@@ -1102,6 +1135,12 @@ int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *inf
 /* Address and size of a module-scope variable (.global or .const). */
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address,
                                   uint64_t *bytes, griddep_error *error);
+
+/* A managed one (.attribute(.managed)): memory that the host reads and writes at the address that
+ * kernels have for it. The host waits for the kernels that use it before it does. NOT_FOUND for a
+ * variable that is not managed. */
+int32_t griddep_module_get_managed(griddep_module *module, const char *name, void **memory,
+                                   uint64_t *bytes, griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Kernel: an entry of a module. Borrowed: it lives as long as its module.
@@ -1165,8 +1204,9 @@ enum {
 };
 
 /* One argument: `bytes` bytes, at `data`, or when data is NULL in the first bytes of `value` (then
- * bytes is at most 8; little endian, so a u32 or a device address can be stored as it is). Read
- * during the call only. */
+ * bytes is at most 8; little endian, so a u32 or a device address can be stored as it is, and so
+ * can a texture or surface object, CUtexObject, for a .u64 parameter. Texture references by name
+ * are not supported: the driver deprecates them). Read during the call only. */
 typedef struct griddep_argument {
     uint32_t bytes;
     uint32_t kind; /* GRIDDEP_ARGUMENT_* */
@@ -1280,8 +1320,10 @@ enum {
                                          * of a round with the round before, or of one that follows
                                          * it */
     /* It does not start early. */
-    GRIDDEP_REASON_NOT_PROVEN = 29      /* the kernel is machine code, of which a path in front of a
+    GRIDDEP_REASON_NOT_PROVEN = 29,     /* the kernel is machine code, of which a path in front of a
                                          * wait cannot be followed */
+    GRIDDEP_REASON_RACE = 30            /* in a chain: griddep_chain_check finds an error, a race of
+                                         * it with a launch before it, if it started early */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */
@@ -1779,8 +1821,11 @@ int32_t griddep_chain_add_argument_set(griddep_chain *chain, uint32_t *set, grid
 int32_t griddep_chain_select_argument_set(griddep_chain *chain, uint32_t set,
                                           griddep_error *error);
 
-/* Makes ready what the first run in a mode would make ready: in graph modes makes and instantiates
- * a graph. */
+/* Makes ready what the first run in a mode would make ready. In modes that overlap the check says
+ * which launches would race if they started early (GRIDDEP_REASON_RACE), in milliseconds. Graph
+ * modes make and instantiate a graph. The check is made again when a launch, an order, a
+ * configuration or what is said of a use has changed; and, where launches race with some arguments
+ * and not with others, when arguments no longer stand for the same places of the same buffers. */
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
 
 /* Runs the chain in a stream (NULL: the legacy default stream), asynchronously. In a stream that is
@@ -2061,8 +2106,8 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index,
  * griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit
  * of all. The graph is instantiated with them; where the driver refuses, everything is put back as
  * it was and its refusal returned. In an adopted graph the CUgraph itself is changed. count (may be
- * NULL) tells how many edges there were. What a kernel touches before its wait is not looked at, as
- * with GRIDDEP_PDL_AUTO. */
+ * NULL) tells how many edges there were. What a kernel touches before its wait is not looked at;
+ * but edges that a chain's check holds back (REASON_RACE) stay in a graph that is made of it. */
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 
 enum {

@@ -209,6 +209,8 @@ template <typename Value> griddep_argument argument(const Value &value)
 template <typename Value> griddep_argument argument(const memory<Value> &value) { return {8, 0, value.address(), nullptr}; }
 } // namespace detail
 
+class runtime;
+
 /// An entry of a module, valid as long as the module.
 class kernel {
 public:
@@ -229,10 +231,54 @@ public:
         call(griddep_kernel_get_info, handle_, &made);
         return made;
     }
+    /// Vouches for GRIDDEP_TRAIT_* of code that the library cannot read: griddep_kernel_state_traits. Before the kernel is used.
+    void state_traits(uint32_t traits) const { call(griddep_kernel_state_traits, handle_, traits); }
     griddep_kernel *handle() const noexcept { return handle_; }
 
 private:
     griddep_kernel *handle_;
+};
+
+/// What PTX text, a cubin or a fatbin holds; needs no driver.
+class image {
+public:
+    struct part {
+        griddep_image_part info{};                              ///< data lives as long as the image
+        std::vector<std::pair<std::string, uint32_t>> kernels; ///< of a cubin: names and GRIDDEP_TRAIT_*
+    };
+    explicit image(std::string_view data, const char *name = nullptr)
+    {
+        griddep_image *made;
+        call(griddep_image_open, static_cast<const void *>(data.data()), uint64_t(data.size()), name, &made);
+        handle_.reset(made);
+        auto info = sized<griddep_image_info>();
+        call(griddep_image_get_info, static_cast<const griddep_image *>(made), &info);
+        kind = info.kind;
+        for (uint32_t i = 0; i < info.part_count; i++)
+            parts.push_back(read(i));
+    }
+    int32_t kind = 0; ///< GRIDDEP_IMAGE_*
+    std::vector<part> parts;
+    griddep_image *handle() const noexcept { return handle_.get(); }
+
+private:
+    part read(uint32_t index) const
+    {
+        const griddep_image *from = handle_.get();
+        part made;
+        made.info = sized<griddep_image_part>();
+        call(griddep_image_get_part, from, index, &made.info);
+        for (uint32_t i = 0; i < made.info.kernel_count; i++) {
+            auto kernel = sized<griddep_image_kernel>();
+            call(griddep_image_get_kernel, from, index, i, &kernel);
+            made.kernels.emplace_back(kernel.name, kernel.traits);
+        }
+        return made;
+    }
+    struct destroy {
+        void operator()(griddep_image *object) const noexcept { griddep_image_destroy(object); }
+    };
+    std::unique_ptr<griddep_image, destroy> handle_;
 };
 
 /// Code on the device.
@@ -250,6 +296,25 @@ public:
         call(griddep_module_get_info, handle_.get(), &made);
         return made;
     }
+    /// Address and bytes of a module-scope variable.
+    std::pair<uint64_t, uint64_t> variable(const char *name) const
+    {
+        uint64_t address, bytes;
+        call(griddep_module_get_global, handle_.get(), name, &address, &bytes);
+        return {address, bytes};
+    }
+    /// A managed variable, which is the host's to use where no kernel does; it lives as long as the module.
+    template <typename Value> Value *managed(const char *name) const
+    {
+        void *found;
+        uint64_t bytes;
+        call(griddep_module_get_managed, handle_.get(), name, &found, &bytes);
+        if (bytes < sizeof(Value))
+            throw std::length_error(std::string(name) + " is smaller than what it is taken for");
+        return static_cast<Value *>(found);
+    }
+    /// The module, which was loaded with GRIDDEP_MODULE_LIBRARY, in another runtime; its code is not given to the driver again.
+    inline module share(const runtime &other) const;
     griddep_module *handle() const noexcept { return handle_.get(); }
 
 private:
@@ -442,13 +507,33 @@ public:
         call(griddep_runtime_get_info, handle(), &made);
         return made;
     }
-    /// PTX text, a cubin or a fatbin.
-    griddep::module load(std::string_view image, const char *name = nullptr) const
+    /// PTX text, a cubin or a fatbin; flags: GRIDDEP_MODULE_*.
+    griddep::module load(std::string_view image, const char *name = nullptr, uint32_t flags = 0) const
     {
         griddep_module *made;
         auto options = sized<griddep_module_options>();
         options.name = name;
+        options.flags = flags;
         call(griddep_module_load, handle(), static_cast<const void *>(image.data()), uint64_t(image.size()), &options, &made);
+        return {hold_, made};
+    }
+    /// CUDA C++ by NVRTC; options has headers, name expressions and NVRTC's own options.
+    griddep::module compile(std::string_view source, griddep_module_options options = sized<griddep_module_options>()) const
+    {
+        griddep_module *made;
+        call(griddep_module_compile, handle(), source.data(), uint64_t(source.size()), &options, &made);
+        return {hold_, made};
+    }
+    /// One module of several PTX texts, relocatable cubins, fatbins and archives.
+    griddep::module link(const std::vector<std::string_view> &images, const char *name = nullptr) const
+    {
+        griddep_module *made;
+        auto options = sized<griddep_module_options>();
+        options.name = name;
+        std::vector<griddep_link_input> inputs;
+        for (std::string_view image : images)
+            inputs.push_back({image.data(), image.size(), nullptr});
+        call(griddep_module_link, handle(), inputs.data(), uint32_t(inputs.size()), &options, &made);
         return {hold_, made};
     }
     griddep::module load_shelf(const char *kernel) const
@@ -531,8 +616,17 @@ public:
 private:
     template <typename> friend class memory;
     template <typename> friend class pinned;
+    friend class module;
+    griddep::module own(griddep_module *made) const { return {hold_, made}; }
     detail::hold hold_;
 };
+
+inline module module::share(const runtime &other) const
+{
+    griddep_module *made;
+    call(griddep_module_share, handle_.get(), other.handle(), &made);
+    return other.own(made);
+}
 
 /// Memory of the host that copies reach without waiting. Its end waits for the context's work.
 template <typename Value> class pinned {

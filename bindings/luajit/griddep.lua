@@ -54,6 +54,7 @@ enum {
     GRIDDEP_PDL_FORCE = 3,
     GRIDDEP_RUNTIME_DEVICE = 1,
     GRIDDEP_RUNTIME_RESET = 2,
+    GRIDDEP_RUNTIME_REST = 4,
     GRIDDEP_FEATURE_PDL = 1,
     GRIDDEP_FEATURE_GRAPH = 2,
     GRIDDEP_FEATURE_GRAPH_EDGES = 4,
@@ -62,6 +63,7 @@ enum {
     GRIDDEP_FEATURE_PARAMETER_INFO = 32,
     GRIDDEP_FEATURE_CLUSTER = 64,
     GRIDDEP_FEATURE_CONDITIONAL = 128,
+    GRIDDEP_FEATURE_PARTS = 256,
     GRIDDEP_STREAM_BLOCKING = 1,
     GRIDDEP_CAPTURE_GLOBAL = 0,
     GRIDDEP_CAPTURE_THREAD_LOCAL = 1,
@@ -110,6 +112,8 @@ enum {
     GRIDDEP_MODULE_DEBUG = 2,
     GRIDDEP_MODULE_VERBOSE = 4,
     GRIDDEP_MODULE_PTX = 8,
+    GRIDDEP_MODULE_LIBRARY = 16,
+    GRIDDEP_MODULE_PCH = 32,
     GRIDDEP_OPTIMIZATION_DEFAULT = 0,
     GRIDDEP_OPTIMIZATION_NONE = -1,
     GRIDDEP_IMAGE_PTX = 1,
@@ -147,6 +151,7 @@ enum {
     GRIDDEP_REASON_TOOLS = 27,
     GRIDDEP_REASON_ROUND = 28,
     GRIDDEP_REASON_NOT_PROVEN = 29,
+    GRIDDEP_REASON_RACE = 30,
     GRIDDEP_OVERLAP_UNKNOWN = -1,
     GRIDDEP_OVERLAP_NONE = 0,
     GRIDDEP_OVERLAP_TAIL = 1,
@@ -293,7 +298,7 @@ typedef struct griddep_error {
 typedef struct griddep_runtime_options {
     uint32_t size; uint32_t flags; const char *driver; void *context; int32_t device; int32_t pdl;
     const char *store_directory; const char *nvrtc; griddep_log_function log; void *log_user; int32_t log_level;
-    uint32_t reserved;
+    uint32_t reserved; uint32_t multiprocessors; uint32_t part;
 } griddep_runtime_options;
 typedef struct griddep_runtime_info {
     uint32_t size; uint32_t features; const char *driver; const char *device_name; const char *store_directory;
@@ -582,10 +587,12 @@ int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_
 int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_share(griddep_module *module, griddep_runtime *runtime, griddep_module **shared, griddep_error *error);
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 void griddep_module_unload(griddep_module *module);
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes, griddep_error *error);
+int32_t griddep_module_get_managed(griddep_module *module, const char *name, void **memory, uint64_t *bytes, griddep_error *error);
 int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
@@ -872,10 +879,19 @@ local function load_with(self, name, ...)
     return own(setmetatable({runtime = self}, Module), handle[0], C.griddep_module_unload)
 end
 
--- PTX text, a cubin or a fatbin, in a string.
-function Runtime:load(image, name)
-    local options = new("griddep_module_options", {name = name})
+-- PTX text, a cubin or a fatbin, in a string; flags: MODULE_*.
+function Runtime:load(image, name, flags)
+    local options = new("griddep_module_options", {name = name, flags = flags})
     return load_with(self, "module_load", image, #image, options)
+end
+
+-- One module of several PTX texts, relocatable cubins, fatbins and archives, in a list of strings.
+function Runtime:link(images, name)
+    local inputs = ffi.new("griddep_link_input[?]", #images + 1)
+    for i, image in ipairs(images) do
+        inputs[i - 1].image, inputs[i - 1].bytes = ffi.cast("const char *", image), #image
+    end
+    return load_with(self, "module_link", inputs, #images, new("griddep_module_options", {name = name}))
 end
 
 function Runtime:load_shelf(kernel) return load_with(self, "module_load_shelf", kernel, new("griddep_module_options")) end
@@ -1024,7 +1040,33 @@ function Module:kernel(name)
     return kernel
 end
 
+function Module:info() return info_of("griddep_module_info", "module_get_info", self.handle) end
+
+-- Address and bytes of a module-scope variable.
+function Module:variable(name)
+    local address, bytes = ffi.new("uint64_t[1]"), ffi.new("uint64_t[1]")
+    call("module_get_global", self.handle, name, address, bytes)
+    return address[0], tonumber(bytes[0])
+end
+
+-- A managed variable as an array of a C type, "uint32_t", and its elements: for use while no kernel uses it, as long as the module lives.
+function Module:managed(name, ctype)
+    local memory, bytes = ffi.new("void *[1]"), ffi.new("uint64_t[1]")
+    call("module_get_managed", self.handle, name, memory, bytes)
+    return ffi.cast(ctype .. " *", memory[0]), tonumber(bytes[0]) / ffi.sizeof(ctype)
+end
+
+-- The module, which was loaded with MODULE_LIBRARY, in another runtime; its code is not given to the driver again.
+function Module:share(runtime)
+    local handle = ffi.new("griddep_module *[1]")
+    call("module_share", self.handle, runtime.handle, handle)
+    return own(setmetatable({runtime = runtime}, Module), handle[0], C.griddep_module_unload)
+end
+
 function Kernel:info() return info_of("griddep_kernel_info", "kernel_get_info", self.handle) end
+
+-- Vouches for TRAIT_* of code that the library cannot read, before the kernel is used: griddep_kernel_state_traits tells for what.
+function Kernel:state_traits(traits) call("kernel_state_traits", self.handle, exact("uint32_t", traits, "traits")[0]) end
 
 local C_TYPES = {
     u8 = "uint8_t", u16 = "uint16_t", u32 = "uint32_t", u64 = "uint64_t", s8 = "int8_t", s16 = "int16_t", s32 = "int32_t",

@@ -51,6 +51,7 @@ const constants = {
   PDL_FORCE: 3,
   RUNTIME_DEVICE: 1,
   RUNTIME_RESET: 2,
+  RUNTIME_REST: 4,
   FEATURE_PDL: 1,
   FEATURE_GRAPH: 2,
   FEATURE_GRAPH_EDGES: 4,
@@ -59,6 +60,7 @@ const constants = {
   FEATURE_PARAMETER_INFO: 32,
   FEATURE_CLUSTER: 64,
   FEATURE_CONDITIONAL: 128,
+  FEATURE_PARTS: 256,
   STREAM_BLOCKING: 1,
   CAPTURE_GLOBAL: 0,
   CAPTURE_THREAD_LOCAL: 1,
@@ -107,6 +109,8 @@ const constants = {
   MODULE_DEBUG: 2,
   MODULE_VERBOSE: 4,
   MODULE_PTX: 8,
+  MODULE_LIBRARY: 16,
+  MODULE_PCH: 32,
   OPTIMIZATION_DEFAULT: 0,
   OPTIMIZATION_NONE: -1,
   IMAGE_PTX: 1,
@@ -144,6 +148,7 @@ const constants = {
   REASON_TOOLS: 27,
   REASON_ROUND: 28,
   REASON_NOT_PROVEN: 29,
+  REASON_RACE: 30,
   OVERLAP_UNKNOWN: -1,
   OVERLAP_NONE: 0,
   OVERLAP_TAIL: 1,
@@ -274,7 +279,7 @@ koffi.struct('griddep_error', {
 koffi.struct('griddep_runtime_options', {
   size: 'uint32_t', flags: 'uint32_t', driver: 'const char *', context: 'void *', device: 'int32_t', pdl: 'int32_t',
   store_directory: 'const char *', nvrtc: 'const char *', log: 'void *', log_user: 'void *', log_level: 'int32_t',
-  reserved: 'uint32_t',
+  reserved: 'uint32_t', multiprocessors: 'uint32_t', part: 'uint32_t',
 });
 koffi.struct('griddep_runtime_info', {
   size: 'uint32_t', features: 'uint32_t', driver: 'const char *', device_name: 'const char *',
@@ -599,10 +604,12 @@ const prototypes = [
   'int32_t griddep_module_load_file(void *runtime, const char *path, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_compile(void *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_link(void *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_share(void *module, void *runtime, _Out_ void **shared, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load_shelf(void *runtime, const char *name, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'void griddep_module_unload(void *module)',
   'int32_t griddep_module_get_info(void *module, _Inout_ griddep_module_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_module_get_global(void *module, const char *name, _Out_ uint64_t *address, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_get_managed(void *module, const char *name, _Out_ void **memory, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_module_find_kernel(void *module, const char *name, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_module_get_kernel(void *module, uint32_t index, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
@@ -990,10 +997,16 @@ class Runtime extends Owner {
     return info('griddep_runtime_info', 'runtime_get_info', this.handle);
   }
 
-  /** PTX text, or a Buffer with PTX, a cubin or a fatbin. */
-  load(image, name = null) {
+  /** PTX text, or a Buffer with PTX, a cubin or a fatbin; flags: MODULE_*. */
+  load(image, name = null, flags = 0) {
     const bytes = Buffer.from(image);
-    return new Module(made('module_load', this.handle, bytes, bytes.length, sized('griddep_module_options', { name })));
+    return new Module(made('module_load', this.handle, bytes, bytes.length, sized('griddep_module_options', { name, flags })));
+  }
+
+  /** One module of several PTX texts, relocatable cubins, fatbins and archives. */
+  link(images, name = null) {
+    const inputs = images.map((image) => Buffer.from(image)).map((image) => ({ image, bytes: image.length, name: null }));
+    return new Module(made('module_link', this.handle, inputs, inputs.length, sized('griddep_module_options', { name })));
   }
 
   loadShelf(kernel) {
@@ -1201,6 +1214,47 @@ class Module extends Owner {
   kernel(name = null) {
     return new Kernel(this, made('module_find_kernel', this.handle, text(name, 'the name')));
   }
+
+  info() {
+    return info('griddep_module_info', 'module_get_info', this.handle);
+  }
+
+  /** Address and bytes of a module-scope variable. */
+  variable(name) {
+    const [address, bytes] = [[0n], [0]];
+    call('module_get_global', this.handle, text(name, 'the name'), address, bytes);
+    return { address: address[0], bytes: Number(bytes[0]) };
+  }
+
+  /** A copy of a managed variable's bytes; no kernel may use it now. */
+  readManaged(name) {
+    const [memory, bytes] = [[null], [0]];
+    call('module_get_managed', this.handle, text(name, 'the name'), memory, bytes);
+    return Buffer.from(koffi.decode(memory[0], koffi.array('uint8_t', Number(bytes[0]), 'Typed')));
+  }
+
+  /** The module, which was loaded with MODULE_LIBRARY, in another runtime; its code is not given to the driver again. */
+  share(runtime) {
+    return new Module(made('module_share', this.handle, runtime.handle));
+  }
+}
+
+/** What PTX text, a cubin or a fatbin holds; needs no driver. An array of parts: kind (IMAGE_*; 0: it cannot be read), architecture, data (a
+ * Buffer), and kernels, an object with the TRAIT_* of a cubin's kernels by name. */
+function imageParts(image) {
+  const bytes = Buffer.from(image);
+  const handle = made('image_open', bytes, bytes.length, null);
+  try {
+    const { part_count } = info('griddep_image_info', 'image_get_info', handle);
+    return Array.from({ length: part_count }, (_, index) => {
+      const { kind, architecture, kernel_count, data, bytes: size } = info('griddep_image_part', 'image_get_part', handle, index);
+      const kernels = Array.from({ length: kernel_count }, (__, number) => info('griddep_image_kernel', 'image_get_kernel', handle, index, number));
+      const copy = data ? koffi.decode(data, koffi.array('uint8_t', Number(size), 'Typed')) : [];
+      return { kind, architecture, data: Buffer.from(copy), kernels: Object.fromEntries(kernels.map(({ name, traits }) => [name, traits])) };
+    });
+  } finally {
+    raw.image_destroy(handle);
+  }
 }
 
 const VIEWS = {
@@ -1219,6 +1273,11 @@ class Kernel {
 
   info() {
     return info('griddep_kernel_info', 'kernel_get_info', this.handle);
+  }
+
+  /** Vouches for TRAIT_* of code that the library cannot read, before the kernel is used: griddep_kernel_state_traits tells for what. */
+  stateTraits(traits) {
+    call('kernel_state_traits', this.handle, integer(traits, 'uint32_t', 'traits'));
   }
 
   /** Launches, asynchronously; config: grid and block (a number, or up to three), stream, and fields of griddep_launch_config. Returns a
@@ -1375,4 +1434,4 @@ class Chain extends Owner {
   }
 }
 
-module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Pool, Stream, Module, Kernel, Chain, GriddepError, devices, reasonText: raw.reason_text };
+module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Pool, Stream, Module, Kernel, Chain, GriddepError, devices, imageParts, reasonText: raw.reason_text };

@@ -123,6 +123,7 @@ PDL_OFF = 2
 PDL_FORCE = 3
 RUNTIME_DEVICE = 1
 RUNTIME_RESET = 2
+RUNTIME_REST = 4
 FEATURE_PDL = 1
 FEATURE_GRAPH = 2
 FEATURE_GRAPH_EDGES = 4
@@ -131,6 +132,7 @@ FEATURE_LAUNCH_COMPLETION_EVENT = 16
 FEATURE_PARAMETER_INFO = 32
 FEATURE_CLUSTER = 64
 FEATURE_CONDITIONAL = 128
+FEATURE_PARTS = 256
 STREAM_BLOCKING = 1
 CAPTURE_GLOBAL = 0
 CAPTURE_THREAD_LOCAL = 1
@@ -179,6 +181,8 @@ MODULE_LINE_INFO = 1
 MODULE_DEBUG = 2
 MODULE_VERBOSE = 4
 MODULE_PTX = 8
+MODULE_LIBRARY = 16
+MODULE_PCH = 32
 OPTIMIZATION_DEFAULT = 0
 OPTIMIZATION_NONE = -1
 IMAGE_PTX = 1
@@ -216,6 +220,7 @@ REASON_NO_EDGE_DATA = 26
 REASON_TOOLS = 27
 REASON_ROUND = 28
 REASON_NOT_PROVEN = 29
+REASON_RACE = 30
 OVERLAP_UNKNOWN = -1
 OVERLAP_NONE = 0
 OVERLAP_TAIL = 1
@@ -370,6 +375,8 @@ class c_runtime_options(_Struct):
         ("log_user", c_void_p),
         ("log_level", c_int32),
         ("reserved", c_uint32),
+        ("multiprocessors", c_uint32),
+        ("part", c_uint32),
     ]
 
 
@@ -1149,10 +1156,12 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "module_load_file": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_compile": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "module_link": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
+    "module_share": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "module_load_shelf": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_unload": (None, [c_void_p]),
     "module_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "module_get_global": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "module_get_managed": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_find_kernel": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "module_get_kernel": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1468,7 +1477,8 @@ class _RuntimeHold(_Object):
 
 class Runtime:
     """A driver, a device and a context. `driver` is "nvidia", "emulated", "auto" or a path; `log` is called with level and message, from
-    any thread that uses the runtime; `options` are the other fields of griddep_runtime_options."""
+    any thread that uses the runtime; `options` are the other fields of griddep_runtime_options: multiprocessors=16, part=1 is the second
+    part of 16 multiprocessors of the device."""
 
     def __init__(self, driver: str | None = None, log: Callable[[int, str], object] | None = None, **options: Any) -> None:
         options = {name: _text(value) if isinstance(value, (str, os.PathLike)) else value for name, value in options.items()}
@@ -1976,6 +1986,16 @@ class Module(_Object):
         address, nbytes = c_uint64(), c_uint64()
         call(raw.module_get_global, self.handle, _text(name), byref(address), byref(nbytes))
         return address.value, nbytes.value
+
+    def managed(self, name: str) -> memoryview:
+        """The bytes of a managed variable, to be read and written here when no kernel uses them. The module is to live longer."""
+        memory, nbytes = c_void_p(), c_uint64()
+        call(raw.module_get_managed, self.handle, _text(name), byref(memory), byref(nbytes))
+        return memoryview((ctypes.c_char * nbytes.value).from_address(memory.value or 0)).cast("B")
+
+    def share(self, runtime: Runtime) -> Module:
+        """The module, which was loaded with flags=MODULE_LIBRARY, in another runtime: its code is not given to the driver again."""
+        return Module(runtime, _make(raw.module_share, self.handle, runtime.handle))
 
 
 class Kernel:

@@ -60,6 +60,7 @@ module Griddep
     PDL_FORCE = 3
     RUNTIME_DEVICE = 1
     RUNTIME_RESET = 2
+    RUNTIME_REST = 4
     FEATURE_PDL = 1
     FEATURE_GRAPH = 2
     FEATURE_GRAPH_EDGES = 4
@@ -68,6 +69,7 @@ module Griddep
     FEATURE_PARAMETER_INFO = 32
     FEATURE_CLUSTER = 64
     FEATURE_CONDITIONAL = 128
+    FEATURE_PARTS = 256
     STREAM_BLOCKING = 1
     CAPTURE_GLOBAL = 0
     CAPTURE_THREAD_LOCAL = 1
@@ -116,6 +118,8 @@ module Griddep
     MODULE_DEBUG = 2
     MODULE_VERBOSE = 4
     MODULE_PTX = 8
+    MODULE_LIBRARY = 16
+    MODULE_PCH = 32
     OPTIMIZATION_DEFAULT = 0
     OPTIMIZATION_NONE = -1
     IMAGE_PTX = 1
@@ -153,6 +157,7 @@ module Griddep
     REASON_TOOLS = 27
     REASON_ROUND = 28
     REASON_NOT_PROVEN = 29
+    REASON_RACE = 30
     OVERLAP_UNKNOWN = -1
     OVERLAP_NONE = 0
     OVERLAP_TAIL = 1
@@ -283,7 +288,7 @@ module Griddep
     CRuntimeOptions = struct([
       "uint32_t size", "uint32_t flags", "void *driver", "void *context", "int32_t device", "int32_t pdl",
       "void *store_directory", "void *nvrtc", "void *log", "void *log_user", "int32_t log_level",
-      "uint32_t reserved",
+      "uint32_t reserved", "uint32_t multiprocessors", "uint32_t part",
     ])
 
     CRuntimeInfo = struct([
@@ -628,10 +633,12 @@ module Griddep
       "int32_t griddep_module_load_file(void *runtime, void *path, void *options, void *module, void *error)",
       "int32_t griddep_module_compile(void *runtime, void *source, uint64_t bytes, void *options, void *module, void *error)",
       "int32_t griddep_module_link(void *runtime, void *inputs, uint32_t count, void *options, void *module, void *error)",
+      "int32_t griddep_module_share(void *module, void *runtime, void *shared, void *error)",
       "int32_t griddep_module_load_shelf(void *runtime, void *name, void *options, void *module, void *error)",
       "void griddep_module_unload(void *module)",
       "int32_t griddep_module_get_info(void *module, void *info, void *error)",
       "int32_t griddep_module_get_global(void *module, void *name, void *address, void *bytes, void *error)",
+      "int32_t griddep_module_get_managed(void *module, void *name, void *memory, void *bytes, void *error)",
       "int32_t griddep_module_find_kernel(void *module, void *name, void *kernel, void *error)",
       "int32_t griddep_module_get_kernel(void *module, uint32_t index, void *kernel, void *error)",
       "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",

@@ -23,7 +23,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
-use std::{env, fmt, mem, panic, ptr};
+use std::{env, fmt, mem, panic, ptr, slice};
 
 /// The declarations of griddep.h: constants, structs, and the functions without their prefix.
 #[rustfmt::skip]
@@ -92,6 +92,7 @@ pub const PDL_OFF: i32 = 2;
 pub const PDL_FORCE: i32 = 3;
 pub const RUNTIME_DEVICE: i32 = 1;
 pub const RUNTIME_RESET: i32 = 2;
+pub const RUNTIME_REST: i32 = 4;
 pub const FEATURE_PDL: i32 = 1;
 pub const FEATURE_GRAPH: i32 = 2;
 pub const FEATURE_GRAPH_EDGES: i32 = 4;
@@ -100,6 +101,7 @@ pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
 pub const FEATURE_PARAMETER_INFO: i32 = 32;
 pub const FEATURE_CLUSTER: i32 = 64;
 pub const FEATURE_CONDITIONAL: i32 = 128;
+pub const FEATURE_PARTS: i32 = 256;
 pub const STREAM_BLOCKING: i32 = 1;
 pub const CAPTURE_GLOBAL: i32 = 0;
 pub const CAPTURE_THREAD_LOCAL: i32 = 1;
@@ -148,6 +150,8 @@ pub const MODULE_LINE_INFO: i32 = 1;
 pub const MODULE_DEBUG: i32 = 2;
 pub const MODULE_VERBOSE: i32 = 4;
 pub const MODULE_PTX: i32 = 8;
+pub const MODULE_LIBRARY: i32 = 16;
+pub const MODULE_PCH: i32 = 32;
 pub const OPTIMIZATION_DEFAULT: i32 = 0;
 pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;
@@ -185,6 +189,7 @@ pub const REASON_NO_EDGE_DATA: i32 = 26;
 pub const REASON_TOOLS: i32 = 27;
 pub const REASON_ROUND: i32 = 28;
 pub const REASON_NOT_PROVEN: i32 = 29;
+pub const REASON_RACE: i32 = 30;
 pub const OVERLAP_UNKNOWN: i32 = -1;
 pub const OVERLAP_NONE: i32 = 0;
 pub const OVERLAP_TAIL: i32 = 1;
@@ -352,6 +357,8 @@ pub struct RuntimeOptions {
     pub log_user: *mut c_void,
     pub log_level: i32,
     pub reserved: u32,
+    pub multiprocessors: u32,
+    pub part: u32,
 }
 
 #[repr(C)]
@@ -1139,10 +1146,12 @@ functions! {
     fn module_load_file(runtime: *mut Runtime, path: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_compile(runtime: *mut Runtime, source: *const c_char, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_link(runtime: *mut Runtime, inputs: *const LinkInput, count: u32, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
+    fn module_share(module: *mut Module, runtime: *mut Runtime, shared: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_shelf(runtime: *mut Runtime, name: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_unload(module: *mut Module);
     fn module_get_info(module: *mut Module, info: *mut ModuleInfo, error: *mut Error) -> i32;
     fn module_get_global(module: *mut Module, name: *const c_char, address: *mut u64, bytes: *mut u64, error: *mut Error) -> i32;
+    fn module_get_managed(module: *mut Module, name: *const c_char, memory: *mut *mut c_void, bytes: *mut u64, error: *mut Error) -> i32;
     fn module_find_kernel(module: *mut Module, name: *const c_char, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn module_get_kernel(module: *mut Module, index: u32, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;
@@ -1398,6 +1407,9 @@ pub struct Options {
     pub store_directory: Option<String>,
     pub log: Option<Log>,
     pub log_level: i32,
+    /// A part of the device: so many multiprocessors (0: all), and which part of that size.
+    pub multiprocessors: u32,
+    pub part: u32,
 }
 
 /// What all objects share: the runtime, which memory and streams need to be ended, and the log function, which any may call then.
@@ -1504,6 +1516,7 @@ impl Runtime {
             fields.device = device;
         }
         fields.log_level = options.log_level;
+        (fields.multiprocessors, fields.part) = (options.multiprocessors, options.part);
         let function = options.log.map(Box::new);
         if let Some(function) = &function {
             fields.log = Some(log);
@@ -1522,11 +1535,30 @@ impl Runtime {
 
     /// PTX text, a cubin or a fatbin.
     pub fn load(&self, image: impl AsRef<[u8]>, name: &str) -> Result<Module> {
+        self.load_with(image, name, 0)
+    }
+
+    /// The same with flags, MODULE_*.
+    pub fn load_with(&self, image: impl AsRef<[u8]>, name: &str, flags: i32) -> Result<Module> {
         let (image, name) = (image.as_ref(), c_text(name)?);
+        let mut options = raw::ModuleOptions::new();
+        (options.name, options.flags) = (name.as_ptr(), flags as u32);
+        let mut handle = ptr::null_mut();
+        call(|c, error| unsafe { (c.module_load)(self.raw(), image.as_ptr().cast(), image.len() as u64, &options, &mut handle, error) })?;
+        Ok(Module { handle, _shared: self.shared.clone() })
+    }
+
+    /// One module of several PTX texts, relocatable cubins, fatbins and archives.
+    pub fn link(&self, images: &[&[u8]], name: &str) -> Result<Module> {
+        let name = c_text(name)?;
+        let inputs: Vec<_> = images
+            .iter()
+            .map(|image| raw::LinkInput { image: image.as_ptr().cast(), bytes: image.len() as u64, name: ptr::null() })
+            .collect();
         let mut options = raw::ModuleOptions::new();
         options.name = name.as_ptr();
         let mut handle = ptr::null_mut();
-        call(|c, error| unsafe { (c.module_load)(self.raw(), image.as_ptr().cast(), image.len() as u64, &options, &mut handle, error) })?;
+        call(|c, error| unsafe { (c.module_link)(self.raw(), inputs.as_ptr(), inputs.len() as u32, &options, &mut handle, error) })?;
         Ok(Module { handle, _shared: self.shared.clone() })
     }
 
@@ -1884,6 +1916,60 @@ impl Module {
         call(|c, error| unsafe { (c.module_find_kernel)(self.handle, name.as_ptr(), &mut handle, error) })?;
         Ok(Kernel { handle, of: PhantomData })
     }
+
+    /// Address and bytes of a module-scope variable.
+    pub fn variable(&self, name: &str) -> Result<(u64, u64)> {
+        let (name, mut address, mut bytes) = (c_text(name)?, 0, 0);
+        call(|c, error| unsafe { (c.module_get_global)(self.handle, name.as_ptr(), &mut address, &mut bytes, error) })?;
+        Ok((address, bytes))
+    }
+
+    /// A managed variable. It may be read and written through the pointer while no kernel uses it, as long as the module lives.
+    pub fn managed<T: Plain>(&self, name: &str) -> Result<*mut T> {
+        let (text, mut memory, mut bytes) = (c_text(name)?, ptr::null_mut(), 0);
+        call(|c, error| unsafe { (c.module_get_managed)(self.handle, text.as_ptr(), &mut memory, &mut bytes, error) })?;
+        if (bytes as usize) < mem::size_of::<T>() {
+            return Err(refused(format!("{name} has {bytes} bytes, fewer than what it is taken for")));
+        }
+        Ok(memory.cast())
+    }
+
+    /// The module, which was loaded with MODULE_LIBRARY, in another runtime; its code is not given to the driver again.
+    pub fn share(&self, runtime: &Runtime) -> Result<Module> {
+        let mut handle = ptr::null_mut();
+        call(|c, error| unsafe { (c.module_share)(self.handle, runtime.raw(), &mut handle, error) })?;
+        Ok(Module { handle, _shared: runtime.shared.clone() })
+    }
+}
+
+/// What is in a part of an image: `kernels` are a cubin's, with their TRAIT_*.
+pub struct ImagePart {
+    pub kind: i32,
+    pub architecture: i32,
+    pub data: Vec<u8>,
+    pub kernels: Vec<(String, u32)>,
+}
+
+/// What PTX text, a cubin or a fatbin holds; needs no driver.
+pub fn image_parts(image: impl AsRef<[u8]>) -> Result<Vec<ImagePart>> {
+    let (image, mut handle) = (image.as_ref(), ptr::null_mut());
+    call(|c, error| unsafe { (c.image_open)(image.as_ptr().cast(), image.len() as u64, ptr::null(), &mut handle, error) })?;
+    let read = |index| {
+        let mut part = raw::ImagePart::new();
+        call(|c, error| unsafe { (c.image_get_part)(handle, index, &mut part, error) })?;
+        let kernels = (0..part.kernel_count).map(|number| {
+            let mut kernel = raw::ImageKernel::new();
+            call(|c, error| unsafe { (c.image_get_kernel)(handle, index, number, &mut kernel, error) })?;
+            Ok((text(kernel.name), kernel.traits))
+        });
+        let kernels = kernels.collect::<Result<_>>()?;
+        let data = if part.data.is_null() { vec![] } else { unsafe { slice::from_raw_parts(part.data.cast::<u8>(), part.bytes as usize).to_vec() } };
+        Ok(ImagePart { kind: part.kind, architecture: part.architecture, data, kernels })
+    };
+    let mut info = raw::ImageInfo::new();
+    let parts = call(|c, error| unsafe { (c.image_get_info)(handle, &mut info, error) }).and_then(|_| (0..info.part_count).map(read).collect());
+    end(|c| unsafe { (c.image_destroy)(handle) });
+    parts
 }
 
 impl Drop for Module {
@@ -1930,6 +2016,21 @@ fn pack(arguments: &[&dyn Argument]) -> Vec<raw::Argument> {
 }
 
 impl Kernel<'_> {
+    /// The kernel's TRAIT_*.
+    pub fn traits(&self) -> Result<u32> {
+        let mut info = raw::KernelInfo::new();
+        call(|c, error| unsafe { (c.kernel_get_info)(self.handle, &mut info, error) })?;
+        Ok(info.traits)
+    }
+
+    /// Vouches for TRAIT_* of code that the library cannot read, before it is used.
+    ///
+    /// # Safety
+    /// A wrong statement makes kernels race: griddep_kernel_state_traits tells what it vouches for.
+    pub unsafe fn state_traits(&self, traits: u32) -> Result<()> {
+        call(|c, error| unsafe { (c.kernel_state_traits)(self.handle, traits, error) })
+    }
+
     /// Launches, asynchronously. Gives a REASON_*: whether the launch may overlap what is before it, and why.
     ///
     /// # Safety

@@ -13,15 +13,7 @@ enum { MOST_NESTED = 16, MOST_ACROSS = 4096 };
 
 static gd_map graphs; /* executable -> gd_attached_graph */
 
-/* What the driver tells about one graph. */
-typedef struct view {
-    gd_CUgraphNode *nodes, *from, *to;
-    gd_CUgraphEdgeData *data;
-    size_t node_count, edge_count;
-    gd_map index; /* node -> address of its place in nodes */
-} view;
-
-static void free_view(view *graph)
+void gd_graph_view_free(gd_graph_view *graph)
 {
     free(graph->nodes);
     free(graph->from);
@@ -30,7 +22,7 @@ static void free_view(view *graph)
     gd_map_free(&graph->index);
 }
 
-static bool read_nodes(gd_CUgraph graph, view *into)
+static bool read_nodes(gd_CUgraph graph, gd_graph_view *into)
 {
     if (GD_NEXT(cuGraphGetNodes, graph, NULL, &into->node_count))
         return false;
@@ -44,7 +36,7 @@ static bool read_nodes(gd_CUgraph graph, view *into)
     return true;
 }
 
-static gd_CUresult get_edges(gd_CUgraph graph, view *into)
+static gd_CUresult get_edges(gd_CUgraph graph, gd_graph_view *into)
 {
     if (gd_next_driver.cuGraphGetEdges_v2)
         return gd_next_driver.cuGraphGetEdges_v2(graph, into->from, into->to, into->data,
@@ -52,7 +44,7 @@ static gd_CUresult get_edges(gd_CUgraph graph, view *into)
     return GD_NEXT(cuGraphGetEdges, graph, into->from, into->to, &into->edge_count);
 }
 
-static bool read_edges(gd_CUgraph graph, view *into)
+static bool read_edges(gd_CUgraph graph, gd_graph_view *into)
 {
     if (get_edges(graph, into))
         return false;
@@ -63,13 +55,20 @@ static bool read_edges(gd_CUgraph graph, view *into)
     return into->from && into->to && into->data && !get_edges(graph, into);
 }
 
-static bool read_view(gd_CUgraph graph, view *into)
+bool gd_graph_view_read(gd_CUgraph graph, gd_graph_view *into)
 {
-    *into = (view){0};
+    *into = (gd_graph_view){0};
     if (read_nodes(graph, into) && read_edges(graph, into))
         return true;
-    free_view(into);
+    gd_graph_view_free(into);
     return false;
+}
+
+size_t gd_graph_view_index(const gd_graph_view *graph, gd_CUgraphNode node)
+{
+    const gd_CUgraphNode *at = gd_map_find(&graph->index, (uint64_t)(uintptr_t)node, 0);
+
+    return at ? (size_t)(at - graph->nodes) : 0;
 }
 
 static gd_CUgraphNodeType type_of(gd_CUgraphNode node)
@@ -101,7 +100,14 @@ static uint32_t kernel_of(gd_CUgraphNode node)
     if (type_of(node) != GD_CU_GRAPH_NODE_TYPE_KERNEL ||
         GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
         return number;
-    gd_kernels_find(params.func ? params.func : (gd_CUfunction)params.kern, &number);
+    const gd_CUlaunchConfig config = {.gridDimX = params.gridDimX,
+                                      .gridDimY = params.gridDimY,
+                                      .gridDimZ = params.gridDimZ,
+                                      .blockDimX = params.blockDimX,
+                                      .blockDimY = params.blockDimY,
+                                      .blockDimZ = params.blockDimZ,
+                                      .sharedMemBytes = params.sharedMemBytes};
+    gd_kernels_find(params.func ? params.func : (gd_CUfunction)params.kern, &config, &number);
     return number;
 }
 
@@ -169,15 +175,9 @@ static void count_node(recording *into, uint32_t kernel)
     node->count++;
 }
 
-static size_t index_of(const view *graph, gd_CUgraphNode node)
-{
-    const gd_CUgraphNode *at = gd_map_find(&graph->index, (uint64_t)(uintptr_t)node, 0);
-
-    return at ? (size_t)(at - graph->nodes) : 0;
-}
-
 /* Kernels that a node of another kind stands between. */
-static void count_across(recording *into, const view *graph, const uint32_t *kernels, size_t node)
+static void count_across(recording *into, const gd_graph_view *graph, const uint32_t *kernels,
+                         size_t node)
 {
     const uint32_t bit = bit_of(type_of(graph->nodes[node]));
     size_t counted = 0;
@@ -185,11 +185,11 @@ static void count_across(recording *into, const view *graph, const uint32_t *ker
     for (size_t i = 0; i < graph->edge_count; i++) {
         if (graph->to[i] != graph->nodes[node])
             continue;
-        const uint32_t first = kernels[index_of(graph, graph->from[i])];
+        const uint32_t first = kernels[gd_graph_view_index(graph, graph->from[i])];
         for (size_t j = 0; first != GD_ATTACHED_NONE && j < graph->edge_count; j++) {
             if (graph->from[j] != graph->nodes[node] || counted == MOST_ACROSS)
                 continue;
-            const uint32_t second = kernels[index_of(graph, graph->to[j])];
+            const uint32_t second = kernels[gd_graph_view_index(graph, graph->to[j])];
             if (second == GD_ATTACHED_NONE)
                 continue;
             count_edge(into, first, second, bit, (gd_CUgraphEdgeData){0});
@@ -200,10 +200,10 @@ static void count_across(recording *into, const view *graph, const uint32_t *ker
 
 static void record(recording *into, gd_CUgraph graph, uint32_t level)
 {
-    view seen;
+    gd_graph_view seen;
     uint32_t *kernels;
 
-    if (level == MOST_NESTED || !read_view(graph, &seen))
+    if (level == MOST_NESTED || !gd_graph_view_read(graph, &seen))
         return;
     kernels = calloc(seen.node_count + 1, sizeof *kernels);
     for (size_t i = 0; kernels && i < seen.node_count; i++) {
@@ -215,8 +215,8 @@ static void record(recording *into, gd_CUgraph graph, uint32_t level)
             record(into, child, level + 1);
     }
     for (size_t i = 0; kernels && i < seen.edge_count; i++) {
-        const uint32_t first = kernels[index_of(&seen, seen.from[i])];
-        const uint32_t second = kernels[index_of(&seen, seen.to[i])];
+        const uint32_t first = kernels[gd_graph_view_index(&seen, seen.from[i])];
+        const uint32_t second = kernels[gd_graph_view_index(&seen, seen.to[i])];
         if (first != GD_ATTACHED_NONE && second != GD_ATTACHED_NONE)
             count_edge(into, first, second, 0, seen.data[i]);
     }
@@ -225,7 +225,7 @@ static void record(recording *into, gd_CUgraph graph, uint32_t level)
             count_across(into, &seen, kernels, i);
     }
     free(kernels);
-    free_view(&seen);
+    gd_graph_view_free(&seen);
 }
 
 void gd_graphs_add(gd_CUgraphExec executable, gd_CUgraph graph, uint32_t changed)
@@ -287,9 +287,9 @@ static bool exchange(const gd_plain_edge *edge, const gd_CUgraphEdgeData *before
 static void make_plain(gd_CUgraph graph, gd_plain_edges *edges, uint32_t level)
 {
     static const gd_CUgraphEdgeData plain;
-    view seen;
+    gd_graph_view seen;
 
-    if (level == MOST_NESTED || !read_view(graph, &seen))
+    if (level == MOST_NESTED || !gd_graph_view_read(graph, &seen))
         return;
     for (size_t i = 0; i < seen.edge_count; i++) {
         const gd_plain_edge edge = {graph, seen.from[i], seen.to[i], seen.data[i]};
@@ -307,7 +307,7 @@ static void make_plain(gd_CUgraph graph, gd_plain_edges *edges, uint32_t level)
         if (child)
             make_plain(child, edges, level + 1);
     }
-    free_view(&seen);
+    gd_graph_view_free(&seen);
 }
 
 void gd_graphs_make_plain(gd_CUgraph graph, gd_plain_edges *edges)

@@ -2,7 +2,23 @@
 #ifndef GD_ATTACH_GRAPHS_H
 #define GD_ATTACH_GRAPHS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "attach/map.h"
 #include "emulator/abi.h"
+
+/* What the driver tells about one graph. */
+typedef struct gd_graph_view {
+    gd_CUgraphNode *nodes, *from, *to;
+    gd_CUgraphEdgeData *data;
+    size_t node_count, edge_count;
+    gd_map index; /* node -> address of its place in nodes */
+} gd_graph_view;
+
+bool gd_graph_view_read(gd_CUgraph graph, gd_graph_view *into);
+void gd_graph_view_free(gd_graph_view *graph);
+size_t gd_graph_view_index(const gd_graph_view *graph, gd_CUgraphNode node);
 
 /* Records the kernels of a graph and what stands between them; `changed` edges were made plain. */
 void gd_graphs_add(gd_CUgraphExec executable, gd_CUgraph graph, uint32_t changed);

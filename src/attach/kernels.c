@@ -136,27 +136,78 @@ static gd_kernel *kernel_of_name(gd_module *of, const char *name)
     return found;
 }
 
-static unsigned binary_of(gd_CUfunction function)
+/* 0: not known. */
+static uint32_t ask_function(gd_CUfunction function, gd_CUfunction_attribute attribute)
 {
     int value = 0;
 
-    if (!function ||
-        GD_NEXT(cuFuncGetAttribute, &value, GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION, function))
+    if (!function || GD_NEXT(cuFuncGetAttribute, &value, attribute, function))
         return 0;
-    return value > 0 ? (unsigned)value : 0;
+    return value > 0 ? (uint32_t)value : 0;
 }
 
-static void record_kernel(gd_kernel *kernel, gd_CUfunction handle)
+static uint32_t ask_device(gd_CUdevice_attribute attribute)
+{
+    gd_CUdevice device;
+    int value = 0;
+
+    if (GD_NEXT(cuCtxGetDevice, &device) ||
+        GD_NEXT(cuDeviceGetAttribute, &value, attribute, device))
+        return 0;
+    return value > 0 ? (uint32_t)value : 0;
+}
+
+/* What the launch asks for, or what its function is set to; -1: the driver's choice. */
+static int32_t find_carveout(gd_CUfunction function, const gd_CUlaunchConfig *config)
+{
+    int percent = -1;
+
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+            return (int32_t)config->attrs[i].value.sharedMemCarveout;
+    }
+    if (!function || GD_NEXT(cuFuncGetAttribute, &percent,
+                             GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, function))
+        return -1;
+    return percent;
+}
+
+static gd_attached_shape read_shape(gd_CUfunction function, const gd_CUlaunchConfig *config)
+{
+    return (gd_attached_shape){
+        .grid = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ,
+        .threads = config->blockDimX * config->blockDimY * config->blockDimZ,
+        .registers = ask_function(function, GD_CU_FUNC_ATTRIBUTE_NUM_REGS),
+        .shared = ask_function(function, GD_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) +
+                  config->sharedMemBytes +
+                  ask_device(GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
+        .carveout = find_carveout(function, config),
+        .multiprocessors = ask_device(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .most_blocks = ask_device(GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+        .most_threads = ask_device(GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+        .most_registers = ask_device(GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+        .most_shared = ask_device(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)};
+}
+
+static gd_CUfunction function_of(const gd_kernel *kernel, gd_CUfunction handle)
 {
     gd_CUfunction function = kernel->function;
 
     if (!function && GD_NEXT(cuKernelGetFunction, &function, (gd_CUkernel)handle))
         function = NULL;
+    return function;
+}
+
+static void record_kernel(gd_kernel *kernel, gd_CUfunction handle, const gd_CUlaunchConfig *config)
+{
+    const gd_CUfunction function = function_of(kernel, handle);
+
     kernel->record =
         gd_record_add(GD_ATTACHED_KERNEL, sizeof *kernel->record, kernel->name, &kernel->number);
     kernel->record->module = kernel->module->number;
     kernel->record->first_plain = kernel->record->first_early = GD_ATTACHED_NONE;
-    kernel->record->binary = binary_of(function);
+    kernel->record->binary = ask_function(function, GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+    kernel->record->shape = read_shape(function, config);
     gd_record_commit(kernel->record, GD_ATTACHED_KERNEL);
 }
 
@@ -235,7 +286,8 @@ void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known)
         found->function = function;
 }
 
-gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, uint32_t *number)
+gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, const gd_CUlaunchConfig *config,
+                                    uint32_t *number)
 {
     gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
 
@@ -244,9 +296,18 @@ gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, uint32_t *number)
     if (!found)
         return NULL;
     if (!found->record)
-        record_kernel(found, handle);
+        record_kernel(found, handle, config);
     *number = found->number;
     return found->record;
+}
+
+gd_CUfunction gd_kernels_function(gd_CUfunction handle)
+{
+    const gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+
+    if (!found)
+        found = ask_driver(handle);
+    return found ? function_of(found, handle) : NULL;
 }
 
 uint32_t gd_kernels_traits(gd_CUfunction handle)

@@ -25,9 +25,13 @@ void gd_kernels_add(const void *handle, const void *module, const char *name, bo
 /* A CUfunction of a CUkernel. */
 void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known);
 
-/* The kernel of a handle, with a record, which is made where it has none yet: *number is its number
+/* The kernel of a launch, with a record, which is made where it has none yet: *number is its number
  * there. NULL: nobody knows it. */
-gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, uint32_t *number);
+gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, const gd_CUlaunchConfig *config,
+                                    uint32_t *number);
+
+/* The function that a launch runs; NULL: nobody knows it. */
+gd_CUfunction gd_kernels_function(gd_CUfunction handle);
 
 /* GRIDDEP_TRAIT_* of the kernel where its text is known, and launches are to be changed by it. */
 uint32_t gd_kernels_traits(gd_CUfunction handle);

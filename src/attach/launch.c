@@ -4,7 +4,9 @@
 #include "attach/kernels.h"
 #include "attach/next.h"
 #include "attach/process.h"
+#include "attach/recording.h"
 #include "attach/streams.h"
+#include "attach/times.h"
 #include "griddep.h"
 
 enum { MOST_ATTRIBUTES = 64 }; /* a driver refuses more */
@@ -133,6 +135,26 @@ __attribute__((noinline)) static gd_CUresult launch_early(launch_function *next,
     return GD_CUDA_SUCCESS;
 }
 
+/* What stands around a launch. */
+typedef struct around {
+    gd_time_pair times;
+    gd_attached_launch *record;
+} around;
+
+static around begin_launch(const gd_seen_launch *seen, void **parameters, void **extra)
+{
+    return (around){.record = gd_recording_begin(seen, parameters, extra),
+                    .times = gd_times_begin(seen)};
+}
+
+static void end_launch(const around *begun, const gd_seen_launch *seen, gd_CUresult result)
+{
+    if (result == GD_CUDA_SUCCESS)
+        gd_streams_launch(seen);
+    gd_times_end(begun->times, seen, result);
+    gd_recording_end(begun->record, result);
+}
+
 static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchConfig *config,
                                      gd_CUfunction function, void **parameters, void **extra,
                                      bool per_thread)
@@ -141,9 +163,9 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         return GD_CUDA_ERROR_NOT_SUPPORTED;
     if (!config || !gd_process_enter())
         return next(config, function, parameters, extra);
-    gd_seen_launch seen = {
-        .function = function, .stream = config->hStream, .per_thread = per_thread};
+    gd_seen_launch seen = {.function = function, .config = config, .per_thread = per_thread};
     read_attributes(config, &seen);
+    const around begun = begin_launch(&seen, parameters, extra);
     gd_CUresult result;
     switch (gd_process_settings()->early) {
     case GD_ATTACHED_EARLY_AS_IS:
@@ -155,8 +177,7 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
     default:
         result = launch_early(next, config, function, parameters, extra, &seen);
     }
-    if (result == GD_CUDA_SUCCESS)
-        gd_streams_launch(&seen);
+    end_launch(&begun, &seen, result);
     gd_process_leave();
     return result;
 }
@@ -172,21 +193,27 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx, false)
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
 
-static void see(gd_CUfunction function, gd_CUstream stream, bool per_thread, bool cooperative)
-{
-    const gd_seen_launch seen = {.function = function,
-                                 .stream = stream,
-                                 .per_thread = per_thread,
-                                 .cooperative = cooperative};
-
-    gd_streams_launch(&seen);
-}
-
 /* A launch without attributes is one with a configuration where it may get one. */
 static bool adds_attributes(void)
 {
     return gd_process_settings()->early >= GD_ATTACHED_EARLY_ON;
 }
+
+/* A launch that is made as it is, for the process that is attached. */
+#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, extra, call)                                  \
+    do {                                                                                           \
+        const gd_seen_launch launch_ = {.function = function,                                      \
+                                        .config = &config,                                         \
+                                        .per_thread = is_per_thread,                               \
+                                        .cooperative = is_cooperative};                            \
+        if (!gd_process_enter())                                                                   \
+            return call;                                                                           \
+        const around begun_ = begin_launch(&launch_, parameters, extra);                           \
+        const gd_CUresult result_ = call;                                                          \
+        end_launch(&begun_, &launch_, result_);                                                    \
+        gd_process_leave();                                                                        \
+        return result_;                                                                            \
+    } while (0)
 
 #define GD_LAUNCH(symbol, configured, is_per_thread)                                               \
     gd_CUresult symbol(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,           \
@@ -194,19 +221,13 @@ static bool adds_attributes(void)
                        unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
                        void **parameters, void **extra)                                            \
     {                                                                                              \
-        if (adds_attributes() && gd_next_driver.configured) {                                      \
-            const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,           \
-                                              block_z, shared, stream, NULL,    0};                \
+        const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
+                                          block_z, shared, stream, NULL,    0};                    \
+        if (adds_attributes() && gd_next_driver.configured)                                        \
             return configured(&config, function, parameters, extra);                               \
-        }                                                                                          \
-        bool seen = gd_process_enter();                                                            \
-        gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
-                                     block_z, shared, stream, parameters, extra);                  \
-        if (seen && result == GD_CUDA_SUCCESS)                                                     \
-            see(function, stream, is_per_thread, false);                                           \
-        if (seen)                                                                                  \
-            gd_process_leave();                                                                    \
-        return result;                                                                             \
+        GD_SEE_LAUNCH(is_per_thread, false, extra,                                                 \
+                      GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
+                              shared, stream, parameters, extra));                                 \
     }
 
 GD_LAUNCH(cuLaunchKernel, cuLaunchKernelEx, false)
@@ -218,14 +239,11 @@ GD_LAUNCH(cuLaunchKernel_ptsz, cuLaunchKernelEx_ptsz, true)
                        unsigned int block_z, unsigned int shared, gd_CUstream stream,              \
                        void **parameters)                                                          \
     {                                                                                              \
-        bool seen = gd_process_enter();                                                            \
-        gd_CUresult result = GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y,   \
-                                     block_z, shared, stream, parameters);                         \
-        if (seen && result == GD_CUDA_SUCCESS)                                                     \
-            see(function, stream, is_per_thread, true);                                            \
-        if (seen)                                                                                  \
-            gd_process_leave();                                                                    \
-        return result;                                                                             \
+        const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
+                                          block_z, shared, stream, NULL,    0};                    \
+        GD_SEE_LAUNCH(is_per_thread, true, NULL,                                                   \
+                      GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
+                              shared, stream, parameters));                                        \
     }
 
 GD_LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, false)

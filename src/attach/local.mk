@@ -18,10 +18,14 @@ libgriddep_attach_la_SOURCES = \
 	%D%/order.c \
 	%D%/place.c %D%/place.h \
 	%D%/process.c %D%/process.h \
+	%D%/python.c %D%/python.h \
 	%D%/record.c %D%/record.h \
+	%D%/recordedgraph.c %D%/recordedgraph.h \
+	%D%/recording.c %D%/recording.h \
 	%D%/see.h \
 	%D%/streams.c %D%/streams.h \
 	%D%/text.c %D%/text.h \
+	%D%/times.c %D%/times.h \
 	%D%/watch.h
 libgriddep_attach_la_LIBADD = libgriddep-front.la
 # It stays loaded: a driver behind it does, and would be found by programs in its place.

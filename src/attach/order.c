@@ -1,6 +1,8 @@
-/* Calls that order streams, and end them. */
+/* Calls that order streams, and that end them, memory and contexts. */
+#include "attach/recording.h"
 #include "attach/see.h"
 #include "attach/streams.h"
+#include "attach/times.h"
 
 gd_CUresult cuCtxSynchronize(void)
 {
@@ -62,3 +64,51 @@ GD_BEGIN_GRAPH(cuStreamBeginCaptureToGraph)
 GD_BEGIN_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
 GD_END_CAPTURE(cuStreamEndCapture)
 GD_END_CAPTURE(cuStreamEndCapture_ptsz)
+
+/* Events of ours end with their context, or before; what memory held is asked for while it is
+ * there. */
+static bool begin_end(void)
+{
+    const gd_attach_settings *settings = gd_process_settings();
+    const bool seen = gd_process_enter();
+    int kept;
+
+    if (seen && (settings->times || settings->launches) && gd_process_lock(&kept)) {
+        gd_times_end_events();
+        gd_recording_finish();
+        gd_process_unlock(kept);
+    }
+    return seen;
+}
+
+gd_CUresult cuMemFree_v2(gd_CUdeviceptr address)
+{
+    const bool seen = gd_process_enter();
+    int kept;
+
+    if (seen && gd_process_settings()->launches && gd_process_lock(&kept)) {
+        gd_recording_free(address);
+        gd_process_unlock(kept);
+    }
+    const gd_CUresult result = GD_NEXT(cuMemFree_v2, address);
+    if (seen)
+        gd_process_leave();
+    return result;
+}
+
+#define GD_END_CONTEXT(symbol, type)                                                               \
+    gd_CUresult symbol(type ended)                                                                 \
+    {                                                                                              \
+        const bool seen = begin_end();                                                             \
+        const gd_CUresult result = GD_NEXT(symbol, ended);                                         \
+        if (seen)                                                                                  \
+            gd_process_leave();                                                                    \
+        return result;                                                                             \
+    }
+
+GD_END_CONTEXT(cuCtxDestroy, gd_CUcontext)
+GD_END_CONTEXT(cuCtxDestroy_v2, gd_CUcontext)
+GD_END_CONTEXT(cuDevicePrimaryCtxRelease, gd_CUdevice)
+GD_END_CONTEXT(cuDevicePrimaryCtxRelease_v2, gd_CUdevice)
+GD_END_CONTEXT(cuDevicePrimaryCtxReset, gd_CUdevice)
+GD_END_CONTEXT(cuDevicePrimaryCtxReset_v2, gd_CUdevice)

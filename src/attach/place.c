@@ -14,9 +14,10 @@
 #define backtrace(addresses, count) (0)
 #endif
 
+#include "attach/python.h"
 #include "attach/record.h"
 
-enum { MOST_FRAMES = 48 };
+enum { MOST_FRAMES = 48, LONGEST_SCRIPT = 8192 };
 
 typedef struct known_object {
     uint64_t begin, end;
@@ -127,6 +128,7 @@ uint32_t gd_place_record(void)
 {
     void *frames[MOST_FRAMES];
     uint64_t addresses[MOST_FRAMES];
+    char script[LONGEST_SCRIPT];
     uint32_t count = 0, number;
     const int all = backtrace(frames, MOST_FRAMES);
 
@@ -134,8 +136,9 @@ uint32_t gd_place_record(void)
         addresses[count++] = (uint64_t)(uintptr_t)frames[i];
     if (!count)
         return GD_ATTACHED_NONE;
-    gd_attached_place *record =
-        gd_record_add(GD_ATTACHED_PLACE, sizeof *record + count * sizeof *addresses, "", &number);
+    gd_python_read(script, sizeof script);
+    gd_attached_place *record = gd_record_add(
+        GD_ATTACHED_PLACE, sizeof *record + count * sizeof *addresses, script, &number);
     record->count = count;
     memcpy(record->addresses, addresses, count * sizeof *addresses);
     gd_record_commit(record, GD_ATTACHED_PLACE);

@@ -3,7 +3,9 @@
 #include "attach/process.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attach/graphs.h"
@@ -11,7 +13,9 @@
 #include "attach/next.h"
 #include "attach/place.h"
 #include "attach/record.h"
+#include "attach/recordedgraph.h"
 #include "attach/streams.h"
+#include "attach/times.h"
 #include "base/environment.h"
 
 static gd_attach_settings settings;
@@ -35,6 +39,9 @@ static void in_child(void)
     gd_streams_forget();
     gd_graphs_forget();
     gd_place_forget();
+    gd_times_forget();
+    gd_recording_forget();
+    gd_recordedgraph_forget();
     gd_record_forget();
     pthread_mutex_init(&lock, NULL);
 }
@@ -56,8 +63,13 @@ static uint32_t read_early(const char *value)
 __attribute__((constructor)) static void begin(void)
 {
     const char *record = gd_environment("GRIDDEP_ATTACH_RECORD");
+    const char *launches = gd_environment("GRIDDEP_ATTACH_LAUNCHES");
+    const char *times = gd_environment("GRIDDEP_ATTACH_TIMES");
 
     settings.early = read_early(gd_environment("GRIDDEP_ATTACH_EARLY"));
+    settings.times = times && !strcmp(times, "on");
+    if (launches)
+        sscanf(launches, "%" SCNu64 ":%" SCNu32, &settings.first_launch, &settings.launches);
     settings.record = record ? strdup(record) : NULL;
     pthread_atfork(before_fork, behind_fork, in_child);
 }

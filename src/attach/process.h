@@ -10,6 +10,9 @@
 typedef struct gd_attach_settings {
     const char *record; /* the folder; NULL: nothing is recorded */
     uint32_t early;     /* GD_ATTACHED_EARLY_* */
+    bool times;         /* launches are timed */
+    uint64_t first_launch;
+    uint32_t launches; /* how many are recorded whole, from the first one on */
 } gd_attach_settings;
 
 const gd_attach_settings *gd_process_settings(void);

@@ -12,6 +12,7 @@
 #include "attach/place.h"
 #include "attach/process.h"
 #include "attach/record.h"
+#include "attach/times.h"
 
 typedef struct stream {
     uint64_t synchronized, default_work; /* as they were at the last launch */
@@ -30,7 +31,7 @@ static uint64_t synchronized, default_work; /* how often */
 static uint32_t open_captures;              /* atomic */
 
 /* NULL is one of the two default streams, of which each context, or each thread, has its own. */
-static gd_CUstream name_default(gd_CUstream handle, bool per_thread)
+gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread)
 {
     if (handle)
         return handle;
@@ -54,12 +55,17 @@ static uint64_t owner_of(gd_CUstream handle)
     return (uint64_t)(uintptr_t)context;
 }
 
+bool gd_streams_have_capture(void)
+{
+    return __atomic_load_n(&open_captures, __ATOMIC_RELAXED) != 0;
+}
+
 /* What is captured runs later, and another time or never. */
 static bool is_captured(gd_CUstream handle)
 {
     gd_CUstreamCaptureStatus status = GD_CU_STREAM_CAPTURE_STATUS_NONE;
 
-    if (!__atomic_load_n(&open_captures, __ATOMIC_RELAXED) || handle == GD_CU_STREAM_LEGACY)
+    if (!gd_streams_have_capture() || handle == GD_CU_STREAM_LEGACY)
         return false;
     return GD_NEXT(cuStreamIsCapturing, handle, &status) == GD_CUDA_SUCCESS &&
            status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
@@ -145,9 +151,14 @@ static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool
         *place = gd_place_record();
 }
 
+bool gd_streams_is_captured(const gd_seen_launch *launch)
+{
+    return is_captured(gd_streams_name(launch->config->hStream, launch->per_thread));
+}
+
 void gd_streams_launch(const gd_seen_launch *launch)
 {
-    const gd_CUstream handle = name_default(launch->stream, launch->per_thread);
+    const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
     const uint64_t owner = owner_of(handle);
     const bool captured = is_captured(handle);
     uint32_t number = GD_ATTACHED_NONE;
@@ -155,7 +166,7 @@ void gd_streams_launch(const gd_seen_launch *launch)
 
     if (!gd_process_lock(&kept))
         return;
-    gd_attached_kernel *kernel = gd_kernels_find(launch->function, &number);
+    gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
     if (kernel)
         count(kernel, launch, captured);
     stream *in = captured ? NULL : stream_of(handle, owner);
@@ -168,7 +179,7 @@ void gd_streams_launch(const gd_seen_launch *launch)
 
 void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
 {
-    const gd_CUstream handle = name_default(given, per_thread);
+    const gd_CUstream handle = gd_streams_name(given, per_thread);
     const uint64_t owner = owner_of(handle);
     int kept;
 
@@ -177,7 +188,9 @@ void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
     stream *in = stream_of(handle, owner);
     if (in)
         in->between |= bit;
-    if (handle == GD_CU_STREAM_LEGACY && bit != GD_ATTACHED_SYNCHRONIZED)
+    if (bit == GD_ATTACHED_SYNCHRONIZED)
+        gd_times_take();
+    else if (handle == GD_CU_STREAM_LEGACY)
         default_work++;
     gd_process_unlock(kept);
 }
@@ -185,6 +198,7 @@ void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
 void gd_streams_synchronized(void)
 {
     synchronized++;
+    gd_times_take();
 }
 
 void gd_streams_end(gd_CUstream handle)

@@ -10,18 +10,27 @@
 
 /* A launch that the driver took. */
 typedef struct gd_seen_launch {
-    gd_CUfunction function; /* a CUkernel too */
-    gd_CUstream stream;
-    bool per_thread; /* NULL is the thread's default stream */
+    gd_CUfunction function;          /* a CUkernel too */
+    const gd_CUlaunchConfig *config; /* as the program gave it */
+    bool per_thread;                 /* its stream NULL is the thread's default stream */
     bool early, trigger_event, begin_event, cooperative;
     bool changed;
 } gd_seen_launch;
+
+/* Whether it goes into a graph. */
+bool gd_streams_is_captured(const gd_seen_launch *launch);
 
 /* Takes the lock, as the next one does. */
 void gd_streams_launch(const gd_seen_launch *launch);
 
 /* Work of a kind, GD_ATTACHED_*, in a stream. */
 void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit);
+
+/* The handle of a stream, those of the default streams in place of NULL. */
+gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread);
+
+/* Whether some stream is captured. */
+bool gd_streams_have_capture(void);
 
 /* With the lock, as those that follow: the host has waited for all that was launched. */
 void gd_streams_synchronized(void);

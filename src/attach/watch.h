@@ -3,7 +3,9 @@
  * GD_WATCH_<symbol> of a symbol of driver.def, which is for its per-thread variant too:
  *   ~, OWN           the function stands in a file of this folder
  *   ~, WORK, bit     work of that kind (GD_ATTACHED_*) in the stream of its argument `stream`
- *   ~, DIRECT, bit   the same in the default stream */
+ *   ~, DIRECT, bit   the same in the default stream
+ * Behind the bit of a copy, a fill or other work, where it is known: the address of the device's
+ * memory that it writes to, GD_RECORDING_NOWHERE where it writes to none. */
 #ifndef GD_ATTACH_WATCH_H
 #define GD_ATTACH_WATCH_H
 
@@ -37,6 +39,14 @@
 #define GD_WATCH_cuCtxSynchronize ~, OWN
 #define GD_WATCH_cuCtxSynchronize_v2 ~, OWN
 
+#define GD_WATCH_cuMemFree_v2 ~, OWN
+#define GD_WATCH_cuCtxDestroy ~, OWN
+#define GD_WATCH_cuCtxDestroy_v2 ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxRelease ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxRelease_v2 ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxReset ~, OWN
+#define GD_WATCH_cuDevicePrimaryCtxReset_v2 ~, OWN
+
 #define GD_WATCH_cuGraphInstantiate ~, OWN
 #define GD_WATCH_cuGraphInstantiate_v2 ~, OWN
 #define GD_WATCH_cuGraphInstantiateWithFlags ~, OWN
@@ -44,6 +54,10 @@
 #define GD_WATCH_cuGraphExecUpdate ~, OWN
 #define GD_WATCH_cuGraphExecUpdate_v2 ~, OWN
 #define GD_WATCH_cuGraphExecDestroy ~, OWN
+#define GD_WATCH_cuGraphExecKernelNodeSetParams ~, OWN
+#define GD_WATCH_cuGraphExecKernelNodeSetParams_v2 ~, OWN
+#define GD_WATCH_cuGraphExecNodeSetParams ~, OWN
+#define GD_WATCH_cuGraphNodeSetEnabled ~, OWN
 #define GD_WATCH_cuGraphLaunch ~, OWN
 
 #define GD_WATCH_cuStreamSynchronize ~, WORK, SYNCHRONIZED
@@ -56,47 +70,47 @@
 #define GD_WATCH_cuMemAllocFromPoolAsync ~, WORK, MEMORY
 #define GD_WATCH_cuMemFreeAsync ~, WORK, MEMORY
 
-#define GD_WATCH_cuMemcpyAsync ~, WORK, COPY
-#define GD_WATCH_cuMemcpyHtoDAsync_v2 ~, WORK, COPY
-#define GD_WATCH_cuMemcpyDtoHAsync_v2 ~, WORK, COPY
-#define GD_WATCH_cuMemcpyDtoDAsync_v2 ~, WORK, COPY
-#define GD_WATCH_cuMemcpyHtoAAsync_v2 ~, WORK, COPY
-#define GD_WATCH_cuMemcpyAtoHAsync_v2 ~, WORK, COPY
+#define GD_WATCH_cuMemcpyAsync ~, WORK, COPY, target
+#define GD_WATCH_cuMemcpyHtoDAsync_v2 ~, WORK, COPY, target
+#define GD_WATCH_cuMemcpyDtoHAsync_v2 ~, WORK, COPY, GD_RECORDING_NOWHERE
+#define GD_WATCH_cuMemcpyDtoDAsync_v2 ~, WORK, COPY, target
+#define GD_WATCH_cuMemcpyHtoAAsync_v2 ~, WORK, COPY, GD_RECORDING_NOWHERE
+#define GD_WATCH_cuMemcpyAtoHAsync_v2 ~, WORK, COPY, GD_RECORDING_NOWHERE
 #define GD_WATCH_cuMemcpy2DAsync_v2 ~, WORK, COPY
 #define GD_WATCH_cuMemcpy3DAsync_v2 ~, WORK, COPY
-#define GD_WATCH_cuMemcpyPeerAsync ~, WORK, COPY
+#define GD_WATCH_cuMemcpyPeerAsync ~, WORK, COPY, target
 #define GD_WATCH_cuMemcpy3DPeerAsync ~, WORK, COPY
 #define GD_WATCH_cuMemcpyBatchAsync ~, WORK, COPY
 #define GD_WATCH_cuMemcpyBatchAsync_v2 ~, WORK, COPY
 #define GD_WATCH_cuMemcpy3DBatchAsync ~, WORK, COPY
 #define GD_WATCH_cuMemcpy3DBatchAsync_v2 ~, WORK, COPY
-#define GD_WATCH_cuMemcpy ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyHtoD_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyDtoH_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyDtoD_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyHtoA_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyAtoH_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyDtoA_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyAtoD_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyAtoA_v2 ~, DIRECT, COPY
+#define GD_WATCH_cuMemcpy ~, DIRECT, COPY, target
+#define GD_WATCH_cuMemcpyHtoD_v2 ~, DIRECT, COPY, target
+#define GD_WATCH_cuMemcpyDtoH_v2 ~, DIRECT, COPY, GD_RECORDING_NOWHERE
+#define GD_WATCH_cuMemcpyDtoD_v2 ~, DIRECT, COPY, target
+#define GD_WATCH_cuMemcpyHtoA_v2 ~, DIRECT, COPY, GD_RECORDING_NOWHERE
+#define GD_WATCH_cuMemcpyAtoH_v2 ~, DIRECT, COPY, GD_RECORDING_NOWHERE
+#define GD_WATCH_cuMemcpyDtoA_v2 ~, DIRECT, COPY, GD_RECORDING_NOWHERE
+#define GD_WATCH_cuMemcpyAtoD_v2 ~, DIRECT, COPY, target
+#define GD_WATCH_cuMemcpyAtoA_v2 ~, DIRECT, COPY, GD_RECORDING_NOWHERE
 #define GD_WATCH_cuMemcpy2D_v2 ~, DIRECT, COPY
 #define GD_WATCH_cuMemcpy2DUnaligned_v2 ~, DIRECT, COPY
 #define GD_WATCH_cuMemcpy3D_v2 ~, DIRECT, COPY
-#define GD_WATCH_cuMemcpyPeer ~, DIRECT, COPY
+#define GD_WATCH_cuMemcpyPeer ~, DIRECT, COPY, target
 #define GD_WATCH_cuMemcpy3DPeer ~, DIRECT, COPY
 
-#define GD_WATCH_cuMemsetD8Async ~, WORK, FILL
-#define GD_WATCH_cuMemsetD16Async ~, WORK, FILL
-#define GD_WATCH_cuMemsetD32Async ~, WORK, FILL
-#define GD_WATCH_cuMemsetD2D8Async ~, WORK, FILL
-#define GD_WATCH_cuMemsetD2D16Async ~, WORK, FILL
-#define GD_WATCH_cuMemsetD2D32Async ~, WORK, FILL
-#define GD_WATCH_cuMemsetD8_v2 ~, DIRECT, FILL
-#define GD_WATCH_cuMemsetD16_v2 ~, DIRECT, FILL
-#define GD_WATCH_cuMemsetD32_v2 ~, DIRECT, FILL
-#define GD_WATCH_cuMemsetD2D8_v2 ~, DIRECT, FILL
-#define GD_WATCH_cuMemsetD2D16_v2 ~, DIRECT, FILL
-#define GD_WATCH_cuMemsetD2D32_v2 ~, DIRECT, FILL
+#define GD_WATCH_cuMemsetD8Async ~, WORK, FILL, target
+#define GD_WATCH_cuMemsetD16Async ~, WORK, FILL, target
+#define GD_WATCH_cuMemsetD32Async ~, WORK, FILL, target
+#define GD_WATCH_cuMemsetD2D8Async ~, WORK, FILL, target
+#define GD_WATCH_cuMemsetD2D16Async ~, WORK, FILL, target
+#define GD_WATCH_cuMemsetD2D32Async ~, WORK, FILL, target
+#define GD_WATCH_cuMemsetD8_v2 ~, DIRECT, FILL, target
+#define GD_WATCH_cuMemsetD16_v2 ~, DIRECT, FILL, target
+#define GD_WATCH_cuMemsetD32_v2 ~, DIRECT, FILL, target
+#define GD_WATCH_cuMemsetD2D8_v2 ~, DIRECT, FILL, target
+#define GD_WATCH_cuMemsetD2D16_v2 ~, DIRECT, FILL, target
+#define GD_WATCH_cuMemsetD2D32_v2 ~, DIRECT, FILL, target
 
 #define GD_WATCH_cuMemPrefetchAsync ~, WORK, OTHER
 #define GD_WATCH_cuMemPrefetchAsync_v2 ~, WORK, OTHER
@@ -122,8 +136,12 @@
 /* The kind of a symbol, PASS where it has none above, and its bit. */
 #define GD_WATCH_KIND(symbol) GD_WATCH_PICK(GD_WATCH_SECOND, GD_WATCH_##symbol, PASS, ~)
 #define GD_WATCH_BIT(symbol) GD_WATCH_PICK(GD_WATCH_THIRD, GD_WATCH_##symbol, ~, ~)
+#define GD_WATCH_TARGET(symbol)                                                                    \
+    GD_WATCH_PICK(GD_WATCH_FOURTH, GD_WATCH_##symbol, GD_RECORDING_ANYWHERE,                       \
+                  GD_RECORDING_ANYWHERE, ~)
 #define GD_WATCH_PICK(which, ...) which(__VA_ARGS__, ~)
 #define GD_WATCH_SECOND(first, second, ...) second
 #define GD_WATCH_THIRD(first, second, third, ...) third
+#define GD_WATCH_FOURTH(first, second, third, fourth, ...) fourth
 
 #endif

@@ -14,6 +14,8 @@ enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 1 };
 #define GD_ATTACHED_SUFFIX ".attached"
 #define GD_ATTACHED_IMAGE ".image"
 
+enum { GD_ATTACHED_SAMPLES = 256 }; /* most times of a kernel that are kept */
+
 #define GD_ATTACHED_NONE UINT32_MAX /* in place of a number of a module, kernel or place */
 
 /* Of each kind the records are numbered as they stand, from 0. */
@@ -29,6 +31,10 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_NODE,
     GD_ATTACHED_EDGE,
     GD_ATTACHED_MESSAGE,
+    GD_ATTACHED_TIMES,
+    GD_ATTACHED_ALLOCATION,
+    GD_ATTACHED_DATA,
+    GD_ATTACHED_LAUNCH,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -62,7 +68,8 @@ typedef struct gd_attached_object {
     char path[];
 } gd_attached_object;
 
-/* A place in the program: return addresses, the innermost first. */
+/* A place in the program: return addresses, the innermost first. Behind them, as a text, the frames
+ * of a Python program as CPython dumps them, each a line. */
 typedef struct gd_attached_place {
     gd_attached_head head;
     uint32_t count, reserved;
@@ -86,14 +93,36 @@ typedef struct gd_attached_counts {
     uint64_t changed; /* launches of which attributes were taken, or that were given one */
 } gd_attached_counts;
 
+/* What a launch takes, and what each multiprocessor of its device has. */
+typedef struct gd_attached_shape {
+    uint64_t grid;      /* CTAs */
+    uint32_t threads;   /* of a CTA */
+    uint32_t registers; /* of a thread */
+    uint32_t shared;    /* of a CTA: static, dynamic and what the driver keeps */
+    int32_t carveout;   /* percent; -1: the driver's choice */
+    uint32_t multiprocessors;
+    uint32_t most_blocks, most_threads, most_registers, most_shared; /* 0: not known */
+    uint32_t reserved;
+} gd_attached_shape;
+
 typedef struct gd_attached_kernel {
     gd_attached_head head;
+    gd_attached_shape shape; /* of the first launch */
     uint32_t module;
     uint32_t first_plain, first_early; /* places of the first launch without and with attribute 6 */
     uint32_t binary;                   /* 90 for sm_90 */
     gd_attached_counts counts;
     char name[];
 } gd_attached_kernel;
+
+/* Times of a kernel's launches, by events. */
+typedef struct gd_attached_times {
+    gd_attached_head head;
+    uint32_t kernel, kept;
+    uint64_t count, stride; /* how many there are, of which each stride-th is kept */
+    double total_us;
+    float us[GD_ATTACHED_SAMPLES];
+} gd_attached_times;
 
 /* What stood in a stream between two kernels: bits. */
 enum {
@@ -140,6 +169,41 @@ typedef struct gd_attached_edge {
     uint32_t type, port; /* of CUgraphEdgeData; 0 where the driver does not tell */
     uint64_t count;
 } gd_attached_edge;
+
+/* Memory that a launch was given an address of. */
+typedef struct gd_attached_allocation {
+    gd_attached_head head;
+    uint64_t address, bytes;
+} gd_attached_allocation;
+
+/* What an allocation held. */
+typedef struct gd_attached_data {
+    gd_attached_head head;
+    uint32_t allocation;
+    uint32_t launch;   /* before this one; expected: behind the one before it */
+    uint32_t expected; /* 1: launches alone have written to it since it was kept before */
+    int32_t value;     /* of all bytes; -1: they are in the file */
+    char path[];       /* as a module's */
+} gd_attached_data;
+
+typedef struct gd_attached_argument {
+    uint32_t bytes;
+    uint32_t allocation; /* that it is an address in; NONE */
+    uint64_t offset;     /* there; else of the value, behind all arguments */
+} gd_attached_argument;
+
+/* A launch that is to be run again. Behind the arguments stand the values of all, each at a
+ * multiple of 8 bytes. */
+typedef struct gd_attached_launch {
+    gd_attached_head head;
+    uint32_t kernel;
+    uint32_t taken; /* 1: by the driver */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t shared;
+    uint32_t early, cooperative;
+    uint32_t argument_count, reserved;
+    gd_attached_argument arguments[];
+} gd_attached_launch;
 
 /* A warning for the user. */
 typedef struct gd_attached_message {

@@ -15,6 +15,8 @@
 #include "cli/io/hostfile.h"
 #include "cli/show/markdown.h"
 #include "cli/io/message.h"
+#include "cli/job/attachedprogram.h"
+#include "cli/job/recordedprogram.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
 #include "cli/io/suggest.h"
@@ -113,16 +115,34 @@ static int explain(const char *const *words, size_t count, bool json)
     return code;
 }
 
+static int explain_program(gd_chainexplain_request *request, gd_recordedprogram *recorded, int argc,
+                           char **argv, int marker)
+{
+    int code = gd_attachedprogram_check("explain", argc, argv, marker);
+    if (code == 0)
+        code = gd_recordedprogram_make(recorded, &request->device, argv + marker + 1);
+    request->path = recorded->path;
+    if (request->mode == NULL)
+        request->mode = griddep_mode_name(GRIDDEP_MODE_PDL);
+    if (code == 0)
+        code = gd_chainexplain_run(request);
+    gd_recordedprogram_end(recorded);
+    return code;
+}
+
 static const char examples[] = "All codes, and one in full:\n"
                                "    griddep explain\n"
                                "    griddep explain GD110\n"
                                "Why a chain's launches overlap, or do not:\n"
-                               "    griddep explain chain.yaml\n";
+                               "    griddep explain chain.yaml\n"
+                               "Why those of any program do, or do not:\n"
+                               "    griddep explain -- ./application\n";
 
 int gd_command_explain(int argc, char **argv)
 {
     bool json = false, markdown = false;
     gd_chainexplain_request request = {0};
+    gd_recordedprogram recorded = {.launches = GD_RECORDED_LAUNCHES};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE",
          "of a chain: serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
@@ -133,6 +153,7 @@ int gd_command_explain(int argc, char **argv)
         {GD_OPTION_FLAG, "rounds", NULL,
          "of a chain: also its first launch behind the last one, when it runs many times",
          &request.rounds, 0, 0},
+        GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0,
@@ -143,19 +164,29 @@ int gd_command_explain(int argc, char **argv)
         .summary = "Tells, hop by hop, why the launches of a chain overlap or do not; or what the "
                    "codes of findings mean.",
         .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--all] [--rounds] [--json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--no-measure] [--all] [--json] -- "
+                    "PROGRAM [ARGUMENT]...\n"
                     "[CODE]... [--json | --markdown]",
-        .details = "For a chain it predicts each overlap, measures it (kernels that note when they "
-                   "run take the place of the chain's), and lists the conditions that are not met, "
-                   "with their numbers; --all lists the others too. It says where prediction and "
-                   "measurement differ. For codes it tells "
-                   "what they mean and what to do, and needs no driver; without a code it lists "
-                   "them all.\n",
+        .details =
+            "For a chain it predicts each overlap, measures it (kernels that note when they "
+            "run take the place of the chain's), and lists the conditions that are not met, "
+            "with their numbers; --all lists the others too. It says where prediction and "
+            "measurement differ. For codes it tells "
+            "what they mean and what to do, and needs no driver; without a code it lists "
+            "them all.\n\n" GD_RECORDEDPROGRAM_DETAILS " The mode is pdl where none is given.\n",
         .examples = examples,
         .options = options,
         .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
     size_t count = 0;
-    int code = gd_options_read(&usage, argc, argv, words, &count);
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(&usage, marker, argv, words, &count);
+    if (code < 0 && marker < argc && (markdown || count > 0))
+        code = gd_message_error(GD_EXIT_USAGE, "a program behind '--' goes with neither %s",
+                                markdown ? "--markdown nor codes" : "codes nor a chain");
+    request.json = json;
+    if (code < 0 && marker < argc)
+        code = explain_program(&request, &recorded, argc, argv, marker);
     if (code < 0 && markdown && (json || count > 0))
         code =
             gd_message_error(GD_EXIT_USAGE, "--markdown prints all pages, and goes with neither %s",
@@ -163,7 +194,6 @@ int gd_command_explain(int argc, char **argv)
     if (code < 0 && markdown)
         code = gd_markdown_print_codes();
     request.path = words[0];
-    request.json = json;
     if (code < 0 && count == 1 && gd_planfile_is(words[0]))
         code = gd_chainexplain_run(&request);
     if (code < 0 && (request.mode != NULL || request.no_measure || request.all || request.rounds ||

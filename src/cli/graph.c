@@ -12,6 +12,8 @@
 #include "cli/io/device.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
+#include "cli/job/attachedprogram.h"
+#include "cli/job/recordedprogram.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
 #include "cli/plan/plancheck.h"
@@ -29,7 +31,7 @@ typedef struct gd_graph_request {
 static const char details[] =
     "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of "
     "each edge what it is in the graph, whether the two kernels overlap, and if not why. Nothing "
-    "is run.\n\n"
+    "is run.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
 static int report_graph_error(const griddep_error *error)
@@ -163,35 +165,57 @@ static int show_file(const gd_graph_request *request, int32_t mode)
 
 static const char examples[] = "Each edge, for people, and as a picture:\n"
                                "    griddep graph examples/fork_join.yaml\n"
-                               "    griddep graph examples/fork_join.yaml --dot >graph.dot\n";
+                               "    griddep graph examples/fork_join.yaml --dot >graph.dot\n"
+                               "The launches of any program:\n"
+                               "    griddep graph -- ./application\n";
 
 int gd_command_graph(int argc, char **argv)
 {
     gd_graph_request request = {.mode = "graph-pdl"};
+    gd_recordedprogram recorded = {.launches = GD_RECORDED_LAUNCHES};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)",
          (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "dot", NULL, "print the graph for Graphviz", &request.dot, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {0}};
     const gd_usage usage = {
         .name = "graph",
         .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--dot | --json] -- PROGRAM "
+                    "[ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options,
-        .words_least = 1,
         .words_most = 1};
     size_t count = 0;
     int32_t mode = 0;
-    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(&usage, marker, argv, &request.path, &count);
+    if (code < 0 && (marker < argc) == (request.path != NULL))
+        code =
+            marker < argc
+                ? gd_message_error(GD_EXIT_USAGE,
+                                   "'%s' is one word too many: a chain, or a program behind '--'",
+                                   request.path)
+                : gd_options_refuse(&usage);
+    if (code < 0 && marker < argc && gd_attachedprogram_check(usage.name, argc, argv, marker) != 0)
+        code = GD_EXIT_USAGE;
     if (code >= 0)
         return code;
     if (request.dot && request.json)
         return gd_message_error(GD_EXIT_USAGE,
                                 "--dot and --json are two forms of the same; give one");
     code = gd_options_choose_mode(request.mode, &mode);
-    return code == 0 ? show_file(&request, mode) : code;
+    if (code == 0 && marker < argc)
+        code = gd_recordedprogram_make(&recorded, &request.device, argv + marker + 1);
+    if (recorded.path != NULL)
+        request.path = recorded.path;
+    if (code == 0)
+        code = show_file(&request, mode);
+    gd_recordedprogram_end(&recorded);
+    return code;
 }

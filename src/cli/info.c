@@ -37,6 +37,8 @@ static const gd_feature features[] = {
      "the driver does not offer them"},
     {GRIDDEP_FEATURE_PARAMETER_INFO, "parameter_info", "parameters of code without PTX", 0, 12040,
      "the driver does not tell them"},
+    {GRIDDEP_FEATURE_PARTS, "parts", "runtimes on a part of a device", 0, 12040,
+     "the driver does not offer them"},
 };
 
 enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };

@@ -76,6 +76,8 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/job.c %D%/job/job.h \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
+	%D%/job/recordedchain.c %D%/job/recordedchain.h \
+	%D%/job/recordedprogram.c %D%/job/recordedprogram.h \
 	%D%/job/report.c %D%/job/report.h \
 	%D%/job/sanitize.c %D%/job/sanitize.h \
 	%D%/job/sanitizechain.c \

@@ -1,6 +1,4 @@
 /* griddep off: a program without dependent launch. */
-#include <stdlib.h>
-
 #include "cli/command.h"
 #include "cli/io/options.h"
 #include "cli/job/attachedprogram.h"
@@ -8,11 +6,9 @@
 static const char details[] =
     "A kill switch for programs that have none. The attributes programmatic stream serialization, "
     "programmatic event and launch completion event are taken out of the program's launches; "
-    "events "
-    "are recorded behind the launch instead, so that who waits for them still does. Edges of "
-    "graphs "
-    "are plain while a graph is instantiated, and as they were behind that. When the program has "
-    "ended, a line on stderr tells what was changed.\n\n"
+    "events are recorded behind the launch instead, so that who waits for them still does. Edges "
+    "of graphs are plain while a graph is instantiated, and as they were behind that. When the "
+    "program has ended, a line on stderr tells what was changed.\n\n"
     "Where results are right with it and wrong without, the program has a race: 'griddep audit' "
     "looks for it.\n\n"
     "exit codes:\n"
@@ -28,14 +24,7 @@ static const char examples[] = "A program without dependent launch:\n"
 int gd_command_off(int argc, char **argv)
 {
     gd_attachedprogram request = {.attach.early = "off"};
-    const gd_option options[] = {{GD_OPTION_FILE, "report", "FILE", "write the report to a file",
-                                  (void *)&request.report, 0, 0},
-                                 {GD_OPTION_TEXT, "driver", "DRIVER",
-                                  "auto, nvidia, emulated, or the path of a driver library",
-                                  (void *)&request.attach.driver, 0, 0},
-                                 {GD_OPTION_FLAG, "json", NULL,
-                                  "write the report as one JSON document", &request.json, 0, 0},
-                                 {0}};
+    const gd_option options[] = {GD_ATTACHEDPROGRAM_OPTIONS(&request), {0}};
     const gd_usage usage = {
         .name = "off",
         .summary = "Runs a program with its programmatic dependent launch switched off.",
@@ -43,11 +32,7 @@ int gd_command_off(int argc, char **argv)
         .details = details,
         .examples = examples,
         .options = options};
-    size_t count = 0;
-    int marker = gd_attachedprogram_find(argc, argv);
-    int code = gd_options_read(&usage, marker, argv, NULL, &count);
-    if (code >= 0)
-        return code;
-    code = gd_attachedprogram_check("off", argc, argv, marker);
-    return code != 0 ? code : gd_attachedprogram_run(&request, argv + marker + 1);
+    char **program = NULL;
+    int code = gd_attachedprogram_read(&usage, argc, argv, &program);
+    return code >= 0 ? code : gd_attachedprogram_run(&request, program);
 }

@@ -1,6 +1,4 @@
 /* griddep on: a program with dependent launch that it does not have, where its kernels allow it. */
-#include <stdlib.h>
-
 #include "cli/command.h"
 #include "cli/io/options.h"
 #include "cli/job/attachedprogram.h"
@@ -34,13 +32,7 @@ int gd_command_on(int argc, char **argv)
     const gd_option options[] = {{GD_OPTION_FLAG, "rewrite", NULL,
                                   "put a wait and a trigger into kernels that have none", &rewrite,
                                   0, 0},
-                                 {GD_OPTION_FILE, "report", "FILE", "write the report to a file",
-                                  (void *)&request.report, 0, 0},
-                                 {GD_OPTION_TEXT, "driver", "DRIVER",
-                                  "auto, nvidia, emulated, or the path of a driver library",
-                                  (void *)&request.attach.driver, 0, 0},
-                                 {GD_OPTION_FLAG, "json", NULL,
-                                  "write the report as one JSON document", &request.json, 0, 0},
+                                 GD_ATTACHEDPROGRAM_OPTIONS(&request),
                                  {0}};
     const gd_usage usage = {
         .name = "on",
@@ -51,12 +43,9 @@ int gd_command_on(int argc, char **argv)
         .details = details,
         .examples = examples,
         .options = options};
-    size_t count = 0;
-    int marker = gd_attachedprogram_find(argc, argv);
-    int code = gd_options_read(&usage, marker, argv, NULL, &count);
-    if (code >= 0)
-        return code;
-    request.attach.early = rewrite ? "rewrite" : "on";
-    code = gd_attachedprogram_check("on", argc, argv, marker);
-    return code != 0 ? code : gd_attachedprogram_run(&request, argv + marker + 1);
+    char **program = NULL;
+    int code = gd_attachedprogram_read(&usage, argc, argv, &program);
+    if (rewrite)
+        request.attach.early = "rewrite";
+    return code >= 0 ? code : gd_attachedprogram_run(&request, program);
 }

@@ -12,6 +12,7 @@
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
+#include "cli/job/attachedprogram.h"
 
 static const char details[] =
     "A chain runs on the emulated driver, which orders each access behind those that the contract "
@@ -123,27 +124,14 @@ static int sanitize(gd_sanitize *request, const char *chain, char **program)
     return close_report(request, &report, code);
 }
 
-/* Where the options end and the program begins: at the word "--", or nowhere. */
-static int find_program(int argc, char **argv)
+static int check_words(const gd_usage *usage, const char *chain, int argc, char **argv, int marker)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--") == 0)
-            return i;
-    return argc;
-}
-
-static int check_words(const gd_usage *usage, const char *chain, bool has_marker, char **program)
-{
-    if (has_marker && chain != NULL)
+    if (marker == argc)
+        return chain == NULL ? gd_options_refuse(usage) : 0;
+    if (chain != NULL)
         return gd_message_error(
             GD_EXIT_USAGE, "'%s' is one word too many: a chain, or a program behind '--'", chain);
-    if (has_marker && program[0] == NULL)
-        return gd_message_error(GD_EXIT_USAGE, "there is no program behind '--'");
-    if (has_marker && program[0][0] == '\0')
-        return gd_message_error(GD_EXIT_USAGE, "the program behind '--' has an empty name");
-    if (!has_marker && chain == NULL)
-        return gd_options_refuse(usage);
-    return 0;
+    return gd_attachedprogram_check(usage->name, argc, argv, marker);
 }
 
 static const char examples[] = "A chain in five schedules, or in one:\n"
@@ -185,13 +173,12 @@ int gd_command_sanitize(int argc, char **argv)
         .words_most = 1};
     const char *chain = NULL;
     size_t count = 0;
-    int marker = find_program(argc, argv);
-    bool has_marker = marker < argc;
+    int marker = gd_attachedprogram_find(argc, argv);
     int code = gd_options_read(&usage, marker, argv, &chain, &count);
     if (code < 0) {
-        code = check_words(&usage, chain, has_marker, argv + marker + has_marker);
+        code = check_words(&usage, chain, argc, argv, marker);
         if (code == 0)
-            code = sanitize(&request, chain, has_marker ? argv + marker + 1 : NULL);
+            code = sanitize(&request, chain, marker < argc ? argv + marker + 1 : NULL);
     }
     free(request.schedules.values);
     return code;

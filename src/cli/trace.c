@@ -13,7 +13,9 @@
 #include "cli/demo.h"
 #include "cli/io/device.h"
 #include "cli/io/heap.h"
+#include "cli/job/attachedprogram.h"
 #include "cli/job/measure.h"
+#include "cli/job/recordedprogram.h"
 #include "cli/io/message.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
@@ -26,13 +28,20 @@
 #include "cli/job/overlap.h"
 #include "cli/show/traceview.h"
 
-enum { RUNS = 15, SAMPLES = 15, DEFAULT_MODE = GRIDDEP_MODE_GRAPH_PDL };
+enum {
+    RUNS = 15,
+    SAMPLES = 15,
+    DEFAULT_MODE = GRIDDEP_MODE_GRAPH_PDL,
+    PROGRAM_MODE = GRIDDEP_MODE_PDL
+};
 
 typedef struct gd_trace_request {
     const char *path, *mode, *perfetto, *svg;
     uint64_t width, blocks, runs, samples;
     bool json, points, ascii, demo;
     gd_device_choice device;
+    char **program; /* NULL: a chain */
+    gd_recordedprogram recorded;
 } gd_trace_request;
 
 /* What one command holds while it runs. */
@@ -52,7 +61,8 @@ static const char details[] =
     "its wait, is released, triggers, and ends. A line \"//@ mark NAME\" in the PTX is noted too. "
     "doc/timeline.md explains each figure. The stamps cost time; how much is told.\n\n"
     "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. --mode all tells of all four "
-    "modes; files take one.\n\n"
+    "modes; files take one.\n\n" GD_RECORDEDPROGRAM_DETAILS
+    " The mode is pdl where none is given.\n\n"
     "On the emulated driver the times are those of its model, which is deterministic and says "
     "nothing about a GPU's.\n";
 
@@ -227,8 +237,13 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
     griddep_error error;
     griddep_error_init(&error);
     gd_progress_show("instrumenting");
-    if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) != GRIDDEP_OK)
-        return gd_message_library(&error, "instrumenting the chain");
+    if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) !=
+        GRIDDEP_OK) {
+        int code = gd_message_library(&error, "instrumenting the chain");
+        if (job->request->program != NULL)
+            gd_message_note("'griddep audit --times' tells how long machine code takes");
+        return code;
+    }
     gd_progress_show("running serial");
     int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
@@ -280,21 +295,33 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
 
 static int check_request(const gd_trace_request *request)
 {
-    if ((request->path != NULL) == request->demo)
-        return gd_message_error(GD_EXIT_USAGE, "griddep trace takes a chain file, or --demo%s",
-                                request->demo ? ", not both" : "");
+    int given = (request->path != NULL) + request->demo + (request->program != NULL);
+    if (given != 1)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "griddep trace takes a chain file, or --demo, or a program behind "
+                                "'--'%s",
+                                given > 1 ? ": one of them" : "");
     if (request->points && !request->json)
         return gd_message_error(GD_EXIT_USAGE, "--points goes with --json");
     return 0;
 }
 
-static int trace_chain(const gd_trace_request *request)
+static int record_program(gd_trace_request *request)
+{
+    int code = gd_recordedprogram_make(&request->recorded, &request->device, request->program);
+    request->path = request->recorded.path;
+    return code;
+}
+
+static int trace_chain(gd_trace_request *request)
 {
     gd_plan plan = {0};
     uint32_t modes = 0;
     int code = check_request(request);
     if (code == 0)
         code = choose_modes(request, &modes);
+    if (code == 0 && request->program != NULL)
+        code = record_program(request);
     if (code == 0 && !request->demo)
         code = gd_planfile_load(request->path, &plan);
     if (code == 0 && !request->demo)
@@ -304,17 +331,20 @@ static int trace_chain(const gd_trace_request *request)
     if (code == 0)
         code = run_job(request, &plan, modes);
     gd_plan_free(&plan);
+    gd_recordedprogram_end(&request->recorded);
     return code;
 }
 
 static const char examples[] = "When each block ran: figures and a drawing, and a picture:\n"
                                "    griddep trace examples/vector_add.yaml\n"
-                               "    griddep trace chain.yaml --svg picture.svg\n";
+                               "    griddep trace chain.yaml --svg picture.svg\n"
+                               "The launches of any program:\n"
+                               "    griddep trace --launches 8 -- ./application\n";
 
 int gd_command_trace(int argc, char **argv)
 {
     gd_trace_request request = {
-        .mode = griddep_mode_name(DEFAULT_MODE), .runs = RUNS, .samples = SAMPLES};
+        .runs = RUNS, .samples = SAMPLES, .recorded.launches = GD_RECORDED_LAUNCHES};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all",
          (void *)&request.mode, 0, 0},
@@ -334,6 +364,7 @@ int gd_command_trace(int argc, char **argv)
         {GD_OPTION_COUNT, "repeat", "N",
          "samples of what the stamps cost (15, emulated 1); 0: not measured", &request.samples, 0,
          100000},
+        GD_RECORDEDPROGRAM_OPTIONS(&request.recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {GD_OPTION_FLAG, "points", NULL, "with --json: the points of each block too",
@@ -343,16 +374,24 @@ int gd_command_trace(int argc, char **argv)
         .name = "trace",
         .summary = "Shows when each block of a chain's launches ran, and how launches overlap.",
         .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
-                    "[--ascii] [--emulate] [--json]",
+                    "[--ascii] [--emulate] [--json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--perfetto FILE] [--svg FILE] "
+                    "[--json] -- PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options,
         .words_least = 0,
         .words_most = 1};
     size_t count = 0;
-    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(&usage, marker, argv, &request.path, &count);
+    if (code < 0 && marker < argc && gd_attachedprogram_check(usage.name, argc, argv, marker) != 0)
+        code = GD_EXIT_USAGE;
     if (code >= 0)
         return code;
+    request.program = marker < argc ? argv + marker + 1 : NULL;
+    if (request.mode == NULL)
+        request.mode = griddep_mode_name(request.program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
     gd_progress_begin();
     return trace_chain(&request);
 }

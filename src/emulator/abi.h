@@ -5,8 +5,6 @@
 
 #include "cuda/abi.h"
 
-typedef void *gd_CUlibrary;
-
 typedef struct gd_CUctxCreateParams {
     void *execAffinityParams;
     int numExecAffinityParams;
@@ -94,7 +92,6 @@ enum {
     GD_CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
     GD_CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
     GD_CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
-    GD_CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
     GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
     GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
     GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,

@@ -39,6 +39,8 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/host.c %D%/driver/host.h \
 	%D%/driver/graph_attribute.c \
 	%D%/driver/graph_condition.c \
+	%D%/driver/green.c \
+	%D%/driver/green.h \
 	%D%/driver/jit.c \
 	%D%/driver/launch.c \
 	%D%/driver/library.c \

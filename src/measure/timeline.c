@@ -404,10 +404,15 @@ static int32_t read_options(griddep_timeline_options *options,
     return GRIDDEP_OK;
 }
 
-static int32_t fill_timeline(griddep_timeline *timeline, const griddep_chain *chain, uint32_t limit,
+static int32_t fill_timeline(griddep_timeline *timeline, griddep_chain *chain, uint32_t limit,
                              griddep_error *error)
 {
     int32_t status = griddep_chain_create(timeline->runtime, &timeline->chain, error);
+
+    if (!status)
+        status = gd_chain_prove_hops(chain, GRIDDEP_MODE_PDL, error);
+    if (!status)
+        timeline->chain->held_given = true; /* what stamps add is not looked at */
 
     timeline->launches = calloc((size_t)chain->count + 1, sizeof *timeline->launches);
     timeline->trace.launches = calloc((size_t)chain->count + 1, sizeof *timeline->trace.launches);

@@ -7,6 +7,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/driver_cache.c %D%/driver_cache.h \
 	%D%/host.c %D%/host.h \
 	%D%/memory.c \
+	%D%/part.c %D%/part.h \
 	%D%/pool.c \
 	%D%/private.h \
 	%D%/runtime.c %D%/runtime.h \

@@ -24,6 +24,24 @@ int32_t gd_early_kernel(uint32_t traits);
  * it has the trigger. */
 int32_t gd_early_pair(uint32_t first, uint32_t second);
 
+/* A launch in numbers, of a program that does not use this library. */
+typedef struct gd_room_launch {
+    uint64_t grid, threads; /* CTAs, threads of one */
+    uint64_t registers;     /* of a thread */
+    uint64_t shared;        /* bytes of a CTA: static, dynamic and what the driver keeps */
+    int32_t carveout;       /* percent; -1: the driver's choice */
+} gd_room_launch;
+
+/* What a device has, of each but the first on a multiprocessor. */
+typedef struct gd_room_device {
+    uint32_t multiprocessors, blocks, threads, registers, shared;
+} gd_room_device;
+
+/* How much a kernel that may start early overlaps with the one before it, by the room that its CTAs
+ * find: GRIDDEP_OVERLAP_FULL, or _TAIL with the reason. */
+int32_t gd_room_beside(const gd_room_device *device, const gd_room_launch *first,
+                       const gd_room_launch *second, int32_t *reason);
+
 enum {
     GD_BREAK_DELETE,    /* no wait */
     GD_BREAK_DELAY,     /* behind the first load from global memory behind the wait in the text */

@@ -16,12 +16,13 @@
 #include "run/launch/event.h"
 #include "run/host.h"
 #include "run/launch/hold.h"
+#include "run/part.h"
 #include "run/runtime.h"
 #include "run/module/store.h"
 
 enum {
-    OPTIONS_MINIMUM =
-        sizeof(griddep_runtime_options), /* of version 0.1; a field added later does not count */
+    OPTIONS_MINIMUM = offsetof(griddep_runtime_options, multiprocessors),
+    KNOWN_FLAGS = GRIDDEP_RUNTIME_DEVICE | GRIDDEP_RUNTIME_RESET | GRIDDEP_RUNTIME_REST,
     INFO_MINIMUM = sizeof(griddep_runtime_info)
 };
 
@@ -70,7 +71,8 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
 /* Whether the caller asks for a device of its own; else a context that is current decides. */
 static bool names_device(const griddep_runtime_options *options)
 {
-    return options->device || options->flags & (GRIDDEP_RUNTIME_DEVICE | GRIDDEP_RUNTIME_RESET);
+    return options->device || options->multiprocessors ||
+           options->flags & (GRIDDEP_RUNTIME_DEVICE | GRIDDEP_RUNTIME_RESET);
 }
 
 /* A misspelt variable would be a switch that somebody believes in and nobody reads. */
@@ -92,8 +94,7 @@ static int32_t read_options(griddep_runtime_options *options, const griddep_runt
 
     if (status)
         return status;
-    if (options->flags & ~(uint32_t)(GRIDDEP_RUNTIME_DEVICE | GRIDDEP_RUNTIME_RESET) ||
-        options->reserved)
+    if (options->flags & ~(uint32_t)KNOWN_FLAGS || options->reserved)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
                             "griddep_runtime_options has unknown flags, or reserved is not zero");
     if (options->pdl < GRIDDEP_PDL_DEFAULT || options->pdl > GRIDDEP_PDL_FORCE)
@@ -102,6 +103,13 @@ static int32_t read_options(griddep_runtime_options *options, const griddep_runt
     if (options->context && names_device(options))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "a context and a device are given; a context has its device already");
+    if (!options->multiprocessors && (options->part || options->flags & GRIDDEP_RUNTIME_REST))
+        return gd_error_set(
+            error, GRIDDEP_ERROR_ARGUMENT,
+            "a part of a device is asked for; multiprocessors says how many it has");
+    if (options->flags & GRIDDEP_RUNTIME_REST && !options->part)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "GRIDDEP_RUNTIME_REST with part 0 is the whole device");
     return GRIDDEP_OK;
 }
 
@@ -509,6 +517,8 @@ static uint32_t find_features(const griddep_runtime *runtime)
         features |= GRIDDEP_FEATURE_CONDITIONAL;
     if (driver->cuFuncGetParamInfo)
         features |= GRIDDEP_FEATURE_PARAMETER_INFO;
+    if (gd_part_can(driver))
+        features |= GRIDDEP_FEATURE_PARTS;
     return features;
 }
 
@@ -559,9 +569,19 @@ static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *
     status = choose_context(runtime, options, error);
     if (!status)
         status = revive(runtime, options, error);
+    if (!status && options->multiprocessors)
+        status = gd_part_open(runtime, options, error);
     if (!status)
         status = gd_store_open(options->store_directory, &runtime->log, &runtime->store, error);
     return status ? status : fill_info(runtime, error);
+}
+
+void gd_runtime_unload(const griddep_runtime *runtime, gd_loaded code)
+{
+    if (code.library)
+        runtime->driver->cuLibraryUnload(code.library);
+    else
+        runtime->driver->cuModuleUnload(code.module);
 }
 
 /* Code that captured graphs may have used. */
@@ -573,7 +593,7 @@ static void unload_staying(griddep_runtime *runtime)
         return;
     gd_runtime_enter_to_end(runtime, &ending, NULL); /* failed or not, what is held is given back */
     for (uint32_t i = 0; i < runtime->staying_count; i++)
-        runtime->driver->cuModuleUnload(runtime->staying[i]);
+        gd_runtime_unload(runtime, runtime->staying[i]);
     gd_runtime_leave_ended(runtime, &ending);
 }
 
@@ -590,6 +610,8 @@ static void release(griddep_runtime *runtime, bool abandoned)
     free(runtime->nvrtc_path);
     free(runtime->fallback);
     gd_driver_cache_free(&runtime->driver_cache);
+    if (runtime->green && !abandoned)
+        runtime->driver->cuGreenCtxDestroy(runtime->green);
     if (runtime->primary && !abandoned)
         runtime->driver->cuDevicePrimaryCtxRelease(runtime->device);
     gd_driver_close(runtime->driver);
@@ -684,10 +706,10 @@ void gd_runtime_release(griddep_runtime *runtime)
     gd_runtime_forget(runtime, false);
 }
 
-void gd_runtime_keep_code(griddep_runtime *runtime, gd_CUmodule code)
+void gd_runtime_keep_code(griddep_runtime *runtime, gd_loaded code)
 {
     pthread_mutex_lock(&runtime->mutex);
-    gd_CUmodule *more =
+    gd_loaded *more =
         realloc(runtime->staying, ((size_t)runtime->staying_count + 1) * sizeof *more);
     if (more) {
         runtime->staying = more;

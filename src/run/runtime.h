@@ -21,6 +21,12 @@ struct gd_store;
 struct gd_timed_event;
 struct gd_capture;
 
+/* What was loaded: into a context, or by a library for all of them. */
+typedef struct gd_loaded {
+    gd_CUmodule module;
+    gd_CUlibrary library; /* NULL: none */
+} gd_loaded;
+
 typedef struct gd_limits {
     uint32_t grid[3];
     uint32_t block[3];
@@ -36,7 +42,8 @@ struct griddep_runtime {
     bool kill_switch; /* GRIDDEP_PDL=off */
     gd_CUdevice device;
     gd_CUcontext context;
-    bool primary; /* the context is the primary one, and retained */
+    bool primary;        /* the primary context is retained: it is the context, or behind `green` */
+    gd_CUgreenCtx green; /* that the context is of, and that the runtime has made; NULL */
     char device_name[256];
     char *fallback; /* why auto took the emulated driver, or NULL */
     gd_limits limits;
@@ -59,7 +66,7 @@ struct griddep_runtime {
     struct gd_host_call *calls;   /* functions that the driver has still to call */
     pthread_cond_t calls_over;    /* there are none any more */
     uint32_t holds;               /* of graphs on modules that have not ended */
-    gd_CUmodule *staying; /* code of modules that ended, which stays until the runtime ends */
+    struct gd_loaded *staying;    /* of modules that ended, which stays until the runtime ends */
     uint32_t staying_count;
     pthread_mutex_t
         mutex; /* guards nvrtc, and modules to staying; no driver call is made under it */
@@ -84,7 +91,10 @@ void gd_runtime_forget(griddep_runtime *runtime, bool abandoned);
 int32_t gd_runtime_open_driver(const char *name, gd_driver **driver, griddep_error *error);
 
 /* Keeps the code of a module until the runtime ends. */
-void gd_runtime_keep_code(griddep_runtime *runtime, gd_CUmodule code);
+void gd_runtime_keep_code(griddep_runtime *runtime, gd_loaded code);
+
+/* Unloads it, between enter_to_end and leave_ended. */
+void gd_runtime_unload(const griddep_runtime *runtime, gd_loaded code);
 
 /* Makes the runtime's context current for the calling thread; CALLBACK in a function that the
  * driver calls. *pushed says whether gd_runtime_leave

@@ -59,6 +59,27 @@ racy_file() {
 }
 path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
 lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
+# Each launch in a stream is timed, by events that do not show in what the program does.
+timed() {
+    runs 66 "audit --times" racy right tell && err "total us  median us" && grep -q "^waits .*  yes  *[1-9][0-9.]*  *[1-9][0-9.]*$" "$work/err" &&
+        out "counter 6" && err "a race [GD401]"
+}
+timed_json() {
+    for case in "contexts 4" "graph 0" "right 4" "threads 1600" "unload 3"; do
+        # shellcheck disable=SC2086 # words
+        set -- $case
+        "$griddep" audit --times --json --report "$work/report" -- "$program" "$1" tell >"$work/out" 2>&1
+        "$PYTHON3" -c '
+import json, sys
+document = json.load(open(sys.argv[1]))
+timed = sum(each["timed"] for each in document["kernels"])
+assert timed == int(sys.argv[2]), timed
+for each in document["kernels"]:
+    assert (each["median_us"] is None) == (each["timed"] == 0)
+    assert not each["timed"] or each["total_us"] > 0 and each["median_us"] <= each["total_us"]' "$work/report" "$2" || { echo "$case"; return 1; }
+    done
+}
+full() { runs 0 audit full && err "note: kernel waits may start early behind kernel waits, 1 time, and overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first [GD414]"; }
 between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
@@ -100,6 +121,9 @@ check "a race, in a file" racy_file
 check "a path without a wait" path
 check "a wait, and no attribute" lost
 check "a memset between" between
+check "no room side by side" full
+check "times" timed
+[ -n "${PYTHON3-}" ] && check "times, JSON" timed_json
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
@@ -116,6 +140,141 @@ check "a child that does nothing" nothing
 check "a program that starts another one" started
 [ -n "${PYTHON3-}" ] && check "JSON" json
 
+# A Python program that calls the driver: the report names its functions and lines.
+cat >"$work/script.py" <<'TEXT'
+import ctypes, sys
+text = b""".version 7.8
+.target sm_90
+.address_size 64
+.visible .entry never(.param .u64 p)
+{
+    ret;
+}
+"""
+cuda = ctypes.CDLL("libcuda.so.1")
+class Config(ctypes.Structure):
+    _fields_ = [("shape", ctypes.c_uint * 7), ("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint)]
+def launch(function, early):
+    attribute = (ctypes.c_uint * 18)(6, 0, 1)
+    argument = ctypes.c_uint64(0)
+    config = Config((ctypes.c_uint * 7)(1, 1, 1, 1, 1, 1, 0), None, ctypes.addressof(attribute), early)
+    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+    assert cuda.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None) == 0
+def step(function):
+    for early in range(2):
+        launch(function, early)
+context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"never") == 0
+step(function)
+cuda.cuCtxSynchronize()
+TEXT
+python() {
+    "$griddep" audit -- "$PYTHON3" "$work/script.py" >"$work/out" 2>"$work/err"
+    [ $? -eq 66 ] || { cat "$work/out" "$work/err"; return 1; }
+    err "a race [GD401]" && err "by launch in $work/script.py:18" && err "by step in $work/script.py:21" && err "by <module> in $work/script.py:27"
+}
+if [ "${SANITIZED-}" = 1 ]; then
+    skipped=$((skipped + 1))
+    echo "skipped: a Python program: the sanitizers come first in programs that are built with them alone"
+elif [ -z "${PYTHON3-}" ] || ! "$PYTHON3" -c 'import ctypes; ctypes.pythonapi._Py_DumpTraceback'; then
+    skipped=$((skipped + 1))
+    echo "skipped: a Python program: there is no Python 3 that exports its dump of frames"
+else
+    check "a Python program" python
+fi
+
+# ---- what was launched, as a chain file
+
+# records CODE LAUNCHES ACTION...: the chain has so many launches, and run again it leaves what the program left, in each mode.
+records() {
+    expected=$1 launches=$2
+    shift 2
+    rm -rf "$work/chain"
+    runs "$expected" "audit --record $work/chain --report $work/report" "$@" || return 1
+    [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq "$launches" ] || { cat "$work/chain/chain.yaml"; return 1; }
+    "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    grep -q "is as expected (file): every bit equal" "$work/again"
+}
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 between tell" "0 3 unload tell" "0 256 threads tell" "0 2 event tell" \
+    "66 2 contexts tell" "66 4 fork right tell"; do
+    # shellcheck disable=SC2086 # words
+    check "recorded: $case" records $case
+done
+# A part of them; the rest of the program goes on.
+recorded_part() {
+    rm -rf "$work/chain"
+    runs 0 "audit --record $work/chain --first 1 --launches 2" right tell && out "counter 4" &&
+        [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq 2 ] && grep -q "constant: \|file: buffer_0.bin" "$work/chain/chain.yaml" &&
+        "$griddep" run "$work/chain/chain.yaml" --repeat 0 --mode serial >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again"
+}
+# What was wrong in the program is wrong in the chain.
+recorded_race() {
+    rm -rf "$work/chain"
+    runs 66 "audit --record $work/chain" racy tell
+    "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager >"$work/again" 2>&1
+    [ $? -eq 66 ] && ! "$griddep" check "$work/chain/chain.yaml" >"$work/again" 2>&1
+}
+# Of a kernel of the shelf the elements are those that its head comment tells; what the host writes before the second launch is a copy.
+recorded_shelf() {
+    rm -rf "$work/chain"
+    sed 's/1048576/4096/; s/grid: \[1024\]/grid: [4]/' "$srcdir/examples/vector_add.yaml" >"$work/small.yaml"
+    "$griddep" audit --record "$work/chain" -- "$griddep" run "$work/small.yaml" --repeat 0 --mode pdl --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" && "$griddep" check "$work/chain/chain.yaml" >/dev/null
+}
+unsaid() {
+    rm -rf "$work/chain"
+    runs "$@" && [ ! -e "$work/chain" ]
+}
+recorded_other() {
+    unsaid 4 "audit --record $work/chain" graph-between tell && out "counter 1" && err "the recording ends before launch 0: it is by a graph that has nodes of other kinds too" && err "no chain was written" &&
+        unsaid 65 "audit --record $work/chain" fork-idle
+}
+# Nothing is expected of a program that did not end in order.
+recorded_crash() { ! records 139 4 right tell crash && grep -q "^graph-pdl  equal" "$work/again" && ! grep -q "^expect:" "$work/chain/chain.yaml"; }
+check "recorded: a crash" recorded_crash
+# The PTX of a fatbin is what is written.
+recorded_fatbin() {
+    FATBIN=$srcdir/tests/golden/image/kernels.zstd.fatbin
+    export FATBIN
+    records 66 3 fatbin tell && [ -f "$work/chain/module_1.ptx" ]
+}
+check "recorded: a fatbin" recorded_fatbin
+check "recorded: a part" recorded_part
+check "recorded: a race" recorded_race
+check "recorded: a kernel of the shelf" recorded_shelf
+check "recorded: what a chain file cannot say" recorded_other
+
+# ---- subcommands that take a chain, of what a program launched
+
+# of SUBCOMMAND OPTION... -- ACTION...: stdout is the subcommand's, the program's goes to stderr.
+of() {
+    "$griddep" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    cat "$work/out" "$work/err"
+    [ "$code" -eq 0 ] && [ -z "$(ls -A "$TMPDIR")" ]
+}
+traced() {
+    of trace --launches 3 --svg "$work/picture.svg" --perfetto "$work/trace.json" -- "$program" right tell && err "counter 4" &&
+        grep -q "^chain program, mode pdl: 3 launches" "$work/out" && grep -q "^results: as the plain serial run leaves them" "$work/out" &&
+        grep -q "<svg" "$work/picture.svg" && grep -q traceEvents "$work/trace.json"
+}
+traced_graph() { of trace --mode graph-pdl -- "$program" graph tell && grep -q "mode graph-pdl: 6 launches" "$work/out" && err "programmatic edges 1"; }
+explained() { of explain -- "$program" right lost && grep -q "^launch 1: waits behind waits" "$work/out" && grep -q "says off" "$work/out"; }
+graphed() { of graph -- "$program" racy tell && grep -q "programmatic  races: forced by the caller" "$work/out" && err "counter 2"; }
+ends_badly() { of trace -- "$program" right crash && err "the program ended with exit code 139" && grep -q "4 launches" "$work/out"; }
+launches_nothing() { "$griddep" explain -- true >"$work/out" 2>"$work/err"; [ $? -eq 4 ] && err "no launch was seen to be recorded" && [ -z "$(ls -A "$TMPDIR")" ]; }
+both() { for command in trace explain graph; do "$griddep" $command "$srcdir/examples/vector_add.yaml" -- true >"$work/out" 2>"$work/err"; [ $? -eq 2 ] || { echo "$command"; return 1; }; done; }
+check "trace" traced
+check "trace, of a graph" traced_graph
+check "explain" explained
+check "graph" graphed
+check "trace, of a program that crashes" ends_badly
+check "explain, of a program that launches nothing" launches_nothing
+check "a chain and a program" both
+
 # ---- a program does the same, errors included
 
 for actions in "right tell" "racy tell" "edges tell" "graph-between tell" "plain-graph tell" "event tell" "library tell" "unload tell" \
@@ -127,6 +286,11 @@ same_on() { sed 's/\(programmatic edges\) .*/\1/' "$work/alone" >"$work/alone.pl
 for actions in "right tell" "edges tell" "event tell" "library tell" "unload tell" "contexts tell" "threads tell" "error tell" "fork right tell"; do
     # shellcheck disable=SC2086 # words
     same 0 $actions >/dev/null && check "the same, on: $actions" same_on $actions
+done
+same_timed() { runs 0 "audit --times" "$@" && diff "$work/alone" "$work/out"; }
+for actions in "right tell" "graph-between tell" "plain-graph tell" "library tell" "unload tell" "threads tell" "error tell" "descriptors right tell"; do
+    # shellcheck disable=SC2086 # words
+    same 0 $actions >/dev/null && check "the same, timed: $actions" same_timed $actions
 done
 check "the same: exit" same 9 right exit
 
@@ -183,7 +347,7 @@ check "on makes no race" on_is_safe
 
 usage() { "$griddep" "$@" >"$work/out" 2>"$work/err"; [ $? -eq 2 ]; }
 no_program() { usage audit && err "takes a program behind '--'" && usage off -- && err "there is no program behind '--'"; }
-help() { "$griddep" audit --help >"$work/out" && grep -q "usage: griddep audit .*-- PROGRAM" "$work/out" && "$griddep" off --help >/dev/null; }
+help() { "$griddep" audit --help >"$work/out" && tr -s " \n" " " <"$work/out" | grep -q "usage: griddep audit .* -- PROGRAM" && "$griddep" off --help >/dev/null; }
 no_driver() { usage audit --driver nowhere -- true && err "not 'nowhere'"; }
 # The emulated driver refuses such a program; another driver would not.
 misspelt() {

@@ -143,15 +143,22 @@ static void begin(void)
     load();
 }
 
-/* Not inlined: reports name it. */
-__attribute__((noinline)) static void launch(gd_CUfunction function, gd_CUstream stream, int early)
+static inline __attribute__((always_inline)) void launch_blocks(gd_CUfunction function,
+                                                                gd_CUstream stream, int early,
+                                                                unsigned blocks, unsigned threads)
 {
     gd_CUlaunchAttribute attribute = {.id =
                                           GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                       .value.programmaticStreamSerializationAllowed = 1};
-    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &attribute, early != 0};
+    gd_CUlaunchConfig config = {blocks, 1, 1, threads, 1, 1, 0, stream, &attribute, early != 0};
     void *arguments[] = {&device.counter};
     NEED(cuLaunchKernelEx(&config, function, arguments, NULL));
+}
+
+/* Not inlined: reports name it. */
+__attribute__((noinline)) static void launch(gd_CUfunction function, gd_CUstream stream, int early)
+{
+    launch_blocks(function, stream, early, 1, 1);
     __asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
 }
 
@@ -169,6 +176,13 @@ static void run_right(void)
 {
     for (int i = 0; i < 4; i++)
         launch(device.waits, NULL, i > 0);
+}
+
+/* Blocks of the first leave no room for others. */
+static void run_full(void)
+{
+    launch_blocks(device.waits, NULL, 0, 64, 1024);
+    launch_blocks(device.waits, NULL, 1, 64, 1024);
 }
 
 static void run_racy(void)
@@ -488,6 +502,7 @@ static const struct {
 } actions[] = {{"begin", 1, begin},
                {"right", 0, run_right},
                {"racy", 0, run_racy},
+               {"full", 0, run_full},
                {"path", 0, run_path},
                {"lost", 0, run_lost},
                {"never", 0, run_never},

@@ -280,6 +280,33 @@ void completions()
     REQUIRE(griddep::devices().at(0).capability == runtime.info().capability);
 }
 
+void code()
+{
+    const std::string caller = ".version 8.0\n.target sm_90\n.address_size 64\n.extern .func leave();\n.visible .entry k()\n{\ncall leave;\nret;\n}\n", callee = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .func leave()\n{\nret;\n}\n", managed = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 counter = 5;\n.visible .entry up()\n{\n.reg .u32 %r;\ngriddepcontrol.wait;\nld.global.u32 %r, [counter];\nadd.u32 %r, %r, 1;\nst.global.u32 [counter], %r;\nret;\n}\n";
+    griddep::runtime runtime(defaults());
+    auto options = defaults();
+    options.multiprocessors = 1;
+    griddep::runtime part(options);
+    REQUIRE(runtime.link({caller, callee}).info().kernel_count == 1);
+    REQUIRE(status_of([&] { runtime.link({caller}); }) == GRIDDEP_ERROR_COMPILE);
+    griddep::module module = runtime.load(managed, "up.ptx", GRIDDEP_MODULE_LIBRARY);
+    griddep::module shared = module.share(part);
+    REQUIRE(part.info().multiprocessors == 1);
+    module.kernel().launch({1, 1});
+    runtime.synchronize_all();
+    shared.kernel().launch({1, 1});
+    part.synchronize_all();
+    REQUIRE(*module.managed<uint32_t>("counter") == 7);
+    REQUIRE(module.variable("counter").second == 4);
+    REQUIRE(status_of([&] { module.managed<uint32_t>("none"); }) == GRIDDEP_ERROR_NOT_FOUND);
+    REQUIRE(status_of([&] { runtime.load(managed).share(part); }) == GRIDDEP_ERROR_ARGUMENT);
+    REQUIRE(status_of([&] { module.kernel().state_traits(0); }) == GRIDDEP_ERROR_UNSUPPORTED);
+    module.kernel().state_traits(GRIDDEP_TRAIT_WAITS_ALWAYS);
+    griddep::image image(managed, "up.ptx");
+    REQUIRE(image.kind == GRIDDEP_IMAGE_PTX && image.parts.size() == 1 && image.parts[0].info.bytes >= managed.size());
+    REQUIRE(status_of([] { griddep::image("hello"); }) == GRIDDEP_ERROR_IMAGE);
+}
+
 } // namespace
 
 int main()
@@ -295,6 +322,7 @@ int main()
     test("moves, and objects ended in any order", moves_and_order_of_ends);
     test("ends on another thread while the device works", ends_on_another_thread);
     test("completions, pinned memory, pools", completions);
+    test("links, shared modules, managed variables, images", code);
     test("log from several threads, and an exception in it", log_from_several_threads);
     std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed != 0;

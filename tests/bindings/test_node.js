@@ -267,6 +267,31 @@ async function main() {
     assert.ok(heard.length > before, 'nothing was logged by the other thread');
   });
 
+  await check('links, shared modules, managed variables, images', () => {
+    const [caller, callee, managed] = ['.version 8.0\n.target sm_90\n.address_size 64\n.extern .func leave();\n.visible .entry k()\n{\ncall leave;\nret;\n}\n', '.version 8.0\n.target sm_90\n.address_size 64\n.visible .func leave()\n{\nret;\n}\n', '.version 8.0\n.target sm_90\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 counter = 5;\n.visible .entry up()\n{\n.reg .u32 %r;\ngriddepcontrol.wait;\nld.global.u32 %r, [counter];\nadd.u32 %r, %r, 1;\nst.global.u32 [counter], %r;\nret;\n}\n'];
+    const runtime = new griddep.Runtime({ driver: 'emulated' });
+    const part = new griddep.Runtime({ driver: 'emulated', multiprocessors: 1 });
+    assert.strictEqual(runtime.link([caller, callee]).info().kernel_count, 1);
+    assert.throws(() => runtime.link([caller]), { status: griddep.ERROR_COMPILE });
+    const up = runtime.load(managed, 'up.ptx', griddep.MODULE_LIBRARY);
+    const shared = up.share(part);
+    assert.strictEqual(part.info().multiprocessors, 1);
+    for (const [code, on] of [[up, runtime], [shared, part]]) {
+      code.kernel().launch([], { grid: 1, block: 1 });
+      on.synchronize();
+    }
+    assert.strictEqual(up.readManaged('counter').readUInt32LE(), 7);
+    assert.strictEqual(up.variable('counter').bytes, 4);
+    assert.throws(() => up.readManaged('none'), { status: griddep.ERROR_NOT_FOUND });
+    assert.throws(() => runtime.load(managed).share(part), { status: griddep.ERROR_ARGUMENT });
+    assert.throws(() => up.kernel().stateTraits(0), { status: griddep.ERROR_UNSUPPORTED });
+    up.kernel().stateTraits(griddep.TRAIT_WAITS_ALWAYS);
+    const [only] = griddep.imageParts(managed);
+    assert.strictEqual(only.kind, griddep.IMAGE_PTX);
+    assert.ok(only.data.toString().startsWith(managed));
+    assert.throws(() => griddep.imageParts('hello'), { status: griddep.ERROR_IMAGE });
+  });
+
   console.log(`${passed} passed, ${failed} failed, 0 skipped`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

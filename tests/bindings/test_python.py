@@ -197,6 +197,26 @@ class Binding(unittest.TestCase):
         with self.assertRaisesRegex(griddep.Error, "leave"):
             self.runtime.link([main])
 
+    def test_modules_are_shared_and_have_managed_variables(self):
+        text = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 counter = 5;\n.visible .entry up()\n{\n.reg .u32 %r;\ngriddepcontrol.wait;\nld.global.u32 %r, [counter];\nadd.u32 %r, %r, 1;\nst.global.u32 [counter], %r;\nret;\n}\n")
+        part = griddep.Runtime("emulated", multiprocessors=1)
+        module = self.runtime.load(text, flags=griddep.MODULE_LIBRARY)
+        shared = module.share(part)
+        self.assertEqual(part.info().multiprocessors, 1)
+        for code, runtime in ((module, self.runtime), (shared, part)):
+            code.kernel().launch(1, 1, [])
+            runtime.synchronize()
+        counter = shared.managed("counter").cast("I")
+        self.assertEqual(counter[0], 7)
+        counter[0] = 20
+        module.kernel().launch(1, 1, [])
+        self.runtime.synchronize()
+        self.assertEqual(counter[0], 21)
+        with self.assertRaisesRegex(griddep.Error, "none"):
+            module.managed("none")
+        with self.assertRaisesRegex(griddep.Error, "without GRIDDEP_MODULE_LIBRARY"):
+            self.module.share(part)
+
     def test_an_image_tells_what_is_in_it(self):
         path = pathlib.Path(os.environ["PTX"]).parent.parent / "golden/image/kernels.targets.fatbin"
         image = griddep.Image(path.read_bytes())

@@ -219,9 +219,37 @@ fn completions_pinned_memory_and_pools() {
     drop(module);
 }
 
+fn code() {
+    let (caller, callee) = (".version 8.0\n.target sm_90\n.address_size 64\n.extern .func leave();\n.visible .entry k()\n{\ncall leave;\nret;\n}\n", ".version 8.0\n.target sm_90\n.address_size 64\n.visible .func leave()\n{\nret;\n}\n");
+    let managed = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 counter = 5;\n.visible .entry up()\n{\n.reg .u32 %r;\ngriddepcontrol.wait;\nld.global.u32 %r, [counter];\nadd.u32 %r, %r, 1;\nst.global.u32 [counter], %r;\nret;\n}\n";
+    let runtime = Runtime::open(emulated()).unwrap();
+    let part = Runtime::open(Options { multiprocessors: 1, ..emulated() }).unwrap();
+    runtime.link(&[caller.as_bytes(), callee.as_bytes()], "both").unwrap().kernel("k").unwrap();
+    fails(raw::ERROR_COMPILE, runtime.link(&[caller.as_bytes()], "one"));
+    let module = runtime.load_with(managed, "up.ptx", raw::MODULE_LIBRARY).unwrap();
+    let shared = module.share(&part).unwrap();
+    assert_eq!(part.info().unwrap().multiprocessors, 1);
+    for (module, runtime) in [(&module, &runtime), (&shared, &part)] {
+        unsafe { module.kernel("up").unwrap().launch(&Config::new(1, 1), &[], None).unwrap() };
+        runtime.synchronize_all().unwrap();
+    }
+    drop(runtime);
+    assert_eq!(unsafe { *module.managed::<u32>("counter").unwrap() }, 7);
+    assert_eq!(module.variable("counter").unwrap().1, 4);
+    fails(raw::ERROR_ARGUMENT, module.managed::<u64>("counter"));
+    fails(raw::ERROR_NOT_FOUND, module.managed::<u32>("none"));
+    fails(raw::ERROR_ARGUMENT, part.load(managed, "up.ptx").unwrap().share(&part));
+    let kernel = module.kernel("up").unwrap();
+    assert!(kernel.traits().unwrap() & raw::TRAIT_WAITS_ALWAYS as u32 != 0);
+    fails(raw::ERROR_UNSUPPORTED, unsafe { kernel.state_traits(0) });
+    let parts = griddep::image_parts(managed).unwrap();
+    assert_eq!((parts.len(), parts[0].kind, parts[0].kernels.len()), (1, raw::IMAGE_PTX, 0));
+    fails(raw::ERROR_IMAGE, griddep::image_parts("hello"));
+}
+
 fn main() {
     panic::set_hook(Box::new(|_| ()));
-    let tests: [(&str, fn()); 9] = [
+    let tests: [(&str, fn()); 10] = [
         ("every mode", every_mode),
         ("a chain changes between runs", a_chain_changes_between_runs),
         ("arguments", arguments),
@@ -230,6 +258,7 @@ fn main() {
         ("ends in any order while the device works", ends_in_any_order_while_the_device_works),
         ("ends on another thread", ends_on_another_thread),
         ("completions, pinned memory and pools", completions_pinned_memory_and_pools),
+        ("links, shared modules, managed variables, images", code),
         ("log from several threads, and a panic in it", log_from_several_threads_and_a_panic_in_it),
     ];
     let mut failed = 0;

@@ -83,6 +83,8 @@ with griddep.Runtime() as opened: print(opened.info().multiprocessors)|
 print(runtime.read(0, bytearray(4)).hex())|
 print(runtime.read(0, bytearray(4)).hexes())|"hexes"
 graph: int = runtime.graph()|"Graph"
+print(griddep.Module.share(kernel.module, runtime).managed("count")[0] + 1)|
+kernel.module.share(5)|"share" of "Module"
 runtime.write_async(runtime.pinned(8), b"12345678")|"Pinned"
 END
 finish

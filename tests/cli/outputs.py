@@ -170,7 +170,8 @@ for command, option, value in outputs:
         os.unlink(hard)
     if is_folder:
         done = expect(USAGE, f"{name} over the inputs of a folder", *words, f"--{option}", ".")
-        case(b"input" in done.stderr, f"{name} over the inputs of a folder: the message", done.stderr)
+        # what the program of an audit reads nobody knows; a chain that is there stays
+        case(b"input" in done.stderr or command in tails and b"has a chain.yaml already" in done.stderr, f"{name} over the inputs of a folder: the message", done.stderr)
         plain = os.path.join(work, "plain")
         write(plain, b"kept")
         expect(REFUSED, f"{name} to a file", *words, f"--{option}", plain)
@@ -241,7 +242,7 @@ for command, option, value in outputs:
 
 # Two outputs of one command to one file.
 for command in commands:
-    mine = [(option, value) for c, option, value in outputs if c == command]
+    mine = [(option, value) for c, option, value in outputs if c == command and value != "FOLDER"]
     pairs = [(a, b) for i, a in enumerate(mine) for b in mine[i:] if a != b or "=" in a[1]]
     for a, b in pairs:
         for first, second in (("same", "./same"), ("/dev/stdout", "/dev/stdout"), ("/dev/stdout", "-")):

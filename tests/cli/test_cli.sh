@@ -974,6 +974,8 @@ for settings in "--schedule eager" "--schedule lazy" "--schedule random:7" "--sc
     run run copy.yaml --emulate --repeat 0 $settings
     check "run --emulate $settings" 0 out "buffer y is as expected" out "graph-pdl"
 done
+run run unnamed.yaml --emulate --repeat 0
+check "a chain file without a name is called as the file" 0 out "chain unnamed: 1 launch,"
 run run copy.yaml --emulate
 check "run --emulate" 0 out "This is the emulated driver" out "model time of a step" out "over serial"
 if grep -q 'B/s' "$work/out"; then fail "run --emulate: a bandwidth of model time"; else pass; fi
@@ -1183,7 +1185,7 @@ else
         out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
     if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
     export GRIDDEP_EMULATOR_CHECK=race GRIDDEP_EMULATOR_REPORT=/dev/full
-    run run late.yaml --driver emulated --repeat 0 --mode pdl
+    run run forced.yaml --driver emulated --repeat 0 --mode pdl
     check "a report that cannot be written" "$code" err "cannot write findings to /dev/full" err '{"finding":1,"kind":"race"'
     unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_REPORT
     while read -r setting says; do
@@ -1338,7 +1340,7 @@ else
     sed 's/block: \[32\]/block: [4096]/' copy.yaml >"$work/block.yaml"
     cp copy.ptx "$work"
     run run "$work/block.yaml" --driver "$fake"
-    check "a block beyond the device" 2 err "block.yaml:11:5: kernel copy: a block of "
+    check "a block beyond the device" 2 err "block.yaml:14:12: kernel copy: a block of "
     run run "$work/block.yaml" --driver "$fake" --json
     json "a block beyond the device, JSON" 'd["error"]["exit_code"] == 2 and d["error"]["name"] == "GRIDDEP_ERROR_LIMIT"'
     long=$work
@@ -1348,7 +1350,7 @@ else
     mkdir -p "$long"
     cp "$work/block.yaml" copy.ptx "$long"
     run run "$long/block.yaml" --driver "$fake"
-    check "a long path" 2 err "griddep: $long/block.yaml:11:5: kernel copy: a block of "
+    check "a long path" 2 err "griddep: $long/block.yaml:14:12: kernel copy: a block of "
     echo '// fake-jit-error: 9 Parsing error near .b32' | cat - broken.ptx >"$work/refused.ptx"
     sed 's/copy.ptx/refused.ptx/' copy.yaml >"$work/refused.yaml"
     run run "$work/refused.yaml" --driver "$fake"
@@ -1384,7 +1386,7 @@ else
     check "results that differ, JSON" 1
     json "results that differ, JSON" 'not d["as_expected"] and d["modes"][0]["expectations"][0]["difference"]["unequal_elements"] == 5'
     run run late.yaml --driver "$fake" --repeat 0
-    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain has 2 errors"
+    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain finds 2 errors"
     run run late.yaml --driver "$fake" --repeat 0 --json
     check "a chain with errors runs, JSON" 1 err "[GD206]"
     json "a chain with errors runs, JSON" 'all(m["equal_to_serial"] for m in d["modes"])'

@@ -169,6 +169,7 @@ Suite *instruction_suite(void);
 Suite *copy_suite(void);
 Suite *tensor_suite(void);
 Suite *texture_suite(void);
+Suite *green_suite(void);
 Suite *coverage_suite(void);
 
 #endif

@@ -599,6 +599,59 @@ START_TEST(libraries_from_files)
 }
 END_TEST
 
+/* A managed variable has one address, for the host too. */
+START_TEST(managed_variables)
+{
+    static const char managed[] =
+        PTX_HEAD ".visible .global .align 4 .u32 plain = 3;\n"
+                 ".visible .global .attribute(.managed) .align 4 .u32 counter = 5;\n"
+                 ".visible .entry count() {\n"
+                 "    .reg .u32 %r;\n"
+                 "    ld.global.u32 %r, [counter];\n"
+                 "    add.u32 %r, %r, 1;\n"
+                 "    st.global.u32 [counter], %r;\n"
+                 "    ret;\n}\n";
+    gd_CUlibrary library = NULL;
+    gd_CUkernel count = NULL;
+    gd_CUmodule module = NULL;
+    gd_CUfunction function = NULL;
+    gd_CUdeviceptr address = 0, again = 0;
+    size_t bytes = 0;
+    unsigned is_managed = 0;
+
+    good(cuLibraryLoadData, (&library, managed, NULL, NULL, 0, NULL, NULL, 0));
+    good(cuLibraryGetManaged, (&address, &bytes, library, "counter"));
+    expect(bytes == 4 && *(volatile unsigned *)(uintptr_t)address == 5);
+    good(cuLibraryGetGlobal, (&again, &bytes, library, "counter"));
+    expect(again == address);
+    good(cuPointerGetAttribute, (&is_managed, GD_CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+    expect(is_managed == 1);
+    good(cuLibraryGetKernel, (&count, library, "count"));
+    run(count, 1, 1, NULL);
+    good(cuCtxSynchronize, ());
+    expect(*(volatile unsigned *)(uintptr_t)address == 6);
+    good(cuLibraryGetModule, (&module, library));
+    good(cuModuleGetGlobal_v2, (&again, &bytes, module, "counter"));
+    expect(again == address);
+    good(cuModuleGetFunction, (&function, module, "count"));
+    run(function, 1, 1, NULL);
+    good(cuCtxSynchronize, ());
+    expect(*(volatile unsigned *)(uintptr_t)address == 7);
+    good(cuLibraryGetManaged, (NULL, &bytes, library, "counter"));
+    bad(ERROR_NOT_PERMITTED, cuModuleUnload, (module));
+    bad(ERROR_NOT_FOUND, cuLibraryGetManaged, (&address, &bytes, library, "plain"));
+    bad(ERROR_NOT_FOUND, cuLibraryGetManaged, (&address, &bytes, library, "nothing"));
+    bad(ERROR_INVALID_VALUE, cuLibraryGetManaged, (NULL, NULL, library, "counter"));
+    bad(ERROR_INVALID_VALUE, cuLibraryGetManaged, (&address, &bytes, library, NULL));
+    bad(ERROR_INVALID_HANDLE, cuLibraryGetManaged, (&address, &bytes, NULL, "counter"));
+    good(cuLibraryUnload, (library));
+    module = load(managed);
+    good(cuModuleGetGlobal_v2, (&address, &bytes, module, "counter"));
+    expect(*(volatile unsigned *)(uintptr_t)address == 5);
+    good(cuModuleUnload, (module));
+}
+END_TEST
+
 START_TEST(null_handles_of_libraries)
 {
     gd_CUkernel kernel = NULL;
@@ -640,8 +693,10 @@ Suite *module_suite(void)
                                         {constants_are_written, 0}};
     const conformance_case links[] = {
         {linking, 0}, {linking_errors, 0}, {linking_several, 2}, {linking_leaves_nothing_open, 0}};
-    const conformance_case libraries_[] = {
-        {libraries, 0}, {libraries_from_files, 0}, {null_handles_of_libraries, 0}};
+    const conformance_case libraries_[] = {{libraries, 0},
+                                           {libraries_from_files, 0},
+                                           {managed_variables, 0},
+                                           {null_handles_of_libraries, 0}};
     Suite *suite = suite_create("module");
 
     add_cases(suite, "modules", setup_context, teardown_context, modules, COUNT_OF(modules));

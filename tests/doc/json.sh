@@ -51,7 +51,7 @@ compare "kernels list" kernels list
 for kernel in vector_add rms_norm matvec_bf16 softmax spin; do compare "kernels show" kernels show "$kernel"; done
 compare run run "$small" --emulate
 compare run run "$top/examples/fork_join.yaml" --emulate --repeat 0 --mode graph-pdl
-compare run run "$top/tests/cli/late.yaml" --emulate
+compare run run "$top/tests/cli/forced.yaml" --emulate
 compare run demo --emulate --layers 1 --rows 64 --columns 64
 compare graph graph "$top/examples/fork_join.yaml" --driver emulated
 compare graph graph "$top/examples/vector_add.yaml" --driver emulated --mode graph
@@ -86,7 +86,7 @@ compare error run "$top/examples/vector_add.yaml" --mode unknown
 compare error info --driver /nonexistent/libcuda.so.1
 "$griddep" audit --driver emulated --json --report "$work/document" -- "${builddir:-.}/tests/attach/program" racy graph >"$work/out" 2>&1
 from_file=1 compare audit audit
-"$griddep" sanitize --json --report "$work/document" -- "$griddep" run "$top/tests/cli/late.yaml" --driver nvidia >"$work/out" 2>&1
+"$griddep" sanitize --json --report "$work/document" -- "$griddep" run "$top/tests/cli/forced.yaml" --driver nvidia >"$work/out" 2>&1
 from_file=1 compare "sanitize program" "sanitize -- PROGRAM"
 if [ -n "$fake" ] && [ -f "$fake" ]; then
     compare run run "$top/examples/vector_add.yaml" --driver "$fake"

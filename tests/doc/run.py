@@ -1,6 +1,6 @@
 """Runs what the documentation tells to run. See run.sh, which sets the scene; arguments: the source tree, that of the build, and a folder to work in.
 
-In a file with "console" blocks (doc/guide.md, doc/languages.md) each line "$ COMMAND" is run by sh, in order, in one folder, and its output must be what stands below it: a line
+In a file with "console" blocks (doc/guide.md, doc/languages.md, doc/code.md) each line "$ COMMAND" is run by sh, in order, in one folder, and its output must be what stands below it: a line
 "..." stands for any number of lines, "..." within a line for any text. A block behind a comment "<!-- file: NAME -->" is written to that file.
 In other files each line of a code block that begins with "griddep " is run, on files that are made here; exit codes that say
 that something could not be done are failures.
@@ -243,6 +243,7 @@ def check_that_all_was_run(documents):
 
 run_console("doc/guide.md", os.path.join(work, "guide"))
 run_console("doc/languages.md", os.path.join(work, "languages"))
+run_console("doc/code.md", os.path.join(work, "code"))
 files = os.path.join(work, "files")
 make_files(files)
 for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "doc/performance.md", "doc/timeline.md", "doc/tuning.md"):

@@ -86,6 +86,8 @@ static const struct {
     int change;
 } balances[] = {{SYMBOL_cuModuleLoadDataEx, MODULE, 1},
                 {SYMBOL_cuModuleUnload, MODULE, -1},
+                {SYMBOL_cuLibraryLoadData, MODULE, 1},
+                {SYMBOL_cuLibraryUnload, MODULE, -1},
                 {SYMBOL_cuLinkCreate, LINK, 1},
                 {SYMBOL_cuLinkDestroy, LINK, -1},
                 {SYMBOL_cuMemAlloc, ALLOCATION, 1},
@@ -111,7 +113,9 @@ static const struct {
                 {SYMBOL_cuGraphExecDestroy, EXECUTABLE, -1},
                 {SYMBOL_cuStreamBeginCapture, CAPTURE, 1},
                 {SYMBOL_cuDevicePrimaryCtxRetain, RETAIN, 1},
-                {SYMBOL_cuDevicePrimaryCtxRelease, RETAIN, -1}};
+                {SYMBOL_cuDevicePrimaryCtxRelease, RETAIN, -1},
+                {SYMBOL_cuGreenCtxCreate, RETAIN, 1},
+                {SYMBOL_cuGreenCtxDestroy, RETAIN, -1}};
 
 typedef struct noted_launch {
     fake_launch launch;

@@ -3,7 +3,8 @@
  * called, waits under conditions) as the middle one of three on the emulated driver. The first
  * triggers and then writes; the last waits and reads it.
  *
- *   gate [--from SEED] [--count N] [--driver DRIVER] [--slow NS] [--stack BYTES] [--text]
+ *   gate [--from SEED] [--count N] [--driver DRIVER] [--slow NS] [--stack BYTES] [--optimize 0..4]
+ *        [--text]
  *
  * Where AUTO sets the attribute no read is stale, and a model that executes the kernel's lines
  * finds no way out without a wait. Where it does not, a path is named on which each line follows
@@ -18,8 +19,10 @@
  * between its trigger and its write, 20 us unless --slow says otherwise, so that a kernel after it
  * that does not wait reads what is stale; what forced kernels do is counted and not judged. A stack
  * for recursion is asked for (--stack, 8192 bytes a thread). A fault ends a context, so programs
- * run in processes of their own, some thousands in each; one that fails is taken apart until the
- * program is found, which is printed, and the others go on. */
+ * run in processes of their own, some hundreds in each; one that fails is taken apart until the
+ * program is found, and the others go on. Where that program fails with no early start either, the
+ * driver's compiler is at fault (--optimize is its level) and the program is counted apart;
+ * otherwise it is printed. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +39,7 @@
 
 enum {
     PROCESS = 64 * 32,
+    PROCESS_ON_GPU = 4 * 32,
     USUAL_SLOW = 20000,
     USUAL_STACK = 8192,
     STACK_SIZE = 0,
@@ -67,7 +71,7 @@ typedef struct run {
 } run;
 
 typedef struct counts {
-    uint64_t total, always, sometimes, never, executed, overcautious, paths, failures;
+    uint64_t total, always, sometimes, never, executed, overcautious, paths, failures, faulty;
     uint64_t forced[2], stale[2]; /* without a wait, of kernels that have none and that have one */
     bool eager;                   /* what forced kernels do was judged */
 } counts;
@@ -91,7 +95,8 @@ static struct {
 
     const char *driver; /* NULL: EMULATED_DRIVER's */
     uint64_t stack;
-    bool print;
+    int32_t optimize;   /* GRIDDEP_OPTIMIZATION_* */
+    bool print, serial; /* serial: nothing starts early */
     counts n;
 } g;
 
@@ -359,8 +364,13 @@ static void launch_run(griddep_module *module, uint32_t index)
     need(griddep_module_find_kernel(module, name, &kernel, &g.error), name);
     launch(g.first, 1, GRIDDEP_PDL_OFF, written, 3, NULL);
     launch(kernel, item->forced ? 1 : program->threads,
-           item->forced ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_AUTO, tape, 1, &reason);
-    launch(g.last, 1, GRIDDEP_PDL_AUTO, read, 2, NULL);
+           g.serial       ? GRIDDEP_PDL_OFF
+           : item->forced ? GRIDDEP_PDL_FORCE
+                          : GRIDDEP_PDL_AUTO,
+           tape, 1, &reason);
+    launch(g.last, 1, g.serial ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_AUTO, read, 2, NULL);
+    if (g.serial)
+        return;
     bool set = reason == GRIDDEP_REASON_SET;
     if (!item->forced && set != ((g.traits[item->program] & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0))
         complain(item->program, "AUTO does not go by the traits");
@@ -368,19 +378,20 @@ static void launch_run(griddep_module *module, uint32_t index)
 
 static void run_batch(void)
 {
+    const griddep_module_options options = {.size = sizeof options, .optimization = g.optimize};
     griddep_module *module;
     uint32_t before = g.value;
 
-    need(
-        griddep_module_load(g.runtime, gd_text_get(&g.text), g.text.bytes, NULL, &module, &g.error),
-        "load");
+    need(griddep_module_load(g.runtime, gd_text_get(&g.text), g.text.bytes, &options, &module,
+                             &g.error),
+         "load");
     for (uint32_t i = 0; i < g.run_count; i++)
         launch_run(module, i);
     need(griddep_stream_synchronize(g.runtime, g.stream, &g.error), "synchronize");
     need(griddep_memory_read(g.runtime, g.values, g.cells, sizeof g.values, g.stream, &g.error),
          "read");
     need(griddep_stream_synchronize(g.runtime, g.stream, &g.error), "synchronize");
-    for (uint32_t i = 0; i < g.run_count; i++) {
+    for (uint32_t i = 0; i < g.run_count && !g.serial; i++) {
         const run *item = &g.runs[i];
         bool stale = g.values[i] != before + 1 + i;
         bool has_wait = g.traits[item->program] & GRIDDEP_TRAIT_WAITS;
@@ -519,6 +530,7 @@ static void add_counts(const counts *more)
     g.n.overcautious += more->overcautious;
     g.n.paths += more->paths;
     g.n.failures += more->failures;
+    g.n.faulty += more->faulty;
     for (int i = 0; i < 2; i++) {
         g.n.forced[i] += more->forced[i];
         g.n.stale[i] += more->stale[i];
@@ -549,7 +561,7 @@ static bool run_apart(uint64_t from, uint64_t count)
     const bool whole = read(ends[0], &told, sizeof told) == sizeof told;
     close(ends[0]);
     waitpid(child, &status, 0);
-    if (whole)
+    if (whole && !g.serial)
         add_counts(&told);
     return whole;
 }
@@ -564,11 +576,25 @@ static void run_range(uint64_t from, uint64_t count)
         run_range(from + count / 2, count - count / 2);
         return;
     }
-    gate_make(&g.programs[0], from);
-    complain(0, "the driver fails (above), and the model does not");
+    g.serial = true;
+    const bool serial_works = run_apart(from, 1);
+    g.serial = false;
+    if (serial_works) {
+        gate_make(&g.programs[0], from);
+        complain(0, "the driver fails (above), and the model does not");
+    } else {
+        g.n.faulty++;
+    }
 }
 
 /* ---- the command ---- */
+
+static int32_t read_level(const char *text)
+{
+    int32_t level = (int32_t)strtol(text, NULL, 0);
+
+    return level == 0 ? GRIDDEP_OPTIMIZATION_NONE : level;
+}
 
 int main(int argc, char **argv)
 {
@@ -588,14 +614,17 @@ int main(int argc, char **argv)
             g.slow = strtoull(argv[++i], NULL, 0);
         else if (!strcmp(argv[i], "--stack") && i + 1 < argc)
             g.stack = strtoull(argv[++i], NULL, 0);
+        else if (!strcmp(argv[i], "--optimize") && i + 1 < argc)
+            g.optimize = read_level(argv[++i]);
         else
             return fputs("usage: gate [--from SEED] [--count N] [--driver DRIVER] [--slow NS] "
-                         "[--stack BYTES] [--text]\n",
+                         "[--stack BYTES] [--optimize 0..4] [--text]\n",
                          stderr),
                    64;
     }
-    for (uint64_t done = 0; done < count; done += PROCESS)
-        run_range(from + done, count - done < PROCESS ? count - done : PROCESS);
+    const uint64_t each = g.driver && !strcmp(g.driver, "nvidia") ? PROCESS_ON_GPU : PROCESS;
+    for (uint64_t done = 0; done < count; done += each)
+        run_range(from + done, count - done < each ? count - done : each);
     printf("%" PRIu64 " programs: %" PRIu64 " wait on each path, %" PRIu64 " on some, %" PRIu64
            " never\n",
            g.n.total, g.n.always, g.n.sometimes, g.n.never);
@@ -607,6 +636,8 @@ int main(int argc, char **argv)
     printf("of %" PRIu64 " of the %" PRIu64
            " that wait on some paths no execution was found that avoids the wait\n",
            g.n.overcautious, g.n.sometimes);
+    if (g.n.faulty)
+        printf("%" PRIu64 " programs fail on this driver with no early start either\n", g.n.faulty);
     printf("%" PRIu64 " failures\n", g.n.failures);
     /* each kind of program has come up, or the seeds say nothing */
     return g.n.failures || !g.n.always || !g.n.sometimes || (g.n.eager && !g.n.stale[1]);

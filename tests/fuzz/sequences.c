@@ -421,20 +421,28 @@ static bool end_all(world *of, bool prints)
 static const char *kind_name(gd_object_kind kind)
 {
     static const char *const names[] = {
-        [GD_OBJECT_CONTEXT] = "context",   [GD_OBJECT_MODULE] = "module",
-        [GD_OBJECT_FUNCTION] = "function", [GD_OBJECT_LIBRARY] = "library",
-        [GD_OBJECT_KERNEL] = "kernel",     [GD_OBJECT_LINK] = "link",
-        [GD_OBJECT_STREAM] = "stream",     [GD_OBJECT_EVENT] = "event",
-        [GD_OBJECT_GRAPH] = "graph",       [GD_OBJECT_NODE] = "node",
-        [GD_OBJECT_POOL] = "pool",         [GD_OBJECT_EXECUTABLE] = "executable"};
+        [GD_OBJECT_CONTEXT] = "context",    [GD_OBJECT_MODULE] = "module",
+        [GD_OBJECT_FUNCTION] = "function",  [GD_OBJECT_LIBRARY] = "library",
+        [GD_OBJECT_KERNEL] = "kernel",      [GD_OBJECT_LINK] = "link",
+        [GD_OBJECT_STREAM] = "stream",      [GD_OBJECT_EVENT] = "event",
+        [GD_OBJECT_GRAPH] = "graph",        [GD_OBJECT_NODE] = "node",
+        [GD_OBJECT_POOL] = "pool",          [GD_OBJECT_EXECUTABLE] = "executable",
+        [GD_OBJECT_GREEN] = "green context"};
 
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "object";
 }
 
 /* What belongs to a context that a kernel has ended, or that the library let go of when a program
- * had ended all handles before a graph that it captured, goes with the context. */
+ * had ended all handles before a graph that it captured, goes with the context; libraries, which
+ * are of none, with the process. */
 static void renew_context(void)
 {
+    uint32_t place_of = 0;
+
+    for (gd_object *object; (object = gd_object_next(&place_of));) {
+        if (object->kind == GD_OBJECT_LIBRARY)
+            cuLibraryUnload(object->handle);
+    }
     cuDevicePrimaryCtxReset_v2(0);
     while (cuDevicePrimaryCtxRelease_v2(0) == GD_CUDA_SUCCESS)
         ;

@@ -20,7 +20,8 @@ const char *const ptx_texts[] = {
            "    ret;\n}\n.visible .entry leave(.param .u64 in, .param .u64 out)\n" BODY
            "    griddepcontrol.wait;\n    exit;\n}\n",
     "// requires:\n//   in % 4 == 0\n// extent:\n//   in: u32[1]\n" HEADER
-    ".visible .global .u32 count = 3;\n.visible .entry quiet(.param .u64 in)\n{\n    .reg .b64 "
+    ".visible .global .attribute(.managed) .u32 count = 3;\n.visible .entry quiet(.param .u64 "
+    "in)\n{\n    .reg .b64 "
     "%a;\n"
     "    ld.param.u64 %a, [in];\n    st.global.u32 [%a], 7;\n    ret;\n}\n",
     HEADER
@@ -207,8 +208,10 @@ static void ask_module(actor *by)
     griddep_module_info info = {.size = sizeof info};
     griddep_runtime_info about = {.size = sizeof about};
     uint64_t address = 0, bytes = 0;
+    void *memory = NULL;
 
     if (module) {
+        CHECK(griddep_module_get_managed, module->handle, "count", &memory, &bytes, E);
         CHECK(griddep_module_get_info, module->handle, &info, E);
         CHECK(griddep_module_get_global, module->handle, "count", &address, &bytes, E);
     }

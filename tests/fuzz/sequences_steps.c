@@ -57,6 +57,8 @@ static void open_runtime(actor *by)
         return;
     }
     options.pdl = one_in(by, 4) ? choices[below(by, 4)] : 0;
+    options.multiprocessors = one_in(by, 4) ? 1 + below(by, 3) : 0;
+    options.part = options.multiprocessors && one_in(by, 2) ? 1 : 0;
     note(by, CALL_griddep_runtime_open); /* the emulated driver is part of this program, and has no
                                      * path */
     if (gd_driver_create(cuGetProcAddress_v2, "emulated", &driver, NULL))
@@ -77,10 +79,12 @@ static void close_runtime(actor *by)
 
 static void load_module(actor *by)
 {
-    griddep_module_options options = {
-        .size = sizeof options, .name = "text", .optimization = one_in(by, 8) ? 9 : 0};
+    griddep_module_options options = {.size = sizeof options,
+                                      .name = "text",
+                                      .flags = one_in(by, 2) ? GRIDDEP_MODULE_LIBRARY : 0,
+                                      .optimization = one_in(by, 8) ? 9 : 0};
     griddep_runtime *runtime = any_runtime(by);
-    item *into = place(by, ITEM_MODULE);
+    item *into = place(by, ITEM_MODULE), *shared;
     griddep_module *module = UNTOUCHED;
     const char *text = ptx_texts[one_in(by, 8) ? below(by, ptx_text_count) : below(by, 3)];
     int32_t status;
@@ -92,6 +96,14 @@ static void load_module(actor *by)
     switch (below(by, 40)) {
     case 4:
         status = CHECK(griddep_module_link, runtime, inputs, 1 + one_in(by, 4), NULL, &module, E);
+        break;
+    case 5:
+    case 6:
+    case 7:
+        shared = pick(by, ITEM_MODULE, false);
+        if (!shared)
+            return;
+        status = CHECK(griddep_module_share, shared->handle, runtime, &module, E);
         break;
     case 0:
         status = CHECK(griddep_module_load_file, runtime,
@@ -784,6 +796,14 @@ void end_open_capture(actor *by, item *stream)
     leave_driver(by);
 }
 
+/* Another thread may close the runtime of a part of the device, with which its streams end. */
+static bool has_ended(void *stream)
+{
+    gd_CUcontext context;
+
+    return cuStreamGetCtx(stream, &context) == GD_CUDA_ERROR_INVALID_HANDLE;
+}
+
 /* A graph that the program captured, or that it takes over, runs whatever has ended. */
 static void run_captured(actor *by)
 {
@@ -799,8 +819,9 @@ static void run_captured(actor *by)
         result = cuGraphLaunch(executable, stream);
         cuGraphExecDestroy(executable);
     }
+    const bool ended = has_ended(stream);
     leave_driver(by);
-    if (graph->held &&
+    if (graph->held && !ended &&
         (result == GD_CUDA_ERROR_INVALID_HANDLE || result == GD_CUDA_ERROR_INVALID_VALUE))
         fail("a captured graph does not run: %d", result);
 }

@@ -838,10 +838,10 @@ END_TEST
 typedef struct resource {
     int32_t type;
     unsigned char internal[92];
-    unsigned char is[48];
+    unsigned count, is[11];
 } resource; /* CUdevResource */
 
-/* Eight SMs or more of the device as a context of their own. */
+/* Sixteen SMs of the device, or half of a small one, as a context of their own. */
 static gd_CUresult make_green(void **green, gd_CUcontext *context)
 {
     gd_CUresult (*get)(gd_CUdevice, resource *, int32_t);
@@ -864,7 +864,7 @@ static gd_CUresult make_green(void **green, gd_CUcontext *context)
     memset(&part, 0, sizeof part);
     gd_CUresult result = get(device.device, &all, 1);
     if (result == GD_CUDA_SUCCESS)
-        result = split(&part, &count, &all, NULL, 0, 16);
+        result = split(&part, &count, &all, NULL, 0, all.count < 32 ? all.count / 2 : 16);
     if (result == GD_CUDA_SUCCESS)
         result = describe(&description, &part, 1);
     if (result == GD_CUDA_SUCCESS)

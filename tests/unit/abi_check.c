@@ -48,6 +48,11 @@ SAME_SIZE(CUgraphDeviceNode);
 SAME_SIZE(CUlinkState);
 SAME_SIZE(CUuserObject);
 SAME_SIZE(CUkernel);
+SAME_SIZE(CUlibrary);
+SAME_SIZE(CUgreenCtx);
+SAME_SIZE(CUdevResourceDesc);
+SAME_SIZE(CUlibraryOption);
+SAME_SIZE(CUpointer_attribute);
 SAME_SIZE(CUdevice_attribute);
 SAME_SIZE(CUfunction_attribute);
 SAME_SIZE(CUjit_option);
@@ -184,8 +189,6 @@ SAME_FIELD(CUgraphEdgeData, reserved);
                        sizeof(((gd_##type *)0)->field) == sizeof(((other *)0)->name),              \
                    #other "." #name)
 
-SAME_SIZE(CUlibrary);
-SAME_SIZE(CUkernel);
 SAME_SIZE(CUmemoryPool);
 _Static_assert(__builtin_types_compatible_p(gd_CUhostFn *, CUhostFn), "CUhostFn");
 _Static_assert(__builtin_types_compatible_p(gd_CUoccupancyB2DSize *, CUoccupancyB2DSize),
@@ -460,7 +463,6 @@ SAME_CONSTANT(CU_POINTER_ATTRIBUTE_DEVICE_POINTER);
 SAME_CONSTANT(CU_POINTER_ATTRIBUTE_HOST_POINTER);
 SAME_CONSTANT(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
 SAME_CONSTANT(CU_POINTER_ATTRIBUTE_BUFFER_ID);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_IS_MANAGED);
 SAME_CONSTANT(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 SAME_CONSTANT(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
 SAME_CONSTANT(CU_POINTER_ATTRIBUTE_RANGE_SIZE);
@@ -517,6 +519,10 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUtensorMapFloatOOBfill CUtensorMapFloatOOBfill
 
 #define gd_CUlibrary CUlibrary
+#define gd_CUlibraryOption CUlibraryOption
+#define gd_CUpointer_attribute CUpointer_attribute
+#define gd_CUgreenCtx CUgreenCtx
+#define gd_CUdevResourceDesc CUdevResourceDesc
 #define gd_CUmemoryPool CUmemoryPool
 #define gd_CUarray CUarray
 #define gd_CUtexObject CUtexObject_v1

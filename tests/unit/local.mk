@@ -20,6 +20,7 @@ unit_tests += \
 	%D%/test_mend \
 	%D%/test_memory \
 	%D%/test_needs \
+	%D%/test_part \
 	%D%/test_ptx \
 	%D%/test_require \
 	%D%/test_require_map \
@@ -40,6 +41,7 @@ unit_tests += \
 %C%_test_image_LDFLAGS = $(failing)
 %C%_test_layout_LDFLAGS = $(failing)
 %C%_test_load_LDADD = $(CHECK_LIBS) -ldl
+%C%_test_part_LDFLAGS = $(failing)
 %C%_test_ptx_LDFLAGS = $(failing)
 %C%_test_require_LDFLAGS = $(failing)
 %C%_test_rewrite_LDFLAGS = $(failing)

@@ -610,6 +610,49 @@ START_TEST(rounds_run_back_to_back)
 }
 END_TEST
 
+/* A kernel that reads before its wait what the launch before it writes begins behind that one,
+ * unless it is forced; other arguments are looked at again, and each set has its own answer. */
+START_TEST(hops_overlap_where_the_check_allows_it)
+{
+    const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    fake_launch launch;
+    griddep_graph *graph = NULL;
+    uint32_t set, count;
+
+    add("step", NULL, 0, 1);
+    add("hasty", NULL, 1, 2);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_assert_int_eq(explained(mode, 1), GRIDDEP_REASON_RACE);
+    run_many(mode, 1);
+    ck_assert_uint_eq(_i ? fake_driver_programmatic_edges() : 0, 0);
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &graph, &error));
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, 0);
+    griddep_graph_destroy(graph);
+    ck_assert(_i || fake_driver_launch(1, &launch) == 1);
+    ck_assert(_i || !launch.programmatic);
+    ck_good(griddep_chain_set_arguments(chain, 1, pointers(3, 2).list, 2, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    ck_assert_int_eq(explained(mode, 1), GRIDDEP_REASON_SET);
+    run_many(mode, 1);
+    ck_assert_uint_eq(_i ? fake_driver_programmatic_edges() : 1, 1);
+    ck_assert(_i || fake_driver_launch(3, &launch) == 1);
+    ck_assert(_i || launch.programmatic);
+    ck_good(griddep_chain_add_argument_set(chain, &set, &error));
+    ck_good(griddep_chain_select_argument_set(chain, set, &error));
+    ck_good(griddep_chain_set_arguments(chain, 1, pointers(1, 2).list, 2, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_good(griddep_chain_select_argument_set(chain, 0, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    ck_good(griddep_chain_select_argument_set(chain, set, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    config.pdl = GRIDDEP_PDL_FORCE;
+    ck_good(griddep_chain_set_config(chain, 1, &config, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_FORCED);
+}
+END_TEST
+
 /* The first kernel reads before its wait: what nobody writes it may read beside the round before,
  * what the last kernel writes it may not. */
 START_TEST(rounds_overlap_where_the_check_allows_it)
@@ -770,6 +813,7 @@ int main(void)
     tcase_add_test(open, the_check_sees_copies_and_fills);
     tcase_add_loop_test(open, rounds_run_back_to_back, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, rounds_overlap_where_the_check_allows_it, 0, 2);
+    tcase_add_loop_test(open, hops_overlap_where_the_check_allows_it, 0, 2);
     tcase_add_test(open, rounds_of_lanes_and_copies_do_not_overlap);
     tcase_add_loop_test(open, every_driver_call_may_fail, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, every_allocation_may_fail, 0, GRIDDEP_MODE_COUNT);

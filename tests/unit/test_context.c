@@ -17,6 +17,7 @@
 
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .u32 variable;\n"
+    ".visible .global .attribute(.managed) .u32 managed;\n"
     ".visible .entry step(.param .u64 in, .param .u64 out)\n{\n"
     "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    ret;\n}\n"
     ".visible .entry crash()\n{\n    .reg .b64 %a;\n    mov.u64 %a, 64;\n"
@@ -27,7 +28,7 @@ enum { BYTES = 64 };
 /* One of each, as a caller may have them. */
 static struct {
     griddep_runtime *runtime;
-    griddep_module *module;
+    griddep_module *module, *library;
     griddep_kernel *step;
     griddep_chain *chain;
     griddep_graph *built, *same, *ready, *captured; /* ready: instantiated */
@@ -54,6 +55,7 @@ static uint64_t packed[2], address, bytes;
 static uint32_t node, count;
 static int32_t least, greatest;
 static double microseconds;
+static void *place;
 static griddep_kernel *kernel;
 static griddep_tensor_map map;
 static const griddep_launch_config one_block = {.size = sizeof one_block,
@@ -80,6 +82,8 @@ static void open_world(void)
     ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     ck_good(gd_runtime_open_on(driver, &options, &world.runtime, &error));
     ck_good(griddep_module_load(world.runtime, ptx, strlen(ptx), NULL, &world.module, &error));
+    const griddep_module_options every = {.size = sizeof every, .flags = GRIDDEP_MODULE_LIBRARY};
+    ck_good(griddep_module_load(world.runtime, ptx, strlen(ptx), &every, &world.library, &error));
     ck_good(griddep_module_find_kernel(world.module, "step", &world.step, &error));
     ck_good(griddep_ptx_parse(ptx, strlen(ptx), "text", &world.text, &error));
     ck_good(griddep_memory_allocate(world.runtime, 2 * BYTES, &world.memory, &error));
@@ -160,6 +164,7 @@ static void close_world(void)
         ck_ended(griddep_pool_destroy(world.runtime, world.pool, &error));
     griddep_completion_destroy(world.completion);
     griddep_module_unload(world.module);
+    griddep_module_unload(world.library);
     griddep_module_unload(world.loaded);
     griddep_runtime_close(world.runtime);
     /* What an end that told the fault had ended is ended once more here. */
@@ -377,6 +382,8 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(module_load_shelf, "aa", world.runtime, "vector_add", NULL, &world.loaded, &error)        \
     CALL(module_get_info, "", world.module, SIZED(griddep_module_info), &error)                    \
     CALL(module_get_global, "a", world.module, "variable", &address, &bytes, &error)               \
+    CALL(module_get_managed, "aa", world.module, "managed", &place, &bytes, &error)                \
+    CALL(module_share, "a", world.library, world.runtime, &world.loaded, &error)                   \
     CALL(module_find_kernel, "", world.module, "step", &kernel, &error)                            \
     CALL(module_get_kernel, "", world.module, 0, &kernel, &error)                                  \
     CALL(kernel_get_info, "", world.step, SIZED(griddep_kernel_info), &error)                      \

@@ -589,8 +589,9 @@ enum {
     BUILT = 2048,      /* a programmatic edge of a graph made by hand */
     UPGRADED = 4096,   /* a plain edge of a captured graph made programmatic */
     CONDITIONAL = 8192,
-    HELD = 16384, /* a module that was captured goes when its graph has gone */
-    EVERYTHING = 32767
+    HELD = 16384,  /* a module that was captured goes when its graph has gone */
+    PARTS = 32768, /* a runtime on a part of the device */
+    EVERYTHING = 65535
 };
 
 static const struct {
@@ -608,6 +609,12 @@ static const struct {
     {"cuGraphRemoveDependencies", UPGRADED},
     {"cuCtxGetStreamPriorityRange", PRIORITY},
     {"cuCtxGetDevResource", 0}, /* for green contexts: test_attribute */
+    {"cuDeviceGetDevResource", PARTS},
+    {"cuDevSmResourceSplitByCount", PARTS},
+    {"cuDevResourceGenerateDesc", PARTS},
+    {"cuGreenCtxCreate", PARTS},
+    {"cuGreenCtxDestroy", PARTS},
+    {"cuCtxFromGreenCtx", PARTS},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", COOPERATIVE},
     {"cuOccupancyMaxPotentialClusterSize", CLUSTERS},
     {"cuOccupancyMaxActiveClusters", CLUSTERS},
@@ -810,6 +817,20 @@ static int try_graphs(void)
            try_held_module();
 }
 
+static int try_part(void)
+{
+    const griddep_runtime_options options = {
+        .size = sizeof options, .store_directory = "", .multiprocessors = 16};
+    gd_driver *driver = NULL;
+    griddep_runtime *part = NULL;
+
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    int32_t status = gd_runtime_open_on(driver, &options, &part, &error);
+    ck_assert_msg(!status || status == GRIDDEP_ERROR_DRIVER_TOO_OLD, "%s", error.text);
+    griddep_runtime_close(part);
+    return status ? 0 : PARTS;
+}
+
 /* A cubin, as the fake's linker makes it, is code without PTX. */
 static int try_code(const void *cubin, size_t bytes)
 {
@@ -846,7 +867,8 @@ START_TEST(a_missing_symbol_costs_its_feature)
     ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    int works = try_launch() | try_graphs() | try_limits() | try_maps() | try_code(cubin, bytes);
+    int works = try_launch() | try_graphs() | try_limits() | try_maps() | try_code(cubin, bytes) |
+                try_part();
     ck_assert_msg(works == (EVERYTHING & ~optional[_i].lost),
                   "without %s: works 0x%x, expected 0x%x",
                   optional[_i].symbol ? optional[_i].symbol : "nothing", (unsigned)works,

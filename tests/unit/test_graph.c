@@ -951,7 +951,8 @@ START_TEST(adopting_asks_for_no_other_kernel)
     ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &fresh, &error));
     ck_assert_uint_gt(fresh->kernel_count, 2);
     ck_assert_int_eq(driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuModuleGetFunction(&step, fresh->handle, "step"), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuModuleGetFunction(&step, fresh->loaded.module, "step"),
+                     GD_CUDA_SUCCESS);
     gd_CUcontext popped;
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     gd_CUgraph foreign = make_foreign(driver, step, step);

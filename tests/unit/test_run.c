@@ -163,7 +163,8 @@ START_TEST(runtime_tells_the_device)
     const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES |
                          GRIDDEP_FEATURE_PROGRAMMATIC_EVENT |
                          GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT | GRIDDEP_FEATURE_PARAMETER_INFO |
-                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL;
+                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL |
+                         GRIDDEP_FEATURE_PARTS;
     ck_assert_uint_eq(info.features, all);
 }
 END_TEST
@@ -726,7 +727,7 @@ START_TEST(module_hands_its_options_to_the_driver)
         ck_says("it may be -1 to 4");
     }
     const griddep_module_options unknown = {.size = sizeof unknown,
-                                            .flags = 2 * GRIDDEP_MODULE_PTX};
+                                            .flags = 2 * GRIDDEP_MODULE_PCH};
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &unknown, &module, &error),
               GRIDDEP_ERROR_STRUCT);
 }
@@ -782,6 +783,39 @@ START_TEST(source_compiles_behind_the_prelude)
     ck_status(griddep_module_get_info(module, &module_info, &error), GRIDDEP_OK);
     ck_assert_str_eq(module_info.log, "");
     griddep_module_unload(module);
+}
+END_TEST
+
+/* Nothing in front of the source ends what can be precompiled. */
+START_TEST(headers_are_precompiled)
+{
+    static const char source[] = "#include \"scale.h\"\n"
+                                 "extern \"C\" __global__ void k(float *x) { griddep_wait(); "
+                                 "*x *= SCALE; }\n";
+    static const griddep_header headers[] = {
+        {"scale.h", "#define SCALE 2\nstruct some { int a; };\n"}};
+    static const char *const extra[] = {"--pch-verbose=true"};
+    const griddep_module_options options = {.size = sizeof options,
+                                            .flags = GRIDDEP_MODULE_PCH,
+                                            .name = "k.cu",
+                                            .headers = headers,
+                                            .header_count = 1,
+                                            .compile_options = extra,
+                                            .compile_option_count = 1};
+    griddep_module_info info = {.size = sizeof info};
+    griddep_module *module = NULL;
+
+    if (!have_nvrtc() || runtime->nvrtc->version < 12080)
+        return;
+    for (int i = 0; i < 2; i++) {
+        ck_status(
+            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+            GRIDDEP_OK);
+        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_assert_msg(strstr(info.log, i ? "using precompiled" : "creating precompiled") != NULL,
+                      "%s", info.log);
+        griddep_module_unload(module);
+    }
 }
 END_TEST
 
@@ -1769,6 +1803,7 @@ int main(void)
     tcase_add_test(open, module_passes_jit_options);
     tcase_add_test(open, module_hands_its_options_to_the_driver);
     tcase_add_test(open, source_compiles_behind_the_prelude);
+    tcase_add_test(open, headers_are_precompiled);
     tcase_add_test(open, source_errors_have_their_line);
     tcase_add_test(open, source_on_an_older_chip_does_not_wait);
     tcase_add_test(open, nvrtc_that_is_missing_is_named);

@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,6 +163,29 @@ static int set_environment(const gd_attach *request, const char *folder)
     if (code == 0)
         code =
             gd_emulation_set("GRIDDEP_ATTACH_EARLY", request->early != NULL ? request->early : "");
+    if (code == 0)
+        code = gd_emulation_set("GRIDDEP_ATTACH_TIMES", request->times ? "on" : "");
+    if (code == 0 && request->launches > 0) {
+        char *range = gd_heap_format("%llu:%llu", (unsigned long long)request->first,
+                                     (unsigned long long)request->launches);
+        code = gd_emulation_set("GRIDDEP_ATTACH_LAUNCHES", range);
+        free(range);
+    } else if (code == 0) {
+        code = gd_emulation_set("GRIDDEP_ATTACH_LAUNCHES", "");
+    }
+    return code;
+}
+
+/* What this command writes to stdout stays there. */
+static int start_on_stderr(char **arguments, pid_t *process)
+{
+    fflush(stdout);
+    int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return gd_message_error(GD_EXIT_REFUSED, "stdout cannot be exchanged: %s", strerror(errno));
+    int code = gd_supervise_start(arguments, process);
+    dup2(own, STDOUT_FILENO);
+    close(own);
     return code;
 }
 
@@ -175,7 +200,8 @@ static int run_in(const gd_attach *request, const char *folder, char **arguments
     if (code == 0)
         code = set_environment(request, folder);
     if (code == 0)
-        code = gd_supervise_start(arguments, &process);
+        code = request->speaks_on_stderr ? start_on_stderr(arguments, &process)
+                                         : gd_supervise_start(arguments, &process);
     if (code == 0) {
         *ended = gd_supervise_wait(process);
         code = gd_attached_read(folder, set);

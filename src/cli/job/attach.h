@@ -5,8 +5,11 @@
 #include "cli/job/attached.h"
 
 typedef struct gd_attach {
-    const char *driver; /* NULL: as the environment says */
-    const char *early;  /* "off", "on"; NULL: as the program says */
+    const char *driver;       /* NULL: as the environment says */
+    const char *early;        /* "off", "on", "rewrite"; NULL: as the program says */
+    bool times;               /* launches are timed */
+    bool speaks_on_stderr;    /* what it writes to stdout goes to stderr */
+    uint64_t first, launches; /* how many are recorded whole, from that one on; 0: none */
 } gd_attach;
 
 /* Runs a program. *ended is its exit code, and *set what it did, to free. Returns 0, or an exit

@@ -26,15 +26,20 @@ static const size_t least[GD_ATTACHED_KINDS] = {[GD_ATTACHED_END] = sizeof(gd_at
                                                 [GD_ATTACHED_GRAPH] = sizeof(gd_attached_graph),
                                                 [GD_ATTACHED_NODE] = sizeof(gd_attached_node),
                                                 [GD_ATTACHED_EDGE] = sizeof(gd_attached_edge),
-                                                [GD_ATTACHED_MESSAGE] =
-                                                    sizeof(gd_attached_message)};
+                                                [GD_ATTACHED_MESSAGE] = sizeof(gd_attached_message),
+                                                [GD_ATTACHED_TIMES] = sizeof(gd_attached_times),
+                                                [GD_ATTACHED_ALLOCATION] =
+                                                    sizeof(gd_attached_allocation),
+                                                [GD_ATTACHED_DATA] = sizeof(gd_attached_data),
+                                                [GD_ATTACHED_LAUNCH] = sizeof(gd_attached_launch)};
 
 const void *gd_attached_get(const gd_attached_file *file, gd_attached_kind kind, uint32_t number)
 {
     return number < file->counts[kind] ? file->records[kind][number] : NULL;
 }
 
-/* Whether a record lies whole in its chunk, and what follows its struct is a text, or addresses. */
+/* Whether a record lies whole in its chunk, and what follows its struct is a text, in a
+ * place behind addresses. */
 static bool is_whole(const char *record, size_t room)
 {
     gd_attached_head head;
@@ -48,7 +53,7 @@ static bool is_whole(const char *record, size_t room)
     if (head.kind != GD_ATTACHED_PLACE)
         return true;
     memcpy(&place, record, sizeof(place));
-    return place.count <= (head.bytes - sizeof(place)) / sizeof(uint64_t);
+    return place.count < (head.bytes - sizeof(place)) / sizeof(uint64_t);
 }
 
 static void take_records(gd_attached_file *file)
@@ -106,6 +111,19 @@ static void read_images(const char *folder, gd_attached_file *file)
     }
 }
 
+static void read_contents(const char *folder, gd_attached_file *file)
+{
+    file->contents = gd_heap_take(file->counts[GD_ATTACHED_DATA], sizeof(*file->contents));
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_DATA]; i++) {
+        const gd_attached_data *data = file->records[GD_ATTACHED_DATA][i];
+        if (data->path[0] == '\0' || strchr(data->path, '/') != NULL)
+            continue;
+        char *path = gd_heap_format("%s/%s", folder, data->path);
+        file->contents[i] = read_part(path, 0, 0);
+        free(path);
+    }
+}
+
 static int read_file(const char *folder, const char *name, gd_attached_set *set)
 {
     gd_attached_file file = {0};
@@ -115,10 +133,12 @@ static int read_file(const char *folder, const char *name, gd_attached_set *set)
     if (code != 0)
         return code;
     take_records(&file);
-    if (file.process == NULL || file.process->version != GD_ATTACHED_VERSION)
+    if (file.process == NULL || file.process->version != GD_ATTACHED_VERSION) {
         set->unreadable++;
-    else
+    } else {
         read_images(folder, &file);
+        read_contents(folder, &file);
+    }
     set->files = gd_heap_grow(set->files, set->count, set->count + 1, sizeof(*set->files));
     set->files[set->count++] = file;
     return 0;
@@ -153,9 +173,12 @@ void gd_attached_free(gd_attached_set *set)
             gd_attachedcode_end(&file->images[j]);
             free(file->images[j].data);
         }
+        for (uint32_t j = 0; file->contents != NULL && j < file->counts[GD_ATTACHED_DATA]; j++)
+            free(file->contents[j].data);
         for (int kind = 0; kind < GD_ATTACHED_KINDS; kind++)
             free(file->records[kind]);
         free(file->images);
+        free(file->contents);
         free(file->data);
     }
     free(set->files);

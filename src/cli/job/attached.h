@@ -16,7 +16,8 @@ typedef struct gd_attached_file {
     const gd_attached_process *process;
     const void **records[GD_ATTACHED_KINDS];
     uint32_t counts[GD_ATTACHED_KINDS];
-    struct gd_attached_image *images; /* of the modules */
+    struct gd_attached_image *images;   /* of the modules */
+    struct gd_attached_image *contents; /* of memory, by record of data */
 } gd_attached_file;
 
 typedef struct gd_attached_image {

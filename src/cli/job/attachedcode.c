@@ -53,7 +53,7 @@ static bool find_in_text(const griddep_ptx *ptx, const griddep_image_part *part,
          i++) {
         if (strcmp(entry.name, kernel) != 0)
             continue;
-        *code = (gd_kernel_code){.source = "PTX", .traits = entry.traits};
+        *code = (gd_kernel_code){.source = "PTX", .traits = entry.traits, .ptx = ptx, .entry = i};
         name_target(code, part);
         if (griddep_ptx_get_info(ptx, &info, NULL) == GRIDDEP_OK)
             snprintf(code->target, sizeof(code->target), "%s", info.target);
@@ -98,18 +98,30 @@ static bool find_in_parts(const struct gd_attached_code *from, int32_t kind, uin
     return newest >= 0;
 }
 
+static bool is_open(gd_attached_image *image)
+{
+    if (image->data != NULL && image->code == NULL)
+        image->code = open_image(image);
+    return image->code != NULL && image->code->image != NULL;
+}
+
+gd_kernel_code gd_attachedcode_find_text(gd_attached_image *image, const char *kernel,
+                                         uint32_t binary)
+{
+    gd_kernel_code code = {0};
+    if (is_open(image))
+        find_in_parts(image->code, GRIDDEP_IMAGE_PTX, 0, binary > 0 ? binary : UINT32_MAX, kernel,
+                      &code);
+    return code;
+}
+
 gd_kernel_code gd_attachedcode_find(gd_attached_image *image, const char *kernel, uint32_t binary)
 {
-    uint32_t most = binary > 0 ? binary : UINT32_MAX;
     gd_kernel_code code = {0};
-    if (image->data == NULL)
+    if (is_open(image) && find_in_parts(image->code, GRIDDEP_IMAGE_CUBIN, binary,
+                                        binary > 0 ? binary : UINT32_MAX, kernel, &code))
         return code;
-    if (image->code == NULL)
-        image->code = open_image(image);
-    if (image->code->image != NULL &&
-        !find_in_parts(image->code, GRIDDEP_IMAGE_CUBIN, binary, most, kernel, &code))
-        find_in_parts(image->code, GRIDDEP_IMAGE_PTX, 0, most, kernel, &code);
-    return code;
+    return gd_attachedcode_find_text(image, kernel, binary);
 }
 
 void gd_attachedcode_end(gd_attached_image *image)

@@ -13,6 +13,7 @@
 #include "cli/io/outputfile.h"
 #include "cli/io/temporary.h"
 #include "cli/job/audit.h"
+#include "cli/job/recordedchain.h"
 #include "cli/show/auditreport.h"
 
 int gd_attachedprogram_find(int argc, char **argv)
@@ -34,6 +35,18 @@ int gd_attachedprogram_check(const char *command, int argc, char **argv, int mar
     if (argv[marker + 1][0] == '\0')
         return gd_message_error(GD_EXIT_USAGE, "the program behind '--' has an empty name");
     return 0;
+}
+
+int gd_attachedprogram_read(const gd_usage *usage, int argc, char **argv, char ***program)
+{
+    size_t count = 0;
+    int marker = gd_attachedprogram_find(argc, argv);
+    int code = gd_options_read(usage, marker, argv, NULL, &count);
+    if (code >= 0)
+        return code;
+    code = gd_attachedprogram_check(usage->name, argc, argv, marker);
+    *program = argv + marker + 1;
+    return code != 0 ? code : -1;
 }
 
 /* To free. */
@@ -166,9 +179,19 @@ int gd_attachedprogram_run(gd_attachedprogram *request, char **program)
     int code = gd_outputfile_check();
     if (code != 0)
         return code;
+    if (request->record == NULL)
+        request->attach.launches = 0;
+    else
+        code = gd_recordedchain_check(request->record);
+    if (code != 0)
+        return code;
     code = gd_attach_run(&request->attach, program, &set, &ended);
     if (code == 0)
         code = report(request, &set, program[0], ended);
+    if (request->record != NULL && (code == ended || code == GD_EXIT_SANITIZE)) {
+        int written = gd_recordedchain_write(&set, program[0], request->record);
+        code = written != 0 ? written : code;
+    }
     gd_attached_free(&set);
     return code;
 }

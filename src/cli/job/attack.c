@@ -218,8 +218,10 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     griddep_module *module = attacked->session.modules[planned->module];
     griddep_kernel *kernel = NULL;
     int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
-    if (status == GRIDDEP_OK)
+    if (status == GRIDDEP_OK && text != NULL)
         status = griddep_module_find_kernel(module, planned->kernel, &kernel, error);
+    else if (status == GRIDDEP_OK)
+        status = gd_planlaunch_kernel(planned, module, &kernel, error);
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];
@@ -238,7 +240,10 @@ static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, gridde
     int32_t status = griddep_chain_create(attacked->session.runtime, chain, error);
     for (uint32_t i = 0; i < attacked->plan->launch_count && status == GRIDDEP_OK; i++)
         status = add_launch(attacked, attack, *chain, i, texts != NULL ? texts[i] : NULL, error);
-    return status;
+    return status == GRIDDEP_OK
+               ? gd_planlaunch_expose(attacked->plan, attacked->session.multiprocessors,
+                                      attacked->grids, *chain, error)
+               : status;
 }
 
 /* A fault goes to `result`, unless that is NULL. */

@@ -2,10 +2,12 @@
  * own decision about early starts. */
 #include "cli/job/audit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/statistics.h"
 #include "griddep.h"
 #include "run/private.h"
 
@@ -24,6 +26,10 @@ typedef struct audited_kernel {
     uint64_t graph_launches; /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
+    gd_attached_shape shape;
+    uint64_t timed;       /* launches */
+    double total_us, *us; /* of all, and some of them; to free */
+    size_t us_count;
     const gd_attached_file *file;      /* of the first process that has it */
     uint32_t first_plain, first_early; /* places */
 } audited_kernel;
@@ -80,6 +86,7 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
     const gd_attached_module *module = gd_attached_get(file, GD_ATTACHED_MODULE, kernel->module);
     audited_kernel made = {.name = kernel->name,
                            .module = module_name(module),
+                           .shape = kernel->shape,
                            .file = file,
                            .first_plain = kernel->first_plain,
                            .first_early = kernel->first_early};
@@ -159,6 +166,22 @@ static void add_graphs(auditing *all, const gd_attached_file *file, const uint32
     }
 }
 
+static void add_times(auditing *all, const gd_attached_file *file, const uint32_t *places)
+{
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_TIMES]; i++) {
+        const gd_attached_times *times = gd_attached_get(file, GD_ATTACHED_TIMES, i);
+        if (times->kernel >= file->counts[GD_ATTACHED_KERNEL] || times->kept > GD_ATTACHED_SAMPLES)
+            continue;
+        audited_kernel *kernel = &all->kernels[places[times->kernel]];
+        kernel->timed += times->count;
+        kernel->total_us += times->total_us;
+        kernel->us = gd_heap_grow(kernel->us, kernel->us_count, kernel->us_count + times->kept,
+                                  sizeof(*kernel->us));
+        for (uint32_t j = 0; j < times->kept; j++)
+            kernel->us[kernel->us_count++] = (double)times->us[j];
+    }
+}
+
 static void add_file(auditing *all, const gd_attached_file *file)
 {
     uint32_t count = file->counts[GD_ATTACHED_KERNEL];
@@ -167,10 +190,31 @@ static void add_file(auditing *all, const gd_attached_file *file)
         places[i] = add_kernel(all, file, gd_attached_get(file, GD_ATTACHED_KERNEL, i));
     add_pairs(all, file, places);
     add_graphs(all, file, places);
+    add_times(all, file, places);
     free(places);
 }
 
 /* ---- findings ---- */
+
+/* Lines that CPython writes: File "step.py", line 3 in step. Others are passed over. */
+static void add_script(json_t *frames, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at != '\0') {
+        int name = 0, name_end = 0, function = 0, end = 0;
+        long long line = 0;
+        if (sscanf(at, " File \"%n%*[^\"\n]%n\", line %lld in %n%*[^\n]%n", &name, &name_end, &line,
+                   &function, &end) < 1 ||
+            end == 0)
+            continue;
+        char *path = gd_heap_format("%.*s", name_end - name, at + name);
+        char *in = gd_heap_format("%.*s", end - function, at + function);
+        gd_output_append(frames,
+                         GD_OBJECT({"function", gd_output_string(in)}, {"offset", json_null()},
+                                   {"line", json_integer(line)}, {"file", gd_output_string(path)}));
+        free(path);
+        free(in);
+    }
+}
 
 static json_t *place_of(auditing *all, const gd_attached_file *file, uint32_t number)
 {
@@ -187,6 +231,8 @@ static json_t *place_of(auditing *all, const gd_attached_file *file, uint32_t nu
             break;
         }
     }
+    if (place != NULL)
+        add_script(frames, (const char *)&place->addresses[place->count]);
     return frames;
 }
 
@@ -285,6 +331,39 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
                             gd_plural(kernel->late_behind, "has", "have")));
 }
 
+static gd_room_launch room_of(const gd_attached_shape *shape)
+{
+    return (gd_room_launch){.grid = shape->grid,
+                            .threads = shape->threads,
+                            .registers = shape->registers,
+                            .shared = shape->shared,
+                            .carveout = shape->carveout};
+}
+
+/* Whether blocks of the second find room beside those of the first, as they were launched first. */
+static void judge_room(auditing *all, const audited_pair *pair)
+{
+    const audited_kernel *first = &all->kernels[pair->first], *second = &all->kernels[pair->second];
+    const gd_attached_shape *shape = &second->shape;
+    gd_room_launch before = room_of(&first->shape), after = room_of(shape);
+    const gd_room_device device = {.multiprocessors = shape->multiprocessors,
+                                   .blocks = shape->most_blocks,
+                                   .threads = shape->most_threads,
+                                   .registers = shape->most_registers,
+                                   .shared = shape->most_shared};
+    int32_t reason = GRIDDEP_REASON_SET;
+    if (device.multiprocessors == 0 || device.blocks == 0 || device.threads == 0 ||
+        device.registers == 0 || device.shared == 0 ||
+        gd_room_beside(&device, &before, &after, &reason) == GRIDDEP_OVERLAP_FULL)
+        return;
+    find(all, "GD414", second, first, reason, pair->count,
+         gd_heap_format(
+             "kernel %s may start early behind kernel %s, %llu %s, and overlaps at its tail "
+             "alone: %s",
+             second->plain, first->plain, (unsigned long long)pair->count,
+             gd_plural(pair->count, "time", "times"), griddep_reason_text(reason)));
+}
+
 static void judge_pair(auditing *all, const audited_pair *pair)
 {
     const audited_kernel *first = &all->kernels[pair->first], *second = &all->kernels[pair->second];
@@ -312,6 +391,8 @@ static void judge_pair(auditing *all, const audited_pair *pair)
              gd_heap_format("kernel %s may start early behind kernel %s, %llu %s, which never "
                             "triggers: it starts behind its last block",
                             second->plain, first->plain, count, gd_plural(count, "time", "times")));
+    else if (pair->early != 0)
+        judge_room(all, pair);
     free(what);
 }
 
@@ -322,12 +403,15 @@ static json_t *told(bool known, bool value)
     return known ? json_boolean(value) : json_null();
 }
 
+/* Sorts its times. */
 static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
 {
     uint32_t traits = kernel->code.traits;
     bool known = (traits & GRIDDEP_TRAIT_KNOWN) != 0,
          followed = known && (traits & GRIDDEP_TRAIT_OPEN) == 0;
     const gd_attached_counts *sum = &kernel->sum;
+    uint32_t place =
+        kernel->first_plain != GD_ATTACHED_NONE ? kernel->first_plain : kernel->first_early;
     return GD_OBJECT(
         {"kernel", gd_output_string(kernel->plain)}, {"symbol", gd_output_string(kernel->name)},
         {"module", gd_output_string(kernel->module)},
@@ -344,14 +428,19 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
         {"begin_events", json_integer((json_int_t)sum->begin_events)},
         {"cooperative", json_integer((json_int_t)sum->cooperative)},
         {"changed", json_integer((json_int_t)sum->changed)},
-        {"place", place_of(all, kernel->file,
-                           kernel->first_plain != GD_ATTACHED_NONE ? kernel->first_plain
-                                                                   : kernel->first_early)});
+        {"timed", json_integer((json_int_t)kernel->timed)},
+        {"total_us", gd_output_real(kernel->timed > 0 ? kernel->total_us : (double)NAN)},
+        {"median_us", gd_output_real(gd_statistics_median(kernel->us, kernel->us_count))},
+        {"place", place_of(all, kernel->file, place)});
 }
 
 static int compare_kernels(const void *a, const void *b)
 {
     const json_t *const *first = a, *const *second = b;
+    double p = json_number_value(json_object_get(*first, "total_us"));
+    double q = json_number_value(json_object_get(*second, "total_us"));
+    if (p != q)
+        return (p < q) - (p > q);
     json_int_t x = json_integer_value(json_object_get(*first, "launches"));
     json_int_t y = json_integer_value(json_object_get(*second, "launches"));
     return (x < y) - (x > y);
@@ -437,6 +526,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         free(all.kernels[i].module);
         free(all.kernels[i].plain);
+        free(all.kernels[i].us);
     }
     free(all.kernels);
     free(all.pairs);

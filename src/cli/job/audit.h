@@ -9,13 +9,13 @@
 #include "cli/job/attached.h"
 
 typedef struct gd_audit {
-    json_t *kernels;                 /* objects, the most launched first */
-    json_t *findings;                /* objects, the most important first */
-    json_t *messages;                /* texts */
-    uint64_t launches;               /* of kernels, in streams and graphs */
+    json_t *kernels;    /* objects: the largest total time first, then the most launched */
+    json_t *findings;   /* objects, the most important first */
+    json_t *messages;   /* texts */
+    uint64_t launches;  /* of kernels, in streams and graphs */
     uint64_t captured;  /* launches that went into graphs */
     uint64_t rewritten; /* modules */
-    uint64_t races;                  /* findings that are errors */
+    uint64_t races;     /* findings that are errors */
     uint64_t changed, changed_edges; /* launches, and edges of graphs, that were changed */
     uint64_t lost;                   /* records that there was no room for */
 } gd_audit;

@@ -25,8 +25,8 @@ static void print_errors(const gd_finding_list *list)
             gd_finding_print(stderr, &finding, NULL);
     }
     if (errors > 0)
-        gd_message_note("the check of the chain has %u error%s; results of modes with dependent "
-                        "launch may be wrong "
+        gd_message_note("the check of the chain finds %u error%s: launches that would race do not "
+                        "start early, unless they are forced "
                         "('griddep check' prints all, --no-check leaves this out)",
                         (unsigned)errors, errors == 1 ? "" : "s");
 }

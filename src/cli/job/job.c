@@ -11,6 +11,7 @@
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
+#include "cli/plan/planlaunch.h"
 
 /* What is expected, by buffer or expectation; NULL where it is not needed. */
 typedef struct gd_job_state {
@@ -226,6 +227,16 @@ static void find_unwritten(const gd_job_state *state)
     }
 }
 
+static int expose(gd_job_state *state)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    return gd_planlaunch_expose(state->job->plan, state->session.multiprocessors, NULL,
+                                state->session.chain, &error) == GRIDDEP_OK
+               ? 0
+               : gd_message_library(&error, NULL);
+}
+
 static int run_job(gd_job_state *state, griddep_runtime *runtime)
 {
     gd_job *job = state->job;
@@ -233,6 +244,8 @@ static int run_job(gd_job_state *state, griddep_runtime *runtime)
     if (code == 0 && job->addresses != NULL)
         memcpy(job->addresses, state->session.addresses,
                job->plan->buffer_count * sizeof(uint64_t));
+    if (code == 0 && job->exposes)
+        code = expose(state);
     if (code == 0)
         code = load_expected(state);
     if (code == 0)

@@ -50,6 +50,7 @@ typedef struct gd_job {
     uint32_t modes;           /* bit per GRIDDEP_MODE_* */
     uint32_t samples;         /* of each mode's timing; 0: no timing; GD_JOB_DEFAULT_SAMPLES */
     int32_t pdl;              /* GRIDDEP_PDL_*, for launches that say nothing */
+    bool exposes;             /* races that the check finds happen too */
     const gd_job_dump *dumps; /* written after the last mode's checked run */
     uint32_t dump_count;
     gd_job_serial *

@@ -80,6 +80,7 @@ static int run_job(const gd_sanitize_state *state, int32_t mode)
     const gd_device_choice choice = {.driver = driver};
     gd_job job = {.plan = state->plan,
                   .modes = 1U << mode,
+                  .exposes = true,
                   .serial = state->serial,
                   .addresses = state->result->addresses};
     griddep_runtime *runtime = NULL;

@@ -163,7 +163,7 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
     int code = check_launch(session, launch, module, &config);
     if (code != 0)
         return code;
-    int32_t status = griddep_module_find_kernel(module, launch->kernel, &kernel, &error);
+    int32_t status = gd_planlaunch_kernel(launch, module, &kernel, &error);
     if (status == GRIDDEP_OK)
         status = add_to_chain(session, kernel, &config, launch, &error);
     if (status == GRIDDEP_OK)

@@ -76,6 +76,8 @@ enum { GD_GRID_ANY = 0, GD_GRID_MULTIPROCESSORS = -1 };
 /* What stands in gd_plan_launch.carveouts beside percents and GRIDDEP_CARVEOUT_DEFAULT. */
 enum { GD_CARVEOUT_ANY = -2 };
 
+enum { GD_PLAN_SHAPES = 4 };
+
 /* A launch of a kernel, a copy or a fill. A copy's arguments are its target and its source, a
  * fill's its target. */
 typedef struct gd_plan_launch {
@@ -99,10 +101,11 @@ typedef struct gd_plan_launch {
     int32_t *carveouts; /* others that may be tried: percents, _DEFAULT or GD_CARVEOUT_ANY */
     uint32_t carveout_count;
     int32_t pdl;                   /* GRIDDEP_PDL_* */
+    uint32_t states;               /* traits that the file vouches for; 0: none */
     const gd_reference *reference; /* or NULL */
     gd_plan_argument *arguments;
     uint32_t argument_count;
-    gd_place place;
+    gd_place place, shape_places[GD_PLAN_SHAPES]; /* grid, block, cluster, shared */
 } gd_plan_launch;
 
 typedef enum gd_expected {

@@ -657,7 +657,10 @@ static int read_cluster_scheduling(const gd_yaml_node *node, const char *text,
 
 static int read_shapes(const gd_chainfile_launch *source, gd_plan_launch *launch)
 {
+    static const char *const fields[GD_PLAN_SHAPES] = {"grid", "block", "cluster", "shared"};
     uint64_t shared = 0;
+    for (uint32_t i = 0; i < GD_PLAN_SHAPES; i++)
+        launch->shape_places[i] = gd_yaml_place(source->node, fields[i]);
     int code = read_shape(source->node, "grid", source->grid, source->grid_count, launch->grid,
                           &launch->grid_is_multiprocessors);
     if (code == 0)
@@ -917,7 +920,7 @@ static int read_move(const gd_chainfile_launch *source, gd_plan *plan)
         source->cluster_count + source->grids_count + source->carveouts_count > 0 ||
         source->arguments_count > 0 || source->cluster_scheduling != NULL ||
         source->carveout != NULL || source->shared != NULL || source->pdl != NULL ||
-        source->reference != NULL)
+        source->reference != NULL || source->states_count > 0)
         return gd_message_error_at(launch->place, "%s", move_fields);
     int code = read_names(source, plan);
     if (code == 0)
@@ -944,6 +947,33 @@ static int check_entry(const gd_chainfile_launch *source)
     if (source->kernel != NULL && source->block_count == 0)
         return gd_message_error_at(source->node->place, "launches needs the field 'block'");
     return 0;
+}
+
+/* Traits belong to a kernel: all its launches say the same of them. The launch is the plan's
+ * last. */
+static int read_states(const gd_chainfile_launch *source, const gd_plan *plan)
+{
+    static const char *const choices[] = {"waits", "waits_always", "triggers"};
+    static const uint32_t values[] = {GRIDDEP_TRAIT_WAITS,
+                                      GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS,
+                                      GRIDDEP_TRAIT_TRIGGERS};
+    gd_plan_launch *launch = &plan->launches[plan->launch_count - 1];
+    size_t choice = 0;
+    int code = 0;
+    for (uint32_t i = 0; i < source->states_count && code == 0; i++) {
+        code = read_word(source->node, "states", source->states[i], choices, 3, &choice);
+        launch->states |= code == 0 ? values[choice] : 0;
+    }
+    for (uint32_t i = 0; i + 1 < plan->launch_count && code == 0; i++) {
+        const gd_plan_launch *other = &plan->launches[i];
+        if (gd_plan_is_kernel(other) && other->module == launch->module &&
+            strcmp(other->kernel, launch->kernel) == 0 && other->states != launch->states)
+            code = gd_message_error_at(
+                source->states_count > 0 ? gd_yaml_place(source->node, "states") : launch->place,
+                "all launches of '%s' have the same 'states': they are of the kernel",
+                launch->kernel);
+    }
+    return code;
 }
 
 static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
@@ -973,6 +1003,8 @@ static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
         code = read_word(source->node, "pdl", source->pdl, gd_plan_pdl_names, 3, &choice);
         launch->pdl = GRIDDEP_PDL_AUTO + (int32_t)choice;
     }
+    if (code == 0)
+        code = read_states(source, plan);
     if (code == 0)
         code = read_reference(source, launch);
     for (uint32_t i = 0; i < source->arguments_count && code == 0; i++)
@@ -1058,11 +1090,23 @@ bool gd_planfile_is(const char *path)
     return gd_hostfile_has_ending(path, ".yaml") || gd_hostfile_has_ending(path, ".yml");
 }
 
+/* Without a name of its own a chain is called as its file, "decode" of "chains/decode.yaml". */
+static int read_name(const gd_chainfile *chainfile, gd_plan *plan)
+{
+    const char *path = chainfile->node->place.file, *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
+    const size_t length = gd_planfile_is(file) ? (size_t)(strrchr(file, '.') - file) : strlen(file);
+    if (chainfile->name != NULL && chainfile->name[0] == '\0')
+        return gd_message_error_at(gd_yaml_place(chainfile->node, "name"), "name is empty");
+    plan->name = chainfile->name != NULL ? gd_heap_string(chainfile->name)
+                                         : gd_heap_format("%.*s", (int)length, file);
+    return 0;
+}
+
 int gd_planfile_read(const gd_chainfile *chainfile, gd_plan *plan)
 {
-    int code = 0;
-    plan->name = gd_heap_string(chainfile->name);
-    if (chainfile->bytes != NULL)
+    int code = read_name(chainfile, plan);
+    if (code == 0 && chainfile->bytes != NULL)
         code = read_whole(chainfile->node, "bytes", chainfile->bytes, 1, UINT64_MAX / 16,
                           &plan->step_bytes);
     for (uint32_t i = 0; i < chainfile->modules_count && code == 0; i++)

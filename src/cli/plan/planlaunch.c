@@ -47,6 +47,29 @@ griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t
     return config;
 }
 
+int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, const uint32_t *grids,
+                             griddep_chain *chain, griddep_error *error)
+{
+    bool *held = gd_heap_take(plan->launch_count, sizeof(*held));
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
+        griddep_hop_info hop = {.size = sizeof(hop)};
+        status = griddep_chain_get_hop(chain, GRIDDEP_MODE_PDL, i, &hop, error);
+        held[i] = hop.reason == GRIDDEP_REASON_RACE;
+    }
+    for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
+        griddep_launch_config config =
+            gd_planlaunch_config(&plan->launches[i], GRIDDEP_PDL_DEFAULT, multiprocessors);
+        config.pdl = GRIDDEP_PDL_FORCE;
+        if (grids != NULL)
+            config.grid[0] = grids[i];
+        if (held[i])
+            status = griddep_chain_set_config(chain, i, &config, error);
+    }
+    free(held);
+    return status;
+}
+
 /* An access that the plan does not tell is found out from the PTX. */
 static int32_t access_of(const gd_plan_argument *argument)
 {
@@ -69,6 +92,15 @@ static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
     use.bytes = gd_plan_reach(plan, argument);
     use.element = gd_type_name(argument->viewed ? argument->type : buffer->type);
     return use;
+}
+
+int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module,
+                             griddep_kernel **kernel, griddep_error *error)
+{
+    int32_t status = griddep_module_find_kernel(module, launch->kernel, kernel, error);
+    if (status == GRIDDEP_OK && launch->states != 0)
+        status = griddep_kernel_state_traits(*kernel, launch->states, error);
+    return status;
 }
 
 int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch,
@@ -131,6 +163,25 @@ static int check_buffer(const gd_plan *plan, const gd_plan_launch *launch, uint3
         (unsigned long long)argument->offset, (unsigned long long)bytes);
 }
 
+/* Where a launch stands that is beyond a limit: the field without which it is not, else the
+ * launch. */
+static gd_place find_limit(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
+                           const griddep_launch_config *config, const griddep_argument *arguments)
+{
+    for (uint32_t i = 0; i < GD_PLAN_SHAPES; i++) {
+        griddep_launch_config other = *config;
+        uint32_t *const shapes[] = {other.grid, other.block, other.cluster};
+        for (uint32_t k = 0; i < 3 && k < 3; k++)
+            shapes[i][k] = i < 2;
+        if (i == 3)
+            other.shared_bytes = 0;
+        if (griddep_ptx_check_launch(ptx, entry, &other, arguments, launch->argument_count, NULL) !=
+            GRIDDEP_ERROR_LIMIT)
+            return launch->shape_places[i];
+    }
+    return launch->place;
+}
+
 int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
                         uint32_t entry, const griddep_launch_config *config,
                         const griddep_argument *arguments)
@@ -138,9 +189,13 @@ int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const
     int code = 0;
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error) !=
-        GRIDDEP_OK)
-        return gd_message_library_at(launch->place, &error, NULL);
+    const int32_t checked =
+        griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error);
+    if (checked != GRIDDEP_OK)
+        return gd_message_library_at(checked == GRIDDEP_ERROR_LIMIT
+                                         ? find_limit(launch, ptx, entry, config, arguments)
+                                         : launch->place,
+                                     &error, NULL);
     for (uint32_t i = 0; i < launch->argument_count && code == 0; i++) {
         uint64_t touched = 0;
         if (!launch->arguments[i].is_buffer)
@@ -183,7 +238,10 @@ static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, ui
     config.grid[0] = config.cluster[0] > 0 ? config.cluster[0] : 1;
     int32_t status =
         griddep_ptx_check_launch(ptx, entry, &config, arguments, launch->argument_count, &error);
-    return status == GRIDDEP_ERROR_LIMIT ? gd_message_library_at(launch->place, &error, NULL) : 0;
+    return status == GRIDDEP_ERROR_LIMIT
+               ? gd_message_library_at(find_limit(launch, ptx, entry, &config, arguments), &error,
+                                       NULL)
+               : 0;
 }
 
 int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,

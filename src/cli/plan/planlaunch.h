@@ -14,6 +14,10 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
                                            uint32_t multiprocessors);
 
+/* The launch's kernel, of which the module is told what the file vouches for. */
+int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module,
+                             griddep_kernel **kernel, griddep_error *error);
+
 /* Appends a copy or a fill to a chain; addresses NULL: made-up ones. */
 int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch,
                                const uint64_t *addresses, griddep_chain *chain,
@@ -23,6 +27,11 @@ int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch
  * behind its arguments. */
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
                                griddep_chain *chain, griddep_error *error);
+
+/* Forces the launches of a chain that it holds back because the check finds a race: what looks for
+ * races is to see them. Grids are the plan's, or in x those of `grids`, which may be NULL. */
+int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, const uint32_t *grids,
+                             griddep_chain *chain, griddep_error *error);
 
 /* The index of a launch's entry in PTX; false: there is none of that name. */
 bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry);

@@ -38,11 +38,29 @@ static const char *triggers_of(const json_t *kernel)
     return json_is_null(triggers) ? "not known" : json_is_true(triggers) ? "yes" : "no";
 }
 
+static bool is_timed(const json_t *kernels)
+{
+    for (size_t i = 0; i < json_array_size(kernels); i++)
+        if (number_of(json_array_get(kernels, i), "timed") > 0)
+            return true;
+    return false;
+}
+
+static void add_time(gd_columns *table, const json_t *kernel, const char *member)
+{
+    const json_t *us = json_object_get(kernel, member);
+    if (json_is_null(us))
+        gd_columns_add(table, "-");
+    else
+        gd_columns_add(table, "%.2f", json_number_value(us));
+}
+
 void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
 {
-    static const char *const titles[] = {"kernel", "module", "target", "launches",
-                                         "graphs", "early",  "waits",  "triggers"};
-    gd_columns table = {.column_count = sizeof(titles) / sizeof(titles[0]),
+    static const char *const titles[] = {"kernel", "module", "target",   "launches", "graphs",
+                                         "early",  "waits",  "triggers", "total us", "median us"};
+    bool timed = is_timed(kernels);
+    gd_columns table = {.column_count = sizeof(titles) / sizeof(titles[0]) - (timed ? 0 : 2),
                         .left = 0xc7,
                         .titled = true,
                         .stream = stream};
@@ -61,6 +79,10 @@ void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
         gd_columns_add(&table, "%lld", number_of(kernel, "early"));
         gd_columns_add(&table, "%s", waits_of(kernel));
         gd_columns_add(&table, "%s", triggers_of(kernel));
+        if (timed) {
+            add_time(&table, kernel, "total_us");
+            add_time(&table, kernel, "median_us");
+        }
     }
     gd_columns_print(&table);
     gd_columns_free(&table);
@@ -72,21 +94,46 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+static bool is_script(const json_t *frame)
+{
+    return json_is_integer(json_object_get(frame, "line"));
+}
+
+static size_t count_until_script(const json_t *frames)
+{
+    size_t count = 0;
+    while (count < json_array_size(frames) && !is_script(json_array_get(frames, count)))
+        count++;
+    return count;
+}
+
+/* Returns whether it is where a program begins. */
+static bool print_frame(FILE *stream, const json_t *frame, const char *how)
+{
+    const char *function = json_string_value(json_object_get(frame, "function"));
+    bool script = is_script(frame);
+    char *clean = gd_output_clean(function != NULL ? function : "");
+    char *file =
+        gd_output_clean(script ? text_of(frame, "file") : file_name(text_of(frame, "file")));
+    fprintf(stream, "    %s %s%s%s", how, clean, function != NULL ? " in " : "", file);
+    if (script)
+        fprintf(stream, ":%lld\n", number_of(frame, "line"));
+    else
+        fprintf(stream, "+0x%llx\n", (unsigned long long)number_of(frame, "offset"));
+    bool is_main = strcmp(clean, "main") == 0;
+    free(clean);
+    free(file);
+    return is_main;
+}
+
+/* Of a script's interpreter the caller alone is shown. */
 static void print_place(FILE *stream, const json_t *frames)
 {
-    for (size_t i = 0; i < json_array_size(frames) && i < MOST_FRAMES; i++) {
-        const json_t *frame = json_array_get(frames, i);
-        const char *function = json_string_value(json_object_get(frame, "function"));
-        char *clean = gd_output_clean(function != NULL ? function : "");
-        char *file = gd_output_clean(file_name(text_of(frame, "file")));
-        fprintf(stream, "    %s %s%s%s+0x%llx\n", i == 0 ? "at" : "by", clean,
-                function != NULL ? " in " : "", file,
-                (unsigned long long)number_of(frame, "offset"));
-        bool is_main = strcmp(clean, "main") == 0;
-        free(clean);
-        free(file);
-        if (is_main)
+    size_t scripts = count_until_script(frames), at = 0;
+    for (size_t shown = 0; shown < MOST_FRAMES && at < json_array_size(frames); shown++) {
+        if (print_frame(stream, json_array_get(frames, at), shown == 0 ? "at" : "by"))
             break;
+        at = at == 0 && scripts < json_array_size(frames) ? scripts : at + 1;
     }
 }
 

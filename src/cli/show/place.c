@@ -90,7 +90,7 @@ json_t *gd_place_json(gd_place_files *files, const char *path, uint64_t address)
     json_t *place =
         GD_OBJECT({"function", gd_output_string(function)},
                   {"offset", json_integer((json_int_t)(name != NULL ? address - begin : address))},
-                  {"file", gd_output_string(path)});
+                  {"line", json_null()}, {"file", gd_output_string(path)});
     free(function);
     return place;
 }

@@ -13,8 +13,8 @@ typedef struct gd_place_files {
 } gd_place_files;
 
 /* "launch+0x1f" of a file and the address in it as the file counts, which is that behind a call;
- * the file's name where it has no symbol for it. An object with function (or null), offset, file.
- * */
+ * the file's name where it has no symbol for it. An object with function (or null), offset,
+ * line (null), file. */
 json_t *gd_place_json(gd_place_files *files, const char *path, uint64_t address);
 void gd_place_end(gd_place_files *files);
 

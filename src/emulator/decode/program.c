@@ -240,7 +240,9 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
 {
     const gd_ptx_module *module = program->module;
     const gd_ptx_symbol *symbol = &module->symbols[index];
-    gd_memory_kind kind = symbol->space == GD_SPACE_CONST ? GD_MEMORY_CONSTANT : GD_MEMORY_DEVICE;
+    gd_memory_kind kind = symbol->space == GD_SPACE_CONST     ? GD_MEMORY_CONSTANT
+                          : symbol->flags & GD_SYMBOL_MANAGED ? GD_MEMORY_MANAGED
+                                                              : GD_MEMORY_DEVICE;
     uint64_t bytes = symbol->bytes;
     uint32_t length, values;
 

@@ -7,6 +7,7 @@
 #include "emulator/driver/module.h"
 #include "emulator/execute/report.h"
 #include "emulator/schedule/ownership.h"
+#include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"
 
 enum { STACK_DEPTH = 64, API_VERSION = 13000 };
@@ -17,10 +18,24 @@ static __thread struct {
     unsigned depth;
 } stack;
 
+void *gd_context_handle(void)
+{
+    return stack.depth ? stack.handles[stack.depth - 1] : NULL;
+}
+
+/* Of a green one the primary context, which has all that is made in it. */
+static gd_context *find(const void *handle)
+{
+    gd_context *context = gd_object_find(handle, GD_OBJECT_CONTEXT);
+    const gd_green *green = context ? NULL : gd_object_find(handle, GD_OBJECT_GREEN);
+
+    return green ? green->object.context : context;
+}
+
 gd_context *gd_context_current(bool *destroyed)
 {
-    void *handle = stack.depth ? stack.handles[stack.depth - 1] : NULL;
-    gd_context *context = handle ? gd_object_find(handle, GD_OBJECT_CONTEXT) : NULL;
+    const void *handle = gd_context_handle();
+    gd_context *context = find(handle);
 
     *destroyed = handle && !context;
     return context;
@@ -47,6 +62,9 @@ static void end_objects(gd_context *context, gd_object_kind kind)
         case GD_OBJECT_STREAM:
             gd_stream_destroy((gd_stream *)object);
             break;
+        case GD_OBJECT_GREEN:
+            gd_green_destroy((gd_green *)object);
+            break;
         case GD_OBJECT_MODULE:
             gd_module_discard((gd_module *)object);
             break;
@@ -66,8 +84,9 @@ static void end_objects(gd_context *context, gd_object_kind kind)
 /* Work that was handed in is finished first; after a fault there is none. */
 void gd_context_destroy(gd_context *context)
 {
-    static const gd_object_kind order[] = {GD_OBJECT_EXECUTABLE, GD_OBJECT_EVENT, GD_OBJECT_STREAM,
-                                           GD_OBJECT_MODULE,     GD_OBJECT_LINK,  GD_OBJECT_POOL};
+    static const gd_object_kind order[] = {GD_OBJECT_EXECUTABLE, GD_OBJECT_EVENT,  GD_OBJECT_GREEN,
+                                           GD_OBJECT_STREAM,     GD_OBJECT_MODULE, GD_OBJECT_LINK,
+                                           GD_OBJECT_POOL};
 
     gd_schedule_drain(context);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -101,7 +120,7 @@ static gd_context *create_context(unsigned flags, bool primary)
 
 static gd_CUresult push(gd_CUcontext handle)
 {
-    if (!gd_object_find(handle, GD_OBJECT_CONTEXT))
+    if (!find(handle))
         return handle ? GD_CUDA_ERROR_INVALID_CONTEXT : GD_CUDA_ERROR_INVALID_VALUE;
     if (stack.depth == STACK_DEPTH)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -125,7 +144,7 @@ static gd_CUresult set_current(gd_CUcontext handle)
         stack.depth -= stack.depth > 0;
         return GD_CUDA_SUCCESS;
     }
-    if (!gd_object_find(handle, GD_OBJECT_CONTEXT))
+    if (!find(handle))
         return GD_CUDA_ERROR_INVALID_CONTEXT;
     stack.depth -= stack.depth > 0;
     return push(handle);
@@ -170,7 +189,7 @@ static gd_CUresult destroy(gd_CUcontext handle)
 
 /* ---- the primary context ---- */
 
-static gd_CUresult retain(gd_CUcontext *handle, gd_CUdevice device)
+gd_CUresult gd_context_retain(gd_CUcontext *handle, gd_CUdevice device)
 {
     gd_device *the = &gd_the_device;
 
@@ -203,6 +222,11 @@ static gd_CUresult release(gd_CUdevice device, gd_CUresult without_retain)
     if (--gd_the_device.primary_retains == 0)
         end_primary();
     return GD_CUDA_SUCCESS;
+}
+
+void gd_context_give_back(void)
+{
+    release(0, GD_CUDA_SUCCESS);
 }
 
 /* The retains stay: the next one that is given back finds no context, and a new retain makes
@@ -242,7 +266,7 @@ static gd_CUresult get_state(gd_CUdevice device, unsigned *flags, int *active)
 
 static gd_context *choose(gd_context *current, gd_CUcontext handle)
 {
-    return handle ? gd_object_find(handle, GD_OBJECT_CONTEXT) : current;
+    return handle ? find(handle) : current;
 }
 
 static gd_CUresult synchronize(gd_context *context)
@@ -285,24 +309,31 @@ static gd_CUresult get_version(const gd_context *context, unsigned *version)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_id(const gd_context *context, unsigned long long *id)
+/* The green context that a handle names, or that is current where it names none. */
+static const gd_green *choose_green(gd_CUcontext handle)
 {
+    return gd_object_find(handle ? handle : gd_context_handle(), GD_OBJECT_GREEN);
+}
+
+static gd_CUresult get_id(const gd_context *context, gd_CUcontext handle, unsigned long long *id)
+{
+    const gd_green *green = choose_green(handle);
+
     if (!context || !id)
         return context ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    *id = context->id;
+    *id = green ? green->id : context->id;
     return GD_CUDA_SUCCESS;
 }
 
-/* Each context has the whole device. */
-static gd_CUresult get_resource(const gd_context *context, gd_CUdevResource *resource, int32_t type)
+/* Each context that is not green has the whole device. */
+static gd_CUresult get_resource(const gd_context *context, gd_CUcontext handle,
+                                gd_CUdevResource *resource, int32_t type)
 {
-    if (!context || !resource || type != GD_CU_DEV_RESOURCE_TYPE_SM)
-        return context ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_ERROR_INVALID_CONTEXT;
-    *resource = (gd_CUdevResource){.type = type,
-                                   .sm = {.smCount = gd_the_device.settings.multiprocessors,
-                                          .minSmPartitionSize = 8,
-                                          .smCoscheduledAlignment = 8}};
-    return GD_CUDA_SUCCESS;
+    const gd_green *green = choose_green(handle);
+    const gd_part whole = {0, gd_the_device.settings.multiprocessors};
+
+    return context ? gd_green_tell(green ? green->part : whole, resource, type)
+                   : GD_CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static gd_CUresult get_flags(const gd_context *context, unsigned *flags)
@@ -365,7 +396,7 @@ static gd_CUresult set_cache(gd_context *context, int32_t configuration)
 
 gd_CUresult cuDevicePrimaryCtxRetain(gd_CUcontext *context_handle, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, retain(context_handle, device));
+    GD_CALL(GD_NEED_INIT, gd_context_retain(context_handle, device));
 }
 
 /* The first version lets a release without a retain pass, as NVIDIA's driver does. */
@@ -480,13 +511,13 @@ gd_CUresult cuCtxGetApiVersion(gd_CUcontext handle, unsigned int *version)
 
 gd_CUresult cuCtxGetId(gd_CUcontext handle, unsigned long long *id)
 {
-    GD_CALL(GD_NEED_INIT, get_id(choose(context, handle), id));
+    GD_CALL(GD_NEED_INIT, get_id(choose(context, handle), handle, id));
 }
 
 gd_CUresult cuCtxGetDevResource(gd_CUcontext handle, gd_CUdevResource *resource,
                                 gd_CUdevResourceType type)
 {
-    GD_CALL(GD_NEED_INIT, get_resource(choose(context, handle), resource, type));
+    GD_CALL(GD_NEED_INIT, get_resource(choose(context, handle), handle, resource, type));
 }
 
 gd_CUresult cuCtxGetFlags(unsigned int *flags)

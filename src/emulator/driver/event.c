@@ -59,7 +59,7 @@ static gd_CUresult destroy(gd_CUevent handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult record_in_stream(gd_stream *stream, gd_event *event)
+gd_CUresult gd_event_record(gd_event *event, gd_stream *stream)
 {
     gd_work nothing = {.kind = GD_WORK_EMPTY};
     gd_task *task;
@@ -91,7 +91,7 @@ static gd_CUresult record(gd_context *context, gd_CUevent handle, gd_CUstream st
         gd_work work = {.kind = GD_WORK_EVENT_RECORD, .is.event = handle};
         return gd_stream_submit(stream, &work, NULL);
     }
-    return stream->capture ? gd_capture_record(stream, event) : record_in_stream(stream, event);
+    return stream->capture ? gd_capture_record(stream, event) : gd_event_record(event, stream);
 }
 
 /* An event of a capture cannot be waited for or asked; trying spoils the capture. */

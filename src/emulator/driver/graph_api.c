@@ -6,6 +6,7 @@
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/graph.h"
 #include "emulator/driver/module.h"
+#include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"
 
 static gd_graph *find_graph(gd_CUgraph handle)
@@ -213,8 +214,9 @@ static gd_CUresult make_kernel(gd_context *context, const gd_CUDA_KERNEL_NODE_PA
                                       .blockDimY = params->blockDimY,
                                       .blockDimZ = params->blockDimZ,
                                       .sharedMemBytes = params->sharedMemBytes};
-    return gd_launch_prepare(context, &config, params->func ? params->func : params->kern,
-                             params->kernelParams, params->extra, work);
+    return gd_launch_prepare(context, gd_green_part(), &config,
+                             params->func ? params->func : params->kern, params->kernelParams,
+                             params->extra, work);
 }
 
 static gd_CUresult make_kernel_v1(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params,

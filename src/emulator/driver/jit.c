@@ -383,29 +383,31 @@ static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_pt
     return gd_jit_parse_text(jit, (const char *)part.bytes, part.size, GD_JIT_WHOLE, ptx);
 }
 
-static gd_CUresult refuse_fatbin(gd_jit *jit, const char *why)
+/* Cubins are passed over, as a driver does with those for other chips. */
+gd_CUresult gd_jit_unpack(gd_jit *jit, gd_view fatbin, char **text, uint64_t *bytes)
 {
-    gd_jit_write(&jit->errors, "error   : the PTX of this fatbin cannot be read: %s", why);
-    return why == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_IMAGE;
-}
-
-/* The driver is given no length: a fatbin says itself how long it is. Its cubins are passed over,
- * as a driver does with those for other chips. */
-static gd_CUresult parse_fatbin(gd_jit *jit, const void *data, griddep_ptx **ptx)
-{
-    const gd_view fatbin = {data, gd_fatbin_bytes(data)};
     gd_fatbin_entry entry;
-    char *text = NULL;
-    uint64_t bytes = 0;
 
     if (gd_fatbin_check(fatbin))
         return GD_CUDA_ERROR_INVALID_IMAGE;
     if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, (int32_t)gd_device_chip()->capability, &entry))
         return refuse_binary(jit, "fatbin without PTX for this device");
-    const char *wrong = gd_fatbin_unpack(&entry, &text, &bytes);
-    if (wrong)
-        return refuse_fatbin(jit, wrong);
-    gd_CUresult result = gd_jit_parse_text(jit, text, bytes, GD_JIT_WHOLE, ptx);
+    const char *wrong = gd_fatbin_unpack(&entry, text, bytes);
+    if (!wrong)
+        return GD_CUDA_SUCCESS;
+    gd_jit_write(&jit->errors, "error   : the PTX of this fatbin cannot be read: %s", wrong);
+    return wrong == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_IMAGE;
+}
+
+/* The driver is given no length: a fatbin says itself how long it is. */
+static gd_CUresult parse_fatbin(gd_jit *jit, const void *data, griddep_ptx **ptx)
+{
+    char *text = NULL;
+    uint64_t bytes = 0;
+    gd_CUresult result = gd_jit_unpack(jit, (gd_view){data, gd_fatbin_bytes(data)}, &text, &bytes);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_jit_parse_text(jit, text, bytes, GD_JIT_WHOLE, ptx);
     free(text);
     return result;
 }

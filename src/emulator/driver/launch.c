@@ -7,6 +7,7 @@
 
 #include "base/carveout.h"
 #include "emulator/api.h"
+#include "emulator/driver/green.h"
 #include "emulator/driver/module.h"
 #include "emulator/execute/report.h"
 #include "emulator/driver/stream.h"
@@ -163,7 +164,7 @@ static gd_CUresult check_residency(const gd_kernel_work *kernel)
     uint32_t threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
     uint64_t room =
         (uint64_t)gd_schedule_occupancy(kernel->entry, threads, kernel->dynamic_shared_bytes) *
-        gd_the_device.settings.multiprocessors;
+        kernel->part.count;
     uint64_t ctas = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     uint64_t cluster = (uint64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
 
@@ -246,7 +247,7 @@ static gd_CUresult refuse(const gd_entry *entry)
     return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "%s", text);
 }
 
-gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config,
+gd_CUresult gd_launch_prepare(gd_context *context, gd_part part, const gd_CUlaunchConfig *config,
                               gd_CUfunction handle, void **parameters, void **extra, gd_work *work)
 {
     const gd_function *function = gd_function_find(context, handle);
@@ -261,6 +262,7 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
                              .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
                              .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
                              .cluster = {1, 1, 1},
+                             .part = part,
                              .dynamic_shared_bytes = config->sharedMemBytes};
     gd_CUresult result = check_shape(config, function);
     if (result == GD_CUDA_SUCCESS)
@@ -365,7 +367,8 @@ static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config,
     const gd_function *function = gd_function_find(stream->object.context, handle);
     if (!function || function->object.context != stream->object.context)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    result = gd_launch_prepare(stream->object.context, config, handle, parameters, extra, &work);
+    result = gd_launch_prepare(stream->object.context, gd_stream_part(stream), config, handle,
+                               parameters, extra, &work);
     if (result == GD_CUDA_SUCCESS)
         result = gd_stream_submit(stream, &work, &task);
     return result == GD_CUDA_SUCCESS ? note_events(stream, task, config) : result;
@@ -432,7 +435,7 @@ static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd
             continue;
         most = ctas * threads;
         *block = (int)threads;
-        *grid = (int)(ctas * gd_the_device.settings.multiprocessors);
+        *grid = (int)(ctas * gd_green_part().count);
     }
     return most ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
@@ -461,7 +464,7 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
     return GD_CUDA_SUCCESS;
 }
 
-/* CTAs of a configuration that the whole device holds at once. */
+/* CTAs of a configuration that the current context's part of the device holds at once. */
 static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig *config)
 {
     uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
@@ -470,7 +473,7 @@ static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig 
         return 0;
     return (uint64_t)gd_schedule_occupancy(function->entry, (uint32_t)threads,
                                            config->sharedMemBytes) *
-           gd_the_device.settings.multiprocessors;
+           gd_green_part().count;
 }
 
 static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunction handle,

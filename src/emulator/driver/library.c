@@ -124,12 +124,13 @@ void gd_library_forget_module(gd_module *module)
     module->library = NULL;
 }
 
+/* In any context where `context` is NULL. */
 static gd_module *find_module(const gd_library *library, const gd_context *context)
 {
     uint32_t place = 0;
 
     for (gd_object *object; (object = gd_object_next(&place));) {
-        if (object->kind == GD_OBJECT_MODULE && object->context == context &&
+        if (object->kind == GD_OBJECT_MODULE && (!context || object->context == context) &&
             ((gd_module *)object)->library == library)
             return (gd_module *)object;
     }
@@ -237,16 +238,24 @@ static gd_CUresult get_global(gd_context *context, gd_CUdeviceptr *address, size
     if (!library)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     gd_CUresult result = get_module(library, context, &module);
-    if (result != GD_CUDA_SUCCESS)
-        return result;
-    const gd_allocation *variable = gd_program_variable(module->program, name);
-    if (!variable)
-        return GD_CUDA_ERROR_NOT_FOUND;
-    if (address)
-        *address = variable->start;
-    if (bytes)
-        *bytes = variable->bytes;
-    return GD_CUDA_SUCCESS;
+    return result == GD_CUDA_SUCCESS ? gd_module_tell(module, name, false, address, bytes) : result;
+}
+
+/* Without a current context that of a context which has the library's module already. */
+static gd_CUresult get_managed(gd_context *context, gd_CUdeviceptr *address, size_t *bytes,
+                               gd_CUlibrary handle, const char *name)
+{
+    gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
+    gd_module *module = library ? find_module(library, NULL) : NULL;
+
+    if (!name || (!address && !bytes))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!library)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (!module && !context)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    gd_CUresult result = module ? GD_CUDA_SUCCESS : get_module(library, context, &module);
+    return result == GD_CUDA_SUCCESS ? gd_module_tell(module, name, true, address, bytes) : result;
 }
 
 static gd_CUresult get_function(gd_context *context, gd_CUfunction *handle, gd_CUkernel kernel)
@@ -371,6 +380,12 @@ gd_CUresult cuLibraryGetGlobal(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibr
                                const char *name)
 {
     GD_CALL(GD_NEED_LIVE, get_global(context, address, bytes, library, name));
+}
+
+gd_CUresult cuLibraryGetManaged(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary library,
+                                const char *name)
+{
+    GD_CALL(GD_NEED_INIT, get_managed(context, address, bytes, library, name));
 }
 
 gd_CUresult cuKernelGetFunction(gd_CUfunction *function, gd_CUkernel kernel)

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fatbin.h"
 #include "base/file.h"
-#include "base/unpack.h"
 #include "emulator/api.h"
 #include "emulator/driver/merge.h"
 #include "emulator/driver/module.h"
@@ -111,19 +109,12 @@ static gd_CUresult add_text(gd_link *link, const char *text, size_t bytes, const
 
 static gd_CUresult add_fatbin(gd_link *link, gd_view fatbin, const char *name)
 {
-    gd_fatbin_entry entry;
     char *text = NULL;
     uint64_t bytes = 0;
+    gd_CUresult result = gd_jit_unpack(&link->jit, fatbin, &text, &bytes);
 
-    if (gd_fatbin_check(fatbin))
-        return GD_CUDA_ERROR_INVALID_IMAGE;
-    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, (int32_t)gd_device_chip()->capability, &entry))
-        return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
-    const char *wrong = gd_fatbin_unpack(&entry, &text, &bytes);
-    if (wrong)
-        return wrong == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY
-                                            : GD_CUDA_ERROR_INVALID_IMAGE;
-    gd_CUresult result = add_text(link, text, bytes, name);
+    result = result == GD_CUDA_SUCCESS ? add_text(link, text, bytes, name)
+                                       : gd_jit_close(&link->jit, result);
     free(text);
     return result;
 }

@@ -2,8 +2,10 @@
 #ifndef GD_EMULATOR_DRIVER_MODULE_H
 #define GD_EMULATOR_DRIVER_MODULE_H
 
+#include "base/view.h"
 #include "emulator/api.h"
 #include "emulator/schedule/device.h"
+#include "emulator/schedule/work.h"
 #include "emulator/machine/machine.h"
 #include "ptx/handle/ptx.h"
 
@@ -58,6 +60,9 @@ gd_CUresult gd_jit_parse(gd_jit *jit, const void *image, griddep_ptx **ptx);
 gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind,
                               griddep_ptx **ptx);
 
+/* The PTX of a fatbin that this device runs, to be freed. What is wrong goes to the log. */
+gd_CUresult gd_jit_unpack(gd_jit *jit, gd_view fatbin, char **text, uint64_t *bytes);
+
 /* PTX as an image in the emulator's own format, to be freed; NULL when memory runs out. */
 void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes);
 
@@ -72,6 +77,10 @@ void gd_module_discard(gd_module *module); /* without running */
 /* The function behind a CUfunction, or behind a CUkernel in a context; NULL. */
 gd_function *gd_function_find(gd_context *context, gd_CUfunction handle);
 gd_function *gd_module_find_function(gd_module *module, const char *name);
+
+/* Where a variable lies, of `managed` ones alone; either may be NULL. NOT_FOUND. */
+gd_CUresult gd_module_tell(const gd_module *module, const char *name, bool managed,
+                           gd_CUdeviceptr *address, size_t *bytes);
 
 gd_CUresult gd_function_get_attribute(const gd_function *function,
                                       gd_CUfunction_attribute attribute, int *value);
@@ -93,19 +102,16 @@ void gd_library_forget_module(gd_module *module);
 void gd_link_destroy(gd_object *link);
 
 /* launch.c: kernel work from a launch's arguments; the work's memory is the caller's. */
-struct gd_work;
-gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config,
-                              gd_CUfunction handle, void **parameters, void **extra,
-                              struct gd_work *work);
+gd_CUresult gd_launch_prepare(gd_context *context, gd_part part, const gd_CUlaunchConfig *config,
+                              gd_CUfunction handle, void **parameters, void **extra, gd_work *work);
 
 /* Carries an attribute out on work whose arrays it leaves alone; a cluster of 0 means none but the
  * kernel's own. */
-struct gd_kernel_work;
-gd_CUresult gd_launch_attribute(gd_context *context, struct gd_kernel_work *kernel,
+gd_CUresult gd_launch_attribute(gd_context *context, gd_kernel_work *kernel,
                                 const gd_CUlaunchAttribute *attribute);
 
 /* Checks that what a kernel node names is still there, and looks its entry up. */
-gd_CUresult gd_launch_refresh(gd_context *context, struct gd_work *work);
+gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work);
 
 void gd_library_destroy(gd_object *library);
 

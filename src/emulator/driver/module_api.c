@@ -240,7 +240,7 @@ static gd_CUresult unload(gd_CUmodule handle)
     if (result != GD_CUDA_SUCCESS)
         return result;
     if (!module || module->library)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return module ? GD_CUDA_ERROR_NOT_PERMITTED : GD_CUDA_ERROR_INVALID_HANDLE;
     gd_context *context = module->object.context;
     gd_module_destroy(module);
     return context->fault;
@@ -261,6 +261,20 @@ static gd_CUresult get_function(gd_CUfunction *handle, gd_CUmodule module_handle
     return GD_CUDA_SUCCESS;
 }
 
+gd_CUresult gd_module_tell(const gd_module *module, const char *name, bool managed,
+                           gd_CUdeviceptr *address, size_t *bytes)
+{
+    const gd_allocation *variable = gd_program_variable(module->program, name);
+
+    if (!variable || (managed && variable->kind != GD_MEMORY_MANAGED))
+        return GD_CUDA_ERROR_NOT_FOUND;
+    if (address)
+        *address = variable->start;
+    if (bytes)
+        *bytes = variable->bytes;
+    return GD_CUDA_SUCCESS;
+}
+
 static gd_CUresult get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle,
                               const char *name)
 {
@@ -268,16 +282,8 @@ static gd_CUresult get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodul
 
     if (!name || (!address && !bytes))
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (!module)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
-    const gd_allocation *variable = gd_program_variable(module->program, name);
-    if (!variable)
-        return GD_CUDA_ERROR_NOT_FOUND;
-    if (address)
-        *address = variable->start;
-    if (bytes)
-        *bytes = variable->bytes;
-    return GD_CUDA_SUCCESS;
+    return module ? gd_module_tell(module, name, false, address, bytes)
+                  : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
 static gd_CUresult count_functions(unsigned *count, gd_CUmodule handle)

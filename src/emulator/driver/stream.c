@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emulator/api.h"
+#include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"
 
 static __thread bool null_is_per_thread;
@@ -60,9 +61,51 @@ static gd_stream *make_default(gd_context *context, gd_stream **stream, bool leg
     return *stream;
 }
 
+static gd_stream *create_green(gd_green *green, int priority)
+{
+    gd_stream *stream =
+        gd_stream_create(green->object.context, GD_CU_STREAM_NON_BLOCKING, priority);
+
+    if (stream && gd_stream_add_wait(stream, green->gate, GD_PORT_COMPLETE) != GD_CUDA_SUCCESS) {
+        gd_stream_destroy(stream);
+        stream = NULL;
+    }
+    if (stream)
+        stream->green = green;
+    return stream;
+}
+
+gd_stream *gd_stream_standard(gd_green *green)
+{
+    if (!green->standard)
+        green->standard = create_green(green, 0);
+    return green->standard;
+}
+
+gd_part gd_stream_part(const gd_stream *stream)
+{
+    return stream->green ? stream->green->part
+                         : (gd_part){0, gd_the_device.settings.multiprocessors};
+}
+
+/* A green context has no stream per thread. */
+static gd_CUresult find_green_default(gd_green *green, gd_CUstream handle, gd_stream **stream)
+{
+    if (handle == GD_CU_STREAM_PER_THREAD || (!handle && null_is_per_thread))
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    *stream = gd_stream_standard(green);
+    return *stream ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream)
 {
-    if (!handle || handle == GD_CU_STREAM_LEGACY || handle == GD_CU_STREAM_PER_THREAD) {
+    const bool is_default =
+        !handle || handle == GD_CU_STREAM_LEGACY || handle == GD_CU_STREAM_PER_THREAD;
+    gd_green *green = is_default ? gd_green_current() : NULL;
+
+    if (green)
+        return find_green_default(green, handle, stream);
+    if (is_default) {
         bool legacy = handle ? handle == GD_CU_STREAM_LEGACY : !null_is_per_thread;
         *stream = make_default(context, legacy ? &context->legacy : &context->per_thread, legacy);
         return *stream ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -79,6 +122,18 @@ void gd_stream_set_last(gd_stream *stream, gd_task *task)
 }
 
 /* ---- dependencies ---- */
+
+gd_CUresult gd_stream_add_wait(gd_stream *stream, gd_task *task, gd_port port)
+{
+    if (!task)
+        return GD_CUDA_SUCCESS;
+    gd_dependency *more = realloc(stream->waits, (stream->wait_count + 1) * sizeof *more);
+    if (!more)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    stream->waits = more;
+    stream->waits[stream->wait_count++] = (gd_dependency){.task = gd_task_hold(task), .port = port};
+    return GD_CUDA_SUCCESS;
+}
 
 typedef struct dependency_list {
     gd_dependency *list;
@@ -197,15 +252,37 @@ gd_CUresult gd_stream_wait(gd_stream *stream)
 
 /* ---- entry points ---- */
 
+static int limit_priority(int priority)
+{
+    return priority > GD_DEVICE_LOWEST_PRIORITY     ? GD_DEVICE_LOWEST_PRIORITY
+           : priority < GD_DEVICE_GREATEST_PRIORITY ? GD_DEVICE_GREATEST_PRIORITY
+                                                    : priority;
+}
+
 static gd_CUresult create(gd_context *context, gd_CUstream *handle, unsigned flags, int priority)
 {
     if (!handle || flags > GD_CU_STREAM_NON_BLOCKING)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (priority > GD_DEVICE_LOWEST_PRIORITY)
-        priority = GD_DEVICE_LOWEST_PRIORITY;
-    if (priority < GD_DEVICE_GREATEST_PRIORITY)
-        priority = GD_DEVICE_GREATEST_PRIORITY;
-    gd_stream *stream = gd_stream_create(context, flags, priority);
+    priority = limit_priority(priority);
+    gd_green *green = gd_green_current();
+    gd_stream *stream =
+        green ? create_green(green, priority) : gd_stream_create(context, flags, priority);
+    if (!stream)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    *handle = stream->object.handle;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult create_in(gd_CUstream *handle, gd_CUgreenCtx green_handle, unsigned flags,
+                             int priority)
+{
+    gd_green *green = gd_object_find(green_handle, GD_OBJECT_GREEN);
+
+    if (!green)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    if (!handle || flags != GD_CU_STREAM_NON_BLOCKING)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_stream *stream = create_green(green, limit_priority(priority));
     if (!stream)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     *handle = stream->object.handle;
@@ -219,7 +296,8 @@ static gd_CUresult destroy(gd_CUstream handle)
 
     if (!stream)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (stream == stream->object.context->legacy || stream == stream->object.context->per_thread)
+    if (stream == stream->object.context->legacy || stream == stream->object.context->per_thread ||
+        (stream->green && stream == stream->green->standard))
         return GD_CUDA_ERROR_INVALID_HANDLE;
     gd_stream_destroy(stream);
     return GD_CUDA_SUCCESS;
@@ -250,7 +328,9 @@ typedef enum stream_fact {
     FACT_FLAGS,
     FACT_PRIORITY,
     FACT_ID,
-    FACT_CONTEXT,
+    FACT_CONTEXT, /* a green one too */
+    FACT_OWNER,   /* the one behind a green one */
+    FACT_GREEN,
     FACT_DEVICE
 } stream_fact;
 
@@ -270,23 +350,25 @@ static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact
     else if (fact == FACT_ID)
         *(uint64_t *)value = stream->id;
     else if (fact == FACT_CONTEXT)
+        *(gd_CUcontext *)value = stream->green ? (gd_CUcontext)stream->green->object.handle
+                                               : stream->object.context->object.handle;
+    else if (fact == FACT_OWNER)
         *(gd_CUcontext *)value = stream->object.context->object.handle;
+    else if (fact == FACT_GREEN)
+        *(gd_CUgreenCtx *)value =
+            stream->green ? (gd_CUgreenCtx)stream->green->object.handle : NULL;
     else
         *(gd_CUdevice *)value = 0;
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult add_wait(gd_stream *stream, const gd_event *event)
+static gd_CUresult get_contexts(gd_context *context, gd_CUstream handle, gd_CUcontext *owner,
+                                void **green)
 {
-    if (!event->task)
-        return GD_CUDA_SUCCESS;
-    gd_dependency *more = realloc(stream->waits, (stream->wait_count + 1) * sizeof *more);
-    if (!more)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    stream->waits = more;
-    stream->waits[stream->wait_count++] =
-        (gd_dependency){.task = gd_task_hold(event->task), .port = event->port};
-    return GD_CUDA_SUCCESS;
+    gd_CUresult result = get_fact(context, handle, FACT_OWNER, owner);
+
+    return result == GD_CUDA_SUCCESS && green ? get_fact(context, handle, FACT_GREEN, green)
+                                              : result;
 }
 
 static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUevent event_handle,
@@ -309,7 +391,8 @@ static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUeven
                                : GD_CUDA_ERROR_INVALID_VALUE;
     }
     result = gd_capture_wait(stream, event, &done);
-    return result != GD_CUDA_SUCCESS || done ? result : add_wait(stream, event);
+    return result != GD_CUDA_SUCCESS || done ? result
+                                             : gd_stream_add_wait(stream, event->task, event->port);
 }
 
 static gd_CUresult launch_host(gd_context *context, gd_CUstream handle, gd_host_work host)
@@ -372,12 +455,20 @@ gd_CUresult cuStreamGetCtx(gd_CUstream stream, gd_CUcontext *owner)
     GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_CONTEXT, owner));
 }
 
-/* There are no green contexts. */
 gd_CUresult cuStreamGetCtx_v2(gd_CUstream stream, gd_CUcontext *owner, void **green)
 {
-    if (green)
-        *green = NULL;
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_CONTEXT, owner));
+    GD_CALL(GD_NEED_CONTEXT, get_contexts(context, stream, owner, green));
+}
+
+gd_CUresult cuStreamGetGreenCtx(gd_CUstream stream, gd_CUgreenCtx *green)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_GREEN, green));
+}
+
+gd_CUresult cuGreenCtxStreamCreate(gd_CUstream *stream, gd_CUgreenCtx green, unsigned int flags,
+                                   int priority)
+{
+    GD_CALL(GD_NEED_INIT, create_in(stream, green, flags, priority));
 }
 
 gd_CUresult cuStreamGetDevice(gd_CUstream stream, gd_CUdevice *device)

@@ -45,6 +45,7 @@ struct gd_stream {
     int priority;
     uint64_t id;
     bool legacy;
+    struct gd_green *green; /* that it is of; NULL */
     gd_task *last;
     gd_dependency *waits; /* of events, for the next task */
     uint32_t wait_count;
@@ -79,9 +80,21 @@ gd_CUresult gd_stream_wait(gd_stream *stream);
 /* Makes a task, of which it keeps a reference, what the stream's next one waits for. */
 void gd_stream_set_last(gd_stream *stream, gd_task *task);
 
+/* A port of a task, which may be NULL, that the stream's next one waits for. */
+gd_CUresult gd_stream_add_wait(gd_stream *stream, gd_task *task, gd_port port);
+
+/* The stream that NULL means in a green context; NULL when memory runs out. */
+gd_stream *gd_stream_standard(struct gd_green *green);
+
+/* The part of the device that its kernels run on. */
+gd_part gd_stream_part(const gd_stream *stream);
+
 void gd_stream_destroy(gd_stream *stream);
 gd_stream *gd_stream_create(gd_context *context, unsigned flags, int priority);
 void gd_event_destroy(gd_event *event);
+
+/* Makes an event stand for all that a stream was given. */
+gd_CUresult gd_event_record(gd_event *event, gd_stream *stream);
 
 /* Makes an event stand for a port of a task. */
 void gd_event_set(gd_event *event, gd_task *task, gd_port port);

@@ -118,14 +118,14 @@ static needs needs_of(const gd_grid *grid)
                      view->dynamic_shared_bytes);
 }
 
-/* The SM with room that runs the fewest CTAs; the number of SMs when there is none. */
-static uint32_t choose_multiprocessor(const needs *cta)
+/* The SM with room that runs the fewest CTAs; the end of the part when there is none. */
+static uint32_t choose_multiprocessor(const needs *cta, gd_part part)
 {
-    uint32_t count = gd_the_device.settings.multiprocessors, best = count;
+    uint32_t end = part.first + part.count, best = end;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = part.first; i < end; i++) {
         const multiprocessor *at = &machine.multiprocessors[i];
-        if (count_room(at, cta) && (best == count || at->ctas < machine.multiprocessors[best].ctas))
+        if (count_room(at, cta) && (best == end || at->ctas < machine.multiprocessors[best].ctas))
             best = i;
     }
     return best;
@@ -179,7 +179,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 static bool place_one(gd_grid *grid, const needs *cta)
 {
-    uint32_t index = choose_multiprocessor(cta);
+    uint32_t index = choose_multiprocessor(cta, grid->task->work.is.kernel.part);
     multiprocessor *at = &machine.multiprocessors[index];
     uint32_t slot = (uint32_t)__builtin_ctz(~at->slots);
     resident *made = &machine.residents[machine.count];
@@ -213,8 +213,10 @@ static bool has_room(const gd_grid *grid, const needs *cta)
     uint64_t size = (uint64_t)grid->view.cluster[0] * grid->view.cluster[1] * grid->view.cluster[2],
              room = 0;
 
-    for (uint32_t i = 0; i < gd_the_device.settings.multiprocessors && room < size; i++)
-        room += count_room(&machine.multiprocessors[i], cta);
+    const gd_part part = grid->task->work.is.kernel.part;
+
+    for (uint32_t i = 0; i < part.count && room < size; i++)
+        room += count_room(&machine.multiprocessors[part.first + i], cta);
     return room >= size;
 }
 

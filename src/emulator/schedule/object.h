@@ -9,6 +9,7 @@
 
 typedef enum gd_object_kind {
     GD_OBJECT_CONTEXT = 1,
+    GD_OBJECT_GREEN,
     GD_OBJECT_MODULE,
     GD_OBJECT_FUNCTION,
     GD_OBJECT_LIBRARY,

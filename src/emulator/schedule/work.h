@@ -28,11 +28,17 @@ typedef enum gd_work_kind {
 
 enum { GD_PARAMETER_ROOM = 16 }; /* for a wide load of the last parameter */
 
+/* Multiprocessors of the device, from a number on. */
+typedef struct gd_part {
+    uint32_t first, count;
+} gd_part;
+
 typedef struct gd_kernel_work {
     gd_CUfunction handle;  /* of the function, or kernel, that was given */
     const gd_entry *entry; /* valid while the handle is */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared_bytes;
+    gd_part part;              /* where it runs */
     unsigned char *parameters; /* as many bytes as its entry takes, and GD_PARAMETER_ROOM */
     uint32_t parameter_bytes;
     void **pointers;   /* to each parameter in there, for cuGraphKernelNodeGetParams */

@@ -55,8 +55,9 @@ enum {
     GD_SYMBOL_ARRAY = 2,   /* has dimensions */
     GD_SYMBOL_UNSIZED = 4, /* its first dimension is empty: bytes counts one element of it */
     GD_SYMBOL_INITIALISED = 8,
-    GD_SYMBOL_RANGE = 16, /* name<N> */
-    GD_SYMBOL_AGAIN = 32  /* its scope declares the name already */
+    GD_SYMBOL_RANGE = 16,  /* name<N> */
+    GD_SYMBOL_AGAIN = 32,  /* its scope declares the name already */
+    GD_SYMBOL_MANAGED = 64 /* .attribute(.managed) */
 };
 
 typedef struct gd_ptx_symbol {

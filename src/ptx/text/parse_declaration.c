@@ -12,7 +12,7 @@ typedef struct declaration {
     uint8_t pointer_space;
     uint8_t type;
     uint8_t vector;
-    bool pointer;
+    bool pointer, managed;
 } declaration;
 
 static bool parse_alignment(gd_parser *parser, uint32_t *alignment)
@@ -39,8 +39,10 @@ bool gd_parse_attribute(gd_parser *parser)
 
 static bool take_word(gd_parser *parser, const gd_word *word, declaration *into)
 {
-    if (word->class == GD_WORD_ATTRIBUTE)
+    if (word->class == GD_WORD_ATTRIBUTE) {
+        into->managed = gd_ptx_token_is(parser->module, parser->at + 2, ".managed");
         return gd_parse_attribute(parser);
+    }
     parser->at++;
     switch (word->class) {
     case GD_WORD_SPACE:
@@ -155,6 +157,8 @@ static bool parse_declarator(gd_parser *parser, const declaration *from, gd_ptx_
     item->alignment = from->alignment       ? from->alignment
                       : natural_bytes(from) ? natural_bytes(from)
                                             : 1;
+    if (from->managed)
+        item->flags |= GD_SYMBOL_MANAGED;
     if (from->pointer) {
         item->flags |= GD_SYMBOL_POINTER;
         item->pointer_space = from->pointer_space;

@@ -147,7 +147,8 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
                                   .move = like->move,
                                   .name = like->name,
                                   .lane = like->lane,
-                                  .argument_count = like->argument_count};
+                                  .argument_count = like->argument_count,
+                                  .held = like->held};
 
     return append(chain, &item, error);
 }
@@ -326,14 +327,25 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
 
 /* ---- what is no kernel */
 
-int32_t gd_chain_check_range(uint64_t address, uint64_t bytes, const char *what,
-                             griddep_error *error)
+static int32_t check_range(uint64_t address, uint64_t bytes, const char *what, griddep_error *error)
 {
     if (!address || !bytes || address > UINT64_MAX - bytes)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "the %s is %" PRIu64 " bytes at address 0x%" PRIx64, what, bytes,
                             address);
     return GRIDDEP_OK;
+}
+
+int32_t gd_chain_check_move(int32_t node, const gd_chain_move *move, griddep_error *error)
+{
+    if (node == GRIDDEP_GRAPH_NODE_HOST)
+        return move->function ? GRIDDEP_OK
+                              : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "function is NULL");
+    int32_t status = check_range(move->target, move->bytes, "target", error);
+
+    return status || node != GRIDDEP_GRAPH_NODE_COPY
+               ? status
+               : check_range(move->source, move->bytes, "source", error);
 }
 
 /* Its configuration tells lane and name alone. */
@@ -358,53 +370,46 @@ static int32_t read_place(const griddep_launch_config *config, gd_chain_launch *
 }
 
 static int32_t add_move(griddep_chain *chain, const griddep_launch_config *config,
-                        gd_chain_launch *item, griddep_error *error)
+                        gd_chain_launch item, griddep_error *error)
 {
-    int32_t status = read_place(config, item, error);
+    int32_t status = check_given(chain, error);
 
-    return status ? status : append(chain, item, error);
+    if (!status)
+        status = gd_chain_check_move(item.node, &item.move, error);
+    if (!status)
+        status = read_place(config, &item, error);
+    return status ? status : append(chain, &item, error);
 }
 
 int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config *config,
                                uint64_t target, uint64_t source, uint64_t bytes,
                                griddep_error *error)
 {
-    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_COPY,
-                            .move = {.target = target, .source = source, .bytes = bytes},
-                            .argument_count = 2};
-    int32_t status = check_given(chain, error);
-
-    if (!status)
-        status = gd_chain_check_range(target, bytes, "target", error);
-    if (!status)
-        status = gd_chain_check_range(source, bytes, "source", error);
-    return status ? status : add_move(chain, config, &item, error);
+    return add_move(chain, config,
+                    (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_COPY,
+                                      .move = {.target = target, .source = source, .bytes = bytes},
+                                      .argument_count = 2},
+                    error);
 }
 
 int32_t griddep_chain_add_fill(griddep_chain *chain, const griddep_launch_config *config,
                                uint64_t address, uint8_t value, uint64_t bytes,
                                griddep_error *error)
 {
-    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_FILL,
-                            .move = {.target = address, .value = value, .bytes = bytes},
-                            .argument_count = 1};
-    int32_t status = check_given(chain, error);
-
-    if (!status)
-        status = gd_chain_check_range(address, bytes, "target", error);
-    return status ? status : add_move(chain, config, &item, error);
+    return add_move(chain, config,
+                    (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_FILL,
+                                      .move = {.target = address, .value = value, .bytes = bytes},
+                                      .argument_count = 1},
+                    error);
 }
 
 int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config *config,
                                griddep_host_function function, void *user, griddep_error *error)
 {
-    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_HOST,
-                            .move = {.function = function, .user = user}};
-    int32_t status = check_given(chain, error);
-
-    if (!status && !function)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "function is NULL");
-    return status ? status : add_move(chain, config, &item, error);
+    return add_move(chain, config,
+                    (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_HOST,
+                                      .move = {.function = function, .user = user}},
+                    error);
 }
 
 /* ---- entries of PTX */
@@ -614,6 +619,7 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
     free((char *)(uintptr_t)launch->uses[argument].element);
     own.element = element;
     launch->uses[argument] = own;
+    gd_chain_forget_all_held(chain);
     return GRIDDEP_OK;
 }
 

@@ -46,6 +46,8 @@ typedef struct gd_chain_launch {
     uint32_t on_count;
     bool behind_kernel, before_kernel; /* of what is no kernel: it stands beside one */
     bool watched;                      /* a launch of another lane waits for it */
+    bool held;  /* the check finds a race if it began early (gd_chain_prove_hops): it does not,
+                   * unless forced */
     bool early; /* in mode pdl those may begin at its trigger: each of them waits on every path,
                    * and the launch can record it */
 } gd_chain_launch;
@@ -89,6 +91,9 @@ typedef struct gd_chain_set {
     uint64_t made;     /* a bit for each of them that there is: mode * GD_CHAIN_POWERS + power */
     int32_t proof;     /* whether round may follow round early: 1, 0; -1: not looked at */
     griddep_use *uses; /* that the proof was made with */
+    bool *held;        /* by launch, as in the launches; NULL: not looked at */
+    bool held_known;   /* nothing has changed since */
+    griddep_use *hop_uses; /* that `held` was found with; NULL: it is so whatever they are */
 } gd_chain_set;
 
 struct griddep_chain {
@@ -101,11 +106,15 @@ struct griddep_chain {
     bool lanes_ready;      /* nothing was added since */
     gd_chain_set **sets;
     uint32_t set_count, set;
+    bool hops_known;  /* what is held was found with the selected set as it is */
+    bool always_safe; /* whatever the arguments are, no launch is held */
+    bool held_given;  /* the launches are copies of others, which say what is held */
 };
 
 /* ---- decide.c */
 
 bool gd_chain_is_graph(int32_t mode);
+bool gd_chain_overlaps(int32_t mode);
 bool gd_chain_is_kernel(const griddep_chain *chain, uint32_t index);
 
 /* The launch before one: in its lane or, for a lane's first, the last that it waits for.
@@ -131,6 +140,7 @@ int32_t gd_chain_decide_round(const griddep_chain *chain, int32_t mode);
  * from that. */
 void gd_chain_decide_trigger(const griddep_chain *chain, gd_chain_launch *launch);
 void gd_chain_follow_trigger(griddep_chain *chain, const gd_chain_launch *launch);
+void gd_chain_decide_triggers(griddep_chain *chain);
 
 /* ---- chain.c */
 
@@ -146,9 +156,8 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch
 const char *gd_chain_kernel_name(const gd_chain_launch *launch);
 const char *gd_chain_name(const gd_chain_launch *launch);
 
-/* Whether a copy or fill can have so many bytes at an address; `what` names it. */
-int32_t gd_chain_check_range(uint64_t address, uint64_t bytes, const char *what,
-                             griddep_error *error);
+/* Whether a copy, fill or host function can be so. */
+int32_t gd_chain_check_move(int32_t node, const gd_chain_move *move, griddep_error *error);
 
 int32_t gd_chain_no_launch(const griddep_chain *chain, uint32_t index, griddep_error *error);
 
@@ -196,6 +205,19 @@ int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses
  * one, and their `pdl` where that is not NULL. */
 int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *texts,
                           const int32_t *pdl, griddep_findings **findings, griddep_error *error);
+
+/* Finds out which launches the check finds a race of if they begin early, and holds them back. All
+ * that decides about a mode that overlaps asks this first; once for all arguments where they do not
+ * matter. */
+int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *error);
+
+/* Appends why a launch is held. */
+int32_t gd_chain_tell_hazard(const griddep_chain *chain, uint32_t index, gd_text *text,
+                             griddep_error *error);
+
+/* Arguments of the selected set are different; or launches, order, configurations or uses. */
+void gd_chain_forget_held(griddep_chain *chain);
+void gd_chain_forget_all_held(griddep_chain *chain);
 
 /* Finds out whether the first launch of a round may begin beside the last one of the round before:
  * whether the check of two rounds finds no hazard that it would not find if it began behind it. The

@@ -42,6 +42,8 @@ void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set, bool selec
     free(set->calls);
     free(set->moves);
     free(set->uses);
+    free(set->held);
+    free(set->hop_uses);
     free(set);
 }
 
@@ -86,6 +88,7 @@ static void select_set(griddep_chain *chain, uint32_t to)
         launch->move = new->moves[i];
     }
     chain->set = to;
+    chain->hops_known = false;
 }
 
 /* ---- one launch ---- */
@@ -109,13 +112,11 @@ static void change_graphs(const griddep_chain *chain, gd_chain_set *set, uint32_
                           gd_call *call, const gd_graph_node *move)
 {
     bool changed = true;
-    uint32_t at = 0;
 
-    for (uint64_t left = set->made; left && changed; left >>= 1, at++) {
-        const uint32_t power = at % GD_CHAIN_POWERS;
-        if (left & 1)
-            changed = change_graph(chain, &set->graphs[at / GD_CHAIN_POWERS][power], index,
-                                   UINT32_C(1) << power, call, move);
+    for (uint64_t left = set->made; left && changed; left &= left - 1) {
+        const uint32_t at = (uint32_t)__builtin_ctzll(left), power = at % GD_CHAIN_POWERS;
+        changed = change_graph(chain, &set->graphs[at / GD_CHAIN_POWERS][power], index,
+                               UINT32_C(1) << power, call, move);
     }
     if (!changed)
         gd_chain_drop_set_graphs(chain, set);
@@ -151,6 +152,7 @@ static int32_t set_arguments(griddep_chain *chain, uint32_t index,
     change_graphs(chain, chain->sets[chain->set], index, call, NULL);
     if (call != launch->spare)
         gd_call_release(launch->spare);
+    gd_chain_forget_held(chain);
     launch->spare = launch->call; /* the next change needs no memory */
     launch->call = call;
     return GRIDDEP_OK;
@@ -195,10 +197,8 @@ static void set_calls(griddep_chain *chain, uint32_t index, gd_call **calls)
         gd_call_release(*place);
         *place = calls[set];
     }
-    for (uint32_t i = 0; i < chain->count; i++)
-        gd_chain_decide_trigger(chain, &chain->launches[i]);
-    for (uint32_t i = 0; i < chain->count; i++)
-        gd_chain_follow_trigger(chain, &chain->launches[i]);
+    gd_chain_decide_triggers(chain);
+    gd_chain_forget_all_held(chain);
 }
 
 static int32_t check_config(const griddep_chain *chain, uint32_t index,
@@ -218,29 +218,29 @@ static int32_t check_config(const griddep_chain *chain, uint32_t index,
     return GRIDDEP_OK;
 }
 
-/* The launch, where it is one of these. */
-static int32_t find_move(griddep_chain *chain, uint32_t index, int32_t node, const char *what,
-                         griddep_error *error)
+/* Of the launch, which is one of these. */
+static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
+                        const gd_chain_move *move, griddep_error *error)
 {
+    const gd_graph_node changed = {
+        .target = move->target, .source = move->source, .bytes = move->bytes, .value = move->value};
     int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
         return status;
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
-    return chain->launches[index].node == node
-               ? GRIDDEP_OK
-               : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " (%s) is no %s",
-                              index, gd_chain_name(&chain->launches[index]), what);
-}
-
-static void set_move(griddep_chain *chain, uint32_t index, const gd_chain_move *move)
-{
-    const gd_graph_node node = {
-        .target = move->target, .source = move->source, .bytes = move->bytes, .value = move->value};
-
-    change_graphs(chain, chain->sets[chain->set], index, NULL, &node);
-    chain->launches[index].move = *move;
+    gd_chain_launch *launch = &chain->launches[index];
+    if (launch->node != node)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " (%s) is no %s",
+                            index, gd_chain_name(launch), gd_graph_type_name(node));
+    status = gd_chain_check_move(node, move, error);
+    if (status)
+        return status;
+    change_graphs(chain, chain->sets[chain->set], index, NULL, &changed);
+    launch->move = *move;
+    gd_chain_forget_held(chain);
+    return GRIDDEP_OK;
 }
 
 /* ---- public ---- */
@@ -309,28 +309,16 @@ int32_t griddep_chain_set_copy(griddep_chain *chain, uint32_t index, uint64_t ta
                                uint64_t source, uint64_t bytes, griddep_error *error)
 {
     const gd_chain_move move = {.target = target, .source = source, .bytes = bytes};
-    int32_t status = find_move(chain, index, GRIDDEP_GRAPH_NODE_COPY, "copy", error);
 
-    if (!status)
-        status = gd_chain_check_range(target, bytes, "target", error);
-    if (!status)
-        status = gd_chain_check_range(source, bytes, "source", error);
-    if (!status)
-        set_move(chain, index, &move);
-    return status;
+    return set_move(chain, index, GRIDDEP_GRAPH_NODE_COPY, &move, error);
 }
 
 int32_t griddep_chain_set_fill(griddep_chain *chain, uint32_t index, uint64_t address,
                                uint8_t value, uint64_t bytes, griddep_error *error)
 {
     const gd_chain_move move = {.target = address, .value = value, .bytes = bytes};
-    int32_t status = find_move(chain, index, GRIDDEP_GRAPH_NODE_FILL, "fill", error);
 
-    if (!status)
-        status = gd_chain_check_range(address, bytes, "target", error);
-    if (!status)
-        set_move(chain, index, &move);
-    return status;
+    return set_move(chain, index, GRIDDEP_GRAPH_NODE_FILL, &move, error);
 }
 
 int32_t griddep_chain_add_argument_set(griddep_chain *chain, uint32_t *set, griddep_error *error)

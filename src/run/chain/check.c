@@ -405,6 +405,182 @@ int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error 
     return GRIDDEP_OK;
 }
 
+/* ---- launch after launch ---- */
+
+void gd_chain_forget_held(griddep_chain *chain)
+{
+    if (chain->always_safe)
+        return;
+    chain->sets[chain->set]->held_known = false;
+    chain->hops_known = false;
+}
+
+void gd_chain_forget_all_held(griddep_chain *chain)
+{
+    for (uint32_t i = 0; i < chain->set_count; i++) {
+        gd_chain_set *set = chain->sets[i];
+        free(set->hop_uses);
+        set->hop_uses = NULL;
+        set->held_known = false;
+    }
+    chain->always_safe = chain->hops_known = false;
+}
+
+/* The first race of a launch that the findings are sure of, from `*at` on. */
+static bool find_race(const griddep_findings *findings, uint32_t *at, griddep_finding *finding)
+{
+    while (!griddep_findings_get(findings, (*at)++, finding, NULL)) {
+        if (finding->severity == GRIDDEP_SEVERITY_ERROR && finding->launch >= 0 &&
+            is_hazard(finding))
+            return true;
+    }
+    return false;
+}
+
+/* Marks the launches that race if they begin early and are not forced to. */
+static int32_t find_held(const griddep_chain *chain, const griddep_use *uses, bool *held, bool *any,
+                         griddep_error *error)
+{
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof finding};
+    gd_check_launch *launches = describe_all(chain, uses);
+    uint32_t at = 0;
+    int32_t status = launches ? gd_check_launches(launches, chain->count, &findings, error)
+                              : gd_error_memory(error);
+
+    *any = false;
+    while (!status && find_race(findings, &at, &finding)) {
+        const gd_call *call = chain->launches[finding.launch].call;
+        if (call && call->launch.pdl != GRIDDEP_PDL_FORCE)
+            held[finding.launch] = *any = true;
+    }
+    griddep_findings_destroy(findings);
+    free(launches);
+    return status;
+}
+
+/* As if each argument that is an address pointed to one buffer, which the kernel read and wrote
+ * where that cannot be seen. */
+static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_error *error)
+{
+    griddep_use *uses = calloc((size_t)count_uses(chain) + 1, sizeof *uses);
+    uint32_t place = 0;
+    bool any;
+
+    if (!uses)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
+            uses[place] = default_use(launch, k);
+            if (uses[place].access == GRIDDEP_ACCESS_UNKNOWN)
+                uses[place].access = GRIDDEP_ACCESS_UPDATE;
+            if (!launch->call || launch->call->kernel->parameters[k].bytes == sizeof(uint64_t))
+                uses[place].buffer = 1;
+        }
+    }
+    int32_t status = find_held(chain, uses, held, &any, error);
+    free(uses);
+    chain->always_safe = !status && !any;
+    memset(held, 0, chain->count);
+    return status;
+}
+
+/* What is held with the arguments as they are. */
+static int32_t look_at_arguments(const griddep_chain *chain, gd_chain_set *set, bool *held,
+                                 griddep_error *error)
+{
+    griddep_use *uses;
+    bool any;
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+
+    if (status)
+        return status;
+    /* Other addresses in the same places of the same buffers change nothing. */
+    if (set->held && set->hop_uses &&
+        !memcmp(set->hop_uses, uses, count_uses(chain) * sizeof *uses))
+        memcpy(held, set->held, chain->count);
+    else
+        status = find_held(chain, uses, held, &any, error);
+    if (status) {
+        free(uses);
+        return status;
+    }
+    free(set->hop_uses);
+    set->hop_uses = uses;
+    return GRIDDEP_OK;
+}
+
+/* The set's graphs were made with what was held in it before. */
+static void keep_held(const griddep_chain *chain, gd_chain_set *set, bool *held)
+{
+    if (set->held && memcmp(set->held, held, chain->count) != 0)
+        gd_chain_drop_set_graphs(chain, set);
+    free(set->held);
+    set->held = held;
+    set->held_known = true;
+}
+
+/* The launches and their triggers go by the selected set. */
+static void hold_back(griddep_chain *chain, const bool *held)
+{
+    bool differs = false;
+
+    for (uint32_t i = 0; i < chain->count; i++) {
+        differs |= chain->launches[i].held != held[i];
+        chain->launches[i].held = held[i];
+    }
+    if (differs)
+        gd_chain_decide_triggers(chain);
+    chain->hops_known = true;
+}
+
+static int32_t prove_set(griddep_chain *chain, gd_chain_set *set, griddep_error *error)
+{
+    bool *held = calloc((size_t)chain->count + 1, sizeof *held);
+    int32_t status = held ? GRIDDEP_OK : gd_error_memory(error);
+
+    if (!status && !chain->always_safe)
+        status = look_at_any_arguments(chain, held, error);
+    if (!status && !chain->always_safe)
+        status = look_at_arguments(chain, set, held, error);
+    if (status)
+        free(held);
+    else
+        keep_held(chain, set, held);
+    return status;
+}
+
+int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *error)
+{
+    gd_chain_set *set = chain->sets[chain->set];
+
+    if (!gd_chain_overlaps(mode) || chain->hops_known || chain->held_given || chain->count < 2)
+        return GRIDDEP_OK;
+    int32_t status = set->held_known ? GRIDDEP_OK : prove_set(chain, set, error);
+    if (!status)
+        hold_back(chain, set->held);
+    return status;
+}
+
+int32_t gd_chain_tell_hazard(const griddep_chain *chain, uint32_t index, gd_text *text,
+                             griddep_error *error)
+{
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof finding};
+    uint32_t at = 0;
+    int32_t status = gd_chain_check_as(chain, NULL, NULL, &findings, error);
+
+    while (!status && find_race(findings, &at, &finding)) {
+        if ((uint32_t)finding.launch == index) {
+            gd_text_format(text, "%s: %s", finding.code, finding.text);
+            break;
+        }
+    }
+    griddep_findings_destroy(findings);
+    return status;
+}
+
 /* ---- public ---- */
 
 int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings,

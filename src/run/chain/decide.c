@@ -10,7 +10,7 @@ bool gd_chain_is_graph(int32_t mode)
     return mode == GRIDDEP_MODE_GRAPH || mode == GRIDDEP_MODE_GRAPH_PDL;
 }
 
-static bool overlaps(int32_t mode)
+bool gd_chain_overlaps(int32_t mode)
 {
     return mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL;
 }
@@ -24,7 +24,7 @@ bool gd_chain_is_kernel(const griddep_chain *chain, uint32_t index)
 
 int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index)
 {
-    return overlaps(mode) && gd_chain_is_kernel(chain, index)
+    return gd_chain_overlaps(mode) && gd_chain_is_kernel(chain, index)
                ? chain->launches[index].call->launch.pdl
                : GRIDDEP_PDL_OFF;
 }
@@ -80,6 +80,8 @@ static int32_t decide_kernels(const griddep_chain *chain, int32_t mode, uint32_t
         return obstacle;
     if (pair != GRIDDEP_REASON_SET && !(pdl == GRIDDEP_PDL_FORCE && in_lane))
         return pair;
+    if (chain->launches[to].held && pdl != GRIDDEP_PDL_FORCE)
+        return GRIDDEP_REASON_RACE;
     if (!in_lane && !gd_chain_is_graph(mode) && !chain->launches[from].early)
         return decide_event(chain, from);
     return pdl == GRIDDEP_PDL_FORCE ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_SET;
@@ -140,7 +142,8 @@ static bool may_follow_trigger(const gd_chain_launch *launch)
 {
     const griddep_kernel *kernel = launch->call ? launch->call->kernel : NULL;
 
-    return kernel && gd_launch_decide(kernel, launch->call->launch.pdl) <= GRIDDEP_REASON_FORCED &&
+    return kernel && !launch->held &&
+           gd_launch_decide(kernel, launch->call->launch.pdl) <= GRIDDEP_REASON_FORCED &&
            gd_early_kernel(kernel->info.traits) == GRIDDEP_REASON_SET;
 }
 
@@ -153,4 +156,12 @@ void gd_chain_follow_trigger(griddep_chain *chain, const gd_chain_launch *launch
 {
     for (uint32_t i = 0; i < launch->on_count && !may_follow_trigger(launch); i++)
         chain->launches[launch->on[i]].early = false;
+}
+
+void gd_chain_decide_triggers(griddep_chain *chain)
+{
+    for (uint32_t i = 0; i < chain->count; i++)
+        gd_chain_decide_trigger(chain, &chain->launches[i]);
+    for (uint32_t i = 0; i < chain->count; i++)
+        gd_chain_follow_trigger(chain, &chain->launches[i]);
 }

@@ -49,7 +49,7 @@ typedef struct pair {
     bool has_producer;
     gd_hop producer, consumer;
     bool rounds;    /* the producer is of the round before */
-    gd_text hazard; /* that it would be to begin early then */
+    gd_text hazard; /* what the check finds if the consumer began early */
     gd_room room;   /* of the consumer beside the producer */
 } pair;
 
@@ -222,6 +222,16 @@ static void explain_neighbours(griddep_explanation *explanation, const pair *hop
     explain_between(explanation, hop);
     if (hop->consumer.others)
         explain_lanes(explanation, hop);
+}
+
+/* What the check says of the hop itself. */
+static void explain_race(griddep_explanation *explanation, const pair *hop)
+{
+    const int32_t reason = hop->consumer.reason;
+
+    if (reason == GRIDDEP_REASON_RACE)
+        add(explanation, "check", reason, UNMET, true, "it would race: %s",
+            gd_text_get(&hop->hazard));
 }
 
 /* The last launch of a round beside the first of the next one. */
@@ -544,6 +554,7 @@ static void explain(griddep_explanation *explanation, pair *hop)
     explain_environment(explanation, hop);
     explain_tools(explanation);
     explain_neighbours(explanation, hop);
+    explain_race(explanation, hop);
     explain_round(explanation, hop);
     if (hop->consumer.kernel) {
         explain_attribute(explanation, hop);
@@ -598,6 +609,8 @@ static int32_t read_hops(griddep_chain *chain, uint32_t index, pair *hop, gridde
         hop->consumer.edge = info.edge;
         if (!status && info.reason == GRIDDEP_REASON_ROUND)
             status = gd_chain_prove_round(chain, &hop->hazard, error);
+    } else if (!status && hop->consumer.reason == GRIDDEP_REASON_RACE) {
+        status = gd_chain_tell_hazard(chain, index, &hop->hazard, error);
     }
     hop->has_producer = !status && hop->consumer.previous != GD_HOP_NONE;
     return hop->has_producer

@@ -375,5 +375,8 @@ int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_gra
         return status;
     if (!graph)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "graph is NULL");
+    status = gd_chain_prove_hops(chain, mode, error);
+    if (status)
+        return status;
     return gd_chain_make_graph(chain, mode, 1, graph, error);
 }

@@ -56,8 +56,12 @@ void gd_chain_drop_set_graphs(const griddep_chain *chain, gd_chain_set *set)
 
 void gd_chain_drop_graphs(griddep_chain *chain)
 {
-    for (uint32_t i = 0; i < chain->set_count; i++)
+    for (uint32_t i = 0; i < chain->set_count; i++) {
         gd_chain_drop_set_graphs(chain, chain->sets[i]);
+        free(chain->sets[i]->held);
+        chain->sets[i]->held = NULL;
+    }
+    gd_chain_forget_all_held(chain);
 }
 
 /* Launches one round in a stream; the context is current. */
@@ -197,6 +201,9 @@ static int32_t prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     if (!chain->count)
         return GRIDDEP_OK;
+    int32_t status = gd_chain_prove_hops(chain, mode, error);
+    if (status)
+        return status;
     if (gd_chain_is_graph(mode))
         return prepare_graph(chain, mode, 0, error);
     return chain->lane_count > 1 ? gd_chain_make_lanes(chain, NULL, error) : GRIDDEP_OK;
@@ -245,8 +252,8 @@ static int32_t launch_pieces(griddep_chain *chain, int32_t mode, uint32_t rounds
     uint32_t power = 0;
     int32_t status = GRIDDEP_OK;
 
-    while (power + 1 < GD_CHAIN_POWERS && !records_events(chain) &&
-           (uint64_t)chain->count << (power + 1) <= GD_CHAIN_MOST_NODES)
+    while (power + 1 < GD_CHAIN_POWERS && UINT32_C(2) << power <= rounds &&
+           (uint64_t)chain->count << (power + 1) <= GD_CHAIN_MOST_NODES && !records_events(chain))
         power++;
     while (rounds && !status) {
         while (UINT32_C(1) << power > rounds)
@@ -316,23 +323,6 @@ int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error 
     return status;
 }
 
-int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error)
-{
-    bool pushed;
-    int32_t status = gd_chain_can_run(chain, mode, error);
-
-    if (!status)
-        status = gd_runtime_enter(chain->runtime, &pushed, error);
-    if (status)
-        return status;
-    status = prepare(chain, mode, error);
-    if (!status && chain->count)
-        status = gd_chain_is_graph(mode) ? launch_graph(chain, mode, 0, stream, error)
-                                         : launch_into(chain, mode, 1, stream, error);
-    gd_runtime_leave(chain->runtime, pushed);
-    return status;
-}
-
 int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t rounds, void *stream,
                                griddep_error *error)
 {
@@ -351,6 +341,11 @@ int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t roun
                                          : launch_into(chain, mode, rounds, stream, error);
     gd_runtime_leave(chain->runtime, pushed);
     return status;
+}
+
+int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error)
+{
+    return griddep_chain_run_many(chain, mode, 1, stream, error);
 }
 
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index,

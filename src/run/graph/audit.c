@@ -138,8 +138,8 @@ static int32_t judge_kernels(const gd_graph_node *first, const gd_graph_node *se
 
 static int32_t judge_plain(const griddep_graph *graph, const gd_graph_edge *edge)
 {
-    int32_t obstacle =
-        edge->reason == GRIDDEP_REASON_OFF ? GRIDDEP_REASON_OFF : find_obstacle(graph, edge);
+    const bool said = edge->reason == GRIDDEP_REASON_OFF || edge->reason == GRIDDEP_REASON_RACE;
+    const int32_t obstacle = said ? edge->reason : find_obstacle(graph, edge);
 
     return obstacle != GRIDDEP_REASON_FORCED
                ? obstacle

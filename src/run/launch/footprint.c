@@ -11,23 +11,31 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
+void gd_footprint_make(const griddep_runtime_info *device, const gd_room_launch *launch,
+                       gd_footprint *footprint)
+{
+    const uint64_t warps = round_up(launch->threads, WARP) / WARP;
+    const gd_footprint nothing = {0};
+
+    *footprint =
+        (gd_footprint){.threads = warps * WARP,
+                       .registers = warps * round_up(launch->registers * WARP, REGISTER_UNIT),
+                       .shared = round_up(launch->shared, SHARED_UNIT),
+                       .grid = launch->grid};
+    footprint->alone = gd_footprint_fits(device, &nothing, 0, footprint, NULL);
+}
+
 void gd_footprint_read(const griddep_kernel *kernel, const gd_launch *launch, uint32_t reserved,
                        gd_footprint *footprint)
 {
     const gd_CUlaunchConfig *config = &launch->config;
-    uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
-    uint64_t warps = round_up(threads, WARP) / WARP;
-    const gd_footprint nothing = {0};
-
-    *footprint = (gd_footprint){
-        .threads = warps * WARP,
-        .registers = warps * round_up((uint64_t)kernel->info.registers * WARP, REGISTER_UNIT),
-        .shared =
-            round_up((uint64_t)kernel->info.static_shared_bytes + config->sharedMemBytes + reserved,
-                     SHARED_UNIT),
+    const gd_room_launch known = {
         .grid = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ,
-    };
-    footprint->alone = gd_footprint_fits(&kernel->runtime->info, &nothing, 0, footprint, NULL);
+        .threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
+        .registers = kernel->info.registers,
+        .shared = (uint64_t)kernel->info.static_shared_bytes + config->sharedMemBytes + reserved};
+
+    gd_footprint_make(&kernel->runtime->info, &known, footprint);
 }
 
 void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors,

@@ -7,6 +7,7 @@
 
 #include "griddep.h"
 #include "run/launch/launch.h"
+#include "run/private.h"
 
 /* One CTA; `alone` is how many of them an empty SM holds, `grid` how many there are. */
 typedef struct gd_footprint {
@@ -24,6 +25,10 @@ typedef struct gd_residence {
 
 /* reserved: bytes of shared memory that the driver keeps in each CTA. */
 void gd_footprint_read(const griddep_kernel *kernel, const gd_launch *launch, uint32_t reserved,
+                       gd_footprint *footprint);
+
+/* The same in numbers. */
+void gd_footprint_make(const griddep_runtime_info *device, const gd_room_launch *launch,
                        gd_footprint *footprint);
 
 void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors,

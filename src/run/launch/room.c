@@ -33,6 +33,23 @@ static int judge_carveouts(const gd_room *room)
     return room->needed <= room->settings[0] && (chosen || room->settings[1] >= room->settings[0]);
 }
 
+/* From what both take and their percents. */
+static void place(const griddep_runtime_info *device, gd_room *room)
+{
+    gd_footprint_spread(&room->before, device->multiprocessors, &room->residence);
+    room->beside_full =
+        gd_footprint_fits(device, &room->before, room->residence.full, &room->after, NULL);
+    room->beside_tail =
+        gd_footprint_fits(device, &room->before, room->residence.least, &room->after, NULL);
+    room->needed = room->residence.full * room->before.shared + room->after.shared;
+    for (int i = 0; i < 2; i++) {
+        if (room->percents[i] >= 0)
+            room->settings[i] =
+                gd_footprint_setting(device, i ? &room->after : &room->before, room->percents[i]);
+    }
+    room->carved = judge_carveouts(room);
+}
+
 void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch,
                      const griddep_kernel *second, const gd_launch *second_launch, gd_room *room)
 {
@@ -42,18 +59,7 @@ void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch,
         .percents = {read_carveout(first, first_launch), read_carveout(second, second_launch)}};
     gd_footprint_read(first, first_launch, runtime->limits.reserved_shared, &room->before);
     gd_footprint_read(second, second_launch, runtime->limits.reserved_shared, &room->after);
-    gd_footprint_spread(&room->before, runtime->info.multiprocessors, &room->residence);
-    room->beside_full =
-        gd_footprint_fits(&runtime->info, &room->before, room->residence.full, &room->after, NULL);
-    room->beside_tail =
-        gd_footprint_fits(&runtime->info, &room->before, room->residence.least, &room->after, NULL);
-    room->needed = room->residence.full * room->before.shared + room->after.shared;
-    for (int i = 0; i < 2; i++) {
-        if (room->percents[i] >= 0)
-            room->settings[i] = gd_footprint_setting(
-                &runtime->info, i ? &room->after : &room->before, room->percents[i]);
-    }
-    room->carved = judge_carveouts(room);
+    place(&runtime->info, room);
 }
 
 int32_t gd_room_overlap(const gd_room *room, int32_t *reason)
@@ -65,6 +71,22 @@ int32_t gd_room_overlap(const gd_room *room, int32_t *reason)
     else
         *reason = GRIDDEP_REASON_NO_ROOM;
     return GRIDDEP_OVERLAP_TAIL;
+}
+
+int32_t gd_room_beside(const gd_room_device *device, const gd_room_launch *first,
+                       const gd_room_launch *second, int32_t *reason)
+{
+    const griddep_runtime_info info = {.multiprocessors = (int32_t)device->multiprocessors,
+                                       .blocks_per_multiprocessor = device->blocks,
+                                       .threads_per_multiprocessor = device->threads,
+                                       .registers_per_multiprocessor = device->registers,
+                                       .shared_bytes_per_multiprocessor = device->shared};
+    gd_room room = {.percents = {first->carveout, second->carveout}};
+
+    gd_footprint_make(&info, first, &room.before);
+    gd_footprint_make(&info, second, &room.after);
+    place(&info, &room);
+    return gd_room_overlap(&room, reason);
 }
 
 bool gd_room_may_trigger(uint32_t traits)

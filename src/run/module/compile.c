@@ -15,11 +15,16 @@
 #include "run/module/image.h"
 #include "run/module/store.h"
 
-enum { LOG_BYTES = 16384 };
+enum {
+    LOG_BYTES = 16384,
+    LOG_OPTIONS = 4, /* the first of them */
+    OWN_OPTIONS = 3  /* for NVRTC */
+};
 
-/* What a C++ kernel sees before its first line. */
+/* What a C++ kernel sees before its first line: a header in memory that NVRTC includes there. In
+ * the source itself it would end what NVRTC can keep precompiled, and so would a #line. */
+#define PRELUDE_NAME "griddep prelude"
 static const char prelude[] =
-    "#line 1 \"griddep prelude\"\n"
     "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n"
     "#define GRIDDEP_CONTROL_(name) asm volatile(\"griddepcontrol.\" #name \";\" ::: \"memory\")\n"
     "#else\n"
@@ -124,9 +129,37 @@ int32_t gd_jit_options_fail(const gd_jit_options *jit, const griddep_runtime *ru
 
 /* ---- loading ---- */
 
+/* A library is compiled when a context first uses it, long after this call for another device: so
+ * the driver is given no buffer for its words, and when the module of this context fails, it is
+ * asked for them by loading the image the other way. */
+static gd_CUresult load_library(const griddep_runtime *runtime, const void *image,
+                                gd_jit_options *jit, gd_loaded *code)
+{
+    const gd_driver *driver = runtime->driver;
+    const unsigned logs = LOG_OPTIONS;
+    gd_CUresult result =
+        driver->cuLibraryLoadData(&code->library, image, jit->names + logs, jit->values + logs,
+                                  jit->count - logs, NULL, NULL, 0);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = driver->cuLibraryGetModule(&code->module, code->library);
+    if (result == GD_CUDA_SUCCESS)
+        return result;
+    if (code->library)
+        driver->cuLibraryUnload(code->library);
+    *code = (gd_loaded){0};
+    const gd_CUresult again =
+        driver->cuModuleLoadDataEx(&code->module, image, jit->count, jit->names, jit->values);
+    if (again != GD_CUDA_SUCCESS)
+        return again;
+    driver->cuModuleUnload(code->module);
+    *code = (gd_loaded){0};
+    return result;
+}
+
 /* `text` is NULL for a binary. */
 static int32_t load(const griddep_runtime *runtime, const void *image, const char *text,
-                    size_t bytes, const griddep_module_options *options, gd_CUmodule *module,
+                    size_t bytes, const griddep_module_options *options, gd_loaded *code,
                     char **log, griddep_error *error)
 {
     gd_jit_options jit;
@@ -136,8 +169,10 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
         gd_jit_options_free(&jit);
         return gd_error_memory(error);
     }
-    gd_CUresult result =
-        runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
+    gd_CUresult result = options->flags & GRIDDEP_MODULE_LIBRARY
+                             ? load_library(runtime, image, &jit, code)
+                             : runtime->driver->cuModuleLoadDataEx(&code->module, image, jit.count,
+                                                                   jit.names, jit.values);
     if (result != GD_CUDA_SUCCESS) {
         status = gd_jit_options_fail(&jit, runtime, result, options->name, text, bytes, error);
     } else {
@@ -149,17 +184,17 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
 }
 
 int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,
-                       const griddep_module_options *options, gd_CUmodule *module, char **log,
+                       const griddep_module_options *options, gd_loaded *code, char **log,
                        griddep_error *error)
 {
-    return load(runtime, text, text, bytes, options, module, log, error);
+    return load(runtime, text, text, bytes, options, code, log, error);
 }
 
 int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
-                          const griddep_module_options *options, gd_CUmodule *module, char **log,
+                          const griddep_module_options *options, gd_loaded *code, char **log,
                           griddep_error *error)
 {
-    int32_t status = load(runtime, image, NULL, 0, options, module, log, error);
+    int32_t status = load(runtime, image, NULL, 0, options, code, log, error);
 
     if (status == GRIDDEP_ERROR_IMAGE)
         gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged",
@@ -177,16 +212,6 @@ static bool names_architecture(const griddep_module_options *options)
             return true;
     }
     return false;
-}
-
-/* A name inside a string literal. */
-static void append_escaped(gd_text *text, const char *name)
-{
-    for (; *name; name++) {
-        if (*name == '"' || *name == '\\')
-            gd_text_append(text, "\\", 1);
-        gd_text_append(text, *name == '\n' ? " " : name, 1);
-    }
 }
 
 static bool is_header(const griddep_module_options *options, const char *name, size_t bytes)
@@ -257,20 +282,21 @@ static bool all_depend_on_more(const char *source, const griddep_module_options 
     return room;
 }
 
-static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list,
+static void make_key(const gd_nvrtc *nvrtc, const char *source, const char *const *list,
                      uint32_t count, const griddep_module_options *options, gd_store_key *key)
 {
     gd_digest digest;
 
     gd_digest_begin(&digest);
-    gd_digest_add_string(&digest, "griddep nvrtc 2");
+    gd_digest_add_string(&digest, "griddep nvrtc 3");
     gd_digest_add_string(&digest, griddep_version_text());
     gd_digest_add(&digest, &nvrtc->version, sizeof nvrtc->version);
     gd_digest_add_string(&digest, nvrtc->build);
     gd_digest_add(&digest, &count, sizeof count);
     for (uint32_t i = 0; i < count; i++)
         gd_digest_add_string(&digest, list[i]);
-    gd_digest_add_string(&digest, text);
+    gd_digest_add_string(&digest, options->name);
+    gd_digest_add_string(&digest, source);
     gd_digest_add(&digest, &options->header_count, sizeof options->header_count);
     for (uint32_t i = 0; i < options->header_count; i++) {
         gd_digest_add_string(&digest, options->headers[i].name);
@@ -313,13 +339,37 @@ static void remember(gd_store *store, const gd_store_key *key, const char *ptx, 
     gd_text_free(&entry);
 }
 
+/* Compiles, with the prelude among the headers. The store's key knows of what may change PTX, and
+ * precompiled headers do not. */
+static int32_t compile(const gd_nvrtc *nvrtc, const char *source,
+                       const griddep_module_options *given, const char **list, uint32_t count,
+                       char **ptx, size_t *bytes, char **log, griddep_error *error)
+{
+    griddep_module_options options = *given;
+    griddep_header *headers = calloc((size_t)given->header_count + 1, sizeof *headers);
+
+    if (!headers)
+        return gd_error_memory(error);
+    headers[0] = (griddep_header){PRELUDE_NAME, prelude};
+    for (uint32_t i = 0; i < given->header_count; i++)
+        headers[i + 1] = given->headers[i];
+    options.headers = headers;
+    options.header_count++;
+    list[count++] = "--pre-include=" PRELUDE_NAME;
+    if (given->flags & GRIDDEP_MODULE_PCH && nvrtc->version >= 12080)
+        list[count++] = "--pch";
+    int32_t status =
+        gd_nvrtc_compile(nvrtc, source, given->name, list, count, ptx, &options, bytes, log, error);
+    free(headers);
+    return status;
+}
+
 int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
                           const griddep_module_options *options, char **ptx, size_t *bytes,
                           char **log, bool *from_store, griddep_error *error)
 {
     const gd_nvrtc *nvrtc = NULL;
     char architecture[48];
-    gd_text text = {0};
     uint32_t count = 0;
     bool more = true;
     gd_store_key key;
@@ -327,13 +377,9 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
 
     if (status)
         return status;
-    const char **list = calloc((size_t)options->compile_option_count + 1, sizeof *list);
-    gd_text_string(&text, prelude);
-    gd_text_string(&text, "#line 1 \"");
-    append_escaped(&text, options->name);
-    gd_text_format(&text, "\"\n%s", source);
+    const char **list = calloc((size_t)options->compile_option_count + OWN_OPTIONS, sizeof *list);
     *from_store = false;
-    if (!list || text.failed || !all_depend_on_more(source, options, &more)) {
+    if (!list || !all_depend_on_more(source, options, &more)) {
         status = gd_error_memory(error);
     } else {
         snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32,
@@ -342,16 +388,14 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
             list[count++] = architecture;
         for (uint32_t i = 0; i < options->compile_option_count; i++)
             list[count++] = options->compile_options[i];
-        make_key(nvrtc, text.data, list, count, options, &key);
+        make_key(nvrtc, source, list, count, options, &key);
         *from_store = !more && recall(runtime->store, &key, ptx, bytes, log);
         if (!*from_store)
-            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, options,
-                                      bytes, log, error);
+            status = compile(nvrtc, source, options, list, count, ptx, bytes, log, error);
         if (!status && !*from_store && !more)
             remember(runtime->store, &key, *ptx, *bytes, *log);
     }
     free(list);
-    gd_text_free(&text);
     return status;
 }
 

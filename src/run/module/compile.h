@@ -28,15 +28,15 @@ int32_t gd_jit_options_fail(const gd_jit_options *jit, const griddep_runtime *ru
                             gd_CUresult result, const char *name, const char *text, size_t bytes,
                             griddep_error *error);
 
-/* Loads PTX (with its closing zero at text[bytes]) into the current context. *log is what the
- * compiler said, to be freed, never NULL. Errors are positioned in the PTX. */
+/* Loads PTX (with its closing zero at text[bytes]) into the current context, or as a library. *log
+ * is what the compiler said, to be freed, never NULL. Errors are positioned in the PTX. */
 int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,
-                       const griddep_module_options *options, gd_CUmodule *module, char **log,
+                       const griddep_module_options *options, gd_loaded *code, char **log,
                        griddep_error *error);
 
 /* Loads a cubin or fatbin into the current context. */
 int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
-                          const griddep_module_options *options, gd_CUmodule *module, char **log,
+                          const griddep_module_options *options, gd_loaded *code, char **log,
                           griddep_error *error);
 
 /* CUDA C++ to PTX for the runtime's device. *ptx and *log are to be freed. *from_store says whether

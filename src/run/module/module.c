@@ -22,7 +22,7 @@ enum {
     OPTIONS_MINIMUM = offsetof(griddep_module_options, headers),
     INFO_MINIMUM = offsetof(griddep_module_info, code),
     KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE |
-                  GRIDDEP_MODULE_PTX
+                  GRIDDEP_MODULE_PTX | GRIDDEP_MODULE_LIBRARY | GRIDDEP_MODULE_PCH
 };
 
 /* ---- options ---- */
@@ -115,12 +115,14 @@ static int32_t list_from_driver(griddep_module *module, griddep_error *error)
 
     if (!driver->cuModuleGetFunctionCount || !driver->cuModuleEnumerateFunctions ||
         !driver->cuFuncGetName ||
-        driver->cuModuleGetFunctionCount(&count, module->handle) != GD_CUDA_SUCCESS || count == 0)
+        driver->cuModuleGetFunctionCount(&count, module->loaded.module) != GD_CUDA_SUCCESS ||
+        count == 0)
         return GRIDDEP_OK;
     gd_CUfunction *functions = calloc(count, sizeof *functions);
     if (!functions)
         return gd_error_memory(error);
-    if (driver->cuModuleEnumerateFunctions(functions, count, module->handle) != GD_CUDA_SUCCESS)
+    if (driver->cuModuleEnumerateFunctions(functions, count, module->loaded.module) !=
+        GD_CUDA_SUCCESS)
         count = 0;
     for (unsigned i = 0; i < count && !status; i++) {
         const char *name = NULL;
@@ -159,7 +161,8 @@ static int32_t read_kernel(griddep_module *module, const char *name, griddep_ker
 
     if (status)
         return status;
-    gd_CUresult result = runtime->driver->cuModuleGetFunction(&function, module->handle, name);
+    gd_CUresult result =
+        runtime->driver->cuModuleGetFunction(&function, module->loaded.module, name);
     if (result == GD_CUDA_SUCCESS)
         status = gd_kernel_create(
             module, runtime, module->ptx ? module->ptx : gd_link_text_of(&module->linked, name),
@@ -238,7 +241,7 @@ static griddep_module *find_module(griddep_runtime *runtime, gd_CUmodule handle)
     griddep_module *found;
 
     pthread_mutex_lock(&runtime->mutex);
-    for (found = runtime->modules; found && (found->handle != handle || !try_hold(found));
+    for (found = runtime->modules; found && (found->loaded.module != handle || !try_hold(found));
          found = found->next)
         ;
     pthread_mutex_unlock(&runtime->mutex);
@@ -272,42 +275,59 @@ static void unload(griddep_module *module)
 {
     gd_ending ending;
 
+    if (module->origin) /* which has the library */
+        return;
     if (atomic_load_explicit(&module->stays, memory_order_relaxed)) {
-        gd_runtime_keep_code(module->runtime, module->handle);
+        gd_runtime_keep_code(module->runtime, module->loaded);
         return;
     }
     gd_runtime_enter_to_end(module->runtime, &ending,
                             NULL); /* failed or not, what is held is given back */
-    module->runtime->driver->cuModuleUnload(module->handle);
+    gd_runtime_unload(module->runtime, module->loaded);
     gd_runtime_leave_ended(module->runtime, &ending);
 }
 
-static void release(griddep_module *module, bool abandoned)
+/* What is known about the code; of a shared one its origin has it. */
+static void free_knowledge(griddep_module *module)
 {
-    delist(module);
-    for (griddep_kernel *kernel = module->kernels, *next; kernel; kernel = next) {
-        next = kernel->next;
-        gd_kernel_destroy(kernel);
-    }
-    if (module->handle && !abandoned)
-        unload(module);
     for (uint32_t i = 0; i < module->kernel_count; i++)
         free(module->kernel_names[i]);
     free(module->kernel_names);
     griddep_ptx_destroy(module->ptx);
     gd_link_free_texts(&module->linked);
     gd_image_free_kernels(&module->machine);
-    if (module->mutex_ready)
-        pthread_mutex_destroy(&module->mutex);
     for (uint32_t i = 0; i < module->alias_count; i++) {
         free(module->aliases[i].expression);
         free(module->aliases[i].name);
     }
     free(module->aliases);
+}
+
+static void release(griddep_module *module, bool abandoned)
+{
+    griddep_module *origin = module->origin;
+
+    if (origin && atomic_load_explicit(&module->stays, memory_order_relaxed))
+        gd_module_hold(origin); /* for as long as the process lives */
+    delist(module);
+    for (griddep_kernel *kernel = module->kernels, *next; kernel; kernel = next) {
+        next = kernel->next;
+        gd_kernel_destroy(kernel);
+    }
+    if (module->loaded.module && !abandoned)
+        unload(module);
+    if (!origin)
+        free_knowledge(module);
+    if (module->mutex_ready)
+        pthread_mutex_destroy(&module->mutex);
     free(module->log);
     free(module->name);
     gd_runtime_forget(module->runtime, abandoned);
     free(module);
+    if (origin && abandoned)
+        gd_module_abandon(origin);
+    else
+        gd_module_release(origin);
 }
 
 /* What is given to the driver: an image, or what a fatbin has for the device. */
@@ -380,7 +400,7 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes,
     int32_t status = gd_runtime_enter(runtime, &pushed, error);
     if (status)
         return status;
-    status = gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &refusal);
+    status = gd_compile_ptx(runtime, text, bytes, options, &module->loaded, &module->log, &refusal);
     gd_runtime_leave(runtime, pushed);
     if (!status && !parsed)
         warn_of_head(runtime, module->ptx);
@@ -414,7 +434,7 @@ static int32_t load_binary(griddep_module *module, const void *image, size_t byt
         status = gd_runtime_enter(module->runtime, &pushed, error);
     if (status)
         return status;
-    status = gd_compile_binary(module->runtime, image, module->code, options, &module->handle,
+    status = gd_compile_binary(module->runtime, image, module->code, options, &module->loaded,
                                &module->log, error);
     gd_runtime_leave(module->runtime, pushed);
     return status;
@@ -846,6 +866,65 @@ int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *
     return link(runtime, inputs, count, &options, module, error);
 }
 
+/* All that is known about the code is borrowed of its origin, which is held. */
+static int32_t share(griddep_module *origin, griddep_runtime *runtime, griddep_module **module,
+                     griddep_error *error)
+{
+    const image_code code = {
+        .image = origin->image, .kind = origin->code, .architecture = origin->architecture};
+    griddep_module *made = NULL;
+    bool pushed;
+    int32_t status = create(runtime, &code, origin->name, &made, error);
+
+    if (status)
+        return status;
+    made->origin = gd_module_hold(origin);
+    made->loaded.library = origin->loaded.library;
+    made->ptx = origin->ptx;
+    made->machine = origin->machine;
+    made->linked = origin->linked;
+    made->aliases = origin->aliases;
+    made->alias_count = origin->alias_count;
+    made->from_store = origin->from_store;
+    made->kernel_names = origin->kernel_names;
+    made->kernel_count = origin->kernel_count;
+    made->log = strdup("");
+    status = made->log ? gd_runtime_enter(runtime, &pushed, error) : gd_error_memory(error);
+    if (!status) {
+        gd_CUresult result =
+            runtime->driver->cuLibraryGetModule(&made->loaded.module, made->loaded.library);
+        if (result != GD_CUDA_SUCCESS)
+            status = gd_driver_fail(runtime->driver, result, error,
+                                    "%s in the context of another runtime", origin->name);
+        gd_runtime_leave(runtime, pushed);
+    }
+    if (status) {
+        griddep_module_unload(made);
+        return status;
+    }
+    enlist(made);
+    *module = made;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_module_share(griddep_module *module, griddep_runtime *runtime,
+                             griddep_module **shared, griddep_error *error)
+{
+    int32_t status = check_load(runtime, module, shared, error);
+
+    if (status)
+        return status;
+    if (!module->loaded.library)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s is not shared: it was loaded without GRIDDEP_MODULE_LIBRARY",
+                            module->name);
+    if (module->runtime->driver->cuLibraryGetModule != runtime->driver->cuLibraryGetModule)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s is not shared: the runtimes have two drivers, %s and %s",
+                            module->name, module->runtime->driver->path, runtime->driver->path);
+    return share(module->origin ? module->origin : module, runtime, shared, error);
+}
+
 int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,
                                   const griddep_module_options *given, griddep_module **module,
                                   griddep_error *error)
@@ -912,13 +991,46 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
     status = gd_runtime_enter(module->runtime, &pushed, error);
     if (status)
         return status;
-    gd_CUresult result = module->runtime->driver->cuModuleGetGlobal(&found, &size, module->handle,
-                                                                    name_in_ptx(module, name));
+    gd_CUresult result = module->runtime->driver->cuModuleGetGlobal(
+        &found, &size, module->loaded.module, name_in_ptx(module, name));
     gd_runtime_leave(module->runtime, pushed);
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(module->runtime->driver, result, error, "variable \"%s\" of %s", name,
                               module->name);
     *address = found;
+    *bytes = size;
+    return GRIDDEP_OK;
+}
+
+/* The driver finds it as any other variable; whether it is managed it says of the address. */
+int32_t griddep_module_get_managed(griddep_module *module, const char *name, void **memory,
+                                   uint64_t *bytes, griddep_error *error)
+{
+    unsigned managed = 0;
+    uint64_t address = 0, size = 0;
+    bool pushed;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!memory)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "memory is NULL");
+    status = griddep_module_get_global(module, name, &address, bytes ? &size : NULL, error);
+    if (!status)
+        status = gd_runtime_enter(module->runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result = module->runtime->driver->cuPointerGetAttribute(
+        &managed, GD_CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+    gd_runtime_leave(module->runtime, pushed);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(module->runtime->driver, result, error, "variable \"%s\" of %s", name,
+                              module->name);
+    if (!managed)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "variable \"%s\" of %s is not managed: it has no .attribute(.managed)",
+                            name, module->name);
+    *memory = (void *)(uintptr_t)address;
     *bytes = size;
     return GRIDDEP_OK;
 }

@@ -14,10 +14,12 @@
 struct griddep_module {
     atomic_uint references;
     griddep_runtime *runtime;
-    gd_CUmodule handle;
-    int32_t image;        /* GRIDDEP_IMAGE_*, as it was given */
-    int32_t code;         /* what the driver got: of a fatbin its cubin or its PTX */
-    int32_t architecture; /* that a fatbin has it for; 0 */
+    gd_loaded loaded;
+    griddep_module *origin; /* that it shares its code with, and all that is known about it; held;
+                             * NULL */
+    int32_t image;          /* GRIDDEP_IMAGE_*, as it was given */
+    int32_t code;           /* what the driver got: of a fatbin its cubin or its PTX */
+    int32_t architecture;   /* that a fatbin has it for; 0 */
     char *name;
     char *log;                /* never NULL */
     griddep_ptx *ptx;         /* NULL: none, or not readable */

@@ -1,0 +1,421 @@
+/* The bytes of an allocation are kept when a recorded launch is first given it; again before a
+ * launch, where something that is no launch may have written to it since; and when the recording
+ * ends, as what is expected of a repetition. */
+#include "attach/recording.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/kernels.h"
+#include "attach/next.h"
+#include "attach/process.h"
+#include "attach/record.h"
+
+enum { MOST_ARGUMENTS = 1024, MOST_PARAMETER_BYTES = 1 << 16 };
+
+static const uint64_t most_bytes = 1 << 30; /* of all that is kept */
+
+typedef struct allocation {
+    uint64_t address, bytes;
+    uint32_t number; /* of its record */
+    bool shared;     /* the host writes to it, and nobody sees when */
+    bool written;    /* by something that is no launch */
+    bool freed;
+} allocation;
+
+static struct {
+    allocation *list;
+    uint32_t count;
+    uint64_t kept, seen;     /* bytes; launches, those that are passed over too */
+    uint32_t recorded, open; /* open: that the driver has not answered yet */
+    bool over, at_exit;
+} recording;
+
+static void say(const char *text)
+{
+    gd_attached_message *record = gd_record_add(GD_ATTACHED_MESSAGE, sizeof *record, text, NULL);
+
+    gd_record_commit(record, GD_ATTACHED_MESSAGE);
+}
+
+/* ---- memory ---- */
+
+static bool synchronize(void)
+{
+    return gd_next_driver.cuCtxSynchronize && gd_next_driver.cuCtxSynchronize() == GD_CUDA_SUCCESS;
+}
+
+/* The value of all bytes; -1: they differ. */
+static int32_t find_value(const unsigned char *bytes, uint64_t count)
+{
+    return count && !memcmp(bytes, bytes + 1, (size_t)count - 1) ? bytes[0] : -1;
+}
+
+static void keep(const allocation *of, const unsigned char *bytes, bool expected)
+{
+    const int32_t value = find_value(bytes, of->bytes);
+    char name[64] = "";
+
+    if (value < 0 && !gd_record_image(bytes, (size_t)of->bytes, name))
+        return;
+    recording.kept += of->bytes;
+    gd_attached_data *record = gd_record_add(GD_ATTACHED_DATA, sizeof *record, name, NULL);
+    record->allocation = of->number;
+    record->launch = recording.recorded;
+    record->expected = expected;
+    record->value = value;
+    gd_record_commit(record, GD_ATTACHED_DATA);
+}
+
+static void read_memory(allocation *of, bool expected)
+{
+    unsigned char *bytes = NULL;
+
+    of->written = of->freed = false;
+    if (recording.kept + of->bytes <= most_bytes)
+        bytes = malloc((size_t)of->bytes);
+    if (bytes && !GD_NEXT(cuMemcpyDtoH_v2, bytes, of->address, (size_t)of->bytes))
+        keep(of, bytes, expected);
+    free(bytes);
+}
+
+static bool find_range(uint64_t address, uint64_t *start, uint64_t *bytes)
+{
+    gd_CUdeviceptr first = 0;
+    size_t count = 0;
+
+    if (GD_NEXT(cuMemGetAddressRange_v2, &first, &count, address) || !count)
+        return false;
+    *start = first;
+    *bytes = count;
+    return true;
+}
+
+/* Memory of the host, or that the host reaches. */
+static bool is_shared(uint64_t address)
+{
+    unsigned int type = 0;
+    bool managed = false;
+
+    GD_NEXT(cuPointerGetAttribute, &type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    GD_NEXT(cuPointerGetAttribute, &managed, GD_CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+    return type == GD_CU_MEMORYTYPE_HOST || managed;
+}
+
+static allocation *add_allocation(uint64_t start, uint64_t bytes)
+{
+    allocation *grown = realloc(recording.list, (recording.count + 1) * sizeof *grown);
+
+    if (!grown)
+        return NULL;
+    recording.list = grown;
+    allocation *made = &grown[recording.count++];
+    *made =
+        (allocation){.address = start, .bytes = bytes, .shared = is_shared(start), .written = true};
+    gd_attached_allocation *record =
+        gd_record_add(GD_ATTACHED_ALLOCATION, sizeof *record, "", &made->number);
+    record->address = start;
+    record->bytes = bytes;
+    gd_record_commit(record, GD_ATTACHED_ALLOCATION);
+    return made;
+}
+
+/* That an address points into, with the bytes of its memory as the next launch finds them; NULL:
+ * none. */
+static allocation *use_allocation(uint64_t address)
+{
+    uint64_t start, bytes;
+    allocation *found = NULL;
+
+    if (!find_range(address, &start, &bytes))
+        return NULL;
+    for (uint32_t i = 0; i < recording.count && !found; i++) {
+        if (recording.list[i].address == start && recording.list[i].bytes == bytes)
+            found = &recording.list[i];
+    }
+    if (!found)
+        found = add_allocation(start, bytes);
+    if (found && (found->written || found->shared || found->freed) && synchronize())
+        read_memory(found, false);
+    return found;
+}
+
+/* ---- arguments ---- */
+
+typedef struct parameter {
+    size_t offset, bytes;
+} parameter;
+
+static uint32_t read_parameters(gd_CUfunction function, parameter *list)
+{
+    uint32_t count = 0;
+
+    while (count < MOST_ARGUMENTS &&
+           !GD_NEXT(cuFuncGetParamInfo, function, count, &list[count].offset, &list[count].bytes))
+        count++;
+    return count;
+}
+
+/* What cuLaunchKernel calls extra: NULL, or the packed parameters. */
+static const unsigned char *find_packed(void **extra)
+{
+    const unsigned char *packed = NULL;
+
+    for (uint32_t i = 0; extra && i < 8 && extra[i] != GD_CU_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == GD_CU_LAUNCH_PARAM_BUFFER_POINTER)
+            packed = extra[i + 1];
+    }
+    return packed;
+}
+
+static gd_attached_launch *add_record(const parameter *list, uint32_t count)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        bytes += (list[i].bytes + 7) / 8 * 8;
+    if (bytes > MOST_PARAMETER_BYTES)
+        return NULL;
+    gd_attached_launch *record =
+        gd_record_add(GD_ATTACHED_LAUNCH,
+                      sizeof *record + count * sizeof *record->arguments + (size_t)bytes, "", NULL);
+    if (!record->head.bytes)
+        return NULL; /* there was no room */
+    record->argument_count = count;
+    return record;
+}
+
+static void fill_arguments(gd_attached_launch *record, const parameter *list, void **parameters,
+                           const unsigned char *packed)
+{
+    unsigned char *values = (unsigned char *)&record->arguments[record->argument_count];
+    uint64_t used = 0, address;
+
+    for (uint32_t i = 0; i < record->argument_count; i++) {
+        gd_attached_argument *argument = &record->arguments[i];
+        const void *from = parameters ? parameters[i] : packed + list[i].offset;
+        const allocation *in = NULL;
+        memcpy(values + used, from, list[i].bytes);
+        if (list[i].bytes == sizeof address) {
+            memcpy(&address, from, sizeof address);
+            in = use_allocation(address);
+        }
+        *argument = (gd_attached_argument){.bytes = (uint32_t)list[i].bytes,
+                                           .allocation = in ? in->number : GD_ATTACHED_NONE,
+                                           .offset = in ? address - in->address : used};
+        used += (list[i].bytes + 7) / 8 * 8;
+    }
+}
+
+static void fill_shape(gd_attached_launch *record, const gd_seen_launch *launch)
+{
+    const gd_CUlaunchConfig *config = launch->config;
+
+    record->grid[0] = config->gridDimX;
+    record->grid[1] = config->gridDimY;
+    record->grid[2] = config->gridDimZ;
+    record->block[0] = config->blockDimX;
+    record->block[1] = config->blockDimY;
+    record->block[2] = config->blockDimZ;
+    record->shared = config->sharedMemBytes;
+    record->early = launch->early;
+    record->cooperative = launch->cooperative;
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        const gd_CUlaunchAttributeValue *value = &config->attrs[i].value;
+        if (config->attrs[i].id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            continue;
+        record->cluster[0] = value->clusterDim.x;
+        record->cluster[1] = value->clusterDim.y;
+        record->cluster[2] = value->clusterDim.z;
+    }
+}
+
+/* ---- launches ---- */
+
+static void finish_at_exit(void)
+{
+    int kept;
+
+    if (!gd_process_enter())
+        return;
+    if (gd_process_lock(&kept)) {
+        gd_recording_finish();
+        gd_process_unlock(kept);
+    }
+    gd_process_leave();
+}
+
+gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
+{
+    parameter list[MOST_ARGUMENTS];
+    const gd_attach_settings *settings = gd_process_settings();
+    uint32_t kernel = GD_ATTACHED_NONE;
+
+    if (recording.over || recording.recorded >= settings->launches)
+        return NULL;
+    if (recording.seen < settings->first_launch) {
+        recording.seen++;
+        return NULL;
+    }
+    gd_kernels_find(launch->function, launch->config, &kernel);
+    const gd_CUfunction function = gd_kernels_function(launch->function);
+    const unsigned char *packed = find_packed(extra);
+    if (kernel == GD_ATTACHED_NONE || !function || !gd_next_driver.cuFuncGetParamInfo) {
+        gd_recording_miss("the driver is older than API 12.4, and does not tell parameters");
+        return NULL;
+    }
+    const uint32_t count = parameters || packed ? read_parameters(function, list) : 0;
+    gd_attached_launch *record = add_record(list, count);
+    if (!record) {
+        gd_recording_miss("there was no room for its arguments");
+        return NULL;
+    }
+    if (!recording.at_exit)
+        recording.at_exit = atexit(finish_at_exit) == 0;
+    record->kernel = kernel;
+    fill_shape(record, launch);
+    fill_arguments(record, list, parameters, packed);
+    recording.recorded++;
+    recording.open++;
+    recording.seen++;
+    return record;
+}
+
+bool gd_recording_has_room(uint32_t launches)
+{
+    const gd_attach_settings *settings = gd_process_settings();
+
+    if (recording.over)
+        return false;
+    if (recording.seen < settings->first_launch) {
+        recording.seen += launches;
+        return false;
+    }
+    if (recording.recorded + launches <= settings->launches)
+        return true;
+    gd_recording_miss("its graph makes more launches than are asked for");
+    return false;
+}
+
+unsigned char *gd_recording_pack(gd_CUfunction handle, void **parameters, void **extra)
+{
+    parameter list[MOST_ARGUMENTS];
+    const gd_CUfunction function = gd_kernels_function(handle);
+    const unsigned char *packed = find_packed(extra);
+    const uint32_t count = function ? read_parameters(function, list) : 0;
+    const size_t bytes = count ? list[count - 1].offset + list[count - 1].bytes : 0;
+    unsigned char *made = function && (parameters || packed || !count) ? malloc(bytes + 1) : NULL;
+
+    for (uint32_t i = 0; made && i < count; i++)
+        memcpy(made + list[i].offset, parameters ? parameters[i] : packed + list[i].offset,
+               list[i].bytes);
+    return made;
+}
+
+/* All launches are there that were asked for, and another thread is still in the last one. What
+ * was launched now would show in what the recording leaves. */
+static bool is_ending(void)
+{
+    return !recording.over && recording.open &&
+           recording.recorded >= gd_process_settings()->launches;
+}
+
+gd_attached_launch *gd_recording_begin(const gd_seen_launch *launch, void **parameters,
+                                       void **extra)
+{
+    gd_attached_launch *record;
+    int kept;
+
+    if (!gd_process_settings()->launches || gd_streams_is_captured(launch) ||
+        !gd_process_lock(&kept))
+        return NULL;
+    while (is_ending()) {
+        gd_process_unlock(kept);
+        sched_yield();
+        if (!gd_process_lock(&kept))
+            return NULL;
+    }
+    record = gd_recording_make(launch, parameters, extra);
+    gd_process_unlock(kept);
+    return record;
+}
+
+void gd_recording_end(gd_attached_launch *record, gd_CUresult result)
+{
+    int kept;
+
+    if (!record || !gd_process_lock(&kept))
+        return;
+    record->taken = result == GD_CUDA_SUCCESS;
+    gd_record_commit(record, GD_ATTACHED_LAUNCH);
+    if (!--recording.open && recording.recorded >= gd_process_settings()->launches)
+        gd_recording_finish();
+    gd_process_unlock(kept);
+}
+
+void gd_recording_write(uint64_t address)
+{
+    int kept;
+
+    if (!gd_process_settings()->launches || address == GD_RECORDING_NOWHERE ||
+        !gd_process_lock(&kept))
+        return;
+    for (uint32_t i = 0; i < recording.count; i++) {
+        allocation *each = &recording.list[i];
+        each->written |= address == GD_RECORDING_ANYWHERE ||
+                         (address >= each->address && address - each->address < each->bytes);
+    }
+    gd_process_unlock(kept);
+}
+
+void gd_recording_miss(const char *why)
+{
+    char text[256];
+
+    if (recording.over || recording.seen < gd_process_settings()->first_launch)
+        return;
+    snprintf(text, sizeof text, "the recording ends before launch %llu: %s",
+             (unsigned long long)recording.seen, why);
+    say(text);
+    gd_recording_finish();
+}
+
+/* What is expected of it, where launches alone have written to it. */
+static void expect(allocation *of)
+{
+    uint64_t start, bytes;
+
+    if (!of->written && !of->shared && !of->freed && find_range(of->address, &start, &bytes) &&
+        start == of->address && bytes == of->bytes)
+        read_memory(of, true);
+}
+
+void gd_recording_free(uint64_t address)
+{
+    for (uint32_t i = 0; i < recording.count && !recording.over; i++) {
+        allocation *each = &recording.list[i];
+        if (each->address != address || !synchronize())
+            continue;
+        expect(each);
+        each->freed = true;
+    }
+}
+
+void gd_recording_finish(void)
+{
+    const bool was_over = recording.over;
+
+    recording.over = true;
+    if (was_over || !recording.recorded || gd_streams_have_capture() || !synchronize())
+        return;
+    for (uint32_t i = 0; i < recording.count; i++)
+        expect(&recording.list[i]);
+}
+
+void gd_recording_forget(void)
+{
+    free(recording.list);
+    memset(&recording, 0, sizeof recording);
+}

@@ -1,0 +1,42 @@
+/* Launches themselves, in their order, with their arguments and the memory that these point into:
+ * what can be run again without the program. */
+#ifndef GD_ATTACH_RECORDING_H
+#define GD_ATTACH_RECORDING_H
+
+#include "attach/streams.h"
+#include "base/attached.h"
+
+/* Around a launch that is executed now; both take the lock. NULL: it is not recorded. */
+gd_attached_launch *gd_recording_begin(const gd_seen_launch *launch, void **parameters,
+                                       void **extra);
+void gd_recording_end(gd_attached_launch *record, gd_CUresult result);
+
+/* The same with the lock, of a launch that is known to be executed. */
+gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters,
+                                      void **extra);
+
+/* With the lock: whether so many launches that follow may be recorded, all or none. Where that is
+ * not the case the recording ends, or they are passed over. */
+bool gd_recording_has_room(uint32_t launches);
+
+/* With the lock: a copy of a launch's arguments, packed; to free. NULL: they are not known. */
+unsigned char *gd_recording_pack(gd_CUfunction handle, void **parameters, void **extra);
+
+enum { GD_RECORDING_NOWHERE = 0, GD_RECORDING_ANYWHERE = 1 };
+
+/* Something that is no launch writes to an address, GD_RECORDING_NOWHERE or _ANYWHERE. Takes the
+ * lock. */
+void gd_recording_write(uint64_t address);
+
+/* With the lock, as those that follow: what is launched now cannot be recorded; the text says
+ * why. */
+void gd_recording_miss(const char *why);
+
+/* The memory at an address is about to be freed; all of it, and nothing is launched behind. */
+void gd_recording_free(uint64_t address);
+void gd_recording_finish(void);
+
+/* In a child process. */
+void gd_recording_forget(void);
+
+#endif

@@ -1,0 +1,205 @@
+/* Launches that are on their way, the oldest first; events that are free again. */
+#include "attach/times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/kernels.h"
+#include "attach/map.h"
+#include "attach/next.h"
+#include "attach/process.h"
+#include "attach/record.h"
+
+/* No more launches than that are waited for: the ones behind are not timed. */
+enum { MOST_WAITING = 4096, TAKEN_EACH = 64 };
+
+typedef struct waiting {
+    gd_time_pair pair;
+    uint32_t kernel;
+} waiting;
+
+static struct {
+    waiting ring[MOST_WAITING];
+    uint32_t first, count;
+    gd_time_pair free[MOST_WAITING];
+    uint32_t free_count;
+    gd_map records; /* kernel + 1 -> gd_attached_times */
+    bool at_exit;
+} times;
+
+static void end_pair(const gd_time_pair *pair)
+{
+    if (pair->begin)
+        GD_NEXT(cuEventDestroy_v2, pair->begin);
+    if (pair->end)
+        GD_NEXT(cuEventDestroy_v2, pair->end);
+}
+
+static void keep_pair(const gd_time_pair *pair)
+{
+    if (times.free_count < MOST_WAITING)
+        times.free[times.free_count++] = *pair;
+    else
+        end_pair(pair);
+}
+
+static gd_attached_times *record_of(uint32_t kernel)
+{
+    gd_attached_times *record = gd_map_find(&times.records, (uint64_t)kernel + 1, 0);
+
+    if (record)
+        return record;
+    record = gd_record_add(GD_ATTACHED_TIMES, sizeof *record, "", NULL);
+    record->kernel = kernel;
+    record->stride = 1;
+    gd_record_commit(record, GD_ATTACHED_TIMES);
+    gd_map_set(&times.records, (uint64_t)kernel + 1, 0, record);
+    return record;
+}
+
+/* Each stride-th time is kept; when there is no room every other one of them is. */
+static void add_time(gd_attached_times *record, float us)
+{
+    if (record->count % record->stride == 0) {
+        if (record->kept == GD_ATTACHED_SAMPLES) {
+            for (uint32_t i = 0; i < GD_ATTACHED_SAMPLES / 2; i++)
+                record->us[i] = record->us[2 * i];
+            record->kept = GD_ATTACHED_SAMPLES / 2;
+            record->stride *= 2;
+        }
+        record->us[record->kept++] = us;
+    }
+    record->count++;
+    record->total_us += (double)us;
+}
+
+void gd_times_take(void)
+{
+    float milliseconds = 0;
+
+    if (gd_streams_have_capture())
+        return; /* a question would spoil it */
+    while (times.count) {
+        const waiting *oldest = &times.ring[times.first];
+        const gd_CUresult result = GD_NEXT(cuEventQuery, oldest->pair.end);
+        if (result == GD_CUDA_ERROR_NOT_READY)
+            return;
+        if (result == GD_CUDA_SUCCESS &&
+            !GD_NEXT(cuEventElapsedTime, &milliseconds, oldest->pair.begin, oldest->pair.end))
+            add_time(record_of(oldest->kernel), 1e3f * milliseconds);
+        keep_pair(&oldest->pair);
+        times.first = (times.first + 1) % MOST_WAITING;
+        times.count--;
+    }
+}
+
+void gd_times_end_events(void)
+{
+    gd_times_take();
+    for (; times.count; times.count--) {
+        end_pair(&times.ring[times.first].pair);
+        times.first = (times.first + 1) % MOST_WAITING;
+    }
+    while (times.free_count)
+        end_pair(&times.free[--times.free_count]);
+}
+
+/* Before the driver's own handlers run, which were there earlier. */
+static void take_last(void)
+{
+    int kept;
+
+    if (!gd_process_enter())
+        return;
+    if (gd_process_lock(&kept)) {
+        gd_times_take();
+        gd_process_unlock(kept);
+    }
+    gd_process_leave();
+}
+
+static gd_time_pair take_free(gd_CUcontext context)
+{
+    for (uint32_t i = times.free_count; i > 0; i--) {
+        const gd_time_pair found = times.free[i - 1];
+        if (found.context != context)
+            continue;
+        times.free[i - 1] = times.free[--times.free_count];
+        return found;
+    }
+    return (gd_time_pair){.context = context};
+}
+
+static gd_time_pair find_pair(void)
+{
+    gd_CUcontext context = NULL;
+    gd_time_pair pair = {0};
+    int kept;
+
+    if (GD_NEXT(cuCtxGetCurrent, &context) || !gd_process_lock(&kept))
+        return pair;
+    if (times.count >= TAKEN_EACH)
+        gd_times_take();
+    if (times.count < MOST_WAITING)
+        pair = take_free(context);
+    if (!times.at_exit)
+        times.at_exit = atexit(take_last) == 0;
+    gd_process_unlock(kept);
+    return pair;
+}
+
+static bool may_stand(gd_CUstream stream)
+{
+    gd_CUstreamCaptureStatus status = GD_CU_STREAM_CAPTURE_STATUS_NONE;
+
+    return !gd_streams_have_capture() &&
+           GD_NEXT(cuStreamIsCapturing, stream, &status) == GD_CUDA_SUCCESS &&
+           status == GD_CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static bool is_made(gd_time_pair *pair)
+{
+    return (pair->begin || !GD_NEXT(cuEventCreate, &pair->begin, GD_CU_EVENT_DEFAULT)) &&
+           (pair->end || !GD_NEXT(cuEventCreate, &pair->end, GD_CU_EVENT_DEFAULT));
+}
+
+gd_time_pair gd_times_begin(const gd_seen_launch *launch)
+{
+    const gd_CUstream stream = gd_streams_name(launch->config->hStream, launch->per_thread);
+    gd_time_pair pair = {0};
+
+    if (!gd_process_settings()->times || !may_stand(stream))
+        return pair;
+    pair = find_pair();
+    if (pair.context && is_made(&pair) && !GD_NEXT(cuEventRecord, pair.begin, stream))
+        return pair;
+    end_pair(&pair);
+    return (gd_time_pair){0};
+}
+
+void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult result)
+{
+    const gd_CUstream stream = gd_streams_name(launch->config->hStream, launch->per_thread);
+    uint32_t kernel = GD_ATTACHED_NONE;
+    int kept;
+
+    if (!pair.begin)
+        return;
+    const bool good =
+        result == GD_CUDA_SUCCESS && GD_NEXT(cuEventRecord, pair.end, stream) == GD_CUDA_SUCCESS;
+    if (!gd_process_lock(&kept))
+        return;
+    if (good)
+        gd_kernels_find(launch->function, launch->config, &kernel);
+    if (kernel != GD_ATTACHED_NONE && times.count < MOST_WAITING)
+        times.ring[(times.first + times.count++) % MOST_WAITING] = (waiting){pair, kernel};
+    else
+        keep_pair(&pair);
+    gd_process_unlock(kept);
+}
+
+void gd_times_forget(void)
+{
+    gd_map_free(&times.records);
+    times.count = times.free_count = 0;
+}

@@ -1,0 +1,434 @@
+/* Each launch becomes one of the chain, each allocation a buffer of bytes. What something else than
+ * a launch wrote between two of them is a fill, or a copy from a buffer that holds it. */
+#include "cli/job/recordedchain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/elf.h"
+#include "base/fatbin.h"
+#include "griddep.h"
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/outputfile.h"
+#include "cli/io/type.h"
+#include "cli/job/attachedcode.h"
+#include "cli/plan/chainfile.h"
+
+typedef struct recorded {
+    const gd_attached_file *file;
+    const char *folder;
+    gd_chainfile *chain;
+    uint32_t next_data; /* that no launch was behind yet */
+    bool *begun;        /* by allocation: its first bytes are there */
+    uint32_t *last_use; /* by allocation: the launch behind the last one that has it; 0: none */
+} recorded;
+
+/* ---- files ---- */
+
+static int stage(const recorded *into, const char *name, const void *data, size_t bytes)
+{
+    char *path = gd_heap_format("%s/%s", into->folder, name);
+    int code = gd_outputfile_stage(path, data, bytes);
+    free(path);
+    return code;
+}
+
+/* The bytes that a record tells of. */
+static int stage_data(const recorded *into, const char *name, uint32_t number)
+{
+    const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, data->allocation);
+    const gd_attached_image *image = &into->file->contents[number];
+    if (data->value < 0)
+        return stage(into, name, image->data, image->bytes);
+    char *bytes = gd_heap_take(of->bytes, 1);
+    memset(bytes, data->value, of->bytes);
+    int code = stage(into, name, bytes, of->bytes);
+    free(bytes);
+    return code;
+}
+
+/* ---- modules ---- */
+
+static const char *kind_of(const gd_attached_image *image)
+{
+    uint32_t magic = 0;
+    if (image->bytes >= sizeof(magic))
+        memcpy(&magic, image->data, sizeof(magic));
+    if (magic == GD_FATBIN_MAGIC)
+        return "fatbin";
+    return memcmp(&magic, ELFMAG, SELFMAG) == 0 ? "cubin" : "ptx";
+}
+
+static int stage_text(const recorded *into, const char *name, const griddep_ptx *ptx)
+{
+    uint64_t bytes = 0;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_ptx_print(ptx, NULL, 0, &bytes, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    char *text = gd_heap_take(bytes + 1, 1);
+    griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL);
+    int code = stage(into, name, text, bytes);
+    free(text);
+    return code;
+}
+
+/* A module's name in the chain file, to free; it is added by its first kernel. PTX goes before
+ * machine code: it can be checked, and stamped. */
+static int find_module(recorded *into, const gd_attached_kernel *kernel, const griddep_ptx *ptx,
+                       char **name)
+{
+    gd_chainfile *chain = into->chain;
+    const gd_attached_image *image = &into->file->images[kernel->module];
+    *name = gd_heap_format("module_%u", (unsigned)kernel->module);
+    for (uint32_t i = 0; i < chain->modules_count; i++)
+        if (strcmp(chain->modules[i].name, *name) == 0)
+            return 0;
+    if (image->bytes == 0)
+        return gd_message_error(GD_EXIT_REFUSED,
+                                "no chain was written: the code of kernel %s is not known",
+                                kernel->name);
+    char *file = gd_heap_format("%s.%s", *name, ptx != NULL ? "ptx" : kind_of(image));
+    uint32_t count = chain->modules_count++;
+    chain->modules = gd_heap_grow(chain->modules, count, count + 1, sizeof(*chain->modules));
+    chain->modules[count] = (gd_chainfile_module){.name = gd_heap_string(*name), .file = file};
+    if (ptx != NULL)
+        return stage_text(into, file, ptx);
+    bool is_text = strcmp(kind_of(image), "ptx") == 0; /* that cannot be read */
+    return stage(into, file, image->data, is_text ? strlen(image->data) : image->bytes);
+}
+
+/* ---- buffers ---- */
+
+static gd_chainfile_buffer *add_buffer(recorded *into, char *name, uint64_t bytes)
+{
+    gd_chainfile *chain = into->chain;
+    uint32_t count = chain->buffers_count++;
+    chain->buffers = gd_heap_grow(chain->buffers, count, count + 1, sizeof(*chain->buffers));
+    chain->buffers[count] =
+        (gd_chainfile_buffer){.name = name,
+                              .type = gd_heap_string("u8"),
+                              .count = gd_heap_format("%llu", (unsigned long long)bytes)};
+    return &chain->buffers[count];
+}
+
+static char *buffer_name(uint32_t allocation)
+{
+    return gd_heap_format("buffer_%u", (unsigned)allocation);
+}
+
+static int hold(recorded *into, gd_chainfile_buffer *buffer, uint32_t number)
+{
+    const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
+    if (data->value == 0)
+        return 0;
+    if (data->value > 0) {
+        buffer->constant = gd_heap_format("%d", data->value);
+        return 0;
+    }
+    buffer->file = gd_heap_format("%s.bin", buffer->name);
+    return stage_data(into, buffer->file, number);
+}
+
+/* Zeros, until it is known better. */
+static void add_allocations(recorded *into)
+{
+    for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_ALLOCATION]; i++) {
+        const gd_attached_allocation *each = gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, i);
+        add_buffer(into, buffer_name(i), each->bytes);
+    }
+}
+
+static gd_chainfile_launch *add_launch(gd_chainfile *chain)
+{
+    uint32_t count = chain->launches_count++;
+    chain->launches = gd_heap_grow(chain->launches, count, count + 1, sizeof(*chain->launches));
+    return &chain->launches[count];
+}
+
+/* What was written between two launches. */
+static int add_write(recorded *into, uint32_t number)
+{
+    const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, data->allocation);
+    if (data->value >= 0) {
+        gd_chainfile_fill *fill = gd_heap_take(1, sizeof(*fill));
+        fill->buffer = buffer_name(data->allocation);
+        fill->value = gd_heap_format("%d", data->value);
+        add_launch(into->chain)->fill = fill;
+        return 0;
+    }
+    char *from =
+        gd_heap_format("buffer_%u_before_%u", (unsigned)data->allocation, (unsigned)data->launch);
+    gd_chainfile_copy *copy = gd_heap_take(1, sizeof(*copy));
+    copy->from = gd_heap_string(from);
+    copy->to = buffer_name(data->allocation);
+    add_launch(into->chain)->copy = copy;
+    return hold(into, add_buffer(into, from, of->bytes), number);
+}
+
+static bool is_good(const recorded *into, uint32_t number)
+{
+    const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, data->allocation);
+    return of != NULL && of->bytes > 0 && data->value <= 255 &&
+           (data->value >= 0 || into->file->contents[number].bytes == of->bytes);
+}
+
+/* Those that stand before a launch. */
+static int take_data(recorded *into, uint32_t launch)
+{
+    int code = 0;
+    for (; into->next_data < into->file->counts[GD_ATTACHED_DATA] && code == 0; into->next_data++) {
+        const gd_attached_data *data =
+            gd_attached_get(into->file, GD_ATTACHED_DATA, into->next_data);
+        if (data->launch > launch)
+            break;
+        if (data->expected != 0 || !is_good(into, into->next_data))
+            continue;
+        code = into->begun[data->allocation]
+                   ? add_write(into, into->next_data)
+                   : hold(into, &into->chain->buffers[data->allocation], into->next_data);
+        into->begun[data->allocation] = true;
+    }
+    return code;
+}
+
+/* ---- arguments ---- */
+
+static char *format_real(double value)
+{
+    if (isnan(value))
+        return gd_heap_string("nan");
+    if (isinf(value))
+        return gd_heap_string(value < 0 ? "-inf" : "inf");
+    return gd_heap_format("%.17g", value);
+}
+
+static char **field_of(gd_chainfile_argument *argument, gd_type type)
+{
+    switch (type) {
+#define CASE(name)                                                                                 \
+    case GD_TYPE_##name:                                                                           \
+        return &argument->name;
+        GD_TYPES(CASE)
+#undef CASE
+    default:
+        return NULL;
+    }
+}
+
+/* The type of a chain file for one of PTX, or for so many bytes where that is not known;
+ * GD_TYPE_NAMES: none. */
+static gd_type find_type(const char *ptx_type, uint32_t bytes)
+{
+    char plain[8];
+    snprintf(plain, sizeof(plain), "u%u", (unsigned)bytes * 8);
+    if (ptx_type != NULL && ptx_type[0] != 'b')
+        snprintf(plain, sizeof(plain), "%.7s", ptx_type);
+    for (int i = 0; i < GD_TYPE_NAMES; i++)
+        if (strcmp(gd_type_name((gd_type)i), plain) == 0 && gd_type_bytes((gd_type)i) == bytes)
+            return (gd_type)i;
+    return GD_TYPE_NAMES;
+}
+
+static int set_value(gd_chainfile_argument *argument, const gd_attached_kernel *kernel,
+                     const char *ptx_type, const void *value, uint32_t bytes)
+{
+    gd_type type = find_type(ptx_type, bytes);
+    unsigned long long bits = 0;
+    if (type == GD_TYPE_NAMES)
+        return gd_message_error(GD_EXIT_REFUSED,
+                                "no chain was written: kernel %s takes a parameter of %u bytes, "
+                                "which a chain file cannot say",
+                                kernel->name, (unsigned)bytes);
+    memcpy(&bits, value, bytes);
+    if (!gd_type_is_integer(type))
+        *field_of(argument, type) = format_real(gd_type_load(type, value, 0));
+    else if (gd_type_is_signed(type))
+        *field_of(argument, type) =
+            gd_heap_format("%lld", (long long)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+    else
+        *field_of(argument, type) = gd_heap_format("%llu", bits);
+    return 0;
+}
+
+/* For a kernel that tells the elements it takes. */
+static char *element_name(const char *element)
+{
+    if (element == NULL)
+        return NULL;
+    gd_type type = find_type(
+        element, (uint32_t)strtoul(element + strcspn(element, "0123456789"), NULL, 10) / 8);
+    return type != GD_TYPE_NAMES ? gd_heap_string(gd_type_name(type)) : NULL;
+}
+
+static int set_argument(recorded *into, const gd_attached_launch *launch,
+                        const gd_attached_kernel *kernel, const gd_kernel_code *code,
+                        uint32_t index, gd_chainfile_argument *argument)
+{
+    const gd_attached_argument *given = &launch->arguments[index];
+    const char *values = (const char *)&launch->arguments[launch->argument_count];
+    uint64_t room = launch->head.bytes - (uint64_t)(values - (const char *)launch);
+    griddep_parameter_info info = {.size = sizeof(info)};
+    if (code->ptx != NULL)
+        griddep_ptx_get_parameter(code->ptx, code->entry, index, &info, NULL);
+    if (given->allocation < into->file->counts[GD_ATTACHED_ALLOCATION]) {
+        argument->buffer = buffer_name(given->allocation);
+        argument->offset = gd_heap_format("%llu", (unsigned long long)given->offset);
+        argument->as = element_name(info.element);
+        into->last_use[given->allocation] = into->next_data;
+        return 0;
+    }
+    if (given->offset > room || room - given->offset < given->bytes)
+        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+    return set_value(argument, kernel, info.type, values + given->offset, given->bytes);
+}
+
+/* ---- launches ---- */
+
+static void set_shape(char ***list, uint32_t *count, const uint32_t values[3])
+{
+    *count = values[2] != 1 ? 3 : values[1] != 1 ? 2 : 1;
+    *list = gd_heap_take(*count, sizeof(**list));
+    for (uint32_t i = 0; i < *count; i++)
+        (*list)[i] = gd_heap_format("%u", (unsigned)values[i]);
+}
+
+static int fill_launch(recorded *into, const gd_attached_launch *from)
+{
+    const gd_attached_kernel *kernel =
+        gd_attached_get(into->file, GD_ATTACHED_KERNEL, from->kernel);
+    uint64_t arguments = (from->head.bytes - sizeof(*from)) / sizeof(*from->arguments);
+    if (kernel == NULL || from->argument_count > arguments ||
+        gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
+        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+    if (from->cooperative != 0)
+        return gd_message_error(GD_EXIT_REFUSED,
+                                "no chain was written: the launch of kernel %s is cooperative, "
+                                "which a chain file cannot say",
+                                kernel->name);
+    gd_chainfile_launch *launch = add_launch(into->chain);
+    launch->kernel = gd_heap_string(kernel->name);
+    launch->shared = gd_heap_format("%u", (unsigned)from->shared);
+    launch->pdl = gd_heap_string(from->early != 0 ? "force" : "off");
+    set_shape(&launch->grid, &launch->grid_count, from->grid);
+    set_shape(&launch->block, &launch->block_count, from->block);
+    if (from->cluster[0] != 0)
+        set_shape(&launch->cluster, &launch->cluster_count, from->cluster);
+    launch->arguments = gd_heap_take(from->argument_count, sizeof(*launch->arguments));
+    launch->arguments_count = from->argument_count;
+    gd_kernel_code found = gd_attachedcode_find_text(&into->file->images[kernel->module],
+                                                     kernel->name, kernel->binary);
+    int code = find_module(into, kernel, found.ptx, &launch->module);
+    for (uint32_t i = 0; i < from->argument_count && code == 0; i++)
+        code = set_argument(into, from, kernel, &found, i, &launch->arguments[i]);
+    return code;
+}
+
+static int add_launches(recorded *into)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_LAUNCH] && code == 0; i++) {
+        const gd_attached_launch *launch = gd_attached_get(into->file, GD_ATTACHED_LAUNCH, i);
+        code = take_data(into, i);
+        if (code == 0 && launch->taken != 0)
+            code = fill_launch(into, launch);
+    }
+    return code;
+}
+
+/* Of each allocation what was kept last, where no launch has it since. */
+static int add_expectations(recorded *into)
+{
+    gd_chainfile *chain = into->chain;
+    int code = 0;
+    for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_DATA] && code == 0; i++) {
+        const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, i);
+        if (data->expected == 0 || !is_good(into, i) || into->last_use[data->allocation] > i)
+            continue;
+        uint32_t count = chain->expect_count++;
+        chain->expect = gd_heap_grow(chain->expect, count, count + 1, sizeof(*chain->expect));
+        gd_chainfile_expectation *made = &chain->expect[count];
+        made->buffer = buffer_name(data->allocation);
+        made->file = gd_heap_format("%s.expected.bin", made->buffer);
+        code = stage_data(into, made->file, i);
+    }
+    return code;
+}
+
+static int write_chain(const recorded *into)
+{
+    char *text = gd_chainfile_print(
+        into->chain, "# Recorded by griddep: the launches of a program, in the order in which it "
+                     "made them.\n");
+    int code = text != NULL ? stage(into, "chain.yaml", text, strlen(text)) : GD_EXIT_REFUSED;
+    free(text);
+    return code == 0 ? gd_outputfile_commit() : code;
+}
+
+static int write_file(const gd_attached_file *file, const char *program, const char *folder)
+{
+    recorded into = {.file = file, .folder = folder};
+    uint32_t allocations = file->counts[GD_ATTACHED_ALLOCATION];
+    const char *slash = strrchr(program, '/');
+    bool made = mkdir(folder, 0777) == 0;
+    if (!made && errno != EEXIST)
+        return gd_message_error(GD_EXIT_REFUSED, "%s cannot be made: %s", folder, strerror(errno));
+    into.begun = gd_heap_take(allocations, sizeof(*into.begun));
+    into.last_use = gd_heap_take(allocations, sizeof(*into.last_use));
+    into.chain = gd_heap_take(1, sizeof(*into.chain));
+    into.chain->name = gd_heap_string(slash != NULL ? slash + 1 : program);
+    add_allocations(&into);
+    int code = add_launches(&into);
+    if (code == 0)
+        code = add_expectations(&into);
+    if (code == 0)
+        code = write_chain(&into);
+    if (code != 0 && made)
+        rmdir(folder);
+    gd_chainfile_free(into.chain);
+    free(into.last_use);
+    free(into.begun);
+    return code;
+}
+
+int gd_recordedchain_check(const char *folder)
+{
+    char *path = gd_heap_format("%s/chain.yaml", folder);
+    int code =
+        access(path, F_OK) != 0
+            ? 0
+            : gd_message_error(GD_EXIT_USAGE, "--record: %s has a chain.yaml already", folder);
+    free(path);
+    return code;
+}
+
+int gd_recordedchain_write(const gd_attached_set *set, const char *program, const char *folder)
+{
+    const gd_attached_file *first = NULL;
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->files[i].counts[GD_ATTACHED_LAUNCH] == 0)
+            continue;
+        if (first == NULL)
+            first = &set->files[i];
+        else
+            gd_message_warning("process %d has launches too, which are not in the chain",
+                               (int)set->files[i].process->pid);
+    }
+    if (first == NULL)
+        return gd_message_error(GD_EXIT_REFUSED,
+                                "no chain was written: no launch was seen to be recorded");
+    return write_file(first, program, folder);
+}

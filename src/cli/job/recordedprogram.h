@@ -1,0 +1,42 @@
+/* What a program launched, for the subcommands that take a chain: it runs, and its launches are
+ * recorded as a chain file in a folder of this command's own. */
+#ifndef GD_CLI_RECORDEDPROGRAM_H
+#define GD_CLI_RECORDEDPROGRAM_H
+
+#include <stdint.h>
+
+#include "cli/io/device.h"
+#include "cli/io/options.h"
+
+enum { GD_RECORDED_LAUNCHES = 256 };
+
+typedef struct gd_recordedprogram {
+    uint64_t first, launches; /* how many, from that one on */
+    char *folder, *path;      /* of the chain file; both are made */
+} gd_recordedprogram;
+
+/* Which launches of a program, for a table of options. */
+#define GD_RECORDEDPROGRAM_OPTIONS(request)                                                        \
+    {GD_OPTION_COUNT,   "first", "N",       "of a program: the first launch, from 0 (0)",          \
+     &(request)->first, 0,       UINT32_MAX},                                                      \
+    {                                                                                              \
+        GD_OPTION_COUNT, "launches", "N", "of a program: how many launches at most (256)",         \
+            &(request)->launches, 1, 16384                                                         \
+    }
+
+/* What a help says about programs. */
+#define GD_RECORDEDPROGRAM_DETAILS                                                                 \
+    "A program behind '--' runs first, with what it prints on stdout on stderr, and its launches " \
+    "are recorded as by 'griddep audit --record': with their code, their arguments and the "       \
+    "memory that these point into. What follows is about a chain of them, in the order in which "  \
+    "the program made them; what the program does between them is not there. A launch may start "  \
+    "early where the program said so."
+
+/* Runs a program. Returns 0, or an exit code after a message. */
+int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,
+                            char **program);
+
+/* Removes the folder. */
+void gd_recordedprogram_end(gd_recordedprogram *request);
+
+#endif
