@@ -8,9 +8,11 @@
 
 enum { MOST_DEPTH = 2 * GD_PTX_LIMIT_DEPTH, LANES = 32 };
 
+typedef enum number_kind { SIGNED, UNSIGNED, FRACTION, SINGLE } number_kind; /* SINGLE: 0f... */
+
 typedef struct number {
-    uint64_t value;                                   /* of a fraction the bits of a double */
-    enum { SIGNED, UNSIGNED, FRACTION, SINGLE } kind; /* SINGLE: 0f3F800000 */
+    uint64_t value; /* of a fraction the bits of a double */
+    number_kind kind;
 } number;
 
 typedef struct reader {
@@ -215,11 +217,11 @@ static number shift(uint32_t op, number a, number b)
 
 static number divide(reader *r, uint32_t op, number a, number b)
 {
-    const int is_unsigned = a.kind || b.kind; /* SIGNED or UNSIGNED */
+    const number_kind either = a.kind || b.kind ? UNSIGNED : SIGNED;
 
     if (b.value == 0)
         return fail(r);
-    if (is_unsigned)
+    if (either)
         return (number){op == '/' ? a.value / b.value : a.value % b.value, UNSIGNED};
     if (b.value == UINT64_MAX) /* the least number divided by -1 */
         return (number){op == '/' ? 0 - a.value : 0, SIGNED};
@@ -258,7 +260,7 @@ static number combine_fractions(reader *r, uint32_t op, double a, double b)
 
 static number combine(reader *r, uint32_t op, number a, number b)
 {
-    const int is_unsigned = a.kind || b.kind; /* SIGNED or UNSIGNED */
+    const number_kind either = a.kind || b.kind ? UNSIGNED : SIGNED;
 
     if ((a.kind == FRACTION) != (b.kind == FRACTION) || a.kind == SINGLE || b.kind == SINGLE)
         return fail(r);
@@ -270,11 +272,11 @@ static number combine(reader *r, uint32_t op, number a, number b)
     case AND_AND:
         return (number){a.value && b.value, SIGNED};
     case '|':
-        return (number){a.value | b.value, is_unsigned};
+        return (number){a.value | b.value, either};
     case '^':
-        return (number){a.value ^ b.value, is_unsigned};
+        return (number){a.value ^ b.value, either};
     case '&':
-        return (number){a.value & b.value, is_unsigned};
+        return (number){a.value & b.value, either};
     case EQUAL:
         return (number){a.value == b.value, SIGNED};
     case UNEQUAL:
@@ -291,11 +293,11 @@ static number combine(reader *r, uint32_t op, number a, number b)
     case RIGHT:
         return shift(op, a, b);
     case '+':
-        return (number){a.value + b.value, is_unsigned};
+        return (number){a.value + b.value, either};
     case '-':
-        return (number){a.value - b.value, is_unsigned};
+        return (number){a.value - b.value, either};
     case '*':
-        return (number){a.value * b.value, is_unsigned};
+        return (number){a.value * b.value, either};
     default:
         return divide(r, op, a, b);
     }
