@@ -334,7 +334,8 @@ def make_page():
     for number, names in table.targets.items():
         part = wrap(f"- {note_of(table, number)} " + ", ".join(f"`{name}`" for name in names.split()))
         lines += [part[0]] + ["  " + more for more in part[1:]]
-    lines += ["", "With a `!` the form is gone since PTX ISA 6.5 (`wmma`), or since 6.4 on sm_70 and later."]
+    lines += ["", "With a `!` the form is gone: since PTX ISA 1.4, 3.2 on sm_20 and later (`mad`), 6.5 (`wmma`), or",
+              "6.4 on sm_70 and later."]
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,7 @@ write() {
     {
         echo ".version $2"
         echo ".target $3"
-        [ -n "$plain" ] || echo ".address_size 64"
+        case $2 in 1.* | 2.[0-2]) ;; *) [ -n "$plain" ] || echo ".address_size 64" ;; esac
         printf '%s\n' "$declaration"
         printf '%s\n{\n' ".visible .entry k(.param .u64 p)$limits"
         echo "    .reg .pred %q<4>; .reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .f32 %f<4>; $doubles"
@@ -58,11 +58,10 @@ done <<'TEXTS'
 1.4|sm_13||add.f64 %d1, %d2, %d3; mul.f64 %d1, %d2, %d3;
 1.3|sm_13||div.f32 %f1, %f2, %f3;
 1.4|sm_13||div.approx.f32 %f1, %f2, %f3; div.full.f32 %f1, %f2, %f3;
-1.4|sm_13||div.f64 %d1, %d2, %d3;
+1.3|sm_13||div.f64 %d1, %d2, %d3;
 1.4|sm_13||div.rn.f64 %d1, %d2, %d3;
 1.4|sm_13||div.s32 %r1, %r2, %r3; rem.u32 %r1, %r2, %r3;
 1.3|sm_13||rcp.f32 %f1, %f2;
-1.4|sm_13||rcp.f64 %d1, %d2;
 1.4|sm_13||rcp.rn.f64 %d1, %d2;
 1.4|sm_13||rcp.approx.f32 %f1, %f2;
 1.3|sm_13||sqrt.f32 %f1, %f2;
@@ -75,14 +74,11 @@ done <<'TEXTS'
 1.3|sm_13||rsqrt.f64 %d1, %d2;
 1.4|sm_13||sin.approx.f32 %f1, %f2; cos.approx.f32 %f1, %f2; lg2.approx.f32 %f1, %f2; ex2.approx.f32 %f1, %f2;
 1.4|sm_13||mad.f32 %f1, %f2, %f3, %f0;
-1.4|sm_13||mad.f64 %d1, %d2, %d3, %d0;
+1.3|sm_13||mad.f64 %d1, %d2, %d3, %d0;
 2.3|sm_20||mad.f32 %f1, %f2, %f3, %f0;
 2.3|sm_20||mad.rn.f32 %f1, %f2, %f3, %f0; fma.rn.f64 %d1, %d2, %d3, %d0;
 1.4|sm_13||mad.lo.s32 %r1, %r2, %r3, %r4; mad24.lo.u32 %r1, %r2, %r3, %r4; mul24.lo.s32 %r1, %r2, %r3;
-1.4|sm_13||cvt.f32.f64 %f1, %d1;
 1.4|sm_13||cvt.rn.f32.f64 %f1, %d1; cvt.f64.f32 %d1, %f1;
-1.4|sm_13||cvt.s32.f32 %r1, %f1;
-1.4|sm_13||cvt.f32.s32 %f1, %r1;
 1.4|sm_13||cvt.rzi.s32.f32 %r1, %f1; cvt.rn.f32.u32 %f1, %r1;
 1.4|sm_13||cvt.u32.u16 %r1, %h1; cvt.s64.s32 %rd1, %r1; cvt.u16.u32 %h1, %r1;
 1.4|sm_13||cvt.rpi.f32.f32 %f1, %f2; cvt.sat.f32.f32 %f1, %f2;

@@ -36,7 +36,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/isa/forms.def \
 	%D%/isa/need.c %D%/isa/need.h %D%/isa/needs.def \
 	%D%/isa/operand.c %D%/isa/operand.h \
-	%D%/isa/special.def \
+	%D%/isa/special.c %D%/isa/special.def %D%/isa/special.h \
 	%D%/isa/spelling.c %D%/isa/spelling.h \
 	%D%/require/evaluate.c \
 	%D%/require/head.c %D%/require/head.h \

@@ -30,7 +30,10 @@ TYPES = ".u8 .s8 .b8 .u16 .s16 .b16 .u32 .s32 .b32 .u64 .s64 .b64 .f16 .f16x2 .f
 SPACES = ".global .shared .local .const .param .reg .shared::cluster".split()
 MODIFIERS = (".rn .rz .sat .ftz .lo .hi .wide .cc .v2 .v4 .sync .aligned .relaxed .gpu .cta .volatile .to .approx .uni .nc .trans "
              ".x2 .L1::no_allocate .L2::cache_hint .eq .and").split()
-NUMBERS = ["0", "1", "-1", "3", "255", "65536", "4294967296", "1.5", "0f3F800000", "0d3FF0000000000000", "0x1FFFFFFFFF", "-2147483649"]
+NUMBERS = ["0", "1", "-1", "3", "255", "65536", "4294967296", "1.5", "0f3F800000", "0d3FF0000000000000", "0x1FFFFFFFFF", "-2147483649",
+           "-1.5", "-0d3FF0000000000000", "-0f3F800000"]
+SPECIALS = ["%tid.x", "%ntid", "%laneid", "%clock64", "%gridid", "%lanemask_lt", "%is_explicit_cluster", "%ctaid.w", "%tid.b0", "%reserved_smem_offset_1", "%envreg3", "WARP_SZ"]
+TOKEN = re.compile(r"[%$._A-Za-z0-9:]+|[^\s%$._A-Za-z0-9:]")
 DIRECTIVES = ["version 3.1", "version 9.9", "version 6.0", "version 7.0", "target sm_50", "target sm_70", "target sm_80", "target sm_9",
               "target sm_90", "target sm_100a", "address_size 32"]
 COMPARISONS = ".eq .ne .lt .ge .equ .ltu .num .lo .hs .and .or .xor".split()
@@ -112,6 +115,17 @@ def change(kind, lines, at, registers, names, opcodes, chance):
     if kind == "address":
         return swap_word(line, chance, r"\[[^\]]*\]", ["[%s]" % chance.choice(registers), "[%s+4]" % chance.choice(registers), "[%s+-3]" % chance.choice(registers),
                                                    "[0]", "[nothing]", "[%s]" % chance.choice(names), "[%s+8]" % chance.choice(names), "[%r1, 4]", chance.choice(registers)])
+    if kind in ("token twice", "tokens swapped"):
+        found = list(TOKEN.finditer(line))
+        if len(found) < 2:
+            return line
+        i = chance.randrange(len(found) - 1)
+        one, other = found[i], found[i + 1]
+        if kind == "token twice":
+            return line[:one.end()] + " " + line[one.start():]
+        return line[:one.start()] + other[0] + line[one.end():other.start()] + one[0] + line[other.end():]
+    if kind == "special":
+        return swap_word(line, chance, r"(?<=[\s,{\[(])%[A-Za-z_]\w*(?:\.\w+)?", SPECIALS)
     if kind == "punctuation":
         return swap_word(line, chance, r"[,;()\[\]{}:+<>|=@!]", list(",;()[]{}") + [""])
     if not parts or line.strip().startswith("."):
@@ -150,7 +164,7 @@ def change(kind, lines, at, registers, names, opcodes, chance):
 
 KINDS = ["letter", "drop line", "line twice", "type", "space", "register", "undeclared", "number", "label", "directive", "declaration", "punctuation",
          "opcode", "call", "vector", "predicate", "address", "drop modifier", "add modifier", "guard", "drop operand", "add operand", "shuffle",
-         "operand", "negate", "offset", "brackets"]
+         "operand", "negate", "offset", "brackets", "token twice", "tokens swapped", "special"]
 
 
 def mutate(text, kinds, chance):
@@ -195,7 +209,9 @@ class Answers:
 
 def ask_ptxas(ptxas, path, text):
     """'+', '-', or None where it says nothing; the line, 0 where it names none; its words."""
-    target = re.search(r"^\s*\.target\s+sm_(\d+)([af]?)", text, re.M)
+    heads = re.findall(r"^\s*\.target\s+([^\n]*)", text, re.M)
+    targets = list(re.finditer(r"\bsm_(\d+)([af]?)", " ".join(heads)))
+    target = targets[-1] if targets else None # ptxas goes by the last one
     arch = "sm_%d%s" % (max(75, int(target[1])), target[2]) if target else "sm_90"
     for extra in ([], ["-c"]): # what another text defines is no mistake
         try:
@@ -206,11 +222,11 @@ def ask_ptxas(ptxas, path, text):
         said = run.stdout + run.stderr
         if "Unresolved extern" not in said:
             break
-    if run.returncode not in (0, 255) or "Internal error" in said or "is not defined for option" in said or "higher than default" in said or "Unsupported .version" in said:
+    if run.returncode not in (0, 255) or "Internal error" in said or "is not defined for option" in said or "'Compile only(-c)'" in said or "higher than default" in said or "Unsupported .version" in said:
         return None, 0, ""
-    found = re.search(r"line (\d+); (?:error|fatal).*", said)
-    words = found[0] if found else said.strip().split("\n")[0]
-    return ("+" if run.returncode == 0 else "-"), int(found[1]) if found else 0, words[:200]
+    found = re.search(r"^(?!.*<builtin>).*line (\d+); (?:error|fatal).*", said, re.M) # the lines of its own texts name nothing of ours
+    words = found or re.search(r".*(?:error|fatal).*", said)
+    return ("+" if run.returncode == 0 else "-"), int(found[1]) if found else 0, words[0].split("ptxas ")[-1][:200] if words else ""
 
 
 def ask_griddep(griddep, paths):

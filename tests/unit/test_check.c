@@ -259,9 +259,11 @@ END_TEST
 /* ---- texts that ptxas was asked about ---- */
 
 /* What stands behind the head, and the code of its only error; NULL: ptxas takes it. */
-static const struct {
+typedef struct asked_text {
     const char *text, *code;
-} asked[] = {
+} asked_text;
+
+static const asked_text asked[] = {
     /* calls */
     {".func (.param .b32 r) g(.param .u32 a) { ret; }\n"
      ".entry f() { .param .s32 x; .param .f32 y; call (y), g, (x); ret; }",
@@ -345,7 +347,7 @@ static const struct {
     {".entry f(.param .u64 p) .param .u64 q, .param .u64 r)\n{ ret; }", "GD017"},
     {".entry f() { .reg .v3 .b32 a; .reg .b64 w; mov.b64 w, {a, a}; mov.b64 w, {a, a}; ret; }",
      "GD016"},
-    {".func later();\n.calltargets\nlater;\n.entry f() { call later; ret; }", "GD017"},
+    {".extern .func later();\n.calltargets\nlater;\n.entry f() { call later; ret; }", "GD017"},
     {".global .b8 t[4] = {1, 2; 3};\n"
      ".entry f() { ret; }",
      "GD002"},
@@ -397,7 +399,7 @@ static const struct {
      NULL},
     {".shared .u32 v;\n"
      ".entry f() { .reg .u32 r; cvta.shared.u32 r, v; ret; }",
-     "GD012"},
+     "GD011"},
     {".entry f() { .reg .u32 r<3>; add.u32 r0, r1, r2-4; ret; }", "GD012"},
     {".entry f() { .reg .u32 r<3>; add.u32 r0, r1, r2+-4; ret; }", NULL},
     {".entry f() { .reg .u32 r<3>; add.u32 r0, r1, r2*4; ret; }", "GD012"},
@@ -418,28 +420,251 @@ static const struct {
     {".entry f() { .reg .s32 w<4>; mul.f32 w0, w1, w2; mul.f32 w1, w1, w2; mul.f32 w3, w1, w2; "
      "ret; }",
      "GD012"},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.b32 a, {%ntid.x}; ret; }", NULL},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.b64 d, {%ntid.x, %tid.y}; ret; }", NULL},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.b64 d, {%clock64}; ret; }", NULL},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.b32 a, {%ntid.x, %ntid.y}; ret; }", "GD012"},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.b64 d, {%tid, a}; ret; }", "GD012"},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.b64 d, {%tid.x, 1}; ret; }", "GD012"},
+    {".entry f() { .reg .b32 a; .reg .b64 d; st.global.v2.u32 [d], {%clock64, a}; ret; }", "GD012"},
+    {".entry f() { .reg .b32 a; .reg .b64 d; st.global.v2.f32 [d], {%tid.x, a}; ret; }", NULL},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.u32 a, %reserved_smem_offset_1; ret; }", NULL},
+    {".entry f() { .reg .b32 a; .reg .b64 d; mov.u32 a, %reserved_smem_offset_2; ret; }", "GD013"},
+    {".entry f() { .reg .b16 h<4>; .reg .b32 r<4>; .reg .b64 d; .reg .pred p; st.global.v4.b16 "
+     "[d], {p, h1, h2, h3}; ret; }",
+     "GD012"},
+    {".entry f() { .reg .b16 h<4>; .reg .b32 r<4>; .reg .b64 d; .reg .pred p; st.global.v4.b32 "
+     "[d], {p, r1, r2, r3}; ret; }",
+     NULL},
+    {".entry f() { .reg .f64 e; .reg .f32 s; add.f64 e, e, -0d3FF0000000000000; ret; }", NULL},
+    {".entry f() { .reg .f64 e; .reg .f32 s; add.f32 s, s, -0f3F800000; ret; }", "GD012"},
+    {".entry f() { .reg .b64 d<4>; .reg .b32 r<4>; rem.u64 d0, d1+1, d2; ret; }", "GD012"},
+    {".entry f() { .reg .b64 d<4>; .reg .b32 r<4>; rem.u32 r0, r1+1, r2; ret; }", NULL},
+    {".entry f() { .reg .b64 d<4>; .reg .b32 r<4>; shfl.sync.idx.b32 r0, r1+1, 0, 31, -1; ret; }",
+     NULL},
+    {".entry f() { .reg .b32 r<4>; fma.rn.bf16x2 r0, r1, r2, {r3}; ret; }", NULL},
+    {".entry f() { .reg .b32 r<4>; fma.rn.f16x2 r0, r1, r2, {r3}; ret; }", "GD012"},
+    {".entry f() { .reg .b64 d; createpolicy.fractional.L2::evict_last.b64 d, 1.0; ret; }", NULL},
+    {".entry f() { .reg .b64 d; createpolicy.fractional.L2::evict_last.b64 d, 0.0; ret; }",
+     "GD012"},
+    {".entry f() { .reg .b64 d; createpolicy.range.global.L2::evict_last.b64 d, [d], 32, 16; ret; "
+     "}",
+     "GD012"},
+    {".entry f() { .reg .b32 %r<4>; %r1: mov.u32 %r1, 2; ret; }", NULL},
+    {".entry f() { .reg .b32 %r<4>; %r1: bra %r1; ret; }", "GD012"},
+    {".entry f() { .reg .u32 r; mov.u32 r, f; ret; }", NULL},
+    {".func g() { ret; }\n.entry f() { .reg .u64 r; add.u64 r, r, g+4; ret; }", "GD012"},
+    {".entry f() { .reg .u32 r; txq.width.b32 r, [r]; ret; }", "GD012"},
+    {".entry f() { .reg .u32 r; .reg .u64 d; txq.width.b32 r, [d]; ret; }", NULL},
+    {".global .texref x;\n.entry f() { .reg .u16 h; mov.u16 h, x; ret; }", "GD012"},
+    {".visible .align 8 .global .v2 .b32 x;", NULL},
+    {".attribute(.managed) .global .b32 x;", NULL},
+    {".align 4 .global .align 8 .b32 x;", NULL},
+    {".global .v2 .align 8 .b32 x;", "GD016"},
+    {".global .b32 .align 8 x;", "GD016"},
+    {".global .b32 .v2 x;", "GD016"},
+    {".global .v2 .v2 .b32 x;", "GD016"},
+    {".global .visible .b32 x;", "GD002"},
+    {".entry f(.param .u64 .ptr .global .align 8 x) { ret; }", NULL},
+    {".entry f(.align 8 .param .u64 .align 4 x) { ret; }", NULL},
+    {".entry f(.param .u64 .ptr .align 8 .global x) { ret; }", "GD016"},
+    {".entry f(.param .u64 .ptr .global .shared x) { ret; }", "GD016"},
+    {".entry f(.param .u64 .align 8 .align 8 x) { ret; }", "GD016"},
+    {".entry f(.param .ptr .u64 x) { ret; }", "GD016"},
+    {".entry f() { .pragma \"used_bytes_mask 0xf\"; ret; }", NULL},
+    {".entry f() { .pragma \"used_bytes_mask 08\"; ret; }", "GD017"},
+    {".entry f() { .pragma \"used_bytes_mask\"; ret; }", "GD017"},
+    {".entry f() { .pragma \"frequency 1\"; ret; }", NULL},
+    {".entry f() { .pragma \"frequency -1\"; ret; }", "GD017"},
+    {".entry f() { .pragma \"anything\"; ret; }", NULL},
+    {".pragma \"nounroll\";", NULL},
+    {".pragma \"anything\";", "GD017"},
+    {".pragma \"used_bytes_mask 1\";", "GD017"},
+    {".entry f() { \n.loc 4294967295 1 1\n ret; }", NULL},
+    {".entry f() { \n.loc 4294967296 1 1\n ret; }", "GD016"},
+    {".entry f() { \n.loc 1 4294967296 1\n ret; }", "GD016"},
+    {".entry f() { .reg .u32 r; p: .callprototype _ (.param .b32 _) .noreturn; mov.u32 r, 1; ret; "
+     "}",
+     NULL},
+    {".entry f() { .reg .u32 r; p: .callprototype _ (.param .b32 _) mov.u32 r, 1; ret; }", "GD002"},
+    {".entry f() { .reg .u32 r; p: .callprototype x (); mov.u32 r, 1; ret; }", "GD002"},
+    {".entry f() { .reg .u32 r; p: .callprototype _ () .maxntid 5; mov.u32 r, 1; ret; }", "GD002"},
+    {".entry f() { .reg .u32 r; p: .callprototype _ (.local .b32 _); mov.u32 r, 1; ret; }",
+     "GD016"},
+    {".entry f() { .reg .u32 r; p: .callprototype (.param .b32 _, .param .b32 _) _; mov.u32 r, 1; "
+     "ret; }",
+     "GD016"},
+    {".entry f() { .reg .u32 r; p: .callprototype (.reg .b32 _, .reg .b32 _) _; mov.u32 r, 1; ret; "
+     "}",
+     NULL},
+    {".entry f()\n.reg .u32 r;\nmov.u32 r, 1; ret; }", "GD002"},
+    {".global .b32 x;\n.global .u32 y[4] = {1 2};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {1,,2};", "GD002"},
+    {".global .b32 x;\n.global .u32 y[4] = {1,};", "GD002"},
+    {".global .b32 x;\n.global .u32 y[4] = {1+};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {-1};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {1<<2};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {1.0<2.0};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {-1.0};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {x+4};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {x-4};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {4+x};", "GD016"},
+    {".global .b32 x;\n.global .u32 y[4] = {generic(x)};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {generic(x+4)};", "GD013"},
+    {".global .b32 x;\n.global .u32 y[4] = {0xff(x)};", NULL},
+    {".global .b32 x;\n.global .u32 y[4] = {0xfff(x)};", "GD016"},
+    {".global .f32 y = -0d3FF0000000000000;", NULL},
+    {".global .f32 y = -0f3F800000;", "GD016"},
+    {".global .f32 y = 1+1;", "GD016"},
+    {".global .f32 y = 1.0*2.0;", NULL},
+    {".global .f32 y = (0f3F800000);", NULL},
+    {".global .b32 y = \"x\";", "GD016"},
+    {".global .b32 x;\n.global .b64 y = x+4;", "GD016"},
+    {".visible .visible .entry f() { ret; }", "GD016"},
+    {".common .func g() { ret; }", "GD016"},
+    {".entry f() { .reg .u32 r; ld.shared.u32 r, [%ntid+4]; ret; }", "GD012"},
+    {".entry f() { .reg .u32 r; ld.shared.u32 r, [%laneid+4]; ret; }", NULL},
+    {".entry f() { .reg .u64 d; ld.u64 d, d[8]; ret; }", "GD012"},
+    {".global .u64 x[4];\n.entry f() { .reg .u64 d; mov.u64 d, x[2]; ret; }", NULL},
+    {".entry f() { .reg .f32 a; .reg .s32 i; .reg .b64 d; tex.2d.v4.f32.f32 {a, a, a, a}, [d, {a, "
+     "i}]; ret; }",
+     "GD012"},
+    {".entry f() { .reg .f32 a; .reg .b32 r; .reg .f16x2 h; .reg .b64 d; tex.2d.v4.f32.f32 {a, a, "
+     "a, a}, [d, {h, r}]; ret; }",
+     NULL},
+    {".entry f() { .reg .f64 e; mov.f64 e, 1.0/0.0; ret; }", "GD012"},
+    {".func g();\n.entry f() { ret; }", "GD016"},
+    {".func g();\n.func g() { ret; }\n.entry f() { call g; ret; }", NULL},
+    {".func g() { ret; }\n.func h;\n.alias h, g;\n.entry f() { ret; }", NULL},
+    {".extern .func g();\n.entry f() { call g; ret; }", NULL},
+    {".section .pred { .b8 1 }", "GD002"},
+    {".entry f() { .reg .b64 d; .reg .u32 u; .reg .pred p; st.global.v2.u32 [d], {u, p}; ret; }",
+     "GD012"},
+    {".entry f() { .reg .b64 d; mov.u64 d, -f; ret; }", "GD012"},
+    {".entry f() { .reg .b64 d; ld.global.b32 {%gridid}, [d]; ret; }", NULL},
+    {".func (.param .b32 r) g(.param .b32 a) { .reg .b32 x; ld.param.b32 x, [r]; ret; }", "GD012"},
+    {".func (.param .b32 r) g(.param .b32 a) { .reg .b32 x; st.param.b32 [a], x; ret; }", "GD012"},
+    {".func (.param .b32 r) g(.param .b32 a) { .reg .b32 x; ld.param.b32 x, [a]; st.param.b32 [r], "
+     "x; ret; }",
+     NULL},
+    {".func g() { ret; }\n.func h;\n.alias h, g;\n.alias h, g;", "GD015"},
+    {".func g() { ret; }\n.global .s64 t = g;", "GD016"},
+    {".func g() { ret; }\n.global .u64 t = g;", NULL},
+    {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1}, [d, "
+     "{r}]; ret; }",
+     NULL},
+    {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
+     "{r}]; ret; }",
+     "GD012"},
 };
 
-START_TEST(asked_texts_are_judged_as_ptxas_judges_them)
+/* The same with heads of their own. */
+static const asked_text asked_whole[] = {
+    {".version 1.3\n.target sm_13\n.entry f { .reg .f32 a; div.f32 a, a, a; sin.f32 a, a; ret; }\n",
+     NULL},
+    {".version 1.4\n.target sm_13\n.entry f { .reg .f32 a; div.f32 a, a, a; ret; }\n", "GD014"},
+    {".version 3.1\n.target sm_20\n.entry f { .reg .f32 a; mad.f32 a, a, a, a; ret; }\n", NULL},
+    {".version 2.0\n.target sm_20\n.entry f .maxnctapersm 1 { ret; }\n", NULL},
+    {".version 2.1\n.target sm_20\n.entry f .maxnctapersm 1 { ret; }\n", "GD017"},
+    {".version 9.0\n.target sm_75\n.address_size 32\n.entry f { ret; }\n", "GD017"},
+    {".version 9.0\n.target sm_90\n.entry f { ret; }\n", NULL},
+    {".version 9.0\n.target compute_90\n.entry f { ret; }\n", NULL},
+    {".version 9.0\n.target compute_90a\n.entry f { ret; }\n", "GD017"},
+    {".version 3.0\n.target sm_10, map_f64_to_f32\n.entry f { ret; }\n", NULL},
+    {".version 3.0\n.target sm_13, map_f64_to_f32\n.entry f { ret; }\n", "GD017"},
+    {".version 9.0\n.target sm_90, debug\n.entry f { ret; }\n", "GD017"},
+    {".version 9.0\n.target sm_90, debug\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n",
+     NULL},
+    {".version 2.0\n.target sm_20, debug\n.entry f { ret; }\n", "GD014"},
+    {".version 9.0\n.target sm_90, texmode_unified, texmode_independent\n.entry f { ret; }\n",
+     "GD017"},
+    {".version 9.0\n.target debug, sm_90\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n",
+     "GD017"},
+    {".version 9.0\n.target sm_80\n.target sm_90\n.entry g() { griddepcontrol.wait; ret; }\n.entry "
+     "f { ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_90\n.target sm_80\n.entry g() { griddepcontrol.wait; ret; }\n.entry "
+     "f { ret; }\n",
+     "GD101"},
+    {".version 9.0\n.target sm_80, sm_90\n.entry g() { griddepcontrol.wait; ret; }\n.entry f { "
+     "ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_90\n.global .b32 x;\n.target sm_90\n.entry f { ret; }\n", "GD017"},
+    {".version 2.2\n.target sm_20\n.address_size 64\n.entry f { ret; }\n", "GD014"},
+    {".version 1.4\n.target sm_13\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n", "GD014"},
+    {".version 1.4\n.target sm_13\n.pragma \"nounroll\";\n.entry f { ret; }\n", "GD014"},
+    {".version 3.0\n.target sm_30\n.weak .global .b32 x;\n.entry f { ret; }\n", "GD014"},
+    {".version 2.0\n.target sm_20\n.entry g() .reqntid 1 { ret; }\n.entry f { ret; }\n", "GD014"},
+    {".version 8.2\n.target sm_90\n.entry g() { .pragma \"used_bytes_mask 1\"; ret; }\n.entry f { "
+     "ret; }\n",
+     "GD014"},
+    {".version 8.8\n.target sm_90\n.entry g() { .pragma \"frequency 1\"; ret; }\n.entry f { ret; "
+     "}\n",
+     "GD014"},
+    {".version 8.2\n.target sm_90\n.shared .b128 x[4];\n.entry f { ret; }\n", NULL},
+    {".version 8.2\n.target sm_90\n.shared .b128 x;\n.entry f { ret; }\n", "GD014"},
+    {".version 2.3\n.target sm_13\n.entry g() { .reg .u64 d; .reg .u32 r; ld.u32 r, [d]; ret; "
+     "}\n.entry f { ret; }\n",
+     "GD012"},
+    {".version 2.3\n.target sm_20\n.entry g() { .reg .u64 d; .reg .u32 r; ld.u32 r, [d]; ret; "
+     "}\n.entry f { ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_90\n.entry g() { .reg .u32 r; ld.global.u32 r, [r]; ret; }\n.entry "
+     "f { ret; }\n",
+     "GD012"},
+    {".version 2.0\n.target sm_20\n.entry g() { .reg .u32 r; ld.global.u32 r, [r]; ret; }\n.entry "
+     "f { ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_80\n.entry g() { .reg .b32 r<4>; shfl.sync.idx.b32 r0, r1+1, 0, 31, "
+     "-1; ret; }\n.entry f { ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_80\n.entry g() { .reg .b32 r<4>; bar.sync r1+1; ret; }\n.entry f { "
+     "ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_80\n.entry g() { .reg .b32 r<4>; barrier.sync r1+1; ret; }\n.entry "
+     "f { ret; }\n",
+     "GD012"},
+    {".version 7.5\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %reserved_smem_offset_1; "
+     "ret; }\n",
+     "GD014"},
+    {".version 7.6\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %reserved_smem_offset_1; "
+     "ret; }\n",
+     NULL},
+    {".version 8.0\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %clusterid.x; ret; }\n",
+     "GD014"},
+    {".version 1.4\n.target sm_13\n.func g(.param .u32 a) { ret; }\n.entry f { ret; }\n", "GD016"},
+};
+
+static void judge(const asked_text *row, const char *head)
 {
     gd_text text = {0};
 
-    gd_text_string(&text, ".version 9.0\n.target sm_90\n.address_size 64\n");
-    gd_text_string(&text, asked[_i].text);
+    gd_text_string(&text, head);
+    gd_text_string(&text, row->text);
     griddep_findings *findings = check_text(gd_text_get(&text), text.bytes, "asked.ptx", NULL, 0);
     uint32_t errors = 0;
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = get(findings, i);
         if (finding.severity != GRIDDEP_SEVERITY_ERROR)
             continue;
-        ck_assert_msg(asked[_i].code && !strcmp(asked[_i].code, finding.code), "%s\n%s %s",
-                      asked[_i].text, finding.code, finding.text);
+        ck_assert_msg(row->code && !strcmp(row->code, finding.code), "%s\n%s %s", row->text,
+                      finding.code, finding.text);
         errors++;
     }
-    ck_assert_msg(errors == (asked[_i].code ? 1 : 0), "%s\n%u errors", asked[_i].text,
-                  (unsigned)errors);
+    ck_assert_msg(errors == (row->code ? 1 : 0), "%s\n%u errors", row->text, (unsigned)errors);
     griddep_findings_destroy(findings);
     gd_text_free(&text);
+}
+
+START_TEST(asked_texts_are_judged_as_ptxas_judges_them)
+{
+    judge(&asked[_i], ".version 9.0\n.target sm_90\n.address_size 64\n");
+}
+END_TEST
+
+START_TEST(asked_heads_are_judged_as_ptxas_judges_them)
+{
+    judge(&asked_whole[_i], "");
 }
 END_TEST
 
@@ -452,7 +677,8 @@ START_TEST(findings_say_what_to_write)
         {".entry f() { .reg .b32 r; shfl.bfly.b32 r, r, 1, 31; ret; }",
          "this form of shfl is gone since .version 6.4 on sm_70 and later", "write it with .sync"},
         {".entry f() { .reg .f32 a; mad.f32 a, a, a, a; ret; }",
-         "this form of mad is gone since .target sm_20", "write it with one of .rn, .rz, .rm, .rp"},
+         "this form of mad is gone since .version 3.2 on sm_20 and later",
+         "write it with one of .rn, .rz, .rm, .rp"},
         {".entry f() { .reg .f32 a; add.f32 a a, a; ret; }", "found 'a', expected ',' or ';'",
          "is a ',' lost in front of this?"},
         {".entry f() { exit\nret; }", "found 'ret', expected an operand or ';'",
@@ -1466,6 +1692,7 @@ int main(void)
     tcase_add_test(tests, golden_files_have_the_expected_findings);
     tcase_add_test(tests, instructions_are_judged_as_ptxas_judges_them);
     tcase_add_loop_test(tests, asked_texts_are_judged_as_ptxas_judges_them, 0, COUNT(asked));
+    tcase_add_loop_test(tests, asked_heads_are_judged_as_ptxas_judges_them, 0, COUNT(asked_whole));
     tcase_add_test(tests, findings_say_what_to_write);
     tcase_add_test(tests, each_code_has_its_golden_files);
     tcase_add_test(tests, any_prefix_of_a_text_can_be_checked);

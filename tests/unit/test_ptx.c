@@ -995,7 +995,7 @@ START_TEST(info_tells_about_targets)
         ck_assert_str_eq(info.target, cases[i].target);
         ck_assert_int_eq(info.capability, cases[i].capability);
         ck_assert_int_eq(info.version, 123);
-        ck_assert_uint_eq(info.address_bits, 32);
+        ck_assert_uint_eq(info.address_bits, 64);
         griddep_ptx_destroy(ptx);
     }
 }

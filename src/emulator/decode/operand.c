@@ -2,6 +2,7 @@
 #include "emulator/decode/decode.h"
 #include "emulator/execute/control.h"
 #include "emulator/execute/move.h"
+#include "ptx/isa/special.h"
 
 uint32_t gd_bytes_of(gd_ptx_type type)
 {
@@ -79,52 +80,48 @@ static bool register_slot(gd_decoder *decoder, const gd_ptx_operand *operand, ui
 
 /* ---- special registers ---- */
 
-typedef struct special_name {
+/* What is executed; of those with parts the place of .x. */
+static const struct {
     const char *name;
-    uint8_t special; /* of .x where there are components */
-    uint8_t bytes;
-    bool vector;
-    bool changes;
-} special_name;
-
-static const special_name specials[] = {
-    {"%tid", GD_SPECIAL_TID_X, 4, true, false},
-    {"%ntid", GD_SPECIAL_NTID_X, 4, true, false},
-    {"%ctaid", GD_SPECIAL_CTAID_X, 4, true, false},
-    {"%nctaid", GD_SPECIAL_NCTAID_X, 4, true, false},
-    {"%clusterid", GD_SPECIAL_CLUSTERID_X, 4, true, false},
-    {"%nclusterid", GD_SPECIAL_NCLUSTERID_X, 4, true, false},
-    {"%cluster_ctaid", GD_SPECIAL_CLUSTER_CTAID_X, 4, true, false},
-    {"%cluster_nctaid", GD_SPECIAL_CLUSTER_NCTAID_X, 4, true, false},
-    {"%cluster_ctarank", GD_SPECIAL_CLUSTER_CTARANK, 4, false, false},
-    {"%cluster_nctarank", GD_SPECIAL_CLUSTER_NCTARANK, 4, false, false},
-    {"%laneid", GD_SPECIAL_LANEID, 4, false, false},
-    {"%warpid", GD_SPECIAL_WARPID, 4, false, false},
-    {"%nwarpid", GD_SPECIAL_NWARPID, 4, false, false},
-    {"%smid", GD_SPECIAL_SMID, 4, false, false},
-    {"%nsmid", GD_SPECIAL_NSMID, 4, false, false},
-    {"%lanemask_eq", GD_SPECIAL_LANEMASK_EQ, 4, false, false},
-    {"%lanemask_le", GD_SPECIAL_LANEMASK_LE, 4, false, false},
-    {"%lanemask_lt", GD_SPECIAL_LANEMASK_LT, 4, false, false},
-    {"%lanemask_ge", GD_SPECIAL_LANEMASK_GE, 4, false, false},
-    {"%lanemask_gt", GD_SPECIAL_LANEMASK_GT, 4, false, false},
-    {"%dynamic_smem_size", GD_SPECIAL_DYNAMIC_SMEM_SIZE, 4, false, false},
-    {"%total_smem_size", GD_SPECIAL_TOTAL_SMEM_SIZE, 4, false, false},
-    {"%aggr_smem_size", GD_SPECIAL_TOTAL_SMEM_SIZE, 4, false, false},
-    {"%reserved_smem_offset_begin", GD_SPECIAL_ZERO, 4, false, false},
-    {"%reserved_smem_offset_end", GD_SPECIAL_RESERVED_SMEM, 4, false, false},
-    {"%reserved_smem_offset_cap", GD_SPECIAL_RESERVED_SMEM, 4, false, false},
-    {"%reserved_smem_offset_0", GD_SPECIAL_ZERO, 4, false, false},
-    {"%reserved_smem_offset_1", GD_SPECIAL_RESERVED_PART, 4, false, false},
-    {"%envreg1", GD_SPECIAL_WORKSPACE_HIGH, 4, false, false},
-    {"%envreg2", GD_SPECIAL_WORKSPACE_LOW, 4, false, false},
-    {"%clock", GD_SPECIAL_CLOCK, 4, false, true},
-    {"%clock_hi", GD_SPECIAL_CLOCK_HI, 4, false, true},
-    {"%globaltimer_lo", GD_SPECIAL_GLOBALTIMER_LO, 4, false, true},
-    {"%globaltimer_hi", GD_SPECIAL_GLOBALTIMER_HI, 4, false, true},
-    {"%gridid", GD_SPECIAL_GRIDID, 8, false, false},
-    {"%clock64", GD_SPECIAL_CLOCK64, 8, false, true},
-    {"%globaltimer", GD_SPECIAL_GLOBALTIMER, 8, false, true},
+    uint8_t special;
+} specials[] = {
+    {"%tid", GD_SPECIAL_TID_X},
+    {"%ntid", GD_SPECIAL_NTID_X},
+    {"%ctaid", GD_SPECIAL_CTAID_X},
+    {"%nctaid", GD_SPECIAL_NCTAID_X},
+    {"%clusterid", GD_SPECIAL_CLUSTERID_X},
+    {"%nclusterid", GD_SPECIAL_NCLUSTERID_X},
+    {"%cluster_ctaid", GD_SPECIAL_CLUSTER_CTAID_X},
+    {"%cluster_nctaid", GD_SPECIAL_CLUSTER_NCTAID_X},
+    {"%cluster_ctarank", GD_SPECIAL_CLUSTER_CTARANK},
+    {"%cluster_nctarank", GD_SPECIAL_CLUSTER_NCTARANK},
+    {"%laneid", GD_SPECIAL_LANEID},
+    {"%warpid", GD_SPECIAL_WARPID},
+    {"%nwarpid", GD_SPECIAL_NWARPID},
+    {"%smid", GD_SPECIAL_SMID},
+    {"%nsmid", GD_SPECIAL_NSMID},
+    {"%lanemask_eq", GD_SPECIAL_LANEMASK_EQ},
+    {"%lanemask_le", GD_SPECIAL_LANEMASK_LE},
+    {"%lanemask_lt", GD_SPECIAL_LANEMASK_LT},
+    {"%lanemask_ge", GD_SPECIAL_LANEMASK_GE},
+    {"%lanemask_gt", GD_SPECIAL_LANEMASK_GT},
+    {"%dynamic_smem_size", GD_SPECIAL_DYNAMIC_SMEM_SIZE},
+    {"%total_smem_size", GD_SPECIAL_TOTAL_SMEM_SIZE},
+    {"%aggr_smem_size", GD_SPECIAL_TOTAL_SMEM_SIZE},
+    {"%reserved_smem_offset_begin", GD_SPECIAL_ZERO},
+    {"%reserved_smem_offset_end", GD_SPECIAL_RESERVED_SMEM},
+    {"%reserved_smem_offset_cap", GD_SPECIAL_RESERVED_SMEM},
+    {"%reserved_smem_offset_0", GD_SPECIAL_ZERO},
+    {"%reserved_smem_offset_1", GD_SPECIAL_RESERVED_PART},
+    {"%envreg1", GD_SPECIAL_WORKSPACE_HIGH},
+    {"%envreg2", GD_SPECIAL_WORKSPACE_LOW},
+    {"%clock", GD_SPECIAL_CLOCK},
+    {"%clock_hi", GD_SPECIAL_CLOCK_HI},
+    {"%globaltimer_lo", GD_SPECIAL_GLOBALTIMER_LO},
+    {"%globaltimer_hi", GD_SPECIAL_GLOBALTIMER_HI},
+    {"%gridid", GD_SPECIAL_GRIDID},
+    {"%clock64", GD_SPECIAL_CLOCK64},
+    {"%globaltimer", GD_SPECIAL_GLOBALTIMER},
 };
 
 /* A fourth component is 0 (PTX ISA 10.1). */
@@ -137,20 +134,22 @@ static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uin
     if (operand->flags & GD_OPERAND_OFFSET)
         return gd_decode_refuse(decoder, "%.*s plus a constant", (int)length, text);
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
-        const special_name *item = &specials[i];
-        if (strlen(item->name) != length || memcmp(item->name, text, length) != 0 ||
-            item->vector != (operand->component != 0) || component > 3)
+        if (strlen(specials[i].name) != length || memcmp(specials[i].name, text, length) != 0)
             continue;
-        uint32_t special = component == 3 ? GD_SPECIAL_ZERO : item->special + component;
-        if (item->changes) {
+        const gd_special_register *known = gd_special_find(text, length);
+        const uint8_t first = specials[i].special;
+        if ((known->parts > 1) != (operand->component != 0) || component > 3)
+            break;
+        uint32_t special = component == 3 ? GD_SPECIAL_ZERO : first + component;
+        if (known->varies == GD_VARIES_TIME) {
             gd_code *code = gd_emit(decoder, gd_run_clock);
             if (!code)
                 return false;
-            code->x = item->special;
+            code->x = first;
         }
-        if (item->special == GD_SPECIAL_RESERVED_PART || item->special == GD_SPECIAL_ZERO)
+        if (first == GD_SPECIAL_RESERVED_PART || first == GD_SPECIAL_ZERO)
             decoder->image->entry.reserved_shared = true;
-        *bytes = item->bytes;
+        *bytes = gd_ptx_types[known->type].bytes;
         *slot = special * GD_LANE_BYTES | GD_AREA_SPECIAL;
         return true;
     }

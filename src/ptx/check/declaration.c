@@ -2,10 +2,12 @@
  * keeps what it does not know; here it is an error. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/check/validity.h"
 #include "ptx/isa/need.h"
+#include "ptx/text/constant.h"
 #include "ptx/text/word.h"
 
 enum {
@@ -14,9 +16,11 @@ enum {
     PARAMETER_BYTES_LARGE = 32764, /* since then */
     CONSTANT_BYTES = 65536,
     ALIGNMENT_PARAMETER = 128, /* the largest of a .func's parameter */
-    ADDRESS_BYTES = 4,         /* that a variable needs to be given an address */
-    DIMENSIONS = 8
+    DIMENSIONS = 8,
+    CAPABILITY_F64 = 13
 };
+
+#define NO_NUMBER INT64_MIN
 
 /* Where a declaration stands. */
 typedef enum place {
@@ -93,9 +97,22 @@ static void check_need(gd_validity *check, uint32_t token, const char *text, uin
 
 /* ---- one declaration ---- */
 
+/* The words before a declared name in their order; those of one place in any, where ptxas takes
+ * several. An entry's parameter may be a pointer, and aligned behind its type. */
+typedef enum word_place {
+    AT_LINK,
+    AT_SPACE,
+    AT_VECTOR,
+    AT_TYPE,
+    AT_POINTER,
+    AT_POINTED,
+    AT_END
+} word_place;
+
 /* What stands before the declared names. */
 typedef struct words {
     uint32_t space, type, vector, link, pointer; /* tokens; GD_PTX_NONE: not there */
+    word_place reached;
     bool managed;
 } words;
 
@@ -108,15 +125,31 @@ static bool refuse(gd_validity *check, uint32_t token, const char *why)
     return false;
 }
 
+/* Whether a word's place is still to come. */
+static bool comes(gd_validity *check, uint32_t token, word_place at, words *found)
+{
+    if (found->reached > at || (found->reached == at && at != AT_SPACE))
+        return refuse(check, token,
+                      found->reached >= AT_TYPE && at < AT_POINTER
+                          ? "stands behind the type; state space, alignment and vector come first"
+                      : found->reached == at ? "stands here twice"
+                                             : "stands too late among these words");
+    found->reached = at;
+    return true;
+}
+
 static bool take_space(gd_validity *check, uint32_t token, place where, gd_ptx_space space,
                        words *found)
 {
     if (found->pointer != GD_PTX_NONE)
-        return space == GD_SPACE_GLOBAL || space == GD_SPACE_SHARED || space == GD_SPACE_CONST ||
-               space == GD_SPACE_LOCAL ||
-               refuse(check, token, "is no state space that a pointer can have");
+        return (space == GD_SPACE_GLOBAL || space == GD_SPACE_SHARED || space == GD_SPACE_CONST ||
+                space == GD_SPACE_LOCAL ||
+                refuse(check, token, "is no state space that a pointer can have")) &&
+               comes(check, token, AT_POINTED, found);
     if (found->space != GD_PTX_NONE)
         return refuse(check, token, "is a second state space");
+    if (!comes(check, token, AT_SPACE, found))
+        return false;
     found->space = token;
     if (space == GD_SPACE_SREG || (space == GD_SPACE_TEX && check->module->version >= 15))
         return refuse(check, token, "declares nothing in this version of PTX");
@@ -126,6 +159,8 @@ static bool take_space(gd_validity *check, uint32_t token, place where, gd_ptx_s
         return refuse(check, token, "stands in functions only");
     if (where == PLACE_ENTRY && space != GD_SPACE_PARAM)
         return refuse(check, token, "is not .param, in which an entry's parameters are");
+    if (where == PLACE_FUNC && space == GD_SPACE_PARAM && check->module->version < 20)
+        return refuse(check, token, "is for parameters of .func since PTX ISA 2.0");
     if (where == PLACE_FUNC && space != GD_SPACE_PARAM && space != GD_SPACE_REG)
         return refuse(check, token, "is neither .param nor .reg, in which parameters are");
     return true;
@@ -137,6 +172,7 @@ static bool take_type(gd_validity *check, uint32_t token, gd_ptx_type type, word
         return (found->pointer != GD_PTX_NONE && type >= GD_TYPE_TEXREF) ||
                refuse(check, token, "is a second type");
     found->type = token;
+    found->reached = AT_TYPE;
     return (type != GD_TYPE_BF16 && type != GD_TYPE_BF16X2 && type != GD_TYPE_F32X2) ||
            refuse(check, token, "is a type of instructions only; registers of bits hold it");
 }
@@ -148,7 +184,8 @@ static bool take_word(gd_validity *check, uint32_t *token, place where, words *f
     const char *text;
     const gd_word *word = word_at(check, at, &text, &length);
 
-    check_need(check, at, text, length);
+    if (word->class != GD_WORD_TYPE)
+        check_need(check, at, text, length);
     switch (word->class) {
     case GD_WORD_SPACE:
         return take_space(check, at, where, (gd_ptx_space)word->value, found);
@@ -160,17 +197,23 @@ static bool take_word(gd_validity *check, uint32_t *token, place where, words *f
         if (found->link != GD_PTX_NONE)
             return refuse(check, at, "is a second linking directive");
         found->link = at;
-        return true;
+        return found->reached == AT_LINK || refuse(check, at, "stands in front of other words");
     case GD_WORD_VECTOR:
         found->vector = at;
-        return word->value != 8 || refuse(check, at, "is no vector that can be declared");
+        return (word->value != 8 || refuse(check, at, "is no vector that can be declared")) &&
+               comes(check, at, AT_VECTOR, found);
     case GD_WORD_ALIGN:
         ++*token;
-        return true;
+        return comes(check, at,
+                     where == PLACE_ENTRY && found->reached >= AT_TYPE ? AT_END : AT_SPACE, found);
     case GD_WORD_PTR:
         found->pointer = at;
-        return where == PLACE_ENTRY || refuse(check, at, "is for parameters of entries");
+        return (where == PLACE_ENTRY || refuse(check, at, "is for parameters of entries")) &&
+               (found->reached >= AT_TYPE || refuse(check, at, "stands before the type")) &&
+               comes(check, at, AT_POINTER, found);
     case GD_WORD_ATTRIBUTE:
+        if (!comes(check, at, AT_SPACE, found))
+            return false;
         found->managed = gd_ptx_token_is(check->module, at + 2, ".managed");
         if (!found->managed && !gd_ptx_token_is(check->module, at + 2, ".unified"))
             return refuse(check, at + 2, "is no attribute");
@@ -326,23 +369,85 @@ static bool is_beyond_doubles(const gd_validity *check, uint32_t token)
            gd_ptx_float_read(text, length, &single) == UINT64_C(0x7ff0000000000000);
 }
 
-/* Expressions of several tokens: of integers or of fractions, or an address and an integer. */
-static bool check_expression(gd_validity *check, uint32_t token, uint32_t end)
+static bool is_name(const gd_validity *check, uint32_t token)
 {
-    bool integer = false, fraction = false, name = false;
+    return kind_of(check, token) == GD_TOKEN_NAME &&
+           !gd_ptx_token_is(check->module, token, "WARP_SZ");
+}
 
-    for (uint32_t at = token; at < end; at++) {
-        uint32_t kind = kind_of(check, at);
-        integer |= kind == GD_TOKEN_INTEGER;
-        fraction |= kind == GD_TOKEN_FLOAT;
-        name |= kind == GD_TOKEN_NAME;
-        if (kind == '-' && at + 1 < end && at > token && kind_of(check, at - 1) == GD_TOKEN_NAME)
-            return refuse(check, at, "stands behind an address, to which only + adds");
-        if (kind == '-' && at + 1 < end && kind_of(check, at + 1) == GD_TOKEN_NAME)
-            return refuse(check, at, "stands in front of an address");
+/* name, generic(name), either plus integers. false: there is none, or it is no whole one. */
+static bool check_address(gd_validity *check, uint32_t token, uint32_t end)
+{
+    uint32_t name = token, next = token + 1;
+    uint64_t value;
+
+    if (gd_ptx_token_is(check->module, token, "generic") && next + 3 <= end &&
+        kind_of(check, next) == '(' && kind_of(check, next + 2) == ')') {
+        name = next + 1;
+        next += 3;
     }
-    return !fraction || (!integer && !name) ||
-           refuse(check, token, "begins an expression that mixes integers and fractions");
+    if (!is_name(check, name))
+        return refuse(check, name, "is no variable's name");
+    if (!is_declared(check, name))
+        return false;
+    if (next == end)
+        return true;
+    if (kind_of(check, next) == '-')
+        return refuse(check, next, "stands behind an address, to which only + adds");
+    return (kind_of(check, next) == '+' &&
+            gd_constant_evaluate(check->module, next + 1, end, &value)) ||
+           refuse(check, next, "stands behind an address; + and an integer may");
+}
+
+/* 0xFF00(address): one of its bytes, of which the mask has all bits. */
+static bool check_mask(gd_validity *check, const gd_ptx_symbol *symbol, uint32_t token,
+                       uint32_t end)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, token, &length);
+    uint64_t mask = 0;
+
+    if (!check_address(check, token + 2, end - 1))
+        return false;
+    gd_ptx_integer_read(text, length, &mask);
+    while (mask && !(mask & UINT8_MAX))
+        mask >>= 8;
+    if (mask != UINT8_MAX)
+        return refuse(check, token, "is no mask of one byte, as 0xFF00 is");
+    return symbol->type == GD_TYPE_U8 || symbol->type == GD_TYPE_U32 ||
+           symbol->type == GD_TYPE_U64 ||
+           refuse(check, token, "masks an address, which .u8, .u32 and .u64 hold");
+}
+
+/* Expressions of several tokens: of integers or of fractions, an address, or a byte of one. */
+static bool check_expression(gd_validity *check, const gd_ptx_symbol *symbol, uint32_t token,
+                             uint32_t end)
+{
+    const bool fraction = symbol->type == GD_TYPE_F32 || symbol->type == GD_TYPE_F64;
+    const bool bits = symbol->type >= GD_TYPE_B8 && symbol->type <= GD_TYPE_B128;
+
+    if (token == end) {
+        gd_validity_add(check, GD_CODE_GD002, end, NULL, "found '%c', expected a value",
+                        (int)kind_of(check, end));
+        return false;
+    }
+    if (kind_of(check, token) == GD_TOKEN_INTEGER && kind_of(check, token + 1) == '(' &&
+        kind_of(check, end - 1) == ')' && kind_of(check, token + 2) == GD_TOKEN_NAME)
+        return check_mask(check, symbol, token, end);
+    if (is_name(check, token))
+        return check_address(check, token, end) &&
+               (symbol->type == GD_TYPE_U32 || symbol->type == GD_TYPE_U64 ||
+                refuse(check, token, "begins an address, which .u32 and .u64 hold"));
+    switch (gd_constant_classify(check->module, token, end)) {
+    case GD_CONSTANT_INTEGER:
+        return !fraction ||
+               refuse(check, token, "begins an integer, and the variable is none; write 1.0");
+    case GD_CONSTANT_FRACTION:
+        return fraction || bits ||
+               refuse(check, token, "begins no integer, and the variable is one");
+    default:
+        return refuse(check, token, "begins no constant expression of integers or of fractions");
+    }
 }
 
 /* One value: literals of the type's kind, and of names those that lie in memory. */
@@ -356,9 +461,10 @@ static bool check_value(gd_validity *check, const gd_ptx_symbol *symbol, uint32_
         return false;
     if (kind == GD_TOKEN_NAME && fraction)
         return refuse(check, token, "is an address, and the variable is one of numbers");
-    if (kind == GD_TOKEN_NAME && gd_ptx_types[symbol->type].bytes < ADDRESS_BYTES &&
-        !gd_ptx_token_is(check->module, token, "WARP_SZ"))
-        return refuse(check, token, "is an address, which this type does not hold");
+    if (is_name(check, token) && symbol->type != GD_TYPE_U32 && symbol->type != GD_TYPE_U64)
+        return refuse(check, token, "is an address, which .u32 and .u64 hold");
+    if (kind == GD_TOKEN_STRING)
+        return refuse(check, token, "is a text, and PTX has none as values");
     if (kind == GD_TOKEN_FLOAT && is_beyond_doubles(check, token))
         return refuse(check, token, "is beyond the range of .f64");
     if (kind == GD_TOKEN_INTEGER && fraction)
@@ -389,7 +495,7 @@ static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32
             inside += kind == '(';
             inside -= kind == ')';
         }
-        return *token != first + 1 ? check_expression(check, first, *token)
+        return *token != first + 1 ? check_expression(check, symbol, first, *token)
                                    : check_value(check, symbol, first);
     }
     do {
@@ -488,10 +594,17 @@ static bool is_independent(const gd_validity *check)
     return false;
 }
 
-/* A symbol whose words are right. */
+/* A symbol whose words are right. Of a type that came late arrays were there before. */
 static void check_symbol(gd_validity *check, const gd_ptx_symbol *symbol, place where, bool last,
-                         bool managed)
+                         const words *found)
 {
+    uint32_t length;
+    const char *type;
+
+    if (!(symbol->flags & GD_SYMBOL_ARRAY)) {
+        word_at(check, found->type, &type, &length);
+        check_need(check, found->type, type, length);
+    }
     if ((uint32_t)gd_ptx_types[symbol->type].bytes * symbol->vector > VECTOR_BYTES) {
         complain(check, symbol, "is a vector of more than 128 bits");
         return;
@@ -510,7 +623,7 @@ static void check_symbol(gd_validity *check, const gd_ptx_symbol *symbol, place 
         return;
     }
     if (symbol->space == GD_SPACE_REG ? !check_register(check, symbol)
-                                      : !check_memory(check, symbol, where, managed) ||
+                                      : !check_memory(check, symbol, where, found->managed) ||
                                             !check_dimensions(check, symbol, where, last))
         return;
     check_initialiser(check, symbol);
@@ -529,14 +642,15 @@ static void check_variables(gd_validity *check, const gd_ptx_directive *directiv
         check_words(check, directive->token, symbols[directive->symbol].token, where, &found);
     for (uint32_t i = directive->symbol; i < directive->symbol_end && right && told == check->told;
          i++)
-        check_symbol(check, &symbols[i], where, true, found.managed);
+        check_symbol(check, &symbols[i], where, true, &found);
     if (!right || told != check->told)
         gd_validity_spoil(check, directive->token, directive->token_end);
 }
 
 /* ---- functions ---- */
 
-static void check_parameters(gd_validity *check, uint32_t from, uint32_t end, place where)
+static void check_parameters(gd_validity *check, uint32_t from, uint32_t end, place where,
+                             bool nameless)
 {
     const gd_ptx_symbol *symbols = check->module->symbols;
     words found;
@@ -545,11 +659,21 @@ static void check_parameters(gd_validity *check, uint32_t from, uint32_t end, pl
         uint32_t first = symbols[i].token;
         while (kind_of(check, first - 1) != ',' && kind_of(check, first - 1) != '(')
             first--;
-        if (gd_ptx_token_is(check->module, symbols[i].token, "_"))
+        if (!nameless && gd_ptx_token_is(check->module, symbols[i].token, "_"))
             complain(check, &symbols[i], "is no name of a parameter");
         else if (check_words(check, first, symbols[i].token, where, &found))
-            check_symbol(check, &symbols[i], where, i + 1 == end, found.managed);
+            check_symbol(check, &symbols[i], where, i + 1 == end, &found);
     }
+}
+
+/* Several are in registers. */
+static void check_results(gd_validity *check, uint32_t token, uint32_t from, uint32_t end,
+                          bool nameless)
+{
+    check_parameters(check, from, end, PLACE_FUNC, nameless);
+    if (end - from > 1 && check->module->symbols[from].space == GD_SPACE_PARAM)
+        gd_validity_add(check, GD_CODE_GD016, token, NULL,
+                        "several results must be in .reg, and these are in .param");
 }
 
 static void check_parameter_bytes(gd_validity *check, const gd_ptx_function *function)
@@ -624,6 +748,33 @@ static void check_prototype(gd_validity *check, uint32_t index)
                         "%s differs from its earlier declaration: %s", later->name, differs);
 }
 
+static bool is_alias(const gd_ptx_module *module, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < module->directive_count; i++) {
+        const gd_ptx_directive *alias = &module->directives[i];
+        if (alias->kind == GD_DIRECTIVE_ALIAS && alias->operand < alias->operand_end &&
+            module->operands[alias->operand].symbol == symbol)
+            return true;
+    }
+    return false;
+}
+
+/* A function that is declared only is one of another module, and .extern. */
+static void check_defined(gd_validity *check, uint32_t index)
+{
+    const gd_ptx_module *module = check->module;
+    const gd_ptx_function *function = &module->functions[index];
+    const gd_ptx_symbol *symbol = &module->symbols[function->symbol];
+
+    if (symbol->kind != GD_SYMBOL_FUNCTION || symbol->target != index ||
+        function->flags & GD_FUNCTION_BODY || symbol->link & GD_LINK_EXTERN ||
+        function->link & GD_LINK_EXTERN || is_alias(module, function->symbol))
+        return;
+    gd_validity_add(check, GD_CODE_GD016, function->token_name,
+                    "one of another module is declared with .extern",
+                    "%s is declared, and defined nowhere", function->name);
+}
+
 /* ---- directives ---- */
 
 static bool is_performance_of(const gd_word *word, bool entry)
@@ -651,7 +802,8 @@ static void check_performance(gd_validity *check, const gd_ptx_directive *direct
                         word->class != GD_WORD_PERFORMANCE && word->class != GD_WORD_FLAG ? ""
                         : entry ? "; it is for .func"
                                 : "; it is for .entry");
-    else if (word->class == GD_WORD_PERFORMANCE && word->value == GD_PERFORMANCE_MAXNCTAPERSM) {
+    else if (word->class == GD_WORD_PERFORMANCE && check->module->version > 20 &&
+             word->value == GD_PERFORMANCE_MAXNCTAPERSM) {
         gd_validity_mend(check, directive->token, directive->token + 1, true, ".minnctapersm");
         gd_validity_add(check, GD_CODE_GD017, directive->token, "write .minnctapersm",
                         ".maxnctapersm is gone since PTX ISA 2.1");
@@ -713,15 +865,24 @@ static void check_function(gd_validity *check, uint32_t index)
 
     if (function->symbol == GD_PTX_NONE)
         return;
-    check_parameters(check, function->result, function->result_end, PLACE_FUNC);
+    for (uint32_t token = function->token; token < function->token_name; token++) {
+        uint32_t length;
+        const char *text;
+        const gd_word *word =
+            kind_of(check, token) == GD_TOKEN_DOTTED ? word_at(check, token, &text, &length) : NULL;
+        if (!word || word->class != GD_WORD_LINK)
+            continue;
+        check_need(check, token, text, length);
+        if (token > function->token)
+            refuse(check, token, "is a second linking directive");
+        else if (word->value == GD_LINK_COMMON)
+            refuse(check, token, "is for variables in .global");
+    }
+    check_results(check, function->token_name, function->result, function->result_end, false);
     check_parameters(check, function->parameter, function->parameter_end,
-                     entry ? PLACE_ENTRY : PLACE_FUNC);
+                     entry ? PLACE_ENTRY : PLACE_FUNC, false);
     if (entry)
         check_parameter_bytes(check, function);
-    if (function->result_end - function->result > 1 &&
-        check->module->symbols[function->result].space == GD_SPACE_PARAM)
-        gd_validity_add(check, GD_CODE_GD016, function->token_name, NULL,
-                        "%s has several results, which then must be in .reg", function->name);
     if (function->link & GD_LINK_EXTERN && function->flags & GD_FUNCTION_BODY)
         gd_validity_add(check, GD_CODE_GD016, function->token_name, NULL,
                         "%s is .extern and has a body", function->name);
@@ -730,6 +891,7 @@ static void check_function(gd_validity *check, uint32_t index)
                         "%s never returns and has a result", function->name);
     check_limits(check, function);
     check_prototype(check, index);
+    check_defined(check, index);
 }
 
 /* ---- the head ---- */
@@ -751,6 +913,11 @@ static void check_chip(gd_validity *check, uint32_t token)
     gd_guess meant = {.nearest = {.word = name, .bytes = length}};
     char hint[GD_GUESS_BYTES + 20] = "";
 
+    if (length > 8 && memcmp(name, "compute_", 8) == 0 && (uint8_t)(name[length - 1] - '0') <= 9) {
+        char chip[24];
+        snprintf(chip, sizeof chip, "sm_%.*s", (int)(length - 8 < 16 ? length - 8 : 16), name + 8);
+        least = gd_need_of_chip(chip, (uint32_t)strlen(chip));
+    }
     if (least == 0) {
         for (uint32_t i = 0; gd_need_chip_at(i); i++)
             gd_guess_look(&meant, gd_need_chip_at(i), strlen(gd_need_chip_at(i)));
@@ -768,17 +935,55 @@ static void check_chip(gd_validity *check, uint32_t token)
     }
 }
 
-static void check_target(gd_validity *check, const gd_ptx_directive *directive)
-{
-    static const char *const modes[] = {"texmode_unified", "texmode_independent", "debug",
-                                        "map_f64_to_f32"};
+enum { TEXMODE_UNIFIED, TEXMODE_INDEPENDENT, TARGET_DEBUG, MAP_F64_TO_F32, MODE_COUNT };
 
-    for (uint32_t token = directive->token + 1; token < directive->token_end; token += 2) {
-        bool mode = false;
-        for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
-            mode |= gd_ptx_token_is(check->module, token, modes[i]);
-        if (!mode)
+static bool has_section(const gd_ptx_module *module)
+{
+    for (uint32_t i = 0; i < module->directive_count; i++) {
+        if (module->directives[i].kind == GD_DIRECTIVE_SECTION)
+            return true;
+    }
+    return false;
+}
+
+/* What stands beside a chip; `given` are the modes of this .target. */
+static void check_mode(gd_validity *check, uint32_t token, uint32_t mode, const bool *given)
+{
+    const gd_ptx_module *module = check->module;
+
+    if (given[TEXMODE_UNIFIED] && given[TEXMODE_INDEPENDENT])
+        gd_validity_add(check, GD_CODE_GD017, token, NULL,
+                        "textures are either texmode_unified or texmode_independent");
+    else if (mode == MAP_F64_TO_F32 && module->capability >= CAPABILITY_F64)
+        gd_validity_add(check, GD_CODE_GD017, token, NULL,
+                        "map_f64_to_f32 is for chips without .f64; %s has it", module->target);
+    else if (mode == TARGET_DEBUG && module->version >= 30 && !has_section(module))
+        gd_validity_add(check, GD_CODE_GD017, token, NULL,
+                        ".target debug needs debug information, and there is no .section");
+}
+
+static void check_target(gd_validity *check, const gd_ptx_directive *directive, bool first_one)
+{
+    static const char *const modes[MODE_COUNT] = {"texmode_unified", "texmode_independent", "debug",
+                                                  "map_f64_to_f32"};
+    const uint32_t first = directive->token + 1;
+    bool given[MODE_COUNT] = {false};
+
+    for (uint32_t token = first; token < directive->token_end; token += 2) {
+        uint32_t mode = 0, length;
+        const char *text = gd_ptx_token_text(check->module, token, &length);
+        while (mode < MODE_COUNT && !gd_ptx_token_is(check->module, token, modes[mode]))
+            mode++;
+        if (mode == MODE_COUNT) {
             check_chip(check, token);
+            continue;
+        }
+        given[mode] = true;
+        check_need(check, token, text, length);
+        if (token == first && first_one)
+            gd_validity_add(check, GD_CODE_GD017, token, NULL, "a chip stands first in .target");
+        else
+            check_mode(check, token, mode, given);
     }
 }
 
@@ -792,9 +997,16 @@ static void check_address_size(gd_validity *check, uint32_t index)
     if (!behind || directives[index - 1].token_end != directives[index].token)
         gd_validity_add(check, GD_CODE_GD017, directives[index].token, NULL,
                         ".address_size stands behind .target, once");
-    else if (check->module->address_bits == 32 && check->module->capability >= 90)
+    else if (check->module->address_bits == 32)
         gd_validity_add(check, GD_CODE_GD017, directives[index].token, "write .address_size 64",
-                        "%s has no addresses of 32 bits", check->module->target);
+                        "CUDA 12 and later compile no text with addresses of 32 bits");
+}
+
+/* Numbers of files, lines and columns have 32 bits; ptxas overlooks those beyond 63. */
+static bool check_number(gd_validity *check, uint32_t token, uint64_t number)
+{
+    return number <= UINT32_MAX || number > INT64_MAX ||
+           refuse(check, token, "has more than 32 bits");
 }
 
 /* .file numbers a name, once. */
@@ -811,10 +1023,8 @@ static void check_file(gd_validity *check, const gd_ptx_directive *directive)
         return;
     }
     gd_ptx_integer_read(text, length, &number);
-    if (number > UINT32_MAX) {
-        refuse(check, directive->token + 1, "has more than 32 bits");
+    if (!check_number(check, directive->token + 1, number))
         return;
-    }
     uint64_t *key = gd_arena_take(&check->arena, sizeof *key);
     check->failed |= !key;
     if (!key)
@@ -897,6 +1107,11 @@ static void check_loc(gd_validity *check, uint32_t index)
     if (!directive->scope)
         gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
                         ".loc stands in functions only");
+    const position at_line = read_position(check, directive->token + 1);
+    if (!check_number(check, directive->token + 1, at_line.file) ||
+        !check_number(check, directive->token + 2, at_line.line) ||
+        !check_number(check, directive->token + 3, at_line.column))
+        return;
     for (uint32_t at = directive->token + 4; at + 1 < directive->token_end; at++) {
         if (gd_ptx_token_is(module, at, "function_name") && !is_label(check, at + 1)) {
             const char *text = gd_ptx_token_text(module, at + 1, &length);
@@ -909,6 +1124,61 @@ static void check_loc(gd_validity *check, uint32_t index)
                 gd_validity_add(check, GD_CODE_GD017, at + 1, NULL,
                                 "no .loc in front of this has the position of inlined_at");
         }
+    }
+}
+
+/* What .pragma may say in functions; all else is kept there, and refused elsewhere. */
+static const struct pragma {
+    const char *name;
+    int64_t least; /* of the number behind it; NO_NUMBER: there is none */
+} pragmas[] = {{"used_bytes_mask", INT64_MIN + 1},
+               {"frequency", 1},
+               {"enable_smem_spilling", NO_NUMBER}};
+
+/* One string of a .pragma. */
+static void check_told(gd_validity *check, uint32_t token, bool inside)
+{
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, token, &length) + 1;
+    const struct pragma *known = NULL;
+    char number[32] = "", *end;
+
+    length -= 2;
+    for (size_t i = 0; i < sizeof pragmas / sizeof pragmas[0] && !known; i++) {
+        size_t bytes = strlen(pragmas[i].name);
+        if (length >= bytes && memcmp(text, pragmas[i].name, bytes) == 0)
+            known = &pragmas[i];
+    }
+    if (!known) {
+        if (!inside && (length != 8 || memcmp(text, "nounroll", 8) != 0))
+            gd_validity_add(check, GD_CODE_GD017, token, NULL,
+                            "outside of functions there is no pragma %.*s", text_bytes(length),
+                            text);
+        return;
+    }
+    uint32_t told = check->told, bytes = (uint32_t)strlen(known->name);
+    check_need(check, token, known->name, bytes);
+    if (check->told == told && !inside)
+        gd_validity_add(check, GD_CODE_GD017, token, NULL, "%s stands in functions only",
+                        known->name);
+    if (check->told != told || known->least == NO_NUMBER)
+        return;
+    if (length > bytes + 1)
+        snprintf(number, sizeof number, "%.*s", (int)(length - bytes - 1), text + bytes + 1);
+    if (strtoll(number, &end, 0) < known->least || end == number || *end)
+        gd_validity_add(check, GD_CODE_GD017, token, NULL, "behind %s stands a%s integer",
+                        known->name, known->least > 0 ? " positive" : "n");
+}
+
+static void check_pragma(gd_validity *check, const gd_ptx_directive *directive)
+{
+    const gd_ptx_function *function = NULL;
+
+    if (directive->scope)
+        function = &check->module->functions[check->module->scopes[directive->scope].function];
+    for (uint32_t token = directive->token; token < directive->token_end; token++) {
+        if (kind_of(check, token) == GD_TOKEN_STRING)
+            check_told(check, token, function && token > function->token_body);
     }
 }
 
@@ -949,6 +1219,12 @@ static void check_alias(gd_validity *check, const gd_ptx_directive *directive)
             return; /* told */
         pair[i] = &module->functions[module->symbols[symbol].target];
     }
+    for (const gd_ptx_directive *other = module->directives; other < directive; other++) {
+        if (other->kind == GD_DIRECTIVE_ALIAS && other->operand < other->operand_end &&
+            module->operands[other->operand].symbol == module->operands[directive->operand].symbol)
+            gd_validity_add(check, GD_CODE_GD015, directive->token + 1, NULL,
+                            "%s is an alias already", pair[0]->name);
+    }
     const char *differs = compare_functions(module, pair[0], pair[1]);
     if (!differs)
         return;
@@ -964,6 +1240,9 @@ static void check_directive(gd_validity *check, uint32_t index)
     const char *text;
     uint32_t length;
 
+    word_at(check, directive->token, &text, &length);
+    if (directive->kind != GD_DIRECTIVE_VARIABLE && directive->kind != GD_DIRECTIVE_PERFORMANCE)
+        check_need(check, directive->token, text, length);
     switch (directive->kind) {
     case GD_DIRECTIVE_VARIABLE:
         check_variables(check, directive);
@@ -976,18 +1255,18 @@ static void check_directive(gd_validity *check, uint32_t index)
             check_version(check, directive);
         break;
     case GD_DIRECTIVE_TARGET:
-        if (index == 0 || check->module->directives[index - 1].kind > GD_DIRECTIVE_TARGET)
+        if (index == 0 || (check->module->directives[index - 1].kind != GD_DIRECTIVE_TARGET &&
+                           check->module->directives[index - 1].kind != GD_DIRECTIVE_VERSION))
             gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
                             ".target stands behind .version");
         else
-            check_target(check, directive);
+            check_target(check, directive,
+                         check->module->directives[index - 1].kind == GD_DIRECTIVE_VERSION);
         break;
     case GD_DIRECTIVE_ADDRESS_SIZE:
         check_address_size(check, index);
         break;
     case GD_DIRECTIVE_ALIAS:
-        word_at(check, directive->token, &text, &length);
-        check_need(check, directive->token, text, length);
         check_listed(check, directive);
         check_alias(check, directive);
         break;
@@ -1002,6 +1281,9 @@ static void check_directive(gd_validity *check, uint32_t index)
     case GD_DIRECTIVE_LOC:
         check_loc(check, index);
         break;
+    case GD_DIRECTIVE_PRAGMA:
+        check_pragma(check, directive);
+        break;
     case GD_DIRECTIVE_CALLPROTOTYPE:
         for (uint32_t token = directive->token + 1; token < directive->token_end; token++) {
             if (kind_of(check, token) == GD_TOKEN_DOTTED) {
@@ -1009,6 +1291,10 @@ static void check_directive(gd_validity *check, uint32_t index)
                 check_need(check, token, text, length);
             }
         }
+        check_results(check, directive->token, directive->symbol,
+                      directive->symbol + directive->results, true);
+        check_parameters(check, directive->symbol + directive->results, directive->symbol_end,
+                         PLACE_FUNC, true);
         /* fall through */
     case GD_DIRECTIVE_BRANCHTARGETS:
     case GD_DIRECTIVE_CALLTARGETS:

@@ -7,6 +7,7 @@
 #include "ptx/check/validity.h"
 #include "ptx/isa/need.h"
 #include "ptx/isa/operand.h"
+#include "ptx/isa/special.h"
 #include "ptx/isa/spelling.h"
 
 typedef struct instruction_check {
@@ -318,9 +319,25 @@ static bool is_name(const gd_ptx_module *module, uint32_t token)
            !gd_ptx_token_is(module, token, "WARP_SZ");
 }
 
+/* Whether a name is that of an array, as seen from a scope. A name that nothing declares is told of
+ * elsewhere. */
+static bool is_array(const gd_ptx_module *module, uint32_t name, uint32_t scope)
+{
+    for (uint32_t i = module->symbol_count; i-- > 0;) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        uint32_t around = scope;
+        while (symbol->name == name && around != symbol->scope && around != GD_PTX_NONE)
+            around = module->scopes[around].parent;
+        if (symbol->name == name && around == symbol->scope)
+            return symbol->flags & GD_SYMBOL_ARRAY;
+    }
+    return true;
+}
+
 /* Expressions are of constants (PTX ISA 4.5): a register or variable has + and a constant behind
  * it, and a variable an index. */
-static bool check_expression(instruction_check *check, const gd_ptx_operand *operand)
+static bool check_expression(instruction_check *check, const gd_ptx_operand *operand,
+                             uint32_t scope)
 {
     const gd_ptx_module *module = check->module;
     uint32_t name = operand->token, next, length;
@@ -334,10 +351,9 @@ static bool check_expression(instruction_check *check, const gd_ptx_operand *ope
     const char *text = gd_ptx_token_text(module, name, &length);
     if (name == operand->token && kind == '[') {
         uint32_t array = gd_ptx_name_find(&module->names, module->text, text, length);
-        uint32_t symbol = array == GD_PTX_NONE ? array : module->names.list[array].symbol;
-        if (*text != '%' ||
-            (symbol != GD_PTX_NONE && module->symbols[symbol].kind == GD_SYMBOL_VARIABLE &&
-             module->symbols[symbol].space != GD_SPACE_REG))
+        if (array == GD_PTX_NONE
+                ? *text != '%'
+                : is_array(module, array, scope) && module->names.list[array].prefix == GD_PTX_NONE)
             return true;
         add(check, GD_CODE_GD012, name, NULL, "%.*s is no array, and has no elements",
             (int)(length < 60 ? length : 60), text);
@@ -363,7 +379,7 @@ static bool check_expressions(instruction_check *check, const gd_ptx_instruction
 
     for (uint32_t i = instruction->operand; i < instruction->operand_end && right; i++)
         right = check->module->operands[i].kind != GD_OPERAND_EXPRESSION ||
-                check_expression(check, &check->module->operands[i]);
+                check_expression(check, &check->module->operands[i], instruction->scope);
     return right;
 }
 
@@ -373,7 +389,7 @@ static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operan
     uint32_t length;
     const char *name = gd_ptx_token_text(module, operand->token + sign, &length);
 
-    return gd_is_special_register(name, length);
+    return gd_special_find(name, length);
 }
 
 /* An instruction that begins the next line, and is read as the first operand: a ';' is lost. */
@@ -459,6 +475,20 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
 
 /* ---- names ---- */
 
+static void tell_needed(instruction_check *check, uint32_t token,
+                        const gd_special_register *special)
+{
+    char what[GD_NEED_TEXT];
+
+    gd_need_describe(special->need, check->module, what);
+    gd_validity_mend_need(check->text, special->need.version, special->need.target);
+    gd_validity_collect(check->text, GD_CODE_GD014, token,
+                        (gd_mistake_key){.kind = special->need.version > check->module->version
+                                                     ? GD_MISTAKE_VERSION
+                                                     : GD_MISTAKE_TARGET},
+                        NULL, "%s %s", special->name, what);
+}
+
 static void check_declared(instruction_check *check, const gd_ptx_instruction *instruction,
                            const gd_ptx_operand *operand, uint32_t function)
 {
@@ -469,8 +499,13 @@ static void check_declared(instruction_check *check, const gd_ptx_instruction *i
 
     if (length == 7 && memcmp(name, "WARP_SZ", 7) == 0)
         return;
-    if (operand->kind == GD_OPERAND_SPECIAL && gd_is_special_register(name, length))
-        return;
+    if (operand->kind == GD_OPERAND_SPECIAL) {
+        const gd_special_register *special = gd_special_find(name, length);
+        if (special && !gd_need_is_met(special->need, check->module))
+            tell_needed(check, token, special);
+        if (special)
+            return;
+    }
     /* %r1 and %r2 lack one declaration; labels lack one each. */
     uint32_t prefix = check->module->names.list[operand->index].prefix;
     bool ranged = *name == '%' && prefix != GD_PTX_NONE;

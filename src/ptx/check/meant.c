@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "ptx/check/validity.h"
+#include "ptx/isa/special.h"
 
 enum {
     MOST_LOOKS = 1 << 20,     /* symbols of a text that are looked at for this */
@@ -107,14 +108,8 @@ static void show_declared(name_search *search)
 
 static void show_special(name_search *search)
 {
-    static const char *const names[] = {
-#define GD_SPECIAL(name) name,
-#include "ptx/isa/special.def"
-#undef GD_SPECIAL
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (consider(search, names[i], strcspn(names[i], "*")))
+    for (uint32_t i = 0; gd_special_at(i); i++) {
+        if (consider(search, gd_special_at(i)->name, gd_special_at(i)->bytes))
             search->nearest = GD_PTX_NONE;
     }
 }

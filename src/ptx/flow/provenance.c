@@ -9,6 +9,7 @@
 #include "ptx/flow/origin_set.h"
 #include "ptx/flow/provenance.h"
 #include "ptx/flow/web.h"
+#include "ptx/isa/special.h"
 
 enum {
     POINTS = GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL | GD_ORIGIN_GLOBAL,
@@ -108,47 +109,18 @@ static gd_origin join(const gd_origins *origins, gd_origin a, gd_origin b)
 /* Special registers (PTX ISA 10) by what their value differs between. */
 static uint32_t special_flags(const gd_ptx_module *module, uint32_t name)
 {
-    static const struct {
-        const char *prefix;
-        uint32_t flags;
-    } known[] = {
-        {"%tid", GD_ORIGIN_THREAD},
-        {"%laneid", GD_ORIGIN_THREAD},
-        {"%warpid", GD_ORIGIN_THREAD},
-        {"%lanemask", GD_ORIGIN_THREAD},
-        {"%clock", GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK},
-        {"%globaltimer", GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK},
-        {"%pm", GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK},
-        {"%ctaid", GD_ORIGIN_BLOCK},
-        {"%smid", GD_ORIGIN_BLOCK},
-        {"%clusterid", GD_ORIGIN_BLOCK},
-        {"%cluster_ctaid", GD_ORIGIN_BLOCK},
-        {"%cluster_ctarank", GD_ORIGIN_BLOCK},
-        {"%ntid", 0},
-        {"%nctaid", 0},
-        {"%nwarpid", 0},
-        {"%nsmid", 0},
-        {"%nclusterid", 0},
-        {"%cluster_nctaid", 0},
-        {"%cluster_nctarank", 0},
-        {"%is_explicit_cluster", 0},
-        {"%gridid", 0},
-        {"%envreg", 0},
-        {"%dynamic_smem_size", 0},
-        {"%total_smem_size", 0},
-        {"%aggr_smem_size", 0},
-        {"%current_graph_exec", 0},
-        {"%reserved_smem_offset", GD_ORIGIN_SHARED},
+    static const uint32_t flags[] = {
+        [GD_VARIES_NOTHING] = 0,
+        [GD_VARIES_THREAD] = GD_ORIGIN_THREAD,
+        [GD_VARIES_BLOCK] = GD_ORIGIN_BLOCK,
+        [GD_VARIES_TIME] = GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK,
+        [GD_VARIES_SHARED] = GD_ORIGIN_SHARED,
     };
     uint32_t length;
     const char *text = gd_ptx_name_text(module, name, &length);
+    const gd_special_register *special = gd_special_find(text, length);
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        size_t prefix = strlen(known[i].prefix);
-        if (length >= prefix && memcmp(text, known[i].prefix, prefix) == 0)
-            return known[i].flags;
-    }
-    return ANYTHING;
+    return special ? flags[special->varies] : ANYTHING;
 }
 
 /* A parameter: what is in it, or where it stands; what is loaded from there is told by the same

@@ -45,7 +45,7 @@ enum {
 enum { MOST_MODIFIERS = 8 };
 
 /* What a target's last digit says (forms.def). */
-enum { GONE_SM_20 = 7, GONE_65 = 8, GONE_64_SM_70 = 9 };
+enum { GONE_14 = 6, GONE_32_SM_20 = 7, GONE_65 = 8, GONE_64_SM_70 = 9 };
 
 const gd_need *gd_need_of_word(const char *word, uint32_t length)
 {
@@ -141,8 +141,12 @@ static bool has_target(uint16_t target, const gd_ptx_module *module)
 
 static bool is_gone(uint16_t target, const gd_ptx_module *module)
 {
-    if (target % 10 == GONE_SM_20)
-        return module->capability >= 20;
+    if (names_of(target))
+        return false;
+    if (target % 10 == GONE_14)
+        return module->version >= 14;
+    if (target % 10 == GONE_32_SM_20)
+        return module->version >= 32 && module->capability >= 20;
     if (target % 10 == GONE_65)
         return module->version >= 65;
     return target % 10 == GONE_64_SM_70 && module->version >= 64 && module->capability >= 70;
@@ -175,9 +179,10 @@ void gd_need_describe(gd_need need, const gd_ptx_module *module, char text[GD_NE
                  (int)(module->version % 10));
     else if (is_gone(need.target, module))
         snprintf(text, GD_NEED_TEXT, "is gone since %s",
-                 need.target % 10 == GONE_SM_20 ? ".target sm_20"
-                 : need.target % 10 == GONE_65  ? ".version 6.5"
-                                                : ".version 6.4 on sm_70 and later");
+                 need.target % 10 == GONE_14         ? ".version 1.4"
+                 : need.target % 10 == GONE_32_SM_20 ? ".version 3.2 on sm_20 and later"
+                 : need.target % 10 == GONE_65       ? ".version 6.5"
+                                                     : ".version 6.4 on sm_70 and later");
     else if (names)
         snprintf(text, GD_NEED_TEXT, "needs .target %.*s; the text says %.32s",
                  (int)strcspn(names, " "), names, module->target);

@@ -8,7 +8,15 @@
 
 #include "base/format.h"
 #include "ptx/isa/operand.h"
+#include "ptx/isa/special.h"
 #include "ptx/text/constant.h"
+
+enum {
+    PREDICATE_BYTES = 4, /* as an element of a vector */
+    COORDINATE_BYTES = 4,
+    CAPABILITY_GENERIC = 20,
+    CAPABILITY_SUM = 90
+};
 
 typedef enum value_class {
     CLASS_INTEGER,
@@ -125,28 +133,6 @@ static bool is_fraction(const gd_ptx_module *module, uint32_t token, bool *singl
     return gd_token_kind(module->tokens.list[token]) == GD_TOKEN_FLOAT;
 }
 
-/* An expression is one of integers or one of fractions, which are not compared with a value of
- * their own as the outcome, nor chosen from. */
-static bool is_expression_of(const gd_ptx_module *module, const gd_ptx_operand *operand,
-                             bool *fraction)
-{
-    uint32_t numbers = 0, fractions = 0, compared = 0;
-    bool single, chosen = false, singles = false;
-
-    for (uint32_t i = operand->token; i < operand->token_end; i++) {
-        uint32_t kind = gd_token_kind(module->tokens.list[i]);
-        numbers += kind == GD_TOKEN_INTEGER || kind == GD_TOKEN_FLOAT || kind == GD_TOKEN_NAME;
-        compared += kind == '<' || kind == '>' || kind == '=' || kind == '!';
-        chosen |= kind == '?';
-        if (kind != GD_TOKEN_FLOAT)
-            continue;
-        fractions += is_fraction(module, i, &single);
-        singles |= single;
-    }
-    *fraction = fractions && !compared;
-    return !fractions || (fractions == numbers && !chosen && !(singles && numbers > 1));
-}
-
 /* 1e400 is no value of any type. */
 static bool is_beyond_doubles(const gd_ptx_module *module, const gd_ptx_operand *operand)
 {
@@ -160,14 +146,19 @@ static bool is_constant_of(const gd_ptx_module *module, const gd_ptx_operand *op
                            const gd_value_type *wanted)
 {
     bool fraction = operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
+    bool single;
 
     uint32_t first = gd_token_kind(module->tokens.list[operand->token]);
-    if (operand->kind == GD_OPERAND_EXPRESSION && !is_expression_of(module, operand, &fraction))
-        return false;
+    if (operand->kind == GD_OPERAND_EXPRESSION) {
+        gd_constant_class is = gd_constant_classify(module, operand->token, operand->token_end);
+        if (is == GD_CONSTANT_NONE)
+            return false;
+        fraction = is == GD_CONSTANT_FRACTION;
+    }
     if (is_beyond_doubles(module, operand))
         return false;
     if (fraction && (first == '!' || first == '~' ||
-                     (first == '-' && is_hexadecimal(module, operand->token + 1))))
+                     (first == '-' && is_fraction(module, operand->token + 1, &single) && single)))
         return false;
     if (wanted->class == CLASS_FLOAT)
         return fraction && (wanted->type == GD_TYPE_F32 || wanted->type == GD_TYPE_F64);
@@ -579,7 +570,7 @@ static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
     const char *name = name_of(fit, operand, &length);
 
     if (operand->kind == GD_OPERAND_SPECIAL)
-        return !gd_is_special_register(name, length);
+        return !gd_special_find(name, length);
     return operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE &&
            !is_constant(fit, operand);
 }
@@ -635,41 +626,28 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
 }
 
 /* Special registers of four parts have one named, others none; those of 64 bits are moved as such,
- * and others are not. */
+ * and others are not. %tid, %ntid, %ctaid and %nctaid were 16 bits wide once (PTX ISA 10). */
 static bool fits_special(const fitting *fit, const gd_ptx_operand *operand,
                          const gd_form_role *role)
 {
-    enum { SMALL = 4 }; /* of the following: were 16 bits wide once (PTX ISA 10) */
-    static const char *const vectors[] = {"%tid",           "%ntid",          "%ctaid",
-                                          "%nctaid",        "%clusterid",     "%nclusterid",
-                                          "%cluster_ctaid", "%cluster_nctaid"};
-    static const char *const wide[] = {"%clock64", "%globaltimer", "%current_graph_exec"};
     uint32_t length;
     const char *name = name_of(fit, operand, &length);
-    bool vector = false, is_small = false, is_wide = length == 7 && memcmp(name, "%gridid", 7) == 0;
+    const gd_special_register *special = gd_special_find(name, length);
+    const bool vector = special->parts > 1, grid = length == 7 && memcmp(name, "%gridid", 7) == 0;
+    const bool small = vector && length <= sizeof "%nctaid" - 1;
 
-    if (operand->flags & ~GD_OPERAND_OFFSET)
+    if (operand->flags & ~GD_OPERAND_OFFSET || (vector && operand->flags))
         return false;
-    if (length == 20 && memcmp(name, "%is_explicit_cluster", 20) == 0)
-        return role->kind == 'z' && role->type.class == CLASS_PREDICATE && !operand->component;
-    if (role->type.class == CLASS_PREDICATE)
-        return false;
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0] && !vector; i++) {
-        vector = strlen(vectors[i]) == length && memcmp(vectors[i], name, length) == 0;
-        is_small = vector && i < SMALL;
-    }
-    if (vector && operand->flags)
-        return false;
+    if (special->type == GD_TYPE_PRED || role->type.class == CLASS_PREDICATE)
+        return special->type == GD_TYPE_PRED && role->type.class == CLASS_PREDICATE &&
+               role->kind == 'z' && !operand->component;
     if (vector ? operand->component < 1 || operand->component > 4 : operand->component != 0)
         return vector && !operand->component && fit->match->vector == 4;
     if (role->kind == 'z' && role->type.bytes == 2)
-        return is_wide || is_small;
-    if (is_wide)
-        return true;
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
-        is_wide |= strlen(wide[i]) == length && memcmp(wide[i], name, length) == 0;
-    is_wide |= length > 3 && memcmp(name + length - 3, "_64", 3) == 0;
-    return role->kind == 'z' ? is_wide == (role->type.bytes == 8) : is_wide || role->type.bytes < 8;
+        return grid || small;
+    const bool wide = special->type == GD_TYPE_U64;
+    return grid ||
+           (role->kind == 'z' ? wide == (role->type.bytes == 8) : wide || role->type.bytes < 8);
 }
 
 /* table[2], an address without brackets around it. */
@@ -694,11 +672,26 @@ static bool has_address(const fitting *fit, const gd_ptx_operand *operand, const
     if (symbol->space == GD_SPACE_PARAM)
         return tell(fit, operand->token, "operand %u is a parameter of calls, which has no address",
                     (unsigned)fit->position);
-    return role->type.bytes != 4 || fit->module->address_bits != 64 ||
-           !(op == GD_OP_CVTA || (op == GD_OP_MOV && symbol->space == GD_SPACE_GLOBAL &&
-                                  !(operand->flags & GD_OPERAND_OFFSET))) ||
+    if (op == GD_OP_MOV && classes[symbol->type] == CLASS_OPAQUE && role->type.bytes != 8)
+        return tell(fit, operand->token, "operand %u is given as .u64", (unsigned)fit->position);
+    return role->type.bytes != 4 || fit->module->address_bits != 64 || op != GD_OP_MOV ||
+           symbol->space != GD_SPACE_GLOBAL || operand->flags & GD_OPERAND_OFFSET ||
            tell(fit, operand->token, "operand %u is an address of 64 bits; take it as .u64",
                 (unsigned)fit->position);
+}
+
+/* Whether a constant is above 0 and at most 1. */
+static bool is_part(const gd_ptx_operand *operand)
+{
+    float single;
+    double value;
+
+    memcpy(&value, &operand->value, sizeof value);
+    if (operand->kind == GD_OPERAND_SINGLE) {
+        memcpy(&single, &operand->value, sizeof single);
+        value = (double)single;
+    }
+    return operand->kind == GD_OPERAND_EXPRESSION || (value > 0 && (float)value <= 1);
 }
 
 /* A scalar: a register, or where the role has them, a constant or a symbol. */
@@ -719,11 +712,13 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
     if (is_constant(fit, operand))
         return is_constant_of(fit->module, operand, &role->type) &&
                is_in_range(fit->module, operand, role) &&
+               (role->kind != 'f' || is_part(operand) ||
+                tell(fit, operand->token, "operand %u is not above 0, or is above 1",
+                     (unsigned)fit->position)) &&
                !(role->exact && operand->kind == GD_OPERAND_DOUBLE &&
                  role->type.class == CLASS_BITS);
     if (is_function(fit, operand))
-        return fit->instruction->op != GD_OP_MOV || role->type.bytes == 8 ||
-               fit->module->address_bits != 64;
+        return !operand->flags;
     if (operand->kind == GD_OPERAND_SPECIAL)
         return (role->kind == 'C' || role->kind == 'z' || operand->flags & GD_OPERAND_OFFSET) &&
                role->type.class != CLASS_FLOAT && fits_special(fit, operand, role);
@@ -756,6 +751,53 @@ static bool is_overlooked_element(const fitting *fit, const gd_ptx_operand *elem
                                : gd_ptx_types[symbol->type].bytes == bytes);
 }
 
+/* The type that ptxas sees in a vector's element: special registers are of bits. */
+static uint8_t type_of_element(const fitting *fit, const gd_ptx_operand *element)
+{
+    uint32_t length;
+    const char *name;
+
+    if (element->kind == GD_OPERAND_REGISTER)
+        return fit->module->symbols[element->symbol].type;
+    if (element->kind != GD_OPERAND_SPECIAL || is_undeclared(fit, element))
+        return GD_TYPE_NONE;
+    name = name_of(fit, element, &length);
+    const gd_special_register *special = gd_special_find(name, length);
+    return special->type == GD_TYPE_PRED  ? GD_TYPE_PRED
+           : special->type == GD_TYPE_U64 ? GD_TYPE_B64
+                                          : GD_TYPE_B32;
+}
+
+/* tcgen05 reads no special register where others do, but for the address of an mbarrier. */
+static bool is_tensor_core(const fitting *fit)
+{
+    return fit->instruction->op != GD_OP_TCGEN05_COMMIT &&
+           strncmp(gd_ops[fit->instruction->op].name, "tcgen05", 7) == 0;
+}
+
+/* A special register as an element: one of parts names one. No constant stands beside it. */
+static bool fits_element(const fitting *fit, const gd_ptx_operand *vector, uint32_t index,
+                         const gd_ptx_operand *element)
+{
+    uint32_t length;
+    const char *name = name_of(fit, element, &length);
+    const gd_special_register *special = gd_special_find(name, length);
+
+    if (!special)
+        return true;
+    if (is_tensor_core(fit) || element->flags ||
+        (special->parts > 1) != (element->component != 0) || element->component > special->parts)
+        return tell(fit, element->token, "operand %u has no such part of a special register",
+                    (unsigned)fit->position);
+    for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
+        if (is_constant(fit, operand_at(fit, i)) && special->type != GD_TYPE_U64)
+            return tell(fit, operand_at(fit, i)->token,
+                        "operand %u has a constant beside a special register",
+                        (unsigned)fit->position);
+    }
+    return true;
+}
+
 /* The registers among a vector's elements have one size and type; those of bits go with any. A
  * vector of nothing but '_' has none. */
 static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
@@ -765,10 +807,10 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
 
     for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
+        const uint8_t next = type_of_element(fit, element);
         sinks = sinks && element->kind == GD_OPERAND_SINK;
-        if (element->kind != GD_OPERAND_REGISTER)
+        if (next == GD_TYPE_NONE)
             continue;
-        uint8_t next = fit->module->symbols[element->symbol].type;
         if (next == GD_TYPE_PRED) {
             predicates = true;
             continue;
@@ -782,6 +824,10 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
             type = next;
     }
+    if (predicates && type != GD_TYPE_NONE &&
+        (gd_ptx_types[type].bytes != PREDICATE_BYTES || classes[type] != CLASS_BITS))
+        return tell(fit, vector->token, "operand %u mixes predicates and .%s registers",
+                    (unsigned)fit->position, gd_ptx_types[type].name);
     if (predicates && type == GD_TYPE_NONE)
         return tell(fit, vector->token, "operand %u has no element but predicates",
                     (unsigned)fit->position);
@@ -809,6 +855,15 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
             (element->kind == GD_OPERAND_SINK && role->kind == 'y') ||
             is_overlooked_element(fit, element, role, bytes))
             continue;
+        if (element->kind == GD_OPERAND_SPECIAL) {
+            const uint8_t type = type_of_element(fit, element);
+            if (!fits_element(fit, operand, index, element))
+                return false;
+            if (type != GD_TYPE_PRED && gd_ptx_types[type].bytes != bytes)
+                return tell(fit, element->token, "operand %u has an element of another size",
+                            (unsigned)fit->position);
+            continue;
+        }
         if (element->kind == GD_OPERAND_REGISTER
                 ? element->flags || !is_scalar_register(fit, element) ||
                       gd_ptx_types[fit->module->symbols[element->symbol].type].bytes != bytes
@@ -825,8 +880,7 @@ static bool has_bits(const fitting *fit, uint32_t index)
     bool bits = false;
 
     for (uint32_t i = index + 1; i < operand_at(fit, index)->end; i = operand_at(fit, i)->end)
-        bits |= operand_at(fit, i)->kind == GD_OPERAND_REGISTER &&
-                classes[fit->module->symbols[operand_at(fit, i)->symbol].type] == CLASS_BITS;
+        bits |= classes[type_of_element(fit, operand_at(fit, i))] == CLASS_BITS;
     return bits;
 }
 
@@ -857,8 +911,16 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
     }
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
         const gd_ptx_operand *element = operand_at(fit, i);
-        if (element->kind != GD_OPERAND_SPECIAL &&
-            !is_overlooked_element(fit, element, &role, role.type.bytes) &&
+        if (element->kind == GD_OPERAND_SPECIAL) {
+            const uint8_t type = type_of_element(fit, element), bytes = gd_ptx_types[type].bytes;
+            if (!fits_element(fit, operand, index, element))
+                return false;
+            if (type != GD_TYPE_NONE && type != GD_TYPE_PRED &&
+                (may_be_wider(&role) ? bytes < role.type.bytes : bytes != role.type.bytes))
+                return tell_expected(fit, element, &role);
+            continue;
+        }
+        if (!is_overlooked_element(fit, element, &role, role.type.bytes) &&
             !fits_scalar(fit, element, element->kind == GD_OPERAND_REGISTER ? &any : &role))
             return tell_expected(fit, element, &role);
         role.high = role.high_rest;
@@ -868,6 +930,15 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
         return elements_agree(fit, operand, index);
     return tell(fit, operand->token, "operand %u has %u elements; %u are expected",
                 (unsigned)fit->position, (unsigned)count, (unsigned)role.vector);
+}
+
+/* Parameters are read only, results are written only. */
+static bool is_wrong_way(const fitting *fit, uint32_t symbol)
+{
+    const gd_ptx_function *function = &fit->module->functions[fit->function];
+    const bool result = symbol >= function->result && symbol < function->result_end;
+
+    return fit->instruction->op == (result ? GD_OP_LD : GD_OP_ST);
 }
 
 /* Whether a variable lies in the state space that the instruction names; without one, the address
@@ -891,9 +962,8 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         return fit->addresses > 1 ||
                (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
                 (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
-    if (symbol->kind == GD_SYMBOL_PARAMETER && fit->instruction->op == GD_OP_ST &&
-        fit->module->functions[fit->function].flags & GD_FUNCTION_ENTRY)
-        return false; /* an entry's parameters are read only */
+    if (symbol->kind == GD_SYMBOL_PARAMETER && is_wrong_way(fit, address->symbol))
+        return false;
     size_t length = strlen(names[symbol->space]);
     return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
 }
@@ -980,6 +1050,16 @@ static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
     return tell(fit, address->token, "%s holds no address; a register of one element does", found);
 }
 
+/* Whether a special register, or the part of it that is named, is one number. */
+static bool is_whole_number(const fitting *fit, const gd_ptx_operand *operand)
+{
+    uint32_t length;
+    const char *name = name_of(fit, operand, &length);
+    const gd_special_register *special = gd_special_find(name, length);
+
+    return (special->parts > 1) == (operand->component != 0) && special->type != GD_TYPE_PRED;
+}
+
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
                          const gd_form_role *role)
 {
@@ -988,6 +1068,11 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     const gd_ptx_operand *address = operand_at(fit, index + 1);
     if (address->kind == GD_OPERAND_REGISTER && !is_lone_register(fit, address))
         return tell_no_address(fit, address);
+    if (address->kind == GD_OPERAND_REGISTER && is_whole_address(fit) &&
+        !fit->match->spaces[0].length && fit->module->capability &&
+        fit->module->capability < CAPABILITY_GENERIC)
+        return tell(fit, fit->instruction->opcode,
+                    "%s has no generic addresses; name the state space", fit->module->target);
     if (address->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT))
         return tell(fit, address->token, "operand %u has a sign in front of its address",
                     (unsigned)fit->position);
@@ -1003,7 +1088,8 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
         bool loads = fit->instruction->op == GD_OP_LD || fit->instruction->op == GD_OP_LDU;
         if (address->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, address))
-            return (!address->component && (loads || !is_address_checked(fit))) ||
+            return (!address->component && (loads || !is_address_checked(fit)) &&
+                    !is_tensor_core(fit) && is_whole_number(fit, address)) ||
                    tell(fit, address->token, "operand %u is a special register as an address",
                         (unsigned)fit->position);
         return (local && address->kind != GD_OPERAND_SINGLE &&
@@ -1024,6 +1110,9 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         return tell(fit, address->token,
                     "a .%s register holds 32 bits of an address that has 64 here",
                     gd_ptx_types[symbol->type].name);
+    if ((fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ) &&
+        gd_ptx_types[symbol->type].bytes != 8)
+        return tell(fit, address->token, "a handle of a texture or surface has 64 bits");
     if (((class == CLASS_INTEGER || class == CLASS_BITS) &&
          gd_ptx_types[symbol->type].bytes <= 8) ||
         (role->kind == 'A' && symbol->type == GD_TYPE_F16X2))
@@ -1060,8 +1149,10 @@ static bool fits_handle(const fitting *fit, uint32_t index, bool sampler)
  * are held by no register of floats; `pairs`: but by one of .f16x2. */
 static bool fits_coordinate(const fitting *fit, const gd_ptx_operand *one, bool integer, bool pairs)
 {
-    if (is_undeclared(fit, one) || one->kind == GD_OPERAND_SPECIAL)
+    if (is_undeclared(fit, one))
         return true;
+    if (one->kind == GD_OPERAND_SPECIAL)
+        return gd_ptx_types[type_of_element(fit, one)].bytes == COORDINATE_BYTES;
     if (is_constant(fit, one)) {
         bool fraction = one->kind == GD_OPERAND_SINGLE || one->kind == GD_OPERAND_DOUBLE;
         return one->kind == GD_OPERAND_EXPRESSION || integer != fraction ||
@@ -1098,12 +1189,23 @@ static bool fits_coordinates(const fitting *fit, uint32_t index)
     if (all->kind == GD_OPERAND_REGISTER && !count)
         return fits_coordinate(fit, all, integers, texture);
     for (uint32_t i = index + 1; i < all->end; i = operand_at(fit, i)->end) {
+        if (operand_at(fit, i)->kind == GD_OPERAND_SPECIAL &&
+            !fits_element(fit, all, index, operand_at(fit, i)))
+            return false;
+        const uint8_t held = type_of_element(fit, operand_at(fit, i));
         bool layer = fit->match->array && !count;
+        if (bits && !layer && (held == GD_TYPE_F16X2 || held == GD_TYPE_PRED)) {
+            count++; /* ptxas holds them against the others only */
+            continue;
+        }
         if (!fits_coordinate(fit, operand_at(fit, i), (integers && !bits) || layer,
                              texture && !layer))
             return false;
         count++;
     }
+    if (texture && !integers && !fit->match->array && all->kind == GD_OPERAND_VECTOR &&
+        !elements_agree(fit, all, index))
+        return false;
     if (count == 3 || count > 4 || count < fit->match->coordinates)
         return tell(fit, all->token, "operand %u has %u coordinates; %s are expected",
                     (unsigned)fit->position, (unsigned)count,
@@ -1269,7 +1371,17 @@ static bool is_several(const fitting *fit, const gd_ptx_operand *operand)
 static bool takes_vector_of_one(const fitting *fit, const gd_form_role *role)
 {
     switch (fit->instruction->op) {
+    case GD_OP_ABS:
+    case GD_OP_ADD:
     case GD_OP_CVT:
+    case GD_OP_FMA:
+    case GD_OP_MAX:
+    case GD_OP_MIN:
+    case GD_OP_MUL:
+    case GD_OP_NEG:
+    case GD_OP_SET:
+    case GD_OP_SETP:
+    case GD_OP_SUB:
         return role->type.type == GD_TYPE_BF16 || role->type.type == GD_TYPE_BF16X2;
     case GD_OP_LD:
     case GD_OP_LDU:
@@ -1370,10 +1482,83 @@ static bool fits_signs(const fitting *fit)
            tell(fit, mad->opcode, ".po goes with no minus before the product or operand 4");
 }
 
+/* createpolicy.range: the first of two sizes is not above the second. */
+static bool fits_sizes(const fitting *fit)
+{
+    const gd_ptx_operand *last[2] = {NULL, NULL};
+
+    for (uint32_t i = fit->instruction->operand; i < fit->instruction->operand_end;
+         i = operand_at(fit, i)->end) {
+        last[0] = last[1];
+        last[1] = operand_at(fit, i);
+    }
+    return !last[0] || last[0]->kind != GD_OPERAND_INTEGER || last[1]->kind != GD_OPERAND_INTEGER ||
+           (uint32_t)last[0]->value <= (uint32_t)last[1]->value ||
+           tell(fit, last[0]->token, "operand 3 is above operand 4, of which it is a part");
+}
+
+/* Whether ptxas takes several elements where one belongs: it does not count them. */
+static bool is_uncounted(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
+{
+    const gd_op op = (gd_op)fit->instruction->op;
+    uint32_t count = 0;
+
+    for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end)
+        count++;
+    return op != GD_OP_CVT && op != GD_OP_LD && op != GD_OP_LDU && op != GD_OP_ST &&
+           (count == 2 || count == 4) && elements_agree(fit, vector, index);
+}
+
+static bool fits_lone_special(const fitting *fit, const gd_ptx_operand *element,
+                              const gd_form_role *role)
+{
+    const uint8_t bytes = gd_ptx_types[type_of_element(fit, element)].bytes;
+
+    return is_undeclared(fit, element) ||
+           (is_whole_number(fit, element) &&
+            (may_be_wider(role) ? bytes >= role->type.bytes : bytes == role->type.bytes));
+}
+
+/* Whether ptxas writes the instruction as several, whose text has no sum for an operand: divisions
+ * of 64 bits, and what synchronizes warps and CTAs on chips before sm_90. */
+static bool takes_no_sum(const fitting *fit)
+{
+    const bool old = fit->module->capability && fit->module->capability < CAPABILITY_SUM;
+    const gd_modifier sync = {"sync", 4};
+
+    switch (fit->instruction->op) {
+    case GD_OP_DIV:
+    case GD_OP_RCP:
+    case GD_OP_REM:
+    case GD_OP_SQRT:
+        return read_type(fit->match->types[0].text, fit->match->types[0].length).bytes == 8;
+    case GD_OP_BAR_WARP_SYNC:
+    case GD_OP_BARRIER:
+    case GD_OP_BARRIER_ARRIVE:
+    case GD_OP_BARRIER_CTA_ARRIVE:
+    case GD_OP_BARRIER_CTA_RED:
+    case GD_OP_BARRIER_CTA_SYNC:
+    case GD_OP_BARRIER_RED:
+    case GD_OP_BARRIER_SYNC:
+    case GD_OP_MATCH:
+    case GD_OP_REDUX:
+        return old;
+    case GD_OP_SHFL:
+    case GD_OP_VOTE:
+        return old && gd_form_has(fit->match->form, &sync);
+    default:
+        return false;
+    }
+}
+
 static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
 {
     const gd_ptx_operand *operand = operand_at(fit, index);
 
+    if (operand->flags & GD_OPERAND_OFFSET && takes_no_sum(fit))
+        return tell(fit, operand->token,
+                    "operand %u is a sum, which this instruction does not take",
+                    (unsigned)fit->position);
     if (role.pair && operand->kind == GD_OPERAND_PAIR)
         return fits_pair(fit, index, role);
     if (role.pair == '&')
@@ -1441,10 +1626,17 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     default:
         break;
     }
-    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role) &&
-        (operand_at(fit, index + 1)->end == operand->end ||
-         fit->instruction->op == GD_OP_MMA)) /* ptxas does not count */
-        operand = operand_at(fit, index + 1);
+    if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role)) {
+        const gd_ptx_operand *first = operand_at(fit, index + 1);
+        if (first->end == operand->end && first->kind == GD_OPERAND_SPECIAL)
+            return fits_lone_special(fit, first, &role);
+        if (first->end != operand->end && !is_uncounted(fit, operand, index))
+            return false;
+        if (first->end != operand->end &&
+            (fit->instruction->op == GD_OP_SULD || fit->instruction->op == GD_OP_SUST))
+            return !is_destination(&role) || !is_constant(fit, first);
+        operand = first;
+    }
     return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
 }
 
@@ -1508,28 +1700,6 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
     if (left)
         return tell(&fit, operand_at(&fit, index)->token, "operand %u is one too many",
                     (unsigned)fit.position);
-    return instruction->op != GD_OP_VMAD || fits_signs(&fit);
-}
-
-bool gd_is_special_register(const char *name, uint32_t length)
-{
-    static const char *const names[] = {
-#define GD_SPECIAL(name) name,
-#include "ptx/isa/special.def"
-#undef GD_SPECIAL
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t bytes = strlen(names[i]);
-        bool digits = names[i][bytes - 1] == '*';
-        bytes -= digits;
-        if (length < bytes || memcmp(names[i], name, bytes) != 0 || (!digits && length != bytes))
-            continue;
-        uint32_t at = (uint32_t)bytes;
-        while (digits && at < length && name[at] >= '0' && name[at] <= '9')
-            at++;
-        if (at == length)
-            return true;
-    }
-    return false;
+    return (instruction->op != GD_OP_VMAD || fits_signs(&fit)) &&
+           (instruction->op != GD_OP_CREATEPOLICY || fits_sizes(&fit));
 }

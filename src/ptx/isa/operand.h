@@ -16,8 +16,7 @@ typedef struct gd_operand_fault {
     gd_operand_lack lacks;
     uint8_t bytes;
     uint32_t position; /* of the operand, from 1; the more the further the form fits */
-    char text
-        [188]; /* "operand 2 is %u2, a register of type .u32; one of .f32 or .b32 is expected";
+    char text[188]; /* "operand 2 is %u2, a register of type .u32; one of .f32 or .b32 is expected";
                 * empty: nothing */
 } gd_operand_fault;
 
@@ -27,8 +26,5 @@ void gd_operands_read(gd_form_match *match);
 /* Fits the operands to those roles. `fault` may be NULL: then no words are made. */
 bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
                      const gd_form_match *match, gd_operand_fault *fault);
-
-/* Whether a name with % is a special register (PTX ISA 10). */
-bool gd_is_special_register(const char *name, uint32_t length);
 
 #endif

@@ -23,6 +23,8 @@ uint32_t gd_spelling_list(const gd_ptx_module *module, const gd_ptx_instruction 
     return count;
 }
 
+enum { MOST_KEPT = 4 }; /* forms that fit and are not looked for twice */
+
 static gd_spelling *make(gd_spellings *spellings, const gd_ptx_module *module,
                          const gd_ptx_instruction *instruction)
 {
@@ -31,19 +33,24 @@ static gd_spelling *make(gd_spellings *spellings, const gd_ptx_module *module,
     const uint32_t modifier_count = gd_spelling_list(module, instruction, modifiers, &first);
     const gd_form *forms = gd_forms_of(instruction->op, &count);
     gd_spelling *made = gd_arena_take(&spellings->arena, sizeof *made);
-    gd_form_match match;
+    gd_form_match fits[MOST_KEPT];
 
     if (!made)
         return NULL;
     made->described = count > 0;
     for (uint32_t i = 0; i < count; i++)
-        made->count += gd_form_takes(&forms[i], modifiers, modifier_count, &match);
+        made->count +=
+            gd_form_takes(&forms[i], modifiers, modifier_count,
+                          &fits[made->count < MOST_KEPT - 1 ? made->count : MOST_KEPT - 1]);
     made->fits = gd_arena_array(&spellings->arena, made->count, sizeof *made->fits);
     if (!made->fits)
         return NULL;
-    for (uint32_t i = 0, fits = 0; fits < made->count; i++) {
-        if (gd_form_takes(&forms[i], modifiers, modifier_count, &made->fits[fits]))
-            gd_operands_read(&made->fits[fits++]);
+    for (uint32_t i = 0, k = 0; k < made->count; i++) {
+        if (made->count < MOST_KEPT)
+            made->fits[k] = fits[k];
+        else if (!gd_form_takes(&forms[i], modifiers, modifier_count, &made->fits[k]))
+            continue;
+        gd_operands_read(&made->fits[k++]);
     }
     return made;
 }

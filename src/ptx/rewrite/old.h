@@ -4,11 +4,11 @@
 #define GD_PTX_REWRITE_OLD_H
 
 #include "griddep.h"
-#include "ptx/text/module.h"
+#include "ptx/isa/form.h"
 
-/* GRIDDEP_ERROR_UNSUPPORTED with the place where the text has something that PTX ISA 7.8 or sm_90
- * refuses, and that cannot be written anew without changing what it means. */
-int32_t gd_rewrite_check_old(const gd_ptx_module *module, griddep_error *error);
+/* GRIDDEP_ERROR_UNSUPPORTED with the place where the check refuses what it takes now, once the head
+ * is raised to a version and target; what means another thing there is refused by it too. */
+int32_t gd_rewrite_check_old(const gd_ptx_module *module, gd_need need, griddep_error *error);
 
 /* Whether a word of .target can go: map_f64_to_f32, which says nothing about a text without
  * .f64. */

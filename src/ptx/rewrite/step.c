@@ -488,7 +488,7 @@ static int32_t raise_head(gd_rewrite *rewrite, griddep_error *error)
                             "%s: .target %s is no sm_NN, so it cannot be raised to sm_%d",
                             module->name, module->target, need.target / 10);
     if (!gd_need_is_met(need, module))
-        status = gd_rewrite_check_old(module, error);
+        status = gd_rewrite_check_old(module, need, error);
     for (uint32_t i = 0; i < module->directive_count && !status; i++) {
         if (module->directives[i].kind == GD_DIRECTIVE_VERSION)
             status = raise_version(step, &module->directives[i], need.version, error);

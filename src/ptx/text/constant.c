@@ -1,13 +1,18 @@
-/* Constant expressions of integers (PTX ISA 4.5.5): 64-bit, signed until an operand is unsigned. */
+/* Constant expressions (PTX ISA 4.5.5): integers of 64 bits, signed until an operand is unsigned,
+ * or fractions. ptxas counts nothing with 0f3F800000. */
 #include "ptx/text/constant.h"
+
+#include <string.h>
 
 #include "ptx/text/limit.h"
 
 enum { MOST_DEPTH = 2 * GD_PTX_LIMIT_DEPTH, LANES = 32 };
 
+typedef enum number_kind { SIGNED, UNSIGNED, FRACTION, SINGLE } number_kind; /* SINGLE: 0f... */
+
 typedef struct number {
-    uint64_t value;
-    bool is_unsigned;
+    uint64_t value; /* of a fraction the bits of a double */
+    number_kind kind;
 } number;
 
 typedef struct reader {
@@ -52,12 +57,34 @@ static number literal(reader *r)
 
     if (r->at < r->end && gd_ptx_token_is(r->module, r->at, "WARP_SZ")) {
         r->at++;
-        return (number){LANES, false};
+        return (number){LANES, SIGNED};
+    }
+    if (kind(r) == GD_TOKEN_FLOAT) {
+        bool single;
+        result.value = gd_ptx_float_read(text, length, &single);
+        r->at++;
+        return (number){result.value, single ? SINGLE : FRACTION};
     }
     if (kind(r) != GD_TOKEN_INTEGER || !gd_ptx_integer_read(text, length, &result.value))
         return fail(r);
-    result.is_unsigned = text[length - 1] == 'U' || result.value > INT64_MAX;
+    result.kind = text[length - 1] == 'U' || result.value > INT64_MAX ? UNSIGNED : SIGNED;
     r->at++;
+    return result;
+}
+
+static double double_of(number a)
+{
+    double value;
+
+    memcpy(&value, &a.value, sizeof value);
+    return value;
+}
+
+static number of_double(double value)
+{
+    number result = {.kind = FRACTION};
+
+    memcpy(&result.value, &value, sizeof value);
     return result;
 }
 
@@ -70,14 +97,18 @@ static number read_unary(reader *r)
 
     if (read_cast(r, &to_unsigned)) {
         number result = unary(r);
-        result.is_unsigned = to_unsigned;
-        return result;
+        return result.kind >= FRACTION ? fail(r)
+                                       : (number){result.value, to_unsigned ? UNSIGNED : SIGNED};
     }
     if (sign == '-' || sign == '+' || sign == '!' || sign == '~') {
         r->at++;
         number result = unary(r);
+        if (result.kind == SINGLE || (result.kind == FRACTION && (sign == '!' || sign == '~')))
+            return fail(r);
+        if (result.kind == FRACTION)
+            return of_double(sign == '-' ? -double_of(result) : double_of(result));
         result.value = sign == '-' ? 0 - result.value : sign == '~' ? ~result.value : result.value;
-        return sign == '!' ? (number){result.value == 0, false} : result;
+        return sign == '!' ? (number){result.value == 0, SIGNED} : result;
     }
     if (sign != '(')
         return literal(r);
@@ -170,7 +201,7 @@ static int precedence(uint32_t op)
 
 static bool is_less(number a, number b)
 {
-    return a.is_unsigned || b.is_unsigned ? a.value < b.value : (int64_t)a.value < (int64_t)b.value;
+    return a.kind || b.kind ? a.value < b.value : (int64_t)a.value < (int64_t)b.value;
 }
 
 static number shift(uint32_t op, number a, number b)
@@ -178,63 +209,95 @@ static number shift(uint32_t op, number a, number b)
     uint64_t count = b.value;
 
     if (op == LEFT)
-        return (number){count > 63 ? 0 : a.value << count, a.is_unsigned};
-    if (a.is_unsigned)
-        return (number){count > 63 ? 0 : a.value >> count, true};
-    return (number){(uint64_t)((int64_t)a.value >> (count > 63 ? 63 : count)), false};
+        return (number){count > 63 ? 0 : a.value << count, a.kind};
+    if (a.kind)
+        return (number){count > 63 ? 0 : a.value >> count, UNSIGNED};
+    return (number){(uint64_t)((int64_t)a.value >> (count > 63 ? 63 : count)), SIGNED};
 }
 
 static number divide(reader *r, uint32_t op, number a, number b)
 {
-    bool is_unsigned = a.is_unsigned || b.is_unsigned;
+    const number_kind either = a.kind || b.kind ? UNSIGNED : SIGNED;
 
     if (b.value == 0)
         return fail(r);
-    if (is_unsigned)
-        return (number){op == '/' ? a.value / b.value : a.value % b.value, true};
+    if (either)
+        return (number){op == '/' ? a.value / b.value : a.value % b.value, UNSIGNED};
     if (b.value == UINT64_MAX) /* the least number divided by -1 */
-        return (number){op == '/' ? 0 - a.value : 0, false};
+        return (number){op == '/' ? 0 - a.value : 0, SIGNED};
     return (number){(uint64_t)(op == '/' ? (int64_t)a.value / (int64_t)b.value
                                          : (int64_t)a.value % (int64_t)b.value),
-                    false};
+                    SIGNED};
+}
+
+static number combine_fractions(reader *r, uint32_t op, double a, double b)
+{
+    switch (op) {
+    case EQUAL:
+        return (number){a == b, SIGNED};
+    case UNEQUAL:
+        return (number){a != b, SIGNED};
+    case '<':
+        return (number){a < b, SIGNED};
+    case '>':
+        return (number){a > b, SIGNED};
+    case LEAST:
+        return (number){a <= b, SIGNED};
+    case MOST:
+        return (number){a >= b, SIGNED};
+    case '+':
+        return of_double(a + b);
+    case '-':
+        return of_double(a - b);
+    case '*':
+        return of_double(a * b);
+    case '/':
+        return b == 0 ? fail(r) : of_double(a / b);
+    default:
+        return fail(r);
+    }
 }
 
 static number combine(reader *r, uint32_t op, number a, number b)
 {
-    bool is_unsigned = a.is_unsigned || b.is_unsigned;
+    const number_kind either = a.kind || b.kind ? UNSIGNED : SIGNED;
 
+    if ((a.kind == FRACTION) != (b.kind == FRACTION) || a.kind == SINGLE || b.kind == SINGLE)
+        return fail(r);
+    if (a.kind == FRACTION)
+        return combine_fractions(r, op, double_of(a), double_of(b));
     switch (op) {
     case OR_OR:
-        return (number){a.value || b.value, false};
+        return (number){a.value || b.value, SIGNED};
     case AND_AND:
-        return (number){a.value && b.value, false};
+        return (number){a.value && b.value, SIGNED};
     case '|':
-        return (number){a.value | b.value, is_unsigned};
+        return (number){a.value | b.value, either};
     case '^':
-        return (number){a.value ^ b.value, is_unsigned};
+        return (number){a.value ^ b.value, either};
     case '&':
-        return (number){a.value & b.value, is_unsigned};
+        return (number){a.value & b.value, either};
     case EQUAL:
-        return (number){a.value == b.value, false};
+        return (number){a.value == b.value, SIGNED};
     case UNEQUAL:
-        return (number){a.value != b.value, false};
+        return (number){a.value != b.value, SIGNED};
     case '<':
-        return (number){is_less(a, b), false};
+        return (number){is_less(a, b), SIGNED};
     case '>':
-        return (number){is_less(b, a), false};
+        return (number){is_less(b, a), SIGNED};
     case LEAST:
-        return (number){!is_less(b, a), false};
+        return (number){!is_less(b, a), SIGNED};
     case MOST:
-        return (number){!is_less(a, b), false};
+        return (number){!is_less(a, b), SIGNED};
     case LEFT:
     case RIGHT:
         return shift(op, a, b);
     case '+':
-        return (number){a.value + b.value, is_unsigned};
+        return (number){a.value + b.value, either};
     case '-':
-        return (number){a.value - b.value, is_unsigned};
+        return (number){a.value - b.value, either};
     case '*':
-        return (number){a.value * b.value, is_unsigned};
+        return (number){a.value * b.value, either};
     default:
         return divide(r, op, a, b);
     }
@@ -267,6 +330,8 @@ static number read_conditional(reader *r)
         return fail(r);
     r->at++;
     number no = conditional(r);
+    if (condition.kind >= FRACTION || yes.kind >= FRACTION || no.kind >= FRACTION)
+        return fail(r);
     return condition.value ? yes : no;
 }
 
@@ -280,14 +345,32 @@ static number conditional(reader *r)
     return result;
 }
 
+/* Whether the tokens are an expression, and what it is. */
+static bool evaluate(const gd_ptx_module *module, uint32_t token, uint32_t token_end, number *value)
+{
+    reader r = {.module = module, .at = token, .end = token_end};
+
+    *value = conditional(&r);
+    return !r.failed && r.at == token_end;
+}
+
 bool gd_constant_evaluate(const gd_ptx_module *module, uint32_t token, uint32_t token_end,
                           uint64_t *value)
 {
-    reader r = {.module = module, .at = token, .end = token_end};
-    number result = conditional(&r);
+    number result;
 
-    if (r.failed || r.at != token_end)
+    if (!evaluate(module, token, token_end, &result) || result.kind >= FRACTION)
         return false;
     *value = result.value;
     return true;
+}
+
+gd_constant_class gd_constant_classify(const gd_ptx_module *module, uint32_t token,
+                                       uint32_t token_end)
+{
+    number result;
+
+    if (!evaluate(module, token, token_end, &result))
+        return GD_CONSTANT_NONE;
+    return result.kind >= FRACTION ? GD_CONSTANT_FRACTION : GD_CONSTANT_INTEGER;
 }

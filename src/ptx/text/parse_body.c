@@ -144,6 +144,8 @@ static bool parse_dotted(gd_parser *parser)
         return false;
     switch (word->class) {
     case GD_WORD_SPACE:
+    case GD_WORD_ALIGN:
+    case GD_WORD_ATTRIBUTE:
         return gd_parse_variables(parser, parser->at, 0);
     case GD_WORD_ENTRY:
     case GD_WORD_FUNC:

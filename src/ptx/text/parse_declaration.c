@@ -292,7 +292,11 @@ static bool parse_loc(gd_parser *parser)
 
 static bool parse_section(gd_parser *parser)
 {
-    if (gd_parse_kind(parser) != GD_TOKEN_DOTTED && gd_parse_kind(parser) != GD_TOKEN_NAME)
+    const gd_word *word = gd_parse_word(parser);
+
+    if (!word)
+        return false;
+    if (gd_parse_kind(parser) != GD_TOKEN_DOTTED || word->class != GD_WORD_NONE)
         return gd_parse_fail(parser, "a section name");
     parser->at++;
     return gd_parse_kind(parser) == '{' ? gd_parse_bracket(parser) : gd_parse_fail(parser, "'{'");
@@ -334,20 +338,25 @@ static bool parse_signature(gd_parser *parser, gd_ptx_directive *directive)
     if (gd_parse_kind(parser) == '(' && !gd_parse_parameters(parser, &from, &end))
         return false;
     directive->results = (uint16_t)(parser->module->symbol_count - first);
-    if (!gd_parse_expect(parser, GD_TOKEN_NAME, "'_'") ||
-        (gd_parse_kind(parser) == '(' && !gd_parse_parameters(parser, &from, &end)))
+    if (!gd_ptx_token_is(parser->module, parser->at, "_"))
+        return gd_parse_fail(parser, "'_'");
+    parser->at++;
+    if ((gd_parse_kind(parser) == '(' && !gd_parse_parameters(parser, &from, &end)))
         return false;
     directive->symbol_end = parser->module->symbol_count;
     for (uint32_t i = first; i < directive->symbol_end; i++)
         parser->module->symbols[i].flags &= (uint8_t)~GD_SYMBOL_AGAIN;
-    uint32_t tail = parser->at;
-    if (!gd_parse_until(parser, ';', ';', "';'"))
-        return false;
-    for (uint32_t token = tail; token < parser->at; token++) {
-        if (gd_ptx_token_is(parser->module, token, ".noreturn"))
-            directive->flags |= GD_DIRECTIVE_NORETURN;
+    if (gd_ptx_token_is(parser->module, parser->at, ".noreturn")) {
+        directive->flags |= GD_DIRECTIVE_NORETURN;
+        parser->at++;
     }
-    return true;
+    while (gd_ptx_token_is(parser->module, parser->at, ".abi_preserve") ||
+           gd_ptx_token_is(parser->module, parser->at, ".abi_preserve_control")) {
+        parser->at++;
+        if (!gd_parse_u32(parser, "a number of registers", &from))
+            return false;
+    }
+    return gd_parse_kind(parser) == ';' || gd_parse_fail(parser, "';'");
 }
 
 static bool parse_prototype(gd_parser *parser, uint32_t directive)

@@ -302,12 +302,14 @@ bool gd_parse_bind(gd_parser *parser, uint32_t symbol)
 }
 
 /* Scopes are numbered in the order in which they open, so of two that are open the larger number is
- * the inner one. */
+ * the inner one. In one scope a register of a range goes before a label of its name. */
 static bool is_inner(const gd_parser *parser, uint32_t symbol, uint32_t other)
 {
     const gd_ptx_symbol *symbols = parser->module->symbols;
 
-    return other == GD_PTX_NONE || symbols[symbol].scope > symbols[other].scope;
+    return other == GD_PTX_NONE || symbols[symbol].scope > symbols[other].scope ||
+           (symbols[symbol].scope == symbols[other].scope &&
+            symbols[other].kind == GD_SYMBOL_LABEL);
 }
 
 /* The innermost declaration name<N> that has this number. PTX ISA 5.4.6: it is short for N

@@ -47,7 +47,7 @@ static int32_t capability_of(const char *text, uint32_t length)
     return number;
 }
 
-/* The target is the list's sm_NN, or its first word where it has none. */
+/* The target is the list's last sm_NN, or its first word where it has none. */
 static bool take_target(gd_parser *parser)
 {
     gd_ptx_module *module = parser->module;
@@ -55,7 +55,7 @@ static bool take_target(gd_parser *parser)
     const char *text = gd_ptx_token_text(module, parser->at, &length);
     int32_t capability = capability_of(text, length);
 
-    if (module->target && (module->capability || !capability))
+    if (module->target && !capability)
         return true;
     module->capability = capability;
     module->target = gd_arena_string(&module->arena, text, length);
@@ -158,6 +158,8 @@ static bool parse_performance(gd_parser *parser, const gd_word *word)
 {
     if (word->class == GD_WORD_PRAGMA)
         return gd_parse_directive(parser, word);
+    if (word->class == GD_WORD_SPACE && word->value != GD_SPACE_PARAM)
+        return gd_parse_fail(parser, "'{' or ';'");
     uint32_t directive = gd_parse_add_directive(parser, GD_DIRECTIVE_PERFORMANCE, parser->at);
     if (directive == GD_PTX_NONE)
         return false;
@@ -253,6 +255,7 @@ static bool ends_declaration(gd_parser *parser)
 
     return word && (word->class == GD_WORD_ENTRY || word->class == GD_WORD_FUNC ||
                     word->class == GD_WORD_LINK || word->class == GD_WORD_FILE ||
+                    word->class == GD_WORD_SECTION || word->class == GD_WORD_PRAGMA ||
                     (word->class == GD_WORD_SPACE &&
                      (word->value == GD_SPACE_GLOBAL || word->value == GD_SPACE_CONST)));
 }
@@ -276,7 +279,8 @@ static bool parse_rest(gd_parser *parser)
             return false;
     }
     if (gd_parse_skip(parser, ';') ||
-        (!(function->flags & GD_FUNCTION_ENTRY) && ends_declaration(parser)))
+        (!(function->flags & GD_FUNCTION_ENTRY) &&
+         (gd_parse_kind(parser) == GD_TOKEN_END || ends_declaration(parser))))
         return true;
     return gd_parse_kind(parser) == '{' ? parse_definition(parser)
                                         : gd_parse_fail(parser, "'{' or ';'");
@@ -378,6 +382,8 @@ static bool parse_linked(gd_parser *parser)
     case GD_WORD_FUNC:
         return parse_function(parser, token, link, 0);
     case GD_WORD_SPACE:
+    case GD_WORD_ALIGN:
+    case GD_WORD_ATTRIBUTE:
         return gd_parse_variables(parser, token, link);
     default:
         return gd_parse_fail(parser, ".entry, .func or a variable");
@@ -397,6 +403,8 @@ static bool parse_top(gd_parser *parser)
     case GD_WORD_ENTRY:
     case GD_WORD_FUNC:
     case GD_WORD_SPACE:
+    case GD_WORD_ALIGN:
+    case GD_WORD_ATTRIBUTE:
         return parse_linked(parser);
     case GD_WORD_VERSION:
         return parse_head_directive(parser, GD_DIRECTIVE_VERSION);
@@ -463,7 +471,8 @@ static bool take_text(gd_ptx_module *module, const char *text, uint32_t bytes, c
         memcpy(module->text, text, bytes);
     memset(module->text + bytes, 0, GD_PTX_TEXT_PADDING);
     module->bytes = bytes;
-    module->address_bits = 32; /* PTX ISA 11.1.3: when .address_size is not given */
+    module->address_bits =
+        64; /* PTX ISA 11.1.3 says 32; ptxas goes by the registers, and has no 32 */
     return true;
 }
 
