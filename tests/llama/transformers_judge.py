@@ -66,9 +66,7 @@ def make(config, folder, dtype):
                 parameter.normal_(0, 1)
             else:
                 parameter.normal_(0, 1.4 / parameter.shape[-1] ** 0.5)
-    model = model.to(dtype)
-    model.save_pretrained(folder, safe_serialization=True)
-    return model.float()
+    model.to(dtype).save_pretrained(folder, safe_serialization=True)
 
 
 def run(llama, folder, tokens, count, *options):
@@ -80,7 +78,9 @@ def run(llama, folder, tokens, count, *options):
     return json.loads(done.stdout)
 
 
-def logits_of(model, tokens, last):
+def logits_of(folder, dtype, tokens, last):
+    """Of a model as it is loaded: one that is converted has rotary frequencies of 16 bits."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     with torch.no_grad():
         return model.cuda()(torch.tensor([tokens]).cuda()).logits[0, -last - 1 : -1].double().cpu()
 
@@ -90,11 +90,11 @@ def agree(llama):
     for name, config in families():
         for dtype in (torch.bfloat16, torch.float16):
             with tempfile.TemporaryDirectory() as folder:
-                model = make(config, folder, dtype)
+                make(config, folder, dtype)
                 prompt = torch.randint(3, 1000, (301,)).tolist()
                 tokens = run(llama, folder, prompt, 256, "--part", "128")["tokens"]
-            rows = logits_of(model, prompt + tokens, len(tokens))
-            rounded = logits_of(model.to(dtype), prompt + tokens, len(tokens))
+                rows = logits_of(folder, torch.float32, prompt + tokens, len(tokens))
+                rounded = logits_of(folder, dtype, prompt + tokens, len(tokens))
             precision = 2 * (rows - rounded).abs().max().item()
             top = rows.topk(2).values
             chosen = rows[torch.arange(len(tokens)), torch.tensor(tokens)]
