@@ -209,7 +209,7 @@ trace "two modes in a picture" 2 "$chain" --mode all --svg "$work/c.svg"
 says "two modes in a picture" err "a picture shows one mode"
 trace "neither file nor demo" 2
 trace "file and demo" 2 "$chain" --demo
-says "file and demo" err "not both"
+says "file and demo" err "one of them"
 trace "points without JSON" 2 "$chain" --points
 trace "the demo" 0 --demo
 says "the demo" out "15 launches"

@@ -437,10 +437,8 @@ gd_check_facts *gd_check_facts_create(void)
     return calloc(1, sizeof(gd_check_facts));
 }
 
-void gd_check_facts_destroy(gd_check_facts *facts)
+static void forget(gd_check_facts *facts)
 {
-    if (!facts)
-        return;
     for (gd_chain_kernel *at = facts->first_kernel; at; at = at->next) {
         gd_entry_report_free(&at->report);
         gd_text_free(&at->dry_path);
@@ -450,10 +448,18 @@ void gd_check_facts_destroy(gd_check_facts *facts)
     gd_table_free(&facts->modules);
     gd_table_free(&facts->kernels);
     gd_arena_free(&facts->arena);
+    *facts = (gd_check_facts){0};
+}
+
+void gd_check_facts_destroy(gd_check_facts *facts)
+{
+    if (facts)
+        forget(facts);
     free(facts);
 }
 
-/* Without facts of the caller's there are some for the time of a look. */
+/* Without facts of the caller's there are some for the time of a look. After a
+ * failure they are forgotten: some may be half made. */
 static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
                     int32_t (*at)(builder *, const gd_check_launch *), griddep_findings **findings,
                     griddep_error *error)
@@ -474,6 +480,8 @@ static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint
     gd_arena_free(&build.arena);
     if (!facts)
         gd_check_facts_destroy(build.facts);
+    else if (status)
+        forget(facts);
     return status;
 }
 
