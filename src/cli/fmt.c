@@ -40,10 +40,7 @@ static int print_ptx(const griddep_ptx *ptx, char **text, uint64_t *bytes)
 {
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_ptx_print(ptx, NULL, 0, bytes, &error) != GRIDDEP_OK)
-        return gd_message_library(&error, NULL);
-    *text = gd_heap_take(*bytes + 1, 1);
-    return griddep_ptx_print(ptx, *text, *bytes + 1, bytes, &error) == GRIDDEP_OK
+    return gd_modulefile_print(ptx, text, bytes, &error) == GRIDDEP_OK
                ? 0
                : gd_message_library(&error, NULL);
 }

@@ -293,13 +293,9 @@ static int take_result(gd_rewrite_state *state)
     griddep_error error;
     griddep_error_init(&error);
     uint64_t bytes = 0;
-    if (griddep_ptx_print(state->rewritten, NULL, 0, &bytes, &error) != GRIDDEP_OK)
-        return gd_message_library(&error, NULL);
-    state->result = gd_heap_take(bytes + 1, 1);
+    int32_t status = gd_modulefile_print(state->rewritten, &state->result, &bytes, &error);
     state->result_bytes = bytes;
-    if (griddep_ptx_print(state->rewritten, state->result, bytes + 1, &bytes, &error) != GRIDDEP_OK)
-        return gd_message_library(&error, NULL);
-    return 0;
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
 }
 
 /* The file that is written; NULL: stdout. */

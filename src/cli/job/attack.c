@@ -184,11 +184,10 @@ static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_
                          griddep_error *error)
 {
     uint64_t bytes = 0;
-    int32_t status = griddep_ptx_print(ptx, NULL, 0, &bytes, error);
+    char *text = NULL;
+    int32_t status = gd_modulefile_print(ptx, &text, &bytes, error);
     if (status != GRIDDEP_OK)
         return status;
-    char *text = gd_heap_take(bytes + 1, 1);
-    griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL);
     for (uint32_t i = 0; i < attacked->code_count; i++) {
         if (strcmp(attacked->codes[i].text, text) != 0)
             continue;

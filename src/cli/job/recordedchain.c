@@ -20,6 +20,7 @@
 #include "cli/io/type.h"
 #include "cli/job/attachedcode.h"
 #include "cli/plan/chainfile.h"
+#include "cli/plan/modulefile.h"
 
 typedef struct recorded {
     const gd_attached_file *file;
@@ -71,12 +72,11 @@ static const char *kind_of(const gd_attached_image *image)
 static int stage_text(const recorded *into, const char *name, const griddep_ptx *ptx)
 {
     uint64_t bytes = 0;
+    char *text = NULL;
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_ptx_print(ptx, NULL, 0, &bytes, &error) != GRIDDEP_OK)
+    if (gd_modulefile_print(ptx, &text, &bytes, &error) != GRIDDEP_OK)
         return gd_message_library(&error, NULL);
-    char *text = gd_heap_take(bytes + 1, 1);
-    griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL);
     int code = stage(into, name, text, bytes);
     free(text);
     return code;

@@ -107,3 +107,13 @@ void gd_modulefile_free(gd_modulefile_list *list)
     free(list->items);
     *list = (gd_modulefile_list){0};
 }
+
+int32_t gd_modulefile_print(const griddep_ptx *ptx, char **text, uint64_t *bytes,
+                            griddep_error *error)
+{
+    int32_t status = griddep_ptx_print(ptx, NULL, 0, bytes, error);
+    if (status != GRIDDEP_OK)
+        return status;
+    *text = gd_heap_take(*bytes + 1, 1);
+    return griddep_ptx_print(ptx, *text, *bytes + 1, bytes, error);
+}

@@ -50,4 +50,8 @@ const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_p
 int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list);
 void gd_modulefile_free(gd_modulefile_list *list);
 
+/* The text of parsed PTX, to free, and its length. */
+int32_t gd_modulefile_print(const griddep_ptx *ptx, char **text, uint64_t *bytes,
+                            griddep_error *error);
+
 #endif

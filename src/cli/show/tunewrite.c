@@ -14,6 +14,7 @@
 #include "cli/io/hostfile.h"
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
+#include "cli/plan/modulefile.h"
 
 typedef struct gd_writer {
     const char *folder, *path;
@@ -34,12 +35,11 @@ static int write_text(const char *folder, const char *name, const char *text, si
 static int write_ptx(const gd_writer *writer, const char *name, const griddep_ptx *ptx)
 {
     uint64_t bytes = 0;
+    char *text = NULL;
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_ptx_print(ptx, NULL, 0, &bytes, &error) != GRIDDEP_OK)
+    if (gd_modulefile_print(ptx, &text, &bytes, &error) != GRIDDEP_OK)
         return gd_message_library(&error, NULL);
-    char *text = gd_heap_take(bytes + 1, 1);
-    griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL);
     int code = write_text(writer->folder, name, text, bytes);
     free(text);
     return code;
