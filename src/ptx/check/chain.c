@@ -458,8 +458,8 @@ void gd_check_facts_destroy(gd_check_facts *facts)
     free(facts);
 }
 
-/* Without facts of the caller's there are some for the time of a look. After a
- * failure they are forgotten: some may be half made. */
+/* Without facts of the caller's there are some for the time of a look. After a failure they are
+ * forgotten: some may be half made. */
 static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
                     int32_t (*at)(builder *, const gd_check_launch *), griddep_findings **findings,
                     griddep_error *error)

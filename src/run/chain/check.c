@@ -449,7 +449,7 @@ static bool find_race(const griddep_findings *findings, uint32_t *at, griddep_fi
 }
 
 /* Marks the launches that race if they begin early and are not forced to. */
-static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *held, bool *any,
+static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *held,
                          griddep_error *error)
 {
     griddep_findings *findings = NULL;
@@ -459,11 +459,10 @@ static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *he
     int32_t status =
         launches ? look(chain, launches, chain->count, &findings, error) : gd_error_memory(error);
 
-    *any = false;
     while (!status && find_race(findings, &at, &finding)) {
         const gd_call *call = chain->launches[finding.launch].call;
         if (call && call->launch.pdl != GRIDDEP_PDL_FORCE)
-            held[finding.launch] = *any = true;
+            held[finding.launch] = true;
     }
     griddep_findings_destroy(findings);
     free(launches);
@@ -476,7 +475,6 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
 {
     griddep_use *uses = calloc((size_t)count_uses(chain) + 1, sizeof *uses);
     uint32_t place = 0;
-    bool any;
 
     if (!uses)
         return gd_error_memory(error);
@@ -490,10 +488,10 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
                 uses[place].buffer = 1;
         }
     }
-    int32_t status = find_held(chain, uses, held, &any, error);
+    int32_t status = find_held(chain, uses, held, error);
     free(uses);
     chain->always_known = !status;
-    chain->always_safe = !status && !any;
+    chain->always_safe = !status && !memchr(held, true, chain->count);
     memset(held, 0, chain->count);
     return status;
 }
@@ -503,7 +501,6 @@ static int32_t look_at_arguments(griddep_chain *chain, gd_chain_set *set, bool *
                                  griddep_error *error)
 {
     griddep_use *uses;
-    bool any;
     int32_t status = gd_chain_read_uses(chain, &uses, error);
 
     if (status)
@@ -513,7 +510,7 @@ static int32_t look_at_arguments(griddep_chain *chain, gd_chain_set *set, bool *
         !memcmp(set->hop_uses, uses, count_uses(chain) * sizeof *uses))
         memcpy(held, set->held, chain->count);
     else
-        status = find_held(chain, uses, held, &any, error);
+        status = find_held(chain, uses, held, error);
     if (status) {
         free(uses);
         return status;
