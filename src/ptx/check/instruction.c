@@ -248,17 +248,23 @@ static bool has_spoilt(const instruction_check *check, const gd_ptx_instruction 
     return spoilt;
 }
 
-/* The operands against the forms that the modifiers fit. What is wrong is put into words only where
- * none fits. */
+static const gd_form_match *next_form(instruction_check *check, gd_spelling *found,
+                                      const gd_form_match *before)
+{
+    return gd_spelling_next(&check->spellings, check->module, found, before);
+}
+
+/* The operands against the forms that the modifiers fit, from the first one on. What is wrong is put
+ * into words only where none fits. */
 static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction,
-                           const gd_spelling *found)
+                           gd_spelling *found, const gd_form_match *first)
 {
     gd_operand_fault worst = {.position = 0}, fault;
     const gd_need *lowest = NULL;
 
-    for (uint32_t i = 0; i < found->count; i++) {
-        const gd_need *need = &found->fits[i].need;
-        if (!gd_operands_fit(check->module, instruction, &found->fits[i], NULL))
+    for (const gd_form_match *form = first; form; form = next_form(check, found, form)) {
+        const gd_need *need = &form->need;
+        if (!gd_operands_fit(check->module, instruction, form, NULL))
             continue;
         if (gd_need_is_met(*need, check->module))
             return;
@@ -271,8 +277,8 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
     }
     if (has_spoilt(check, instruction))
         return;
-    for (uint32_t i = 0; i < found->count; i++) {
-        gd_operands_fit(check->module, instruction, &found->fits[i], &fault);
+    for (const gd_form_match *form = first; form; form = next_form(check, found, form)) {
+        gd_operands_fit(check->module, instruction, form, &fault);
         if (fault.position > worst.position)
             worst = fault;
     }
@@ -458,19 +464,20 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
         tell_family(check, instruction);
         return true;
     }
-    const gd_spelling *found = gd_spelling_find(&check->spellings, check->module, instruction);
+    gd_spelling *found = gd_spelling_find(&check->spellings, check->module, instruction);
     if (!found)
         return false;
-    if (!found->described)
+    if (!found->form_count)
         return true;
-    if (found->count > 0) {
+    const gd_form_match *form = next_form(check, found, NULL);
+    if (form) {
         if (check_expressions(check, instruction))
-            check_operands(check, instruction, found);
-        return true;
+            check_operands(check, instruction, found, form);
+    } else if (!check->spellings.out_of_memory) {
+        uint32_t count = gd_spelling_list(check->module, instruction, modifiers, &first);
+        tell_modifiers(check, instruction, modifiers, count, first);
     }
-    uint32_t count = gd_spelling_list(check->module, instruction, modifiers, &first);
-    tell_modifiers(check, instruction, modifiers, count, first);
-    return true;
+    return !check->spellings.out_of_memory;
 }
 
 /* ---- names ---- */
