@@ -1,4 +1,5 @@
 /* Instructions that are one operation: regular.def says which one. */
+#include "base/search.h"
 #include "emulator/decode/decode.h"
 #include "emulator/execute/async.h"
 #include "emulator/execute/control.h"
@@ -45,16 +46,10 @@ enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 /* The first row of an instruction, or of the next one that has any. */
 static uint32_t find_first(gd_op op)
 {
-    uint32_t low = 0, high = ROW_COUNT;
+    uint32_t first;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].form.op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    GD_COUNT_FIRST(first, ROW_COUNT, i, rows[i].form.op < op);
+    return first;
 }
 
 bool gd_regular_has(gd_op op)

@@ -2,6 +2,7 @@
  * among state spaces, and nowhere else. */
 #include <string.h>
 
+#include "base/search.h"
 #include "ptx/isa/need.h"
 
 typedef struct set {
@@ -45,19 +46,13 @@ enum { SET_COUNT = sizeof sets / sizeof sets[0], FORM_COUNT = sizeof forms / siz
 
 const gd_form *gd_forms_of(gd_op op, uint32_t *count)
 {
-    uint32_t low = 0, high = FORM_COUNT;
+    uint32_t first, end;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (forms[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < FORM_COUNT && forms[high].op == op;)
-        high++;
-    *count = high - low;
-    return &forms[low];
+    GD_COUNT_FIRST(first, FORM_COUNT, i, forms[i].op < op);
+    for (end = first; end < FORM_COUNT && forms[end].op == op;)
+        end++;
+    *count = end - first;
+    return &forms[first];
 }
 
 /* ---- alternatives ---- */

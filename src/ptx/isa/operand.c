@@ -977,14 +977,6 @@ static bool is_address_checked(const fitting *fit)
     case GD_OP_DISCARD:
     case GD_OP_LD:
     case GD_OP_LDU:
-    case GD_OP_MBARRIER_ARRIVE:
-    case GD_OP_MBARRIER_ARRIVE_DROP:
-    case GD_OP_MBARRIER_COMPLETE_TX:
-    case GD_OP_MBARRIER_EXPECT_TX:
-    case GD_OP_MBARRIER_INIT:
-    case GD_OP_MBARRIER_INVAL:
-    case GD_OP_MBARRIER_TEST_WAIT:
-    case GD_OP_MBARRIER_TRY_WAIT:
     case GD_OP_MULTIMEM_LD_REDUCE:
     case GD_OP_MULTIMEM_RED:
     case GD_OP_MULTIMEM_ST:
@@ -995,7 +987,7 @@ static bool is_address_checked(const fitting *fit)
     case GD_OP_PREFETCH:
         return !fit->match->tensormap;
     default:
-        return false;
+        return gd_op_is_member((gd_op)fit->instruction->op, GD_OP_MBARRIER);
     }
 }
 
