@@ -294,7 +294,8 @@ static bool check_memory(gd_validity *check, const gd_ptx_symbol *symbol, place 
         return complain(check, symbol, "is a predicate outside of .reg");
     if (symbol->flags & GD_SYMBOL_RANGE && where != PLACE_BODY && where != PLACE_MODULE)
         return complain(check, symbol, "is a parameter with a range, which registers alone have");
-    if (symbol->space == GD_SPACE_PARAM && symbol->type == GD_TYPE_F16X2)
+    if (symbol->space == GD_SPACE_PARAM && symbol->type == GD_TYPE_F16X2 &&
+        !(symbol->flags & GD_SYMBOL_ARRAY))
         return complain(check, symbol, "is .f16x2 in .param; use .b32");
     if (symbol->space == GD_SPACE_PARAM && where != PLACE_ENTRY &&
         symbol->alignment > ALIGNMENT_PARAMETER)
@@ -1338,6 +1339,19 @@ static void check_constant_bytes(gd_validity *check)
     }
 }
 
+/* WARP_SZ is a constant (PTX ISA 4.5.4), and nothing else. */
+static void check_warp_size(gd_validity *check)
+{
+    const gd_ptx_module *module = check->module;
+    const uint32_t name = gd_ptx_name_find(&module->names, module->text, "WARP_SZ", 7);
+
+    for (uint32_t i = 0; name != GD_PTX_NONE && i < module->symbol_count; i++) {
+        if (module->symbols[i].name == name)
+            gd_validity_add(check, GD_CODE_GD016, module->symbols[i].token, NULL,
+                            "WARP_SZ is the constant 32, and declares nothing");
+    }
+}
+
 void gd_check_declarations(gd_validity *check)
 {
     const gd_ptx_module *module = check->module;
@@ -1348,5 +1362,6 @@ void gd_check_declarations(gd_validity *check)
         check_function(check, i);
     for (uint32_t i = 0; i < module->symbol_count; i++)
         check_again(check, &module->symbols[i]);
+    check_warp_size(check);
     check_constant_bytes(check);
 }
