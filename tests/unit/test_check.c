@@ -556,6 +556,12 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".entry g() { .reg .b64 d; .reg .f32 f<4>; tex.uni.2d.v4.f32.f32 {f0, f1, f2, f3}, [d, {f0, "
+     "f1}]; "
+     "ret; }",
+     NULL},
+    {".entry g() { .reg .b64 d; .reg .b32 r; suld.b.uni.1d.b32.trap {r}, [d, {r}]; ret; }",
+     "GD011"},
     {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; cvt.rn.f16x2.f32 r0, d0, d1; ret; }", NULL},
     {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; cvt.rn.bf16x2.f32 r0, d0, d1; ret; }", "GD012"},
     {".entry g() { .reg .b32 r<4>; .reg .f32 f<4>; cvt.rn.bf16x2.f32 r0, r0, f1; ret; }", NULL},

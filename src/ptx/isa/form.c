@@ -344,9 +344,12 @@ static bool is_repeated(const gd_modifier *modifiers, uint32_t index)
     return false;
 }
 
-/* ptxas overlooks .pred in instructions that may saturate or flush. */
+/* ptxas overlooks .pred in instructions that may saturate or flush, and .uni where a texture is
+ * read. */
 static bool is_overlooked(const gd_form *form, const gd_modifier *modifier)
 {
+    if (is(modifier, "uni"))
+        return form->op == GD_OP_TEX || form->op == GD_OP_TLD4;
     if (!is(modifier, "pred"))
         return false;
     switch (form->op) {
