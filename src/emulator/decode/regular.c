@@ -72,9 +72,11 @@ const gd_regular *gd_regular_find(gd_op op, const gd_modifier *modifiers, uint32
 
 /* ---- operands ---- */
 
+enum { MOST_SOURCES = 4 };
+
 typedef struct operands {
-    gd_slot d, second;  /* the result, and the predicate behind its '|' */
-    gd_slot sources[4]; /* in their order */
+    gd_slot d, second;             /* the result, and the predicate behind its '|' */
+    gd_slot sources[MOST_SOURCES]; /* in their order */
     uint32_t count;
     uint64_t known;         /* the constant that must be one */
     uint32_t negated;       /* a bit for each source */
@@ -98,6 +100,8 @@ static bool read_source(gd_decoder *decoder, uint32_t operand, const gd_form_rol
 
     if (role->kind == 'i')
         return gd_known(decoder, operand, &into->known);
+    if (into->count == MOST_SOURCES)
+        return gd_decode_refuse_form(decoder);
     if (role->kind == 'p' || type == GD_TYPE_PRED
             ? !gd_predicate_source(decoder, operand, slot, &negated)
         : wide ? !gd_source_wide(decoder, operand, type, slot, &bytes)
