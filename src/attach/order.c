@@ -1,8 +1,21 @@
 /* Calls that order streams, and that end them, memory and contexts. */
 #include "attach/recording.h"
 #include "attach/see.h"
+#include "attach/spans.h"
 #include "attach/streams.h"
 #include "attach/times.h"
+
+gd_CUresult cuInit(unsigned int flags)
+{
+    const bool seen = gd_process_enter();
+    const gd_CUresult result = GD_NEXT(cuInit, flags);
+
+    if (seen && result == GD_CUDA_SUCCESS)
+        gd_spans_begin();
+    if (seen)
+        gd_process_leave();
+    return result;
+}
 
 gd_CUresult cuCtxSynchronize(void)
 {
@@ -73,6 +86,8 @@ static bool begin_end(void)
     const bool seen = gd_process_enter();
     int kept;
 
+    if (seen)
+        gd_spans_flush();
     if (seen && (settings->times || settings->launches) && gd_process_lock(&kept)) {
         gd_times_end_events();
         gd_recording_end_context();

@@ -33,13 +33,6 @@ static struct {
     bool over, at_exit;
 } recording;
 
-static void say(const char *text)
-{
-    gd_attached_message *record = gd_record_add(GD_ATTACHED_MESSAGE, sizeof *record, text, NULL);
-
-    gd_record_commit(record, GD_ATTACHED_MESSAGE);
-}
-
 /* ---- memory ---- */
 
 static bool synchronize(void)
@@ -387,7 +380,7 @@ void gd_recording_miss(const char *why)
         return;
     snprintf(text, sizeof text, "the recording ends before launch %llu: %s",
              (unsigned long long)recording.seen, why);
-    say(text);
+    gd_process_say(text);
     gd_recording_finish();
 }
 

@@ -12,6 +12,8 @@
 #define GD_WATCH_cuGetProcAddress ~, OWN
 #define GD_WATCH_cuGetProcAddress_v2 ~, OWN
 
+#define GD_WATCH_cuInit ~, OWN
+
 #define GD_WATCH_cuLaunchKernel ~, OWN
 #define GD_WATCH_cuLaunchKernelEx ~, OWN
 #define GD_WATCH_cuLaunchCooperativeKernel ~, OWN

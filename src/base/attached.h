@@ -8,7 +8,7 @@
 
 /* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
  * behind the last one of a chunk stands a record of kind 0, or nothing. */
-enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 1 };
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 2 };
 
 /* The name that a process's file ends with, and that of a copy of a module's image. */
 #define GD_ATTACHED_SUFFIX ".attached"
@@ -35,6 +35,7 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_ALLOCATION,
     GD_ATTACHED_DATA,
     GD_ATTACHED_LAUNCH,
+    GD_ATTACHED_SPAN,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -51,6 +52,8 @@ typedef struct gd_attached_process {
     int32_t driver_version;
     uint32_t early; /* GD_ATTACHED_EARLY_* */
     uint64_t lost;  /* records that there was no room for */
+    uint32_t clock; /* GD_ATTACHED_CLOCK_*: who tells when launches begin and end */
+    uint32_t reserved;
     char program[]; /* its path */
 } gd_attached_process;
 
@@ -60,6 +63,8 @@ enum {
     GD_ATTACHED_EARLY_ON,
     GD_ATTACHED_EARLY_REWRITE /* on, with texts that are rewritten */
 };
+
+enum { GD_ATTACHED_CLOCK_NONE, GD_ATTACHED_CLOCK_EVENTS, GD_ATTACHED_CLOCK_CUPTI };
 
 /* Something that is loaded: addresses of places lie in it. */
 typedef struct gd_attached_object {
@@ -204,6 +209,15 @@ typedef struct gd_attached_launch {
     uint32_t argument_count, reserved;
     gd_attached_argument arguments[];
 } gd_attached_launch;
+
+/* A launch that ran, or with GD_ATTACHED_CLOCK_EVENTS a run of a graph. */
+typedef struct gd_attached_span {
+    gd_attached_head head;
+    uint32_t lane;       /* a number for its stream, from 0 */
+    uint32_t graph;      /* 1: by a graph */
+    uint64_t begin, end; /* nanoseconds of one clock of the process */
+    char kernel[];       /* its name; empty: a graph */
+} gd_attached_span;
 
 /* A warning for the user. */
 typedef struct gd_attached_message {

@@ -48,9 +48,10 @@ static const char examples[] =
 
 int gd_command_audit(int argc, char **argv)
 {
+    bool times = false;
     gd_attachedprogram request = {.audits = true, .attach.launches = LAUNCHES};
     const gd_option options[] = {
-        {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &request.attach.times, 0, 0},
+        {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &times, 0, 0},
         {GD_OPTION_FOLDER, "record", "FOLDER", "write launches as a chain file into a folder",
          (void *)&request.record, 0, 0},
         {GD_OPTION_COUNT, "first", "N", "with --record: the first of them, from 0 (0)",
@@ -70,5 +71,6 @@ int gd_command_audit(int argc, char **argv)
         .options = options};
     char **program = NULL;
     int code = gd_attachedprogram_read(&usage, argc, argv, &program);
+    request.attach.times = times ? "on" : NULL;
     return code >= 0 ? code : gd_attachedprogram_run(&request, program);
 }

@@ -291,6 +291,49 @@ compared_badly() {
         [ $? -eq 2 ] || { echo "$words"; return 1; }
     done
 }
+# A program as it ran: by events, which show a graph as a whole, and by CUPTI.
+ran() {
+    of trace --as-run --svg "$work/ran.svg" --perfetto "$work/ran.json" -- "$program" right graph event tell && err "counter 12" &&
+        grep -q "^program program: 9 launches in 3 streams, on the emulated driver, as it made them; begin and end by events, which keep launches apart$" "$work/out" &&
+        grep -q "^a graph  *0  *3 " "$work/out" && grep -q "stream 0" "$work/ran.svg" && grep -q '"name":"stream 2"' "$work/ran.json"
+}
+ran_chosen() {
+    of trace --as-run --kernel wait --first 1 --launches 2 -- "$program" right racy tell && grep -q "^waits  *0  *2 " "$work/out" && ! grep -q "^never" "$work/out" &&
+        grep -q "^4 more launches are not shown$" "$work/out"
+}
+ran_machine_code() {
+    FATBIN=$srcdir/tests/golden/image/kernels.plain.fatbin
+    export FATBIN
+    of trace --as-run -- "$program" fatbin && grep -q "^partly  *0  *1 " "$work/out"
+}
+ran_threads() { of trace --as-run --json -- "$program" threads contexts && [ "$(grep -c '"begin_ns"' "$work/out")" -eq 1604 ]; }
+ran_badly() {
+    for words in "--window 3 -- a" "--window 5:3 -- a" "--window 1: -- a" "--mode pdl -- a" "x.yaml"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" trace --as-run $words >"$work/out" 2>"$work/err"
+        [ $? -eq 2 ] || { echo "$words"; return 1; }
+    done
+    "$griddep" trace --kernel k -- a >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && ! "$griddep" trace --as-run -- true >"$work/out" 2>"$work/err" && err "no launch was seen to run" &&
+        ! "$griddep" trace --as-run --kernel nothing -- "$program" right >"$work/out" 2>"$work/err" && err "no launch is one of those asked for"
+}
+ran_cupti() {
+    ${CC:-cc} -shared -fPIC -I"$srcdir/src" -o "$work/libcupti.so" "$srcdir/tests/attach/fake_cupti.c" || return 1
+    GRIDDEP_CUPTI=$work/libcupti.so
+    export GRIDDEP_CUPTI
+    of trace --as-run -- "$program" right tell && err "counter 4" && grep -q "4 launches in 2 streams, .*; begin and end by CUPTI$" "$work/out" &&
+        grep -q "^first(int\*)  *0  *1  *2.00  *2.00  *-  *0$" "$work/out" && grep -q "^second  *0  *1  *4.00  *4.00  *-1.00  *1$" "$work/out" &&
+        grep -q "^second  *1  *2  *3.00  *1.50  *1.00  *0$" "$work/out" && grep -q "^first begin to last end: 6.00 us$" "$work/out" &&
+        of trace --as-run --window 2.5:3.5 -- "$program" right && grep -q "2 launches in 2 streams" "$work/out" || return 1
+    FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out" || return 1
+    GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out"
+}
+check "trace, as a program ran" ran
+check "trace, some of what ran" ran_chosen
+check "trace, as a program of a fatbin ran" ran_machine_code
+check "trace, as threads and contexts ran" ran_threads
+check "trace, and words that are missing" ran_badly
+check "trace, by CUPTI" ran_cupti
 check "compare" compared
 check "compare, and words that are missing" compared_badly
 check "trace" traced

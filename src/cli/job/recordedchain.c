@@ -382,14 +382,13 @@ static int write_file(const gd_attached_file *file, const char *program, const c
 {
     recorded into = {.file = file, .folder = folder};
     uint32_t allocations = file->counts[GD_ATTACHED_ALLOCATION];
-    const char *slash = strrchr(program, '/');
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return gd_message_error(GD_EXIT_REFUSED, "%s cannot be made: %s", folder, strerror(errno));
     into.begun = gd_heap_take(allocations, sizeof(*into.begun));
     into.last_use = gd_heap_take(allocations, sizeof(*into.last_use));
     into.chain = gd_heap_take(1, sizeof(*into.chain));
-    into.chain->name = gd_heap_string(slash != NULL ? slash + 1 : program);
+    into.chain->name = gd_heap_string(gd_recordedchain_name(program));
     add_allocations(&into);
     int code = add_launches(&into);
     if (code == 0)
@@ -402,6 +401,12 @@ static int write_file(const gd_attached_file *file, const char *program, const c
     free(into.last_use);
     free(into.begun);
     return code;
+}
+
+const char *gd_recordedchain_name(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return slash != NULL ? slash + 1 : program;
 }
 
 int gd_recordedchain_check(const char *folder)
