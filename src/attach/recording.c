@@ -172,42 +172,99 @@ static const unsigned char *find_packed(void **extra)
     return packed;
 }
 
-static gd_attached_launch *add_record(const parameter *list, uint32_t count)
+/* What a launch is given, and the addresses in it. */
+typedef struct given {
+    parameter list[MOST_ARGUMENTS];
+    uint32_t count;
+    void **parameters;
+    const unsigned char *packed; /* where there are no parameters */
+    gd_attached_address *addresses;
+    uint32_t address_count;
+} given;
+
+static const unsigned char *value_of(const given *of, uint32_t index)
+{
+    return of->parameters ? of->parameters[index] : of->packed + of->list[index].offset;
+}
+
+/* Whether so many bytes may be an address of a device's memory: of the user's half. */
+static bool read_address(const unsigned char *bytes, uint64_t *address)
+{
+    memcpy(address, bytes, sizeof *address);
+    return *address > 4095 && *address < (uint64_t)1 << 48;
+}
+
+static void add_address(given *to, uint32_t argument, uint32_t at, uint64_t address)
+{
+    const allocation *in = use_allocation(address);
+    gd_attached_address *grown =
+        in ? realloc(to->addresses, (to->address_count + 1) * sizeof *grown) : NULL;
+
+    if (!grown)
+        return;
+    to->addresses = grown;
+    grown[to->address_count++] = (gd_attached_address){
+        .argument = argument, .at = at, .allocation = in->number, .offset = address - in->address};
+}
+
+/* In structs addresses stand where they are aligned. Memory is read here, before anything of the
+ * launch is written down. */
+static void find_addresses(given *to)
+{
+    uint64_t address;
+
+    for (uint32_t i = 0; i < to->count; i++) {
+        const parameter *each = &to->list[i];
+        const size_t first = (8 - each->offset % 8) % 8;
+        for (size_t at = first; at + sizeof address <= each->bytes; at += sizeof address) {
+            if (read_address(value_of(to, i) + at, &address))
+                add_address(to, i, (uint32_t)at, address);
+        }
+    }
+}
+
+static gd_attached_launch *add_record(const given *of)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        bytes += (list[i].bytes + 7) / 8 * 8;
+    for (uint32_t i = 0; i < of->count; i++)
+        bytes += (of->list[i].bytes + 7) / 8 * 8;
     if (bytes > MOST_PARAMETER_BYTES)
         return NULL;
-    gd_attached_launch *record =
-        gd_record_add(GD_ATTACHED_LAUNCH,
-                      sizeof *record + count * sizeof *record->arguments + (size_t)bytes, "", NULL);
+    bytes += of->address_count * sizeof *of->addresses;
+    gd_attached_launch *record = gd_record_add(
+        GD_ATTACHED_LAUNCH, sizeof *record + of->count * sizeof *record->arguments + (size_t)bytes,
+        "", NULL);
     if (!record->head.bytes)
         return NULL; /* there was no room */
-    record->argument_count = count;
+    record->argument_count = of->count;
+    record->address_count = of->address_count;
     return record;
 }
 
-static void fill_arguments(gd_attached_launch *record, const parameter *list, void **parameters,
-                           const unsigned char *packed)
+static void fill_arguments(gd_attached_launch *record, const given *of)
 {
-    unsigned char *values = (unsigned char *)&record->arguments[record->argument_count];
-    uint64_t used = 0, address;
+    gd_attached_address *addresses =
+        (gd_attached_address *)&record->arguments[record->argument_count];
+    unsigned char *values = (unsigned char *)&addresses[of->address_count];
+    uint64_t used = 0;
+    uint32_t next = 0;
 
-    for (uint32_t i = 0; i < record->argument_count; i++) {
+    if (of->address_count)
+        memcpy(addresses, of->addresses, of->address_count * sizeof *addresses);
+    for (uint32_t i = 0; i < of->count; i++) {
+        const size_t bytes = of->list[i].bytes;
         gd_attached_argument *argument = &record->arguments[i];
-        const void *from = parameters ? parameters[i] : packed + list[i].offset;
-        const allocation *in = NULL;
-        memcpy(values + used, from, list[i].bytes);
-        if (list[i].bytes == sizeof address) {
-            memcpy(&address, from, sizeof address);
-            in = use_allocation(address);
+        memcpy(values + used, value_of(of, i), bytes);
+        *argument = (gd_attached_argument){
+            .bytes = (uint32_t)bytes, .allocation = GD_ATTACHED_NONE, .offset = used};
+        while (next < of->address_count && of->addresses[next].argument < i)
+            next++;
+        if (bytes == 8 && next < of->address_count && of->addresses[next].argument == i) {
+            argument->allocation = of->addresses[next].allocation;
+            argument->offset = of->addresses[next].offset;
         }
-        *argument = (gd_attached_argument){.bytes = (uint32_t)list[i].bytes,
-                                           .allocation = in ? in->number : GD_ATTACHED_NONE,
-                                           .offset = in ? address - in->address : used};
-        used += (list[i].bytes + 7) / 8 * 8;
+        used += (bytes + 7) / 8 * 8;
     }
 }
 
@@ -251,7 +308,6 @@ static void finish_at_exit(void)
 
 gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
 {
-    parameter list[MOST_ARGUMENTS];
     const gd_attach_settings *settings = gd_process_settings();
     uint32_t kernel = GD_ATTACHED_NONE;
 
@@ -267,13 +323,18 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
     }
     gd_kernels_find(launch->function, launch->config, &kernel);
     const gd_CUfunction function = gd_kernels_function(launch->function);
-    const unsigned char *packed = find_packed(extra);
     if (kernel == GD_ATTACHED_NONE || !function || !gd_next_driver.cuFuncGetParamInfo) {
         gd_recording_miss("the driver is older than API 12.4, and does not tell parameters");
         return NULL;
     }
-    const uint32_t count = parameters || packed ? read_parameters(function, list) : 0;
-    gd_attached_launch *record = add_record(list, count);
+    given of = {.parameters = parameters, .packed = find_packed(extra)};
+    if (parameters || of.packed)
+        of.count = read_parameters(function, of.list);
+    find_addresses(&of);
+    gd_attached_launch *record = add_record(&of);
+    if (record)
+        fill_arguments(record, &of);
+    free(of.addresses);
     if (!record) {
         gd_recording_miss("there was no room for its arguments");
         return NULL;
@@ -282,7 +343,6 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
         recording.at_exit = atexit(finish_at_exit) == 0;
     record->kernel = kernel;
     fill_shape(record, launch);
-    fill_arguments(record, list, parameters, packed);
     recording.recorded++;
     recording.open++;
     recording.seen++;

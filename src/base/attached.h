@@ -194,11 +194,18 @@ typedef struct gd_attached_data {
 typedef struct gd_attached_argument {
     uint32_t bytes;
     uint32_t allocation; /* that it is an address in; NONE */
-    uint64_t offset;     /* there; else of the value, behind all arguments */
+    uint64_t offset;     /* there; else of the value, behind arguments and addresses */
 } gd_attached_argument;
 
-/* A launch that is to be run again. Behind the arguments stand the values of all, each at a
- * multiple of 8 bytes. */
+/* An address in the value of an argument that is no address as a whole. */
+typedef struct gd_attached_address {
+    uint32_t argument, at; /* at: byte of its value */
+    uint32_t allocation, reserved;
+    uint64_t offset; /* there */
+} gd_attached_address;
+
+/* A launch that is to be run again. Behind the arguments stand the addresses in their values, then
+ * the values of all, each at a multiple of 8 bytes. */
 typedef struct gd_attached_launch {
     gd_attached_head head;
     uint32_t kernel;
@@ -206,7 +213,7 @@ typedef struct gd_attached_launch {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;
     uint32_t early, cooperative;
-    uint32_t argument_count, reserved;
+    uint32_t argument_count, address_count;
     gd_attached_argument arguments[];
 } gd_attached_launch;
 

@@ -201,7 +201,7 @@ records() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     grep -q "is as expected (file): every bit equal" "$work/again"
 }
-for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 3 unload tell" "0 2 event tell" \
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 2 struct tell" "0 3 unload tell" "0 2 event tell" \
     "66 4 contexts tell" "66 4 fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case

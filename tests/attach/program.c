@@ -31,6 +31,12 @@ static const char text[] =
     "    ld.param.u64 %a, [p];\n    mov.u32 %b, %ctaid.x;\n    setp.gt.u32 %q, %b, 0;\n"
     "    @%q ret;\n"
     "    griddepcontrol.wait;\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
+    "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry packed(.param .align 8 .b8 p[24], .param .align 4 .b8 q[12])\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b, %c;\n"
+    "    ld.param.u64 %a, [p+8];\n    ld.param.u32 %b, [p+16];\n    ld.param.u32 %c, [q+8];\n"
+    "    griddepcontrol.wait;\n"
+    "    add.u32 %b, %b, %c;\n    ld.global.u32 %c, [%a];\n    add.u32 %b, %b, %c;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n";
 
 /* What it calls, as its own header would declare it. */
@@ -187,6 +193,23 @@ static void run_full(void)
 {
     launch_blocks(device.waits, NULL, 0, 64, 1024);
     launch_blocks(device.waits, NULL, 1, 64, 1024);
+}
+
+/* An address in a struct by value, and a struct of three numbers. */
+static void run_struct(void)
+{
+    struct {
+        unsigned unused[2];
+        gd_CUdeviceptr counter;
+        unsigned by[2];
+    } first = {{7, 7}, device.counter, {40, 0}};
+    unsigned second[3] = {1, 1, 2};
+    void *arguments[] = {&first, second};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, NULL, 0};
+    gd_CUfunction packed;
+    NEED(cuModuleGetFunction(&packed, device.module, "packed"));
+    for (int i = 0; i < 2; i++)
+        NEED(cuLaunchKernelEx(&config, packed, arguments, NULL));
 }
 
 static void run_racy(void)
@@ -521,20 +544,35 @@ static const struct {
     const char *name;
     int without; /* it begins by itself */
     void (*run)(void);
-} actions[] = {{"begin", 1, begin},           {"right", 0, run_right},
-               {"racy", 0, run_racy},         {"full", 0, run_full},
-               {"path", 0, run_path},         {"lost", 0, run_lost},
-               {"never", 0, run_never},       {"between", 0, run_between},
-               {"graph", 0, run_graph_early}, {"plain-graph", 0, run_graph_plain},
-               {"edges", 0, run_edges},       {"graph-between", 0, run_graph_between},
-               {"event", 0, run_event},       {"library", 0, run_library},
-               {"linked", 0, run_linked},     {"fatbin", 0, run_fatbin},
-               {"unload", 0, run_unload},     {"contexts", 0, run_contexts},
-               {"threads", 0, run_threads},   {"error", 0, run_error},
-               {"crash", 0, run_crash},       {"kill", 0, run_kill},
-               {"exit", 0, run_exit},         {"descriptors", 0, run_descriptors},
-               {"fork", 1, run_fork},         {"fork-idle", 1, run_fork_idle},
-               {"dlclose", 1, run_dlclose},   {"tell", 0, tell}};
+} actions[] = {{"begin", 1, begin},
+               {"right", 0, run_right},
+               {"racy", 0, run_racy},
+               {"struct", 0, run_struct},
+               {"full", 0, run_full},
+               {"path", 0, run_path},
+               {"lost", 0, run_lost},
+               {"never", 0, run_never},
+               {"between", 0, run_between},
+               {"graph", 0, run_graph_early},
+               {"plain-graph", 0, run_graph_plain},
+               {"edges", 0, run_edges},
+               {"graph-between", 0, run_graph_between},
+               {"event", 0, run_event},
+               {"library", 0, run_library},
+               {"linked", 0, run_linked},
+               {"fatbin", 0, run_fatbin},
+               {"unload", 0, run_unload},
+               {"contexts", 0, run_contexts},
+               {"threads", 0, run_threads},
+               {"error", 0, run_error},
+               {"crash", 0, run_crash},
+               {"kill", 0, run_kill},
+               {"exit", 0, run_exit},
+               {"descriptors", 0, run_descriptors},
+               {"fork", 1, run_fork},
+               {"fork-idle", 1, run_fork_idle},
+               {"dlclose", 1, run_dlclose},
+               {"tell", 0, tell}};
 
 int main(int count, char **words)
 {

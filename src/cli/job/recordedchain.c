@@ -243,16 +243,10 @@ static gd_type find_type(const char *ptx_type, uint32_t bytes)
     return GD_TYPE_NAMES;
 }
 
-static int set_value(gd_chainfile_argument *argument, const gd_attached_kernel *kernel,
-                     const char *ptx_type, const void *value, uint32_t bytes)
+static void set_value(gd_chainfile_argument *argument, gd_type type, const void *value,
+                      uint32_t bytes)
 {
-    gd_type type = find_type(ptx_type, bytes);
     unsigned long long bits = 0;
-    if (type == GD_TYPE_NAMES)
-        return gd_message_error(GD_EXIT_REFUSED,
-                                "no chain was written: kernel %s takes a parameter of %u bytes, "
-                                "which a chain file cannot say",
-                                kernel->name, (unsigned)bytes);
     memcpy(&bits, value, bytes);
     if (!gd_type_is_integer(type))
         *field_of(argument, type) = format_real(gd_type_load(type, value, 0));
@@ -261,7 +255,43 @@ static int set_value(gd_chainfile_argument *argument, const gd_attached_kernel *
             gd_heap_format("%lld", (long long)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
     else
         *field_of(argument, type) = gd_heap_format("%llu", bits);
-    return 0;
+}
+
+/* The values of a launch's arguments; NULL: a record is damaged. */
+static const char *values_of(const gd_attached_launch *launch, uint64_t *room)
+{
+    uint64_t bytes = launch->head.bytes - sizeof(*launch);
+    uint64_t before = launch->argument_count * sizeof(gd_attached_argument) +
+                      launch->address_count * sizeof(gd_attached_address);
+    if (before > bytes)
+        return NULL;
+    *room = bytes - before;
+    return (const char *)launch->arguments + before;
+}
+
+/* A parameter that is no number, with the addresses in it. */
+static void set_struct(recorded *into, const gd_attached_launch *launch, uint32_t index,
+                       gd_chainfile_argument *argument, const char *value, uint32_t bytes)
+{
+    const gd_attached_address *addresses = (const void *)&launch->arguments[launch->argument_count];
+    argument->bytes = gd_heap_take(2 * (size_t)bytes + 1, 1);
+    for (uint32_t i = 0; i < bytes; i++)
+        snprintf(argument->bytes + 2 * (size_t)i, 3, "%02x", (unsigned)(unsigned char)value[i]);
+    for (uint32_t i = 0; i < launch->address_count; i++) {
+        const gd_attached_address *each = &addresses[i];
+        if (each->argument != index || (uint64_t)each->at + 8 > bytes ||
+            each->allocation >= into->file->counts[GD_ATTACHED_ALLOCATION])
+            continue;
+        memset(argument->bytes + 2 * (size_t)each->at, '0', 16);
+        uint32_t count = argument->addresses_count++;
+        argument->addresses =
+            gd_heap_grow(argument->addresses, count, count + 1, sizeof(*argument->addresses));
+        argument->addresses[count] = (gd_chainfile_address){
+            .at = gd_heap_format("%u", (unsigned)each->at),
+            .buffer = buffer_name(each->allocation),
+            .offset = gd_heap_format("%llu", (unsigned long long)each->offset)};
+        into->last_use[each->allocation] = into->next_data;
+    }
 }
 
 /* For a kernel that tells the elements it takes. */
@@ -275,12 +305,11 @@ static char *element_name(const char *element)
 }
 
 static int set_argument(recorded *into, const gd_attached_launch *launch,
-                        const gd_attached_kernel *kernel, const gd_kernel_code *code,
-                        uint32_t index, gd_chainfile_argument *argument)
+                        const gd_kernel_code *code, uint32_t index, gd_chainfile_argument *argument)
 {
     const gd_attached_argument *given = &launch->arguments[index];
-    const char *values = (const char *)&launch->arguments[launch->argument_count];
-    uint64_t room = launch->head.bytes - (uint64_t)(values - (const char *)launch);
+    uint64_t room = 0;
+    const char *values = values_of(launch, &room);
     griddep_parameter_info info = {.size = sizeof(info)};
     if (code->ptx != NULL)
         griddep_ptx_get_parameter(code->ptx, code->entry, index, &info, NULL);
@@ -291,9 +320,14 @@ static int set_argument(recorded *into, const gd_attached_launch *launch,
         into->last_use[given->allocation] = into->next_data;
         return 0;
     }
-    if (given->offset > room || room - given->offset < given->bytes)
+    if (values == NULL || given->offset > room || room - given->offset < given->bytes)
         return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
-    return set_value(argument, kernel, info.type, values + given->offset, given->bytes);
+    gd_type type = find_type(info.type, given->bytes);
+    if (type != GD_TYPE_NAMES)
+        set_value(argument, type, values + given->offset, given->bytes);
+    else
+        set_struct(into, launch, index, argument, values + given->offset, given->bytes);
+    return 0;
 }
 
 /* ---- launches ---- */
@@ -333,7 +367,7 @@ static int fill_launch(recorded *into, const gd_attached_launch *from)
                                                      kernel->name, kernel->binary);
     int code = find_module(into, kernel, found.ptx, &launch->module);
     for (uint32_t i = 0; i < from->argument_count && code == 0; i++)
-        code = set_argument(into, from, kernel, &found, i, &launch->arguments[i]);
+        code = set_argument(into, from, &found, i, &launch->arguments[i]);
     return code;
 }
 
