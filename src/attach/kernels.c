@@ -10,6 +10,7 @@
 #include "attach/place.h"
 #include "attach/process.h"
 #include "attach/record.h"
+#include "attach/streams.h"
 #include "attach/text.h"
 #include "base/table.h"
 
@@ -265,6 +266,7 @@ void gd_kernels_end_module(const void *handle)
         return;
     gd_map_remove_all(&modules, is_module, ended);
     gd_map_remove_all(&functions, is_of_module, ended);
+    gd_streams_renew();
     free_module(ended);
 }
 
@@ -274,6 +276,7 @@ void gd_kernels_add(const void *handle, const void *of, const char *name, bool i
         return;
     gd_module *in = name ? module_of(of) : NULL;
     gd_kernel *found = in ? kernel_of_name(in, name) : NULL;
+    gd_streams_renew();
     if (found && gd_map_set(&functions, key_of(handle), 0, found) && is_function)
         found->function = (gd_CUfunction)(uintptr_t)handle;
 }
@@ -282,6 +285,7 @@ void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known)
 {
     gd_kernel *found = gd_map_find(&functions, key_of(known), 0);
 
+    gd_streams_renew();
     if (found && gd_map_set(&functions, key_of(function), 0, found))
         found->function = function;
 }

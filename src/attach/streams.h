@@ -35,6 +35,9 @@ bool gd_streams_have_capture(void);
 /* With the lock, as those that follow: the host has waited for all that was launched. */
 void gd_streams_synchronized(void);
 void gd_streams_end(gd_CUstream stream);
+
+/* A handle of a kernel is one of another kernel from here on, or of none. */
+void gd_streams_renew(void);
 void gd_streams_capture(bool begins);
 
 /* In a child process. */

@@ -89,11 +89,11 @@ typedef struct gd_attached_module {
     char path[]; /* of the image: in the folder of this file where it has no slash; empty: none */
 } gd_attached_module;
 
+/* Launches that were executed in streams are counted by pairs, of which they are the second. */
 typedef struct gd_attached_counts {
-    uint64_t launches;                     /* that were executed in streams */
     uint64_t captured;                     /* that went into a graph */
-    uint64_t early;                        /* of both: with attribute 6 */
-    uint64_t trigger_events, begin_events; /* likewise 7 and 12 */
+    uint64_t captured_early;               /* of these: with attribute 6 */
+    uint64_t trigger_events, begin_events; /* of those in streams too: 7 and 12 */
     uint64_t cooperative;
     uint64_t changed; /* launches of which attributes were taken, or that were given one */
 } gd_attached_counts;
