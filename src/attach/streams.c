@@ -149,16 +149,18 @@ static void follow(stream *in, uint32_t kernel, bool early, gd_attached_pair **l
 }
 
 /* Launches in streams are counted by pairs. */
-static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool captured)
+static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool captured,
+                  bool back)
 {
     gd_attached_counts *counts = &kernel->counts;
+    const uint64_t one = back ? UINT64_MAX : 1; /* it wraps around */
 
-    counts->captured += captured;
-    counts->captured_early += captured && launch->early;
-    counts->trigger_events += launch->trigger_event;
-    counts->begin_events += launch->begin_event;
-    counts->cooperative += launch->cooperative;
-    counts->changed += launch->changed;
+    counts->captured += one * captured;
+    counts->captured_early += one * (captured && launch->early);
+    counts->trigger_events += one * launch->trigger_event;
+    counts->begin_events += one * launch->begin_event;
+    counts->cooperative += one * launch->cooperative;
+    counts->changed += one * launch->changed;
 }
 
 static void note_place(gd_attached_kernel *kernel, const gd_seen_launch *launch)
@@ -208,7 +210,7 @@ static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64
     }
     if (of->kernel &&
         (launch->trigger_event | launch->begin_event | launch->cooperative | launch->changed))
-        count(of->kernel, launch, false);
+        count(of->kernel, launch, false, false);
     if (of->in)
         follow(of->in, of->number, launch->early, &of->pair);
     if (handle == GD_CU_STREAM_LEGACY)
@@ -222,7 +224,7 @@ static void note_captured(const gd_seen_launch *launch)
 
     if (!kernel)
         return;
-    count(kernel, launch, true);
+    count(kernel, launch, true, false);
     note_place(kernel, launch);
 }
 
@@ -239,6 +241,39 @@ void gd_streams_launch(const gd_seen_launch *launch)
         note_captured(launch);
     else
         note_launch(launch, handle, owner);
+    gd_process_unlock(kept);
+}
+
+/* Its place stays. */
+static void take_back(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
+{
+    recent made;
+    const recent *of = find_recent(launch, handle, owner, &made);
+
+    if (of->kernel)
+        count(of->kernel, launch, false, true);
+    if (!of->in || !of->pair || !of->pair->count)
+        return;
+    of->pair->count--;
+    of->in->last = of->pair->first;
+    of->in->between |= of->pair->between;
+}
+
+void gd_streams_take_back(const gd_seen_launch *launch)
+{
+    const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
+    const uint64_t owner = owner_of(handle);
+    const bool captured = is_captured(handle);
+    uint32_t number;
+    int kept;
+
+    if (!gd_process_lock(&kept))
+        return;
+    gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
+    if (!captured)
+        take_back(launch, handle, owner);
+    else if (kernel)
+        count(kernel, launch, true, true);
     gd_process_unlock(kept);
 }
 

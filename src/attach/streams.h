@@ -8,7 +8,7 @@
 #include "base/attached.h"
 #include "emulator/abi.h"
 
-/* A launch that the driver took. */
+/* A launch that the driver took, or will be given. */
 typedef struct gd_seen_launch {
     gd_CUfunction function;          /* a CUkernel too */
     const gd_CUlaunchConfig *config; /* as the program gave it */
@@ -20,8 +20,11 @@ typedef struct gd_seen_launch {
 /* Whether it goes into a graph. */
 bool gd_streams_is_captured(const gd_seen_launch *launch);
 
-/* Takes the lock, as the next one does. */
+/* Takes the lock, as those that follow. */
 void gd_streams_launch(const gd_seen_launch *launch);
+
+/* The driver did not take the launch that was noted last. */
+void gd_streams_take_back(const gd_seen_launch *launch);
 
 /* Work of a kind, GD_ATTACHED_*, in a stream. */
 void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit);

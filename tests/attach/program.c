@@ -366,6 +366,26 @@ static void run_library(void)
     launch((gd_CUfunction)kernel, NULL, 1);
 }
 
+/* A library's kernel in a graph: its node has a function that nobody asked for. */
+static void run_library_graph(void)
+{
+    gd_CUlibrary library;
+    gd_CUkernel kernel;
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    NEED(cuLibraryGetKernel(&kernel, library, "packed"));
+    NEED(cuLibraryGetKernel(&kernel, library, "waits"));
+    NEED(cuModuleUnload(device.module));
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch((gd_CUfunction)kernel, stream, 0);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, NULL));
+}
+
 /* Linked first, as hashcat does. */
 static void run_linked(void)
 {
@@ -559,6 +579,7 @@ static const struct {
                {"graph-between", 0, run_graph_between},
                {"event", 0, run_event},
                {"library", 0, run_library},
+               {"library-graph", 0, run_library_graph},
                {"linked", 0, run_linked},
                {"fatbin", 0, run_fatbin},
                {"unload", 0, run_unload},
