@@ -131,7 +131,7 @@ GD_CHANGE(cuGraphNodeSetEnabled, unsigned int, enabled)
         gd_times_end(times, &launch, result);                                                      \
         gd_recordedgraph_finish(&run, result);                                                     \
         if (seen && result == GD_CUDA_SUCCESS) {                                                   \
-            gd_streams_work(stream, is_per_thread, GD_ATTACHED_GRAPH_RUN);                         \
+            gd_streams_work(stream, is_per_thread, GD_ATTACHED_GRAPH_RUN, NULL);                   \
             if (gd_process_lock(&kept)) {                                                          \
                 gd_graphs_launch(executable);                                                      \
                 gd_process_unlock(kept);                                                           \

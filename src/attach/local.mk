@@ -12,6 +12,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/image.c %D%/image.h \
 	%D%/instantiate.c \
 	%D%/kernels.c %D%/kernels.h \
+	%D%/lanes.c %D%/lanes.h \
 	%D%/launch.c \
 	%D%/map.c %D%/map.h \
 	%D%/modules.c \

@@ -1,4 +1,5 @@
 /* Calls that order streams, and that end them, memory and contexts. */
+#include "attach/lanes.h"
 #include "attach/recording.h"
 #include "attach/see.h"
 #include "attach/spans.h"
@@ -27,6 +28,26 @@ gd_CUresult cuCtxSynchronize(void)
 gd_CUresult cuCtxSynchronize_v2(gd_CUcontext handle)
 {
     GD_SEE(GD_NEXT(cuCtxSynchronize_v2, handle), gd_streams_synchronized());
+}
+
+gd_CUresult cuEventSynchronize(gd_CUevent event)
+{
+    GD_SEE(GD_NEXT(cuEventSynchronize, event), gd_lanes_event(event));
+}
+
+gd_CUresult cuEventQuery(gd_CUevent event)
+{
+    GD_SEE(GD_NEXT(cuEventQuery, event), gd_lanes_event(event));
+}
+
+gd_CUresult cuStreamQuery(gd_CUstream stream)
+{
+    GD_SEE(GD_NEXT(cuStreamQuery, stream), gd_lanes_stream(gd_streams_name(stream, false)));
+}
+
+gd_CUresult cuStreamQuery_ptsz(gd_CUstream stream)
+{
+    GD_SEE(GD_NEXT(cuStreamQuery_ptsz, stream), gd_lanes_stream(gd_streams_name(stream, true)));
 }
 
 gd_CUresult cuStreamDestroy(gd_CUstream stream)

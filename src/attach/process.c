@@ -10,6 +10,7 @@
 
 #include "attach/graphs.h"
 #include "attach/kernels.h"
+#include "attach/lanes.h"
 #include "attach/next.h"
 #include "attach/place.h"
 #include "attach/record.h"
@@ -43,6 +44,7 @@ static void in_child(void)
     gd_times_forget();
     gd_spans_forget();
     gd_recording_forget();
+    gd_lanes_forget();
     gd_recordedgraph_forget();
     gd_record_forget();
     pthread_mutex_init(&lock, NULL);

@@ -174,15 +174,18 @@ void gd_recordedgraph_forget(void)
 
 /* ---- running ---- */
 
-static void begin_all(const kept_graph *graph, gd_recorded_run *run)
+static void begin_all(const kept_graph *graph, gd_CUstream stream, bool per_thread,
+                      gd_recorded_run *run)
 {
     run->records = calloc(graph->count + 1, sizeof(gd_attached_launch *));
     for (uint32_t i = 0; run->records && i < graph->count; i++) {
         const kept_launch *each = &graph->list[i];
         gd_CUlaunchAttribute cluster = each->cluster;
         gd_CUlaunchConfig config = each->config;
+        config.hStream = stream;
         const gd_seen_launch launch = {.function = each->function,
                                        .config = &config,
+                                       .per_thread = per_thread,
                                        .early = each->early,
                                        .cooperative = each->cooperative};
         void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, each->packed, GD_CU_LAUNCH_PARAM_END};
@@ -210,7 +213,7 @@ gd_recorded_run gd_recordedgraph_begin(gd_CUgraphExec executable, gd_CUstream st
     else if (graph->other)
         gd_recording_miss("it is by a graph that has nodes of other kinds too");
     else if (gd_recording_has_room(graph->count))
-        begin_all(graph, &run);
+        begin_all(graph, stream, per_thread, &run);
     gd_process_unlock(kept);
     return run;
 }

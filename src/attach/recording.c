@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attach/kernels.h"
+#include "attach/lanes.h"
 #include "attach/next.h"
 #include "attach/process.h"
 #include "attach/record.h"
@@ -128,10 +129,14 @@ static allocation *use_allocation(uint64_t address)
         if (recording.list[i].address == start && recording.list[i].bytes == bytes)
             found = &recording.list[i];
     }
-    if (!found)
+    const bool is_new = !found;
+    if (is_new)
         found = add_allocation(start, bytes);
-    if (found && (found->written || found->shared || found->freed) && synchronize())
-        read_memory(found, false);
+    if (!found || !(found->written || found->shared || found->freed) || !synchronize())
+        return found;
+    read_memory(found, false);
+    if (!is_new)
+        gd_lanes_all(); /* what was written is so behind all that was launched */
     return found;
 }
 
@@ -306,6 +311,21 @@ static void finish_at_exit(void)
     gd_process_leave();
 }
 
+/* Events that the launch records by itself. */
+static void note_events(const gd_seen_launch *launch)
+{
+    const gd_CUlaunchConfig *config = launch->config;
+    const gd_CUstream stream = gd_streams_name(config->hStream, launch->per_thread);
+
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        const gd_CUlaunchAttributeValue *value = &config->attrs[i].value;
+        if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            gd_lanes_work(stream, GD_ATTACHED_RECORD, value->programmaticEvent.event);
+        else if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            gd_lanes_work(stream, GD_ATTACHED_RECORD, value->launchCompletionEvent.event);
+    }
+}
+
 gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
 {
     const gd_attach_settings *settings = gd_process_settings();
@@ -343,6 +363,8 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
         recording.at_exit = atexit(finish_at_exit) == 0;
     record->kernel = kernel;
     fill_shape(record, launch);
+    record->lane = gd_lanes_launch(launch, recording.recorded);
+    note_events(launch);
     recording.recorded++;
     recording.open++;
     recording.seen++;
@@ -415,6 +437,8 @@ void gd_recording_end(gd_attached_launch *record, gd_CUresult result)
     if (!record || !gd_process_lock(&kept))
         return;
     record->taken = result == GD_CUDA_SUCCESS;
+    if (!record->taken)
+        gd_lanes_all(); /* what it followed is followed by others */
     gd_record_commit(record, GD_ATTACHED_LAUNCH);
     if (!--recording.open && recording.recorded >= gd_process_settings()->launches)
         gd_recording_finish();

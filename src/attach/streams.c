@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attach/kernels.h"
+#include "attach/lanes.h"
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/place.h"
@@ -57,7 +58,7 @@ static bool is_default(gd_CUstream handle)
     return handle == GD_CU_STREAM_PER_THREAD || handle == GD_CU_STREAM_LEGACY;
 }
 
-static uint64_t owner_of(gd_CUstream handle)
+uint64_t gd_streams_owner(gd_CUstream handle)
 {
     gd_CUcontext context = NULL;
 
@@ -85,7 +86,7 @@ static bool is_captured(gd_CUstream handle)
            status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static bool is_blocking(gd_CUstream handle)
+bool gd_streams_is_blocking(gd_CUstream handle)
 {
     unsigned int flags = 0;
 
@@ -102,7 +103,7 @@ static stream *stream_of(gd_CUstream handle, uint64_t owner)
     if (found || !(found = calloc(1, sizeof *found)))
         return found;
     found->last = GD_ATTACHED_NONE;
-    found->blocking = is_blocking(handle);
+    found->blocking = gd_streams_is_blocking(handle);
     if (!gd_map_set(&streams, key, owner, found)) {
         free(found);
         return NULL;
@@ -231,7 +232,7 @@ static void note_captured(const gd_seen_launch *launch)
 void gd_streams_launch(const gd_seen_launch *launch)
 {
     const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
-    const uint64_t owner = owner_of(handle);
+    const uint64_t owner = gd_streams_owner(handle);
     const bool captured = is_captured(handle);
     int kept;
 
@@ -262,7 +263,7 @@ static void take_back(const gd_seen_launch *launch, gd_CUstream handle, uint64_t
 void gd_streams_take_back(const gd_seen_launch *launch)
 {
     const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
-    const uint64_t owner = owner_of(handle);
+    const uint64_t owner = gd_streams_owner(handle);
     const bool captured = is_captured(handle);
     uint32_t number;
     int kept;
@@ -282,10 +283,10 @@ void gd_streams_renew(void)
     generation++;
 }
 
-void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
+void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit, gd_CUevent event)
 {
     const gd_CUstream handle = gd_streams_name(given, per_thread);
-    const uint64_t owner = owner_of(handle);
+    const uint64_t owner = gd_streams_owner(handle);
     int kept;
 
     if (is_captured(handle) || !gd_process_lock(&kept))
@@ -293,6 +294,7 @@ void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
     stream *in = stream_of(handle, owner);
     if (in)
         in->between |= bit;
+    gd_lanes_work(handle, bit, event);
     if (bit == GD_ATTACHED_SYNCHRONIZED)
         gd_times_take();
     else if (handle == GD_CU_STREAM_LEGACY)
@@ -303,6 +305,7 @@ void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
 void gd_streams_synchronized(void)
 {
     synchronized++;
+    gd_lanes_all();
     gd_times_take();
 }
 

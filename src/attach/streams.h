@@ -26,11 +26,17 @@ void gd_streams_launch(const gd_seen_launch *launch);
 /* The driver did not take the launch that was noted last. */
 void gd_streams_take_back(const gd_seen_launch *launch);
 
-/* Work of a kind, GD_ATTACHED_*, in a stream. */
-void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit);
+/* Work of a kind, GD_ATTACHED_*, in a stream; the event that it records or waits for, or NULL. */
+void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit, gd_CUevent event);
 
 /* The handle of a stream, those of the default streams in place of NULL. */
 gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread);
+
+/* Of a default stream, the context or the thread that it is of; 0. */
+uint64_t gd_streams_owner(gd_CUstream named);
+
+/* Whether the legacy default stream and it wait for each other. */
+bool gd_streams_is_blocking(gd_CUstream named);
 
 /* Whether some stream is captured. */
 bool gd_streams_have_capture(void);

@@ -35,6 +35,7 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_ALLOCATION,
     GD_ATTACHED_DATA,
     GD_ATTACHED_LAUNCH,
+    GD_ATTACHED_AFTER,
     GD_ATTACHED_SPAN,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
@@ -213,9 +214,16 @@ typedef struct gd_attached_launch {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;
     uint32_t early, cooperative;
+    uint32_t lane, reserved; /* lane: a number for its stream, from 0 */
     uint32_t argument_count, address_count;
     gd_attached_argument arguments[];
 } gd_attached_launch;
+
+/* Of two recorded launches in different streams: the first has ended when the second begins. */
+typedef struct gd_attached_after {
+    gd_attached_head head;
+    uint32_t launch, before;
+} gd_attached_after;
 
 /* A launch that ran, or with GD_ATTACHED_CLOCK_EVENTS a run of a graph. */
 typedef struct gd_attached_span {

@@ -208,6 +208,13 @@ for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph t
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case
 done
+# Streams are lanes, and what ordered them orders the launches: nothing races, by any schedule.
+recorded_streams() {
+    records 0 15 streams tell && out "counter 12" && [ "$(grep -o 'lane: stream_[0-9]*' "$work/chain/chain.yaml" | sort -u | wc -l)" -eq 4 ] || return 1
+    "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager --schedule lazy --schedule random:1 >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    "$griddep" check "$work/chain/chain.yaml" >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+}
+check "recorded: streams" recorded_streams
 # A part of them; the rest of the program goes on.
 recorded_part() {
     rm -rf "$work/chain"

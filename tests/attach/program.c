@@ -65,6 +65,7 @@ static const char text[] =
     CALL(cuMemsetD32, 3020, gd_CUdeviceptr, unsigned, size_t)                                      \
     CALL(cuMemsetD8Async, 3020, gd_CUdeviceptr, unsigned char, size_t, gd_CUstream)                \
     CALL(cuMemcpyDtoH, 3020, void *, gd_CUdeviceptr, size_t)                                       \
+    CALL(cuMemcpyHtoD, 3020, gd_CUdeviceptr, const void *, size_t)                                 \
     CALL(cuStreamCreate, 2000, gd_CUstream *, unsigned)                                            \
     CALL(cuStreamDestroy, 4000, gd_CUstream)                                                       \
     CALL(cuStreamSynchronize, 2000, gd_CUstream)                                                   \
@@ -356,6 +357,41 @@ static void run_event(void)
     printf("event %d\n", (int)driver.cuEventQuery(event));
 }
 
+/* Four streams that wait for each other: by events, by the host and by the default stream, with a
+ * memset and a copy between. */
+static void run_streams(void)
+{
+    gd_CUstream streams[3];
+    gd_CUevent event;
+    unsigned ten = 10;
+    NEED(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < 3; i++)
+        NEED(cuStreamCreate(&streams[i], i < 2 ? GD_CU_STREAM_NON_BLOCKING : 0));
+    for (int i = 0; i < 4; i++) {
+        launch(device.waits, streams[i % 2], 0);
+        launch(device.waits, streams[i % 2], 0);
+        NEED(cuEventRecord(event, streams[i % 2]));
+        NEED(cuStreamWaitEvent(streams[(i + 1) % 2], event, 0));
+    }
+    NEED(cuMemsetD8Async(device.counter, 3, 4, streams[0]));
+    NEED(cuEventRecord(event, streams[0]));
+    NEED(cuStreamWaitEvent(streams[1], event, 0));
+    launch(device.never, streams[1], 0);
+    NEED(cuStreamSynchronize(streams[1]));
+    launch(device.never, streams[2], 0);
+    launch(device.waits, NULL, 0);
+    launch(device.never, streams[2], 0);
+    NEED(cuEventRecord(event, streams[2]));
+    while (driver.cuEventQuery(event) == GD_CUDA_ERROR_NOT_READY)
+        ;
+    launch(device.never, streams[0], 0);
+    NEED(cuStreamSynchronize(streams[0]));
+    NEED(cuMemcpyHtoD(device.counter, &ten, 4));
+    launch(device.never, streams[1], 0);
+    NEED(cuStreamSynchronize(streams[1]));
+    launch(device.waits, streams[2], 0);
+}
+
 static void run_library(void)
 {
     gd_CUlibrary library;
@@ -578,6 +614,7 @@ static const struct {
                {"edges", 0, run_edges},
                {"graph-between", 0, run_graph_between},
                {"event", 0, run_event},
+               {"streams", 0, run_streams},
                {"library", 0, run_library},
                {"library-graph", 0, run_library_graph},
                {"linked", 0, run_linked},

@@ -22,6 +22,13 @@
 #include "cli/plan/chainfile.h"
 #include "cli/plan/modulefile.h"
 
+enum { MOST_LANES = 1 << 16 };
+
+/* A copy or a fill of the chain, and the lane that it stands in. */
+typedef struct written {
+    uint32_t place, lane;
+} written;
+
 typedef struct recorded {
     const gd_attached_file *file;
     const char *folder;
@@ -29,6 +36,12 @@ typedef struct recorded {
     uint32_t next_data; /* that no launch was behind yet */
     bool *begun;        /* by allocation: its first bytes are there */
     uint32_t *last_use; /* by allocation: the launch behind the last one that has it; 0: none */
+    uint32_t *places;   /* by launch: its place in the chain; GD_ATTACHED_NONE: none */
+    uint32_t lanes;     /* how many there are */
+    uint32_t next_after;
+    written *writes; /* between launches */
+    uint32_t write_count;
+    uint32_t *seen; /* by lane: how many of these its launches stand behind */
 } recorded;
 
 /* ---- files ---- */
@@ -155,6 +168,51 @@ static gd_chainfile_launch *add_launch(gd_chainfile *chain)
     return &chain->launches[count];
 }
 
+/* A name by which others can say that they stand behind. */
+static const char *name_of(recorded *into, uint32_t place)
+{
+    gd_chainfile_launch *launch = &into->chain->launches[place];
+    if (launch->name == NULL)
+        launch->name = gd_heap_format("%.48s_%u",
+                                      launch->kernel != NULL ? launch->kernel
+                                      : launch->copy != NULL ? "copy"
+                                                             : "fill",
+                                      (unsigned)place);
+    return launch->name;
+}
+
+static void follow(recorded *into, uint32_t place, uint32_t before)
+{
+    const char *name = name_of(into, before);
+    gd_chainfile_launch *launch = &into->chain->launches[place];
+    for (uint32_t i = 0; i < launch->after_count; i++)
+        if (strcmp(launch->after[i], name) == 0)
+            return;
+    launch->after = gd_heap_grow(launch->after, launch->after_count, launch->after_count + 1,
+                                 sizeof(*launch->after));
+    launch->after[launch->after_count++] = gd_heap_string(name);
+}
+
+/* Puts the chain's last launch into a lane, behind what a recorded one follows. */
+static void place_last(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    uint32_t place = into->chain->launches_count - 1;
+    if (into->lanes == 1)
+        return;
+    into->chain->launches[place].lane = gd_heap_format("stream_%u", (unsigned)from->lane);
+    for (uint32_t i = into->next_after; i < into->file->counts[GD_ATTACHED_AFTER]; i++) {
+        const gd_attached_after *after = gd_attached_get(into->file, GD_ATTACHED_AFTER, i);
+        if (after->launch != number)
+            break;
+        if (after->before < number && into->places[after->before] != GD_ATTACHED_NONE)
+            follow(into, place, into->places[after->before]);
+    }
+    for (uint32_t i = into->seen[from->lane]; i < into->write_count; i++)
+        if (into->writes[i].lane != from->lane)
+            follow(into, place, into->writes[i].place);
+    into->seen[from->lane] = into->write_count;
+}
+
 /* What was written between two launches. */
 static int add_write(recorded *into, uint32_t number)
 {
@@ -186,8 +244,17 @@ static bool is_good(const recorded *into, uint32_t number)
            (data->value >= 0 || into->file->contents[number].bytes == of->bytes);
 }
 
+/* It stands in the lane of the launch that it stands before. */
+static void note_write(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    place_last(into, from, number);
+    into->writes =
+        gd_heap_grow(into->writes, into->write_count, into->write_count + 1, sizeof(*into->writes));
+    into->writes[into->write_count++] = (written){into->chain->launches_count - 1, from->lane};
+}
+
 /* Those that stand before a launch. */
-static int take_data(recorded *into, uint32_t launch)
+static int take_data(recorded *into, const gd_attached_launch *from, uint32_t launch)
 {
     int code = 0;
     for (; into->next_data < into->file->counts[GD_ATTACHED_DATA] && code == 0; into->next_data++) {
@@ -197,9 +264,12 @@ static int take_data(recorded *into, uint32_t launch)
             break;
         if (data->expected != 0 || !is_good(into, into->next_data))
             continue;
-        code = into->begun[data->allocation]
-                   ? add_write(into, into->next_data)
-                   : hold(into, &into->chain->buffers[data->allocation], into->next_data);
+        if (!into->begun[data->allocation]) {
+            code = hold(into, &into->chain->buffers[data->allocation], into->next_data);
+        } else {
+            code = add_write(into, into->next_data);
+            note_write(into, from, launch);
+        }
         into->begun[data->allocation] = true;
     }
     return code;
@@ -376,9 +446,20 @@ static int add_launches(recorded *into)
     int code = 0;
     for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_LAUNCH] && code == 0; i++) {
         const gd_attached_launch *launch = gd_attached_get(into->file, GD_ATTACHED_LAUNCH, i);
-        code = take_data(into, i);
-        if (code == 0 && launch->taken != 0)
+        if (launch->lane >= into->lanes)
+            return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+        into->places[i] = GD_ATTACHED_NONE;
+        code = take_data(into, launch, i);
+        if (code == 0 && launch->taken != 0) {
             code = fill_launch(into, launch);
+            into->places[i] = into->chain->launches_count - 1;
+            place_last(into, launch, i);
+        }
+        while (into->next_after < into->file->counts[GD_ATTACHED_AFTER] &&
+               ((const gd_attached_after *)gd_attached_get(into->file, GD_ATTACHED_AFTER,
+                                                           into->next_after))
+                       ->launch <= i)
+            into->next_after++;
     }
     return code;
 }
@@ -412,6 +493,18 @@ static int write_chain(const recorded *into)
     return code == 0 ? gd_outputfile_commit() : code;
 }
 
+/* No more than launches, however damaged the records are. */
+static uint32_t count_lanes(const gd_attached_file *file)
+{
+    uint32_t lanes = 1;
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_LAUNCH]; i++) {
+        const gd_attached_launch *launch = gd_attached_get(file, GD_ATTACHED_LAUNCH, i);
+        if (launch->lane < MOST_LANES && launch->lane >= lanes)
+            lanes = launch->lane + 1;
+    }
+    return lanes;
+}
+
 static int write_file(const gd_attached_file *file, const char *program, const char *folder)
 {
     recorded into = {.file = file, .folder = folder};
@@ -421,6 +514,9 @@ static int write_file(const gd_attached_file *file, const char *program, const c
         return gd_message_error(GD_EXIT_REFUSED, "%s cannot be made: %s", folder, strerror(errno));
     into.begun = gd_heap_take(allocations, sizeof(*into.begun));
     into.last_use = gd_heap_take(allocations, sizeof(*into.last_use));
+    into.places = gd_heap_take(file->counts[GD_ATTACHED_LAUNCH], sizeof(*into.places));
+    into.lanes = count_lanes(file);
+    into.seen = gd_heap_take(into.lanes, sizeof(*into.seen));
     into.chain = gd_heap_take(1, sizeof(*into.chain));
     into.chain->name = gd_heap_string(gd_recordedchain_name(program));
     add_allocations(&into);
@@ -432,6 +528,9 @@ static int write_file(const gd_attached_file *file, const char *program, const c
     if (code != 0 && made)
         rmdir(folder);
     gd_chainfile_free(into.chain);
+    free(into.writes);
+    free(into.seen);
+    free(into.places);
     free(into.last_use);
     free(into.begun);
     return code;
