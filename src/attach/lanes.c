@@ -1,5 +1,5 @@
-/* Of each stream the last launch, and what its next one follows besides. What the host knows of holds
- * for all that is launched behind. */
+/* Of each stream the last launch, and what its next one follows besides. What the host knows of
+ * holds for all that is launched behind. */
 #include "attach/lanes.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  * other streams it follows. */
 uint32_t gd_lanes_launch(const gd_seen_launch *launch, uint32_t number);
 
-/* Work of a kind, GD_ATTACHED_*, in a stream, as gd_streams_name names it; the event that it records
- * or waits for. */
+/* Work of a kind, GD_ATTACHED_*, in a stream, as gd_streams_name names it; the event that it
+ * records or waits for. */
 void gd_lanes_work(gd_CUstream stream, uint32_t bit, gd_CUevent event);
 
 /* The host knows that an event has come, a stream has ended what it had, all streams have. */
