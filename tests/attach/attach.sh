@@ -343,6 +343,20 @@ check "trace, as a program of a fatbin ran" ran_machine_code
 check "trace, as threads and contexts ran" ran_threads
 check "trace, and words that are missing" ran_badly
 check "trace, by CUPTI" ran_cupti
+# What a program launched, checked as a chain.
+sanitized() {
+    "$griddep" sanitize --recorded --schedule eager -- "$program" racy tell >"$work/out" 2>"$work/err"
+    [ $? -eq 66 ] && err "counter 2" && grep -q "^2 findings in this execution" "$work/out" || return 1
+    of sanitize --recorded --launches 3 --schedule lazy -- "$program" right streams tell && grep -q "^no race in this execution" "$work/out" || return 1
+    for words in "--recorded $work/x.yaml" "--recorded" "--recorded --first x -- a"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" sanitize $words >"$work/out" 2>"$work/err"
+        [ $? -eq 2 ] || { echo "$words"; return 1; }
+    done
+    "$griddep" sanitize --recorded -- true >"$work/out" 2>"$work/err"
+    [ $? -eq 4 ] && [ -z "$(ls -A "$TMPDIR")" ]
+}
+check "sanitize, of what was recorded" sanitized
 check "compare" compared
 check "compare, and words that are missing" compared_badly
 check "trace" traced
