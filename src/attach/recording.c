@@ -32,6 +32,7 @@ static struct {
     uint64_t kept, seen;     /* bytes; launches, those that are passed over too */
     uint32_t recorded, open; /* open: that the driver has not answered yet */
     bool over, at_exit;
+    bool settled; /* memory is as it was looked at */
 } recording;
 
 /* ---- memory ---- */
@@ -132,7 +133,8 @@ static allocation *use_allocation(uint64_t address)
     const bool is_new = !found;
     if (is_new)
         found = add_allocation(start, bytes);
-    if (!found || !(found->written || found->shared || found->freed) || !synchronize())
+    if (!found || recording.settled || !(found->written || found->shared || found->freed) ||
+        !synchronize())
         return found;
     read_memory(found, false);
     if (!is_new)
@@ -326,21 +328,99 @@ static void note_events(const gd_seen_launch *launch)
     }
 }
 
-gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
+/* Whether there is something to be recorded now; a launch that is passed over is counted. */
+static bool is_wanted(void)
 {
     const gd_attach_settings *settings = gd_process_settings();
-    uint32_t kernel = GD_ATTACHED_NONE;
 
     if (recording.over)
-        return NULL;
+        return false;
     if (recording.recorded >= settings->launches) { /* and a thread is still at its last one */
         note_write(GD_RECORDING_ANYWHERE);
-        return NULL;
+        return false;
     }
     if (recording.seen < settings->first_launch) {
         recording.seen++;
+        return false;
+    }
+    return true;
+}
+
+static void begin_record(gd_attached_launch *record, const gd_seen_launch *launch)
+{
+    if (!recording.at_exit)
+        recording.at_exit = atexit(finish_at_exit) == 0;
+    record->lane = gd_lanes_launch(launch, recording.recorded);
+    recording.recorded++;
+    recording.open++;
+    recording.seen++;
+}
+
+void gd_recording_look(const gd_seen_launch *launch, void **parameters, void **extra)
+{
+    given of = {.parameters = parameters, .packed = find_packed(extra)};
+    const gd_CUfunction function = gd_kernels_function(launch->function);
+
+    if (function && gd_next_driver.cuFuncGetParamInfo && (parameters || of.packed))
+        of.count = read_parameters(function, of.list);
+    find_addresses(&of);
+    free(of.addresses);
+}
+
+bool gd_recording_look_at(const gd_recorded_move *move)
+{
+    return use_allocation(move->to) && (!move->from || use_allocation(move->from));
+}
+
+void gd_recording_settle(bool settled)
+{
+    recording.settled = settled;
+}
+
+static void point_at(gd_attached_argument *argument, const allocation *in, uint64_t address,
+                     uint64_t bytes)
+{
+    *argument = (gd_attached_argument){
+        .bytes = (uint32_t)bytes, .allocation = in->number, .offset = address - in->address};
+}
+
+gd_attached_launch *gd_recording_make_move(const gd_seen_launch *in, const gd_recorded_move *move)
+{
+    char name[64] = "";
+
+    if (!is_wanted())
+        return NULL;
+    const allocation *to = use_allocation(move->to);
+    const uint32_t number = to ? to->number : GD_ATTACHED_NONE;
+    const uint64_t start = to ? to->address : 0;
+    const allocation *from = move->from ? use_allocation(move->from) : NULL;
+    const uint32_t count = from ? 2 : 1;
+    gd_attached_launch *record = NULL;
+    if (to && move->bytes <= UINT32_MAX && (move->is_fill || from || move->host) &&
+        (!move->host || gd_record_image(move->host, (size_t)move->bytes, name)))
+        record = gd_record_add(GD_ATTACHED_LAUNCH,
+                               sizeof *record + count * sizeof *record->arguments, name, NULL);
+    if (!record || !record->head.bytes) {
+        gd_recording_miss("there was no room for a copy, or its memory is not known");
         return NULL;
     }
+    record->kernel = GD_ATTACHED_NONE;
+    record->argument_count = count;
+    record->value = move->is_fill ? move->value : GD_ATTACHED_NONE;
+    point_at(&record->arguments[0], &(allocation){.number = number, .address = start}, move->to,
+             move->bytes);
+    if (from)
+        point_at(&record->arguments[1], from, move->from, move->bytes);
+    begin_record(record, in);
+    return record;
+}
+
+gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
+{
+    uint32_t kernel = GD_ATTACHED_NONE;
+
+    if (!is_wanted())
+        return NULL;
     gd_kernels_find(launch->function, launch->config, &kernel);
     const gd_CUfunction function = gd_kernels_function(launch->function);
     if (kernel == GD_ATTACHED_NONE || !function || !gd_next_driver.cuFuncGetParamInfo) {
@@ -359,15 +439,10 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
         gd_recording_miss("there was no room for its arguments");
         return NULL;
     }
-    if (!recording.at_exit)
-        recording.at_exit = atexit(finish_at_exit) == 0;
     record->kernel = kernel;
     fill_shape(record, launch);
-    record->lane = gd_lanes_launch(launch, recording.recorded);
+    begin_record(record, launch);
     note_events(launch);
-    recording.recorded++;
-    recording.open++;
-    recording.seen++;
     return record;
 }
 

@@ -206,7 +206,10 @@ typedef struct gd_attached_address {
 } gd_attached_address;
 
 /* A launch that is to be run again. Behind the arguments stand the addresses in their values, then
- * the values of all, each at a multiple of 8 bytes. */
+ * the values of all, each at a multiple of 8 bytes.
+ *
+ * One without a kernel is a copy or a fill of a graph: the first argument is the target. Of a copy a
+ * second one is the source, or a text behind it the file of what is copied. */
 typedef struct gd_attached_launch {
     gd_attached_head head;
     uint32_t kernel;
@@ -214,7 +217,8 @@ typedef struct gd_attached_launch {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;
     uint32_t early, cooperative;
-    uint32_t lane, reserved; /* lane: a number for its stream, from 0 */
+    uint32_t lane;  /* a number for its stream, from 0 */
+    uint32_t value; /* of each byte, of a fill; GD_ATTACHED_NONE: it is a copy */
     uint32_t argument_count, address_count;
     gd_attached_argument arguments[];
 } gd_attached_launch;

@@ -203,7 +203,7 @@ records() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     grep -q "is as expected (file): every bit equal" "$work/again"
 }
-for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 2 struct tell" "0 3 unload tell" "0 2 event tell" \
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 2 struct tell" "0 3 unload tell" "0 2 event tell" "0 2 graph-between tell" "0 4 graph-copies tell" \
     "66 4 contexts tell" "66 4 fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case
@@ -241,7 +241,7 @@ unsaid() {
     runs "$@" && [ ! -e "$work/chain" ]
 }
 recorded_other() {
-    unsaid 4 "audit --record $work/chain" graph-between tell && out "counter 1" && err "the recording ends before launch 0: it is by a graph that has nodes of other kinds too" && err "no chain was written" &&
+    unsaid 4 "audit --record $work/chain" graph-host tell && out "counter 1" && err "the recording ends before launch 0: it is by a graph that has nodes of other kinds too" && err "no chain was written" &&
         unsaid 65 "audit --record $work/chain" fork-idle
 }
 # Nothing is expected of a program that did not end in order.

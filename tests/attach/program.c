@@ -66,6 +66,10 @@ static const char text[] =
     CALL(cuMemsetD8Async, 3020, gd_CUdeviceptr, unsigned char, size_t, gd_CUstream)                \
     CALL(cuMemcpyDtoH, 3020, void *, gd_CUdeviceptr, size_t)                                       \
     CALL(cuMemcpyHtoD, 3020, gd_CUdeviceptr, const void *, size_t)                                 \
+    CALL(cuMemcpyHtoDAsync, 3020, gd_CUdeviceptr, const void *, size_t, gd_CUstream)               \
+    CALL(cuMemcpyDtoDAsync, 3020, gd_CUdeviceptr, gd_CUdeviceptr, size_t, gd_CUstream)             \
+    CALL(cuMemcpyDtoHAsync, 3020, void *, gd_CUdeviceptr, size_t, gd_CUstream)                     \
+    CALL(cuLaunchHostFunc, 10000, gd_CUstream, gd_CUhostFn *, void *)                              \
     CALL(cuStreamCreate, 2000, gd_CUstream *, unsigned)                                            \
     CALL(cuStreamDestroy, 4000, gd_CUstream)                                                       \
     CALL(cuStreamSynchronize, 2000, gd_CUstream)                                                   \
@@ -332,6 +336,54 @@ static void run_graph_between(void)
     launch(device.waits, stream, 0);
     NEED(cuMemsetD8Async(device.counter, 0, 4, stream));
     launch(device.waits, stream, 1);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, stream));
+    NEED(cuStreamSynchronize(stream));
+}
+
+/* Copies from the host, on the device and to the host, and a memset, around a kernel in a graph that
+ * runs twice, with other bytes on the host. */
+static void run_graph_copies(void)
+{
+    static unsigned host, back;
+    gd_CUdeviceptr other;
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuMemAlloc(&other, 8));
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    NEED(cuMemcpyHtoDAsync(device.counter, &host, 4, stream));
+    launch(device.waits, stream, 0);
+    NEED(cuMemcpyDtoDAsync(other + 4, device.counter, 4, stream));
+    NEED(cuMemsetD8Async(device.counter, 1, 2, stream));
+    launch(device.waits, stream, 0);
+    NEED(cuMemcpyDtoHAsync(&back, other + 4, 4, stream));
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    for (host = 70000; host < 300000; host += 140000) {
+        NEED(cuGraphLaunch(executable, stream));
+        NEED(cuStreamSynchronize(stream));
+        printf("copied %u\n", back);
+    }
+}
+
+/* A host function between two kernels of a graph. */
+static void ignore(void *user)
+{
+    (void)user;
+}
+
+static void run_graph_host(void)
+{
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch(device.waits, stream, 0);
+    NEED(cuLaunchHostFunc(stream, ignore, NULL));
     NEED(cuStreamEndCapture(stream, &graph));
     NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
     NEED(cuGraphLaunch(executable, stream));
@@ -614,6 +666,8 @@ static const struct {
                {"edges", 0, run_edges},
                {"graph-between", 0, run_graph_between},
                {"event", 0, run_event},
+               {"graph-copies", 0, run_graph_copies},
+               {"graph-host", 0, run_graph_host},
                {"streams", 0, run_streams},
                {"library", 0, run_library},
                {"library-graph", 0, run_library_graph},

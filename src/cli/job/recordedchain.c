@@ -37,7 +37,8 @@ typedef struct recorded {
     bool *begun;        /* by allocation: its first bytes are there */
     uint32_t *last_use; /* by allocation: the launch behind the last one that has it; 0: none */
     uint32_t *places;   /* by launch: its place in the chain; GD_ATTACHED_NONE: none */
-    uint32_t lanes;     /* how many there are */
+    uint32_t lanes;     /* their numbers end before */
+    bool parallel;      /* there are several */
     uint32_t next_after;
     written *writes; /* between launches */
     uint32_t write_count;
@@ -197,7 +198,7 @@ static void follow(recorded *into, uint32_t place, uint32_t before)
 static void place_last(recorded *into, const gd_attached_launch *from, uint32_t number)
 {
     uint32_t place = into->chain->launches_count - 1;
-    if (into->lanes == 1)
+    if (!into->parallel)
         return;
     into->chain->launches[place].lane = gd_heap_format("stream_%u", (unsigned)from->lane);
     for (uint32_t i = into->next_after; i < into->file->counts[GD_ATTACHED_AFTER]; i++) {
@@ -410,13 +411,63 @@ static void set_shape(char ***list, uint32_t *count, const uint32_t values[3])
         (*list)[i] = gd_heap_format("%u", (unsigned)values[i]);
 }
 
+/* An allocation that a copy or a fill has; NULL: the record is damaged. */
+static const gd_attached_allocation *find_part(recorded *into, const gd_attached_argument *part)
+{
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, part->allocation);
+    if (of == NULL || part->bytes == 0 || part->offset > of->bytes ||
+        part->bytes > of->bytes - part->offset)
+        return NULL;
+    into->last_use[part->allocation] = into->next_data;
+    return of;
+}
+
+/* A copy from the host: a buffer holds what it copied. */
+static int hold_copied(recorded *into, uint32_t number, char *name)
+{
+    const gd_attached_image *image = &into->file->copied[number];
+    gd_chainfile_buffer *buffer = add_buffer(into, gd_heap_string(name), image->bytes);
+    buffer->file = gd_heap_format("%s.bin", name);
+    return stage(into, buffer->file, image->data, image->bytes);
+}
+
+/* A copy or a fill of a graph. */
+static int add_move(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    const gd_attached_argument *to = &from->arguments[0], *source = &from->arguments[1];
+    bool is_copy = from->argument_count == 2, is_fill = from->value <= 255;
+    const gd_attached_image *copied = &into->file->copied[number];
+    if (from->argument_count < 1 || from->argument_count > 2 || find_part(into, to) == NULL ||
+        (is_copy && find_part(into, source) == NULL) ||
+        (!is_copy && !is_fill && copied->bytes != to->bytes))
+        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+    char *at = gd_heap_format("%llu", (unsigned long long)to->offset);
+    char *count = gd_heap_format("%u", (unsigned)to->bytes);
+    if (is_fill) {
+        gd_chainfile_fill *fill = gd_heap_take(1, sizeof(*fill));
+        *fill = (gd_chainfile_fill){.buffer = buffer_name(to->allocation),
+                                    .offset = at,
+                                    .count = count,
+                                    .value = gd_heap_format("%u", (unsigned)from->value)};
+        add_launch(into->chain)->fill = fill;
+        return 0;
+    }
+    gd_chainfile_copy *copy = gd_heap_take(1, sizeof(*copy));
+    *copy = (gd_chainfile_copy){.to = buffer_name(to->allocation), .to_offset = at, .count = count};
+    copy->from =
+        is_copy ? buffer_name(source->allocation) : gd_heap_format("copied_%u", (unsigned)number);
+    if (is_copy)
+        copy->from_offset = gd_heap_format("%llu", (unsigned long long)source->offset);
+    add_launch(into->chain)->copy = copy;
+    return is_copy ? 0 : hold_copied(into, number, copy->from);
+}
+
 static int fill_launch(recorded *into, const gd_attached_launch *from)
 {
     const gd_attached_kernel *kernel =
         gd_attached_get(into->file, GD_ATTACHED_KERNEL, from->kernel);
-    uint64_t arguments = (from->head.bytes - sizeof(*from)) / sizeof(*from->arguments);
-    if (kernel == NULL || from->argument_count > arguments ||
-        gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
+    if (kernel == NULL || gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
     if (from->cooperative != 0)
         return gd_message_error(GD_EXIT_REFUSED,
@@ -446,12 +497,15 @@ static int add_launches(recorded *into)
     int code = 0;
     for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_LAUNCH] && code == 0; i++) {
         const gd_attached_launch *launch = gd_attached_get(into->file, GD_ATTACHED_LAUNCH, i);
-        if (launch->lane >= into->lanes)
+        if (launch->lane >= into->lanes ||
+            launch->argument_count >
+                (launch->head.bytes - sizeof(*launch)) / sizeof(*launch->arguments))
             return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
         into->places[i] = GD_ATTACHED_NONE;
         code = take_data(into, launch, i);
         if (code == 0 && launch->taken != 0) {
-            code = fill_launch(into, launch);
+            code = launch->kernel == GD_ATTACHED_NONE ? add_move(into, launch, i)
+                                                      : fill_launch(into, launch);
             into->places[i] = into->chain->launches_count - 1;
             place_last(into, launch, i);
         }
@@ -494,11 +548,14 @@ static int write_chain(const recorded *into)
 }
 
 /* No more than launches, however damaged the records are. */
-static uint32_t count_lanes(const gd_attached_file *file)
+static uint32_t count_lanes(const gd_attached_file *file, bool *several)
 {
-    uint32_t lanes = 1;
+    uint32_t lanes = 1, first = 0;
     for (uint32_t i = 0; i < file->counts[GD_ATTACHED_LAUNCH]; i++) {
         const gd_attached_launch *launch = gd_attached_get(file, GD_ATTACHED_LAUNCH, i);
+        if (i == 0)
+            first = launch->lane;
+        *several |= launch->lane != first;
         if (launch->lane < MOST_LANES && launch->lane >= lanes)
             lanes = launch->lane + 1;
     }
@@ -515,7 +572,7 @@ static int write_file(const gd_attached_file *file, const char *program, const c
     into.begun = gd_heap_take(allocations, sizeof(*into.begun));
     into.last_use = gd_heap_take(allocations, sizeof(*into.last_use));
     into.places = gd_heap_take(file->counts[GD_ATTACHED_LAUNCH], sizeof(*into.places));
-    into.lanes = count_lanes(file);
+    into.lanes = count_lanes(file, &into.parallel);
     into.seen = gd_heap_take(into.lanes, sizeof(*into.seen));
     into.chain = gd_heap_take(1, sizeof(*into.chain));
     into.chain->name = gd_heap_string(gd_recordedchain_name(program));
