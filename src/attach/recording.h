@@ -15,8 +15,8 @@ void gd_recording_end(gd_attached_launch *record, gd_CUresult result);
 gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters,
                                       void **extra);
 
-/* A copy or a fill: so many bytes, to an address, from an address of the device's, or of the host's,
- * or of one value. */
+/* A copy or a fill: so many bytes, to an address, from an address of the device's, or of the
+ * host's, or of one value. */
 typedef struct gd_recorded_move {
     uint64_t to, from, bytes;
     const void *host; /* NULL: it is not from there */

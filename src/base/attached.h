@@ -208,8 +208,8 @@ typedef struct gd_attached_address {
 /* A launch that is to be run again. Behind the arguments stand the addresses in their values, then
  * the values of all, each at a multiple of 8 bytes.
  *
- * One without a kernel is a copy or a fill of a graph: the first argument is the target. Of a copy a
- * second one is the source, or a text behind it the file of what is copied. */
+ * One without a kernel is a copy or a fill of a graph: the first argument is the target. Of a copy
+ * a second one is the source, or a text behind it the file of what is copied. */
 typedef struct gd_attached_launch {
     gd_attached_head head;
     uint32_t kernel;

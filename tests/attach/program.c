@@ -342,8 +342,8 @@ static void run_graph_between(void)
     NEED(cuStreamSynchronize(stream));
 }
 
-/* Copies from the host, on the device and to the host, and a memset, around a kernel in a graph that
- * runs twice, with other bytes on the host. */
+/* Copies from the host, on the device and to the host, and a memset, around a kernel in a graph
+ * that runs twice, with other bytes on the host. */
 static void run_graph_copies(void)
 {
     static unsigned host, back;
