@@ -91,8 +91,10 @@ typedef struct gd_CUuuid {
     char bytes[16];
 } gd_CUuuid;
 
-/* The UUID of the emulated driver's device, by which it is told from a GPU: 16 bytes. */
+/* The UUID of the emulated driver's first device; those of the others differ from it in their last
+ * byte alone. By the bytes before that one they are told from GPUs. */
 #define GD_EMULATED_UUID "griddep-emulated"
+enum { GD_EMULATED_UUID_BYTES = 15 };
 
 typedef struct gd_CUaccessPolicyWindow {
     void *base_ptr;

@@ -33,14 +33,17 @@ static const char *verb(bool write)
     return write ? "write to" : "read of";
 }
 
-/* The allocation that holds an address, freed or not; NULL. An instruction mostly stays within
- * one. */
+/* The allocation that holds an address, freed or not; NULL: none, or none that the kernel reaches.
+ * An instruction mostly stays within one. */
 gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t address)
 {
     gd_allocation **recent = &cta->recent[code->instruction % GD_RECENT];
 
-    if (!*recent || address - (*recent)->start >= (*recent)->bytes)
+    if (!*recent || address - (*recent)->start >= (*recent)->bytes) {
         *recent = gd_memory_find(cta->view->memory, address);
+        if (*recent && !gd_memory_reaches(cta->view->owner, *recent))
+            *recent = NULL;
+    }
     return *recent;
 }
 
@@ -53,9 +56,12 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
     if (!item || item->freed || gd_memory_is_hidden(item) ||
         item->bytes - (address - item->start) < bytes) {
         bool over = item && !item->freed && !gd_memory_is_hidden(item);
+        item = gd_memory_find(warp->cta->view->memory, address);
+        bool far = item && !gd_memory_reaches(warp->cta->view->owner, item);
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                    over ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
-                         : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
+                    over  ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
+                    : far ? "%s %u bytes at 0x%" PRIx64 " without peer access"
+                          : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
                     verb(write), bytes, address);
         return NULL;
     }

@@ -1,5 +1,6 @@
-/* The emulated device's global memory: allocations at device addresses that are not host addresses,
- * so that a stray access is noticed.
+/* Global memory of the emulated devices: allocations at device addresses that are not host
+ * addresses, so that a stray access is noticed. All devices have one address space; each allocation
+ * belongs to somebody, and not everybody reaches it.
  *
  * Addresses begin at GD_MEMORY_BASE; between two allocations lies a gap of at least GD_MEMORY_GUARD
  * bytes that belongs to none. A freed range is not given out again before the address space wraps,
@@ -31,6 +32,20 @@ typedef enum gd_memory_kind {
     GD_MEMORY_CONDITION /* of a conditional node: kernels set it by cudaGraphSetConditional alone */
 } gd_memory_kind;
 
+/* The memory of one device. */
+typedef struct gd_bank {
+    uint32_t device; /* its number */
+    uint64_t limit, used;
+} gd_bank;
+
+/* Who allocates, and whose kernels access: a context. */
+typedef struct gd_owner gd_owner;
+struct gd_owner {
+    gd_bank *bank;
+    const gd_owner **peers; /* whose allocations it reaches too */
+    uint32_t peer_count;
+};
+
 typedef struct gd_allocation {
     uint64_t start; /* device address, aligned to 512, as textures need */
     uint64_t bytes;
@@ -38,6 +53,8 @@ typedef struct gd_allocation {
     gd_memory_kind kind;
     bool freed;               /* kept for a while, to name a use after free */
     const char *name;         /* of a module variable; NULL */
+    const gd_owner *owner;    /* NULL: freed, or nobody's. It may have ended, where a free is due */
+    gd_bank *bank;            /* that it takes its bytes from; NULL: none */
     struct gd_heap *heap;     /* that it was taken from; NULL */
     struct gd_shadow *shadow; /* of the race detector; NULL */
 } gd_allocation;
@@ -61,14 +78,23 @@ typedef void gd_memory_forget(void *context, struct gd_shadow *shadow);
 
 typedef struct gd_memory gd_memory;
 
-/* limit: bytes that may be allocated at a time. */
-gd_memory *gd_memory_create(uint64_t limit);
+gd_memory *gd_memory_create(void);
 void gd_memory_destroy(gd_memory *memory);
 
-/* A new allocation; NULL when the limit or the host's memory is passed. `host` is NULL for memory
- * that the object takes itself. */
-gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host,
-                              const char *name);
+/* A new allocation; NULL when the limit of the owner's bank or the host's memory is passed. `owner`
+ * is NULL for what is nobody's, has no limit and is reached by all, `host` for memory that the
+ * object takes itself. */
+gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
+                              gd_memory_kind kind, void *host, const char *name);
+
+/* Whether kernels of `who` reach an allocation: memory of their own device, of the host, and what a
+ * peer of theirs owns. NULL reaches all. */
+bool gd_memory_reaches(const gd_owner *who, const gd_allocation *what);
+
+/* Lets `who` reach what `peer` owns, and ends that; false: no memory, it did not. */
+bool gd_owner_is_peer(const gd_owner *who, const gd_owner *peer);
+bool gd_owner_add_peer(gd_owner *who, const gd_owner *peer);
+bool gd_owner_remove_peer(gd_owner *who, const gd_owner *peer);
 
 /* Ends the allocation that starts at this address; false when none does (or it was freed). */
 bool gd_memory_give(gd_memory *memory, uint64_t start);
@@ -80,6 +106,7 @@ gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address);
 /* A context's heap: what malloc and free of its kernels take from and give to. */
 typedef struct gd_heap {
     gd_memory *memory;
+    const gd_owner *owner;
     uint64_t limit, used;
     bool began; /* a kernel has taken from it: its limit is fixed */
 } gd_heap;
@@ -95,7 +122,5 @@ bool gd_heap_give(gd_heap *heap, uint64_t start);
 void gd_heap_end(gd_heap *heap, void (*left)(uint64_t start, uint64_t bytes));
 
 void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context);
-
-uint64_t gd_memory_used(const gd_memory *memory);
 
 #endif
