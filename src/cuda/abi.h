@@ -168,6 +168,22 @@ typedef struct gd_CUmemLocation {
     int32_t type, id;
 } gd_CUmemLocation;
 
+typedef struct gd_CUmemAccessDesc {
+    gd_CUmemLocation location;
+    int32_t flags; /* CUmemAccess_flags */
+} gd_CUmemAccessDesc;
+
+typedef struct gd_CUmemAllocationProp {
+    int32_t type, requestedHandleTypes;
+    gd_CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType, gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} gd_CUmemAllocationProp;
+
 typedef struct gd_CUmemPoolProps {
     int32_t allocType, handleTypes;
     gd_CUmemLocation location;
@@ -308,6 +324,7 @@ _Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hS
 _Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
 _Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
 _Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
+_Static_assert(sizeof(gd_CUmemAllocationProp) == 32, "CUmemAllocationProp");
 _Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");

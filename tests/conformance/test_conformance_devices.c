@@ -1,7 +1,9 @@
 /* Two devices: contexts and memory of each, access to the other's memory, copies, events and graphs
- * between them, kernels of both that wait for each other. The emulated driver is asked for two; a
- * machine with one GPU leaves out what needs a second. */
+ * between them, kernels of both that wait for each other; virtual memory and its sharing. The
+ * emulated driver is asked for two; a machine with one GPU leaves out what needs a second. */
 #include "conformance.h"
+
+#include <unistd.h>
 
 static gd_CUdevice second;
 static gd_CUcontext contexts[2];
@@ -404,6 +406,152 @@ START_TEST(libraries_have_code_on_each_device)
 }
 END_TEST
 
+/* ---- virtual memory ---- */
+
+static gd_CUmemAllocationProp properties_of(gd_CUdevice where)
+{
+    return (gd_CUmemAllocationProp){.type = GD_CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .requestedHandleTypes =
+                                        GD_CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                    .location = {GD_CU_MEM_LOCATION_TYPE_DEVICE, where}};
+}
+
+static size_t granularity_of(gd_CUdevice where)
+{
+    const gd_CUmemAllocationProp properties = properties_of(where);
+    size_t bytes = 0;
+
+    good(cuMemGetAllocationGranularity, (&bytes, &properties, 0));
+    return bytes;
+}
+
+static void let(gd_CUdevice at, gd_CUdeviceptr address, size_t bytes)
+{
+    const gd_CUmemAccessDesc access = {.location = {GD_CU_MEM_LOCATION_TYPE_DEVICE, at},
+                                       .flags = GD_CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+
+    good(cuMemSetAccess, (address, bytes, &access, 1));
+}
+
+START_TEST(memory_is_made_and_mapped)
+{
+    const gd_CUmemAllocationProp properties = properties_of(device);
+    const gd_CUmemLocation here = {GD_CU_MEM_LOCATION_TYPE_DEVICE, device};
+    gd_CUmemAllocationProp told;
+    gd_CUmemGenericAllocationHandle memory = 0, again = 0;
+    gd_CUdeviceptr address = 0, other = 0;
+    unsigned long long flags = 9;
+    const size_t bytes = granularity_of(device);
+
+    expect(bytes >= 4096 && !(bytes & (bytes - 1)));
+    bad(ERROR_INVALID_VALUE, cuMemGetAllocationGranularity, (NULL, &properties, 0));
+    good(cuMemCreate, (&memory, bytes, &properties, 0));
+    bad(ERROR_INVALID_VALUE, cuMemCreate, (&again, bytes + 1, &properties, 0));
+    bad(ERROR_INVALID_VALUE, cuMemCreate, (NULL, bytes, &properties, 0));
+    good(cuMemGetAllocationPropertiesFromHandle, (&told, memory));
+    expect(told.location.id == device && told.requestedHandleTypes == 1 && told.type == 1);
+    bad(ERROR_INVALID_VALUE, cuMemGetAllocationPropertiesFromHandle, (NULL, memory));
+    good(cuMemAddressReserve, (&address, 2 * bytes, 0, 0, 0));
+    expect(address % bytes == 0);
+    bad(ERROR_INVALID_VALUE, cuMemAddressReserve, (&other, 0, 0, 0, 0));
+    good(cuMemMap, (address, bytes, 0, memory, 0));
+    bad(ERROR_INVALID_VALUE, cuMemMap, (address, bytes, 0, memory, 0));
+    good(cuMemGetAccess, (&flags, &here, address));
+    expect(flags == GD_CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    let(device, address, bytes);
+    good(cuMemGetAccess, (&flags, &here, address));
+    expect(flags == GD_CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    bad(ERROR_INVALID_VALUE, cuMemGetAccess, (NULL, &here, address));
+    bad(ERROR_INVALID_VALUE, cuMemSetAccess, (address, bytes, NULL, 1));
+    good(cuMemRetainAllocationHandle, (&again, (void *)(uintptr_t)address));
+    expect(again == memory);
+    bad(ERROR_INVALID_VALUE, cuMemRetainAllocationHandle, (&again, NULL));
+    good(cuMemRelease, (again));
+    good(cuMemRelease, (memory)); /* it is mapped still */
+    good(cuMemsetD32_v2, (address, 6, 4));
+    good(cuCtxSynchronize, ());
+    launch_on(0, "add", address, address + 4);
+    good(cuStreamSynchronize, (streams[0]));
+    expect(read_one(address) == 6 && read_one(address + 4) == 7);
+    good(cuMemUnmap, (address, bytes));
+    bad(ERROR_INVALID_VALUE, cuMemUnmap, (address, bytes));
+    bad(ERROR_INVALID_VALUE, cuMemAddressFree, (address, bytes));
+    good(cuMemAddressFree, (address, 2 * bytes));
+    if (!DIFFERS(FREED_HANDLE))
+        bad(ERROR_INVALID_VALUE, cuMemRelease, (memory));
+}
+END_TEST
+
+/* A second handle of the same memory, as another process gets it. */
+START_TEST(memory_is_shared_by_a_file)
+{
+    const gd_CUmemAllocationProp properties = properties_of(device);
+    gd_CUmemGenericAllocationHandle memory = 0, same = 0;
+    gd_CUdeviceptr here = 0, there = 0;
+    const size_t bytes = granularity_of(device);
+    int file = -1;
+
+    good(cuMemCreate, (&memory, bytes, &properties, 0));
+    good(cuMemExportToShareableHandle, (&file, memory, 1, 0));
+    expect(file >= 0);
+    bad(ERROR_INVALID_VALUE, cuMemExportToShareableHandle, (NULL, memory, 1, 0));
+    good(cuMemImportFromShareableHandle, (&same, (void *)(intptr_t)file, 1));
+    bad(ERROR_INVALID_VALUE, cuMemImportFromShareableHandle, (NULL, (void *)(intptr_t)file, 1));
+    close(file);
+    for (int i = 0; i < 2; i++) {
+        good(cuMemAddressReserve, (i ? &there : &here, bytes, 0, 0, 0));
+        good(cuMemMap, (i ? there : here, bytes, 0, i ? same : memory, 0));
+        let(device, i ? there : here, bytes);
+    }
+    good(cuMemsetD32_v2, (here, 51, 1));
+    good(cuCtxSynchronize, ());
+    launch_on(0, "add", there, there);
+    good(cuStreamSynchronize, (streams[0]));
+    expect(read_one(here) == 52);
+    for (int i = 0; i < 2; i++) {
+        good(cuMemUnmap, (i ? there : here, bytes));
+        good(cuMemAddressFree, (i ? there : here, bytes));
+        good(cuMemRelease, (i ? same : memory));
+    }
+}
+END_TEST
+
+/* Memory of each device at one range of addresses, which both reach without peer access. */
+START_TEST(memory_of_two_devices_in_a_row)
+{
+    gd_CUmemGenericAllocationHandle memory[2];
+    gd_CUdeviceptr address = 0;
+    int ordinal = -1;
+
+    if (is_alone())
+        return;
+    const size_t bytes = granularity_of(device);
+    good(cuMemAddressReserve, (&address, 2 * bytes, 0, 0, 0));
+    for (int i = 0; i < 2; i++) {
+        const gd_CUmemAllocationProp properties = properties_of(i);
+        good(cuMemCreate, (&memory[i], bytes, &properties, 0));
+        good(cuMemMap, (address + (size_t)i * bytes, bytes, 0, memory[i], 0));
+    }
+    for (int i = 0; i < 2; i++)
+        let(i, address, 2 * bytes);
+    good(cuPointerGetAttribute,
+         (&ordinal, GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address + bytes));
+    expect(ordinal == 1);
+    good(cuMemsetD32_v2, (address, 20, 1));
+    good(cuCtxSynchronize, ());
+    launch_on(0, "add", address, address + bytes);
+    good(cuStreamSynchronize, (streams[0]));
+    good(cuCtxSetCurrent, (contexts[1]));
+    launch_on(1, "add", address + bytes, address);
+    good(cuStreamSynchronize, (streams[1]));
+    expect(read_one(address) == 22);
+    good(cuMemUnmap, (address, 2 * bytes));
+    good(cuMemAddressFree, (address, 2 * bytes));
+    for (int i = 0; i < 2; i++)
+        good(cuMemRelease, (memory[i]));
+}
+END_TEST
+
 Suite *devices_suite(void)
 {
     const conformance_case cases[] = {{devices_are_told_apart, 0},
@@ -414,7 +562,10 @@ Suite *devices_suite(void)
                                       {streams_wait_for_another_device, 0},
                                       {kernels_of_two_devices_wait_for_each_other, 0},
                                       {graphs_have_nodes_on_two_devices, 0},
-                                      {libraries_have_code_on_each_device, 0}};
+                                      {libraries_have_code_on_each_device, 0},
+                                      {memory_is_made_and_mapped, 0},
+                                      {memory_is_shared_by_a_file, 0},
+                                      {memory_of_two_devices_in_a_row, 0}};
     const conformance_case faults[] = {{access_that_was_not_enabled_is_a_fault, 0}};
     Suite *suite = suite_create("devices");
 

@@ -1,5 +1,6 @@
 /* Several emulated devices: settings, faults, memory of each, how far one may run ahead of another,
- * hops between them under each schedule with the race check on, and the library on all of it. Each
+ * hops between them under each schedule with the race check on, virtual memory, hops between
+ * processes, and the library on all of it. Each
  * test runs in a process of its own, because settings are read once, by cuInit. What a driver
  * promises of two devices is asked in tests/conformance. */
 #include <check.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "emulator/api.h"
@@ -79,7 +82,7 @@ static void launch_two(int device, const char *name, uint64_t first, uint64_t se
     launch(device, name, (void *[]){&first, &second});
 }
 
-static void wait(int device)
+static void finish(int device)
 {
     ck_good(cuCtxSetCurrent(contexts[device]));
     ck_good(cuStreamSynchronize(streams[device]));
@@ -211,7 +214,7 @@ START_TEST(faults_name_the_owner)
     ck_assert_msg(strstr(words, expected) != NULL, "%s", words);
     ck_assert_msg(strstr(words, "kernel add (launch 2) on device 1, CTA") != NULL, "%s", words);
     launch_two(2, "add", far, far);
-    wait(2);
+    finish(2);
     ck_assert_uint_eq(read_word(far), 1);
 }
 END_TEST
@@ -247,7 +250,7 @@ START_TEST(memory_outlives_its_context)
     launch_two(0, "add", there, near);
     ck_good(cuMemFreeAsync(there, streams[0]));
     ck_good(cuCtxDestroy_v2(other));
-    wait(0);
+    finish(0);
     ck_assert_uint_eq(read_word(near), 7);
 }
 END_TEST
@@ -274,7 +277,7 @@ static void measure_lead(const char *schedule, uint32_t *lead)
     for (int i = 0; i < 2; i++)
         launch_two(i, "count", places[i], places[!i]);
     for (int i = 0; i < 2; i++) {
-        wait(i);
+        finish(i);
         lead[i] = read_word(places[i] + 4);
     }
 }
@@ -397,13 +400,13 @@ static void run_ring(const hop *how, const char *devices, const char *schedule, 
     for (int i = 0; i < count; i++)
         places[i] = allocate(i, 256);
     for (int i = 0; i < count; i++)
-        wait(i);
+        finish(i);
     for (int i = 0; i < count; i++) {
         uint32_t first = i == 0;
         launch(i, "pass", (void *[]){&places[i], &places[(i + 1) % count], &rounds, &first});
     }
     for (int i = 0; i < count; i++)
-        wait(i);
+        finish(i);
     ck_assert_uint_eq(read_word(places[0] + 128), (uint32_t)(ROUNDS * count));
     ssize_t got = read(file, report, bytes - 1);
     ck_assert_int_ge(got, 0);
@@ -455,9 +458,240 @@ START_TEST(frees_wait_for_their_device_alone)
     ck_good(cuMemFree_v2(other));
     ck_good(cuCtxSynchronize());
     launch(0, "pass", (void *[]){&places[0], &places[1], &rounds, &one});
-    wait(0);
-    wait(1);
+    finish(0);
+    finish(1);
     ck_assert_uint_eq(read_word(places[0] + 128), 2);
+}
+END_TEST
+
+/* ---- virtual memory ---- */
+
+enum { BLOCK = 2 << 20 };
+
+/* Physical memory of a device at addresses of its own; the devices of `reached_by`, by bit, reach
+ * it. */
+static gd_CUdeviceptr map_memory(gd_CUmemGenericAllocationHandle memory, uint32_t reached_by)
+{
+    gd_CUdeviceptr address;
+
+    ck_good(cuMemAddressReserve(&address, BLOCK, 0, 0, 0));
+    ck_good(cuMemMap(address, BLOCK, 0, memory, 0));
+    for (int i = 0; i < count; i++) {
+        const gd_CUmemAccessDesc access = {{1, i}, GD_CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        if (reached_by >> i & 1)
+            ck_good(cuMemSetAccess(address, BLOCK, &access, 1));
+    }
+    return address;
+}
+
+static gd_CUmemGenericAllocationHandle make_memory(int device)
+{
+    const gd_CUmemAllocationProp properties = {
+        .type = 1, .requestedHandleTypes = 1, .location = {1, device}};
+    gd_CUmemGenericAllocationHandle made;
+
+    ck_good(cuMemCreate(&made, BLOCK, &properties, 0));
+    return made;
+}
+
+/* A device that was not let at what is mapped faults, its own device too; so does who comes after
+ * the end of the mapping. */
+START_TEST(mappings_are_for_whom_they_say)
+{
+    static const char *const said[] = {
+        "of device 1, and the kernel runs on device 0, whose context has no access to it "
+        "(cuMemSetAccess)",
+        "it lies in memory that was freed"};
+    const char *words = "";
+
+    begin("2", "eager", add);
+    gd_CUdeviceptr out = allocate(_i ? 1 : 0, 64), there = map_memory(make_memory(1), 2);
+    launch_two(1, "add", there, there);
+    finish(1);
+    ck_assert_uint_eq(read_word(there), 1);
+    if (_i)
+        ck_good(cuMemUnmap(there, BLOCK));
+    launch_two(_i ? 1 : 0, "add", there, out);
+    ck_result(cuStreamSynchronize(streams[_i ? 1 : 0]), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    cuGetErrorString(GD_CUDA_ERROR_ILLEGAL_ADDRESS, &words);
+    ck_assert_msg(strstr(words, said[_i]) != NULL, "%s", words);
+}
+END_TEST
+
+/* Physical memory counts once, however often it is mapped, until nobody has it. */
+START_TEST(physical_memory_counts)
+{
+    gd_CUmemGenericAllocationHandle memory, same;
+    size_t left, total;
+    int file;
+
+    setenv("GRIDDEP_EMULATOR_MEMORY", "5M", 1);
+    begin("1", "eager", add);
+    memory = make_memory(0);
+    gd_CUdeviceptr places[] = {map_memory(memory, 1), map_memory(memory, 1)};
+    ck_good(cuMemExportToShareableHandle(&file, memory, 1, 0));
+    ck_good(cuMemImportFromShareableHandle(&same, (void *)(intptr_t)file, 1));
+    ck_good(cuMemGetInfo_v2(&left, &total));
+    ck_assert_uint_eq(total - left, BLOCK);
+    ck_good(cuMemRelease(memory));
+    ck_good(cuMemRelease(same));
+    make_memory(0);
+    ck_result(
+        cuMemCreate(&memory, BLOCK, &(gd_CUmemAllocationProp){.type = 1, .location = {1, 0}}, 0),
+        GD_CUDA_ERROR_OUT_OF_MEMORY);
+    for (int i = 0; i < 2; i++) {
+        ck_good(cuMemsetD32_v2(places[i], 3 + (unsigned)i, 1));
+        ck_assert_uint_eq(read_word(places[!i]), 3 + (unsigned)i);
+    }
+    for (int i = 0; i < 2; i++)
+        ck_good(cuMemUnmap(places[i], BLOCK));
+    ck_good(cuMemGetInfo_v2(&left, &total));
+    ck_assert_uint_eq(total - left, BLOCK); /* of the second one */
+    close(file);
+}
+END_TEST
+
+/* What is no memory of an emulated driver, or of a device that this process lacks. */
+START_TEST(what_is_imported_is_looked_at)
+{
+    char text[8192] = "griddep shared", path[] = "/tmp/griddep-devices-XXXXXX";
+    gd_CUmemGenericAllocationHandle made;
+    int file = mkstemp(path), pipes[2];
+
+    ck_assert_int_ge(file, 0);
+    unlink(path);
+    ck_assert_int_eq(pipe(pipes), 0);
+    begin("1", "eager", add);
+    ck_result(cuMemImportFromShareableHandle(&made, (void *)(intptr_t)-1, 1),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemImportFromShareableHandle(&made, (void *)(intptr_t)pipes[0], 1),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemImportFromShareableHandle(&made, (void *)(intptr_t)file, 1),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(write(file, text, sizeof text), sizeof text);
+    ck_result(cuMemImportFromShareableHandle(&made, (void *)(intptr_t)file, 1),
+              GD_CUDA_ERROR_INVALID_VALUE);
+}
+END_TEST
+
+/* ---- processes ---- */
+
+static void give_file(int to, int file)
+{
+    char byte = 0, room[CMSG_SPACE(sizeof file)] = {0};
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof file);
+    memcpy(CMSG_DATA(part), &file, sizeof file);
+    ck_assert_int_eq(sendmsg(to, &message, 0), 1);
+}
+
+static int take_file(int from)
+{
+    char byte, room[CMSG_SPACE(sizeof(int))];
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    int file;
+
+    ck_assert_int_eq(recvmsg(from, &message, 0), 1);
+    memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
+    return file;
+}
+
+/* Each process has one device of its own and reaches the other one's memory, by a descriptor that
+ * it is sent. */
+static void meet(int rank, int socket, const char *text, gd_CUdeviceptr places[2])
+{
+    gd_CUmemGenericAllocationHandle own, other;
+    int file;
+
+    begin("2", rank ? "lazy" : "eager", text);
+    own = make_memory(rank);
+    ck_good(cuMemExportToShareableHandle(&file, own, 1, 0));
+    give_file(socket, file);
+    close(file);
+    file = take_file(socket);
+    ck_good(cuMemImportFromShareableHandle(&other, (void *)(intptr_t)file, 1));
+    close(file);
+    places[rank] = map_memory(own, 3);
+    places[!rank] = map_memory(other, 3);
+    ck_good(cuMemRelease(own));
+    ck_good(cuMemRelease(other));
+}
+
+/* The other rank; this process is rank 0 and goes on, and *child is waited for by join. */
+static int part(int sockets[2], pid_t *child)
+{
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    *child = fork();
+    ck_assert_int_ge(*child, 0);
+    return *child ? 0 : 1;
+}
+
+static void join(int rank, pid_t child)
+{
+    int status = -1;
+
+    if (rank)
+        _exit(0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+
+START_TEST(a_ring_of_two_processes)
+{
+    char text[4096];
+    gd_CUdeviceptr places[2];
+    uint32_t rounds = SANITIZED ? 20 : 200;
+    int sockets[2];
+    pid_t child;
+    const int rank = part(sockets, &child);
+
+    snprintf(text, sizeof text, ring_text, ACQUIRE, "", "", RELEASE);
+    meet(rank, sockets[rank], text, places);
+    uint32_t first = rank == 0;
+    launch(rank, "pass", (void *[]){&places[rank], &places[!rank], &rounds, &first});
+    finish(rank);
+    if (!rank)
+        ck_assert_uint_eq(read_word(places[0] + 128), 2 * rounds);
+    join(rank, child);
+}
+END_TEST
+
+/* Both processes count on one word of the first one's memory, by each width that has a lock-free
+ * operation on the host. */
+START_TEST(processes_count_together)
+{
+    static const char text[] =
+        HEAD ".visible .entry count(.param .u64 word, .param .u64 ready)\n{\n"
+             "    .reg .b64 %w, %r, %l;\n    .reg .b32 %i, %v;\n    .reg .pred %p;\n"
+             "    ld.param.u64 %w, [word];\n    ld.param.u64 %r, [ready];\n"
+             "    atom.add.release.sys.global.u32 %v, [%r], 1;\n"
+             "both:\n    ld.acquire.sys.global.u32 %v, [%r];\n    setp.lt.u32 %p, %v, 64;\n"
+             "    @%p bra both;\n    mov.u32 %i, 0;\n"
+             "again:\n    red.add.relaxed.sys.global.u32 [%w], 1;\n"
+             "    atom.add.relaxed.sys.global.u64 %l, [%w+8], 3;\n    add.u32 %i, %i, 1;\n"
+             "    setp.lt.u32 %p, %i, 2000;\n    @%p bra again;\n"
+             "    atom.add.acq_rel.sys.global.u32 %v, [%r], 1;\n"
+             "over:\n    ld.acquire.sys.global.u32 %v, [%r];\n    setp.lt.u32 %p, %v, 128;\n"
+             "    @%p bra over;\n    ret;\n}\n";
+    gd_CUdeviceptr places[2];
+    int sockets[2];
+    pid_t child;
+    const int rank = part(sockets, &child);
+
+    meet(rank, sockets[rank], text, places);
+    launch_two(rank, "count", places[0], places[0] + 64);
+    finish(rank);
+    ck_assert_uint_eq(read_word(places[0]), 2 * 32 * 2000);
+    ck_assert_uint_eq(read_word(places[0] + 8), 3 * 2 * 32 * 2000);
+    join(rank, child);
 }
 END_TEST
 
@@ -534,6 +768,11 @@ int main(void)
     tcase_add_test(cases, random_lets_either_run_ahead);
     tcase_add_loop_test(cases, rings, 0, HOPS * SCHEDULES * 2);
     tcase_add_test(cases, frees_wait_for_their_device_alone);
+    tcase_add_loop_test(cases, mappings_are_for_whom_they_say, 0, 2);
+    tcase_add_test(cases, physical_memory_counts);
+    tcase_add_test(cases, what_is_imported_is_looked_at);
+    tcase_add_test(cases, a_ring_of_two_processes);
+    tcase_add_test(cases, processes_count_together);
     tcase_add_test(cases, library_on_two_devices);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

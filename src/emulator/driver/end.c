@@ -10,6 +10,7 @@
 #include "emulator/schedule/ownership.h"
 #include "emulator/execute/report.h"
 #include "emulator/driver/stream.h"
+#include "emulator/driver/virtual.h"
 #include "emulator/schedule/user_object.h"
 
 /* Nothing that is still queued runs now, and what is left is no leak: the program may well rely on
@@ -56,6 +57,7 @@ static void end_emulator(gd_emulator *emulator)
     gd_grid_free_machine();
     gd_ownership_free();
     gd_memory_destroy(emulator->memory);
+    gd_virtual_end();
     gd_race_destroy(emulator->race);
     free(emulator->settings.report);
     gd_object_free_table();

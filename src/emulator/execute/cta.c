@@ -231,8 +231,9 @@ static void describe_address(gd_text *text, gd_memory *memory, const gd_owner *w
         describe_allocation(text, item);
         gd_text_format(text,
                        " of device %" PRIu32 ", and the kernel runs on device %" PRIu32
-                       ", whose context has no access to it (cuCtxEnablePeerAccess)",
-                       item->bank->device, who->bank->device);
+                       ", whose context has no access to it (%s)",
+                       item->bank->device, who->bank->device,
+                       item->kind == GD_MEMORY_MAPPED ? "cuMemSetAccess" : "cuCtxEnablePeerAccess");
     } else if (item && item->freed) {
         gd_text_format(text,
                        "; it lies in memory that was freed (%" PRIu64 " bytes at 0x%" PRIx64 ")",

@@ -372,6 +372,19 @@ static void spread(const gd_code *code, uint32_t mask, gd_places *places)
     }
 }
 
+/* Other processes may have the memory too, and a host's processor may carry out accesses in another
+ * order; an x86 does not. */
+static inline void order_for_others(const gd_code *code, uint32_t order)
+{
+#ifdef __x86_64__
+    (void)code;
+    (void)order;
+#else
+    if (code->order & order)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     gd_places places;
@@ -381,12 +394,14 @@ void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
         return;
     if (code->flags & GD_ACCESS_STRONG)
         warp->cta->polls++;
-    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
-        warp->cta->sweeps->load(warp, code, slots, (const unsigned char *)(uintptr_t)places.first))
-        return;
-    spread(code, mask, &places);
-    for (uint32_t i = 0; i < code->count; i++)
-        load_element(warp, code, mask, slots[i], &places, i * code->bytes);
+    if (mask != UINT32_MAX || places.layout != GD_LAYOUT_TOGETHER ||
+        !warp->cta->sweeps->load(warp, code, slots,
+                                 (const unsigned char *)(uintptr_t)places.first)) {
+        spread(code, mask, &places);
+        for (uint32_t i = 0; i < code->count; i++)
+            load_element(warp, code, mask, slots[i], &places, i * code->bytes);
+    }
+    order_for_others(code, GD_ORDER_ACQUIRE);
 }
 
 static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
@@ -427,6 +442,7 @@ void gd_run_store(gd_warp *warp, const gd_code *code, uint32_t mask)
     if (!find_places(warp, code, mask, true, &places))
         return;
     warp->cta->work++;
+    order_for_others(code, GD_ORDER_RELEASE);
     if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
         warp->cta->sweeps->store(warp, code, slots, (unsigned char *)(uintptr_t)places.first))
         return;

@@ -6,8 +6,6 @@
 
 #include "emulator/machine/memory.h"
 
-#define ADDRESS_END UINT64_C(0x7e0000000000) /* the host's own addresses lie beyond */
-
 enum { ALIGNMENT = 512, MOST_FREED = 4096, HEAP_ALIGNMENT = 16 };
 
 typedef struct record {
@@ -19,6 +17,7 @@ struct gd_memory {
     record **list; /* by start */
     size_t count, capacity, freed;
     uint64_t next;
+    bool shared;
     gd_memory_forget *forget; /* NULL */
     void *context;
 };
@@ -42,7 +41,7 @@ static void drop_bytes(const gd_memory *memory, record *item)
         free(item->allocation.host);
     item->allocation.host = NULL;
     item->owned = false;
-    if (item->allocation.bank)
+    if (item->allocation.bank && item->allocation.kind != GD_MEMORY_MAPPED)
         item->allocation.bank->used -= item->allocation.bytes;
     item->allocation.bank = NULL;
     item->allocation.owner = NULL;
@@ -130,9 +129,9 @@ static uint64_t find_place(gd_memory *memory, uint64_t bytes)
     uint64_t needed = (bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 
     for (size_t tries = 0; tries <= memory->count + 1; tries++) {
-        if (needed > ADDRESS_END - GD_MEMORY_BASE)
+        if (needed > GD_VIRTUAL_BASE - GD_MEMORY_BASE)
             return 0;
-        if (memory->next > ADDRESS_END - needed)
+        if (memory->next > GD_VIRTUAL_BASE - needed)
             memory->next = GD_MEMORY_BASE;
         uint64_t start = memory->next;
         if (clear_range(memory, start, start + needed)) {
@@ -219,6 +218,32 @@ gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t
         return NULL;
     }
     return &item->allocation;
+}
+
+gd_allocation *gd_memory_map(gd_memory *memory, gd_bank *bank, uint64_t start, uint64_t bytes,
+                             unsigned char *host)
+{
+    record *item = calloc(1, sizeof *item);
+
+    if (!item)
+        return NULL;
+    item->allocation = (gd_allocation){
+        .start = start, .bytes = bytes, .host = host, .kind = GD_MEMORY_MAPPED, .bank = bank};
+    if (!clear_range(memory, start, start + bytes) || !insert(memory, item)) {
+        free(item);
+        return NULL;
+    }
+    return &item->allocation;
+}
+
+void gd_memory_share(gd_memory *memory)
+{
+    memory->shared = true;
+}
+
+bool gd_memory_is_shared(const gd_memory *memory)
+{
+    return memory->shared;
 }
 
 bool gd_memory_give(gd_memory *memory, uint64_t start)
@@ -337,6 +362,8 @@ bool gd_owner_remove_peer(gd_owner *who, const gd_owner *peer)
 
 bool gd_memory_reaches(const gd_owner *who, const gd_allocation *what)
 {
+    if (what->kind == GD_MEMORY_MAPPED)
+        return !who || what->freed || what->reached_by >> who->bank->device & 1;
     return !who || !what->bank || what->bank == who->bank || what->kind == GD_MEMORY_HOST ||
            what->kind == GD_MEMORY_MANAGED || gd_owner_is_peer(who, what->owner);
 }

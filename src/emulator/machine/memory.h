@@ -15,6 +15,11 @@
 #define GD_MEMORY_BASE UINT64_C(0x700000000000)
 #define GD_MEMORY_GUARD UINT64_C(65536)
 
+/* Addresses that programs reserve and map (cuMemAddressReserve) lie behind those, and the host's
+ * own beyond. */
+#define GD_VIRTUAL_BASE UINT64_C(0x7a0000000000)
+#define GD_VIRTUAL_END UINT64_C(0x7e0000000000)
+
 /* Windows of the generic address space (cvta): a CTA's shared memory, a thread's local memory.
  * Global addresses are generic ones as they are. Both lie below GD_MEMORY_BASE; each window is 2^32
  * bytes. */
@@ -26,6 +31,7 @@ typedef enum gd_memory_kind {
     GD_MEMORY_HOST,     /* cuMemHostAlloc: the device address is the host address */
     GD_MEMORY_MANAGED,  /* likewise */
     GD_MEMORY_CONSTANT, /* .const variables: read only for kernels */
+    GD_MEMORY_MAPPED,   /* cuMemMap: physical memory, which others may map too */
     GD_MEMORY_HEAP,     /* malloc of a kernel: no call of the driver reaches it */
     GD_MEMORY_ARRAY,    /* reached by copies and textures alone (machine/texture.h) */
     GD_MEMORY_TEXTURE,  /* a texture object */
@@ -55,6 +61,7 @@ typedef struct gd_allocation {
     const char *name;         /* of a module variable; NULL */
     const gd_owner *owner;    /* NULL: freed, or nobody's. It may have ended, where a free is due */
     gd_bank *bank;            /* that it takes its bytes from; NULL: none */
+    uint64_t reached_by;      /* devices by bit, of GD_MEMORY_MAPPED */
     struct gd_heap *heap;     /* that it was taken from; NULL */
     struct gd_shadow *shadow; /* of the race detector; NULL */
 } gd_allocation;
@@ -87,14 +94,24 @@ void gd_memory_destroy(gd_memory *memory);
 gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
                               gd_memory_kind kind, void *host, const char *name);
 
-/* Whether kernels of `who` reach an allocation: memory of their own device, of the host, and what a
- * peer of theirs owns. NULL reaches all. */
+/* Whether kernels of `who` reach an allocation: memory of their own device, of the host, what a
+ * peer of theirs owns, and what is mapped for their device. NULL reaches all. */
 bool gd_memory_reaches(const gd_owner *who, const gd_allocation *what);
 
 /* Lets `who` reach what `peer` owns, and ends that; false: no memory, it did not. */
 bool gd_owner_is_peer(const gd_owner *who, const gd_owner *peer);
 bool gd_owner_add_peer(gd_owner *who, const gd_owner *peer);
 bool gd_owner_remove_peer(gd_owner *who, const gd_owner *peer);
+
+/* Physical memory of a bank, whose bytes are the caller's, at an address of GD_VIRTUAL_BASE and up
+ * where nothing is; nobody reaches it yet. It is ended by gd_memory_give. */
+gd_allocation *gd_memory_map(gd_memory *memory, gd_bank *bank, uint64_t start, uint64_t bytes,
+                             unsigned char *host);
+
+/* From now on other processes may have some of the memory too: whether atomic operations, and
+ * waiting, have to mind them. */
+void gd_memory_share(gd_memory *memory);
+bool gd_memory_is_shared(const gd_memory *memory);
 
 /* Ends the allocation that starts at this address; false when none does (or it was freed). */
 bool gd_memory_give(gd_memory *memory, uint64_t start);

@@ -1,6 +1,7 @@
 /* CTAs on SMs: room, placing, turns, faults. Owns the resident CTAs and the list of grids that
  * run, of all devices, and the room on each device's multiprocessors. */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,8 @@ static resident *choose(void)
 /* All that could go on have let the others go first: begin anew. */
 static resident *choose_anew(void)
 {
+    if (gd_memory_is_shared(gd_the_emulator.memory))
+        sched_yield(); /* what is waited for may be another process's turn */
     for (uint32_t i = 0; i < machine.count; i++) {
         machine.residents[i].deferred = false;
         machine.residents[i].used = 0;
