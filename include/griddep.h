@@ -2525,9 +2525,9 @@ int32_t griddep_shelf_suggest(const char *kernel, const griddep_runtime_info *de
                               griddep_launch_config *config, griddep_error *error);
 
 /* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters",
- * "launch", "requires", "extent", "constraints", "pdl", "measured"): writes the value with line
- * ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the comment has
- * no such field. */
+ * "launch", "requires", "extent", "constraints", "pdl", "measured", "history"): writes the value
+ * with line ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the
+ * comment has no such field. */
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer,
                             uint64_t capacity, uint64_t *bytes, griddep_error *error);
 

@@ -66,7 +66,7 @@
 //   multiprocessor (82 to 98 were used; with clusters of 8 all 64 were different), so that 16 splits gain little.
 //   Where a hop's time goes (clock of each CTA, head_dim 64, context 512, cycles): queries read, turned, staged 540; one tile 650 to 700; its part
 //   stored 230; parts merged and sent 320; until all splits have sent 900 to 1000; finished 290. The rest, 0.9 us, is the hand-off.
-//   History, context 512, head_dim 64 / 128: items of 16 elements, addresses computed behind the wait, sums by shuffles 2.75 / 3.19; items of
+// history: context 512, head_dim 64 / 128: items of 16 elements, addresses computed behind the wait, sums by shuffles 2.75 / 3.19; items of
 //   8, addresses before the wait, a thread an output 2.36 / 2.69; two tiles at a time where there are two 2.44 / 2.76 (and 4.82 in place of
 //   5.07 at 4096). First version, splits 4, 8, 16 with block 128: 2.83, 2.75, 3.04 / 3.30, 3.19, 3.56; block 64 at 8 splits 2.92 / 3.74.
 //   Rejected: .minnctapersm 2 (128 registers), which spills; block 256 at context 512, 2.62 / 3.03.

@@ -72,7 +72,7 @@ m4_include(<!gemm_requires.inc!>)m4_dnl
 //   slowest blocks only; a gain from pairs, which did not come: L2 is fast enough.
 //   The epilogue's cost at 2048 x 4096 x 4096, cool: bias 1 %, relu 0, silu 7, gelu 6, residual 8, gelu with both 20, silu-multiply 0;
 //   two special functions an element, and a residual that all blocks read at once; it does not overlap with multiplications.
-//   History, 8192 x 8192 x 8192: empty barriers arrived at with .release.cluster (a MEMBAR.GPU a slot) 554 while cool, 527 sustained;
+// history: 8192 x 8192 x 8192: empty barriers arrived at with .release.cluster (a MEMBAR.GPU a slot) 554 while cool, 527 sustained;
 //   with the plain arrive 650 sustained. Cluster barriers .relaxed at start and end (another two MEMBAR.GPU): 0.3 us less a layer.
 //   .maxntid in place of .reqntid: 10.2 in place of 9.1 us for gemm_n64_bf16 at 512 x 2048 x 2048, others alike. With .reqntid ptxas
 //   knows that tid.x / 32 is the same in a warp, and keeps the ring's addresses and the descriptors in uniform registers.

@@ -23,7 +23,7 @@ m4_include(<!linear_fp8_head.inc!>)m4_dnl
 //     18.0 / 17.9; 1024 bytes 6.41, but 17.3 at 14336 x 4096; 2048 bytes 6.50 and 18.4.
 //   Slots of 2048 bytes of a row in place of 1024: 2.59 at 2048 x 2048 and 3.19 at 3072 x 2048, but 7.2 at 4096 x 4096 and 17.9 at
 //   14336 x 4096.
-//   Rejected: e4m3 to f16 by cvt.rn.f16x2.e4m3x2 (two clocks for 2 weights in place of 7), x as f16 times a power of two for each row's part
+// history: rejected: e4m3 to f16 by cvt.rn.f16x2.e4m3x2 (two clocks for 2 weights in place of 7), x as f16 times a power of two for each row's part
 //   of a warp: 3.9 TB/s at 65536 x 4096, but 3.8 at 2048 x 2048, 7.9 at 4096 x 4096, 18.5 at 14336 x 4096, 17.9 at 4096 x 14336: finding the
 //   power and rewriting x takes half a microsecond behind the wait. Slots of 2048 bytes of 16 rows: 2.63 at 2048 x 2048, 17.4 at
 //   4096 x 14336 (grid 264), but 7.4 at 4096 x 4096 and 19.7 at 14336 x 4096. Tiles dealt out in turns: no difference beyond 2 %. The

@@ -52,7 +52,7 @@
 //     544 threads need 56 registers for two blocks a multiprocessor: 2.66 and 3.71 at 2048 and 3072 x 2048.
 //   The trigger at 4096 x 4096, 512 threads, all shared memory, in the first version (other layers alike): at the start, after
 //   the ring was filled, after the wait 8.70; after x was read 8.76; none 10.34. At 2048 x 2048: 3.18 each; 3.57; 4.45.
-//   History, 4096 x 4096, 512 threads, all shared memory, on an H200 that read 4.54 TB/s, before / after:
+// history: 4096 x 4096, 512 threads, all shared memory, on an H200 that read 4.54 TB/s, before / after:
 //     exact divisions, barriers made one by one before the first copy 8.82; quick division, a lane a barrier 8.52
 //     all three slots filled before the wait 8.77; all but one 8.17: W that is asked for too early stands in the way
 //     a CTA's rows scattered over the matrix 8.38; neighbours 8.30 (two slots a warp)

@@ -63,7 +63,7 @@
 //   behind W's, cost a microsecond at a hand-off.
 //   512 bytes of each row to the L2 cache before the wait, at 4.53 to 4.63 TB/s, batch 8, without / with: 4096 x 4096 9.93 / 9.45
 //     14336 x 4096 31.6 / 31.2   4096 x 14336 32.2 / 32.1; 256 bytes 9.54, 31.3, 32.1; 1024 bytes 9.48, 31.2, 32.1; 2048 bytes 9.89, 32.0, 31.9.
-//   Rejected: one warp that issues all bulk copies (it takes some 80 clocks for each, 2.5 TB/s with one block an SM); plain
+// history: rejected: one warp that issues all bulk copies (it takes some 80 clocks for each, 2.5 TB/s with one block an SM); plain
 //   asynchronous copies of 16 bytes, each lane its own and without barriers, 3.2 to 3.8 TB/s and half of that with 8-bit weights: 64 bytes
 //   of a row at a time are too little.
 //   Rejected later, H200, 4.53 TB/s of plain loads, batch 8 unless said otherwise, best shapes of each:

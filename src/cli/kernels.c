@@ -15,10 +15,30 @@
 #include "cli/io/output.h"
 #include "cli/io/suggest.h"
 
-static const char *const field_names[] = {"purpose", "parameters",  "launch", "requires",
-                                          "extent",  "constraints", "pdl",    "measured"};
+/* The fields of a head comment, and with which option `show` shows them. */
+typedef enum part { PART_USE, PART_CONDITIONS, PART_MEASURED, PART_HISTORY, PARTS } part;
 
-enum { FIELD_COUNT = sizeof(field_names) / sizeof(field_names[0]) };
+static const struct {
+    const char *name;
+    part part;
+} fields[] = {{"purpose", PART_USE},
+              {"parameters", PART_USE},
+              {"launch", PART_USE},
+              {"pdl", PART_USE},
+              {"requires", PART_CONDITIONS},
+              {"extent", PART_CONDITIONS},
+              {"constraints", PART_CONDITIONS},
+              {"measured", PART_MEASURED},
+              {"history", PART_HISTORY}};
+
+enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]) };
+
+/* What `show` shows: how to use a kernel, or the parts that are asked for. */
+typedef struct show_request {
+    uint64_t capability; /* 0: the newest variant */
+    bool parts[PARTS];
+    bool ptx, json;
+} show_request;
 
 static const struct {
     uint32_t bit;
@@ -104,24 +124,6 @@ static void print_traits(uint32_t bits)
         gd_output_print("  dependent launch: %s; %s\n", waits, triggers);
 }
 
-static void print_parameters(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
-{
-    gd_columns columns = {.column_count = 5, .left = 0x1a};
-    for (uint32_t i = 0; i < count; i++) {
-        griddep_parameter_info parameter = {.size = sizeof(parameter)};
-        if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
-            break;
-        gd_columns_add(&columns, "    %u", (unsigned)i);
-        gd_columns_add(&columns, "%s", parameter.name);
-        gd_columns_add(&columns, "offset %u", (unsigned)parameter.offset);
-        gd_columns_add(&columns, "%u %s", (unsigned)parameter.bytes,
-                       gd_plural(parameter.bytes, "byte", "bytes"));
-        gd_columns_add(&columns, ".%s%s", parameter.type, parameter.is_pointer ? " .ptr" : "");
-    }
-    gd_columns_print(&columns);
-    gd_columns_free(&columns);
-}
-
 static void print_controls(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -153,27 +155,52 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
                         (unsigned)entry.maximum_block[0], (unsigned)entry.maximum_block[1],
                         (unsigned)entry.maximum_block[2]);
     gd_output_print("\n");
-    print_parameters(ptx, index, entry.parameter_count);
     print_traits(entry.traits);
     print_controls(ptx, index, entry.control_count);
 }
 
-static void show_text(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
-                      const griddep_ptx_info *info)
+/* The options that show more, where there is more. */
+static void print_rest(const griddep_shelf_info *shelf, const bool shown[PARTS])
 {
+    static const char *const texts[PARTS] = {
+        [PART_CONDITIONS] =
+            "--conditions: what a launch has to fulfil, and what the kernel promises",
+        [PART_MEASURED] = "--measured: how fast the kernel is",
+        [PART_HISTORY] = "--history: what was tried to make it faster"};
+    bool there[PARTS] = {false};
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        char *text = gd_catalog_field(shelf, fields[i].name);
+        there[fields[i].part] |= text != NULL;
+        free(text);
+    }
+    puts("");
+    for (int i = PART_CONDITIONS; i < PARTS; i++) {
+        if (there[i] && !shown[i])
+            gd_output_print("  %s\n", texts[i]);
+    }
+}
+
+static void show_text(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
+                      const griddep_ptx_info *info, const show_request *request)
+{
+    bool shown[PARTS] = {false}, any = false;
+    for (int i = 0; i < PARTS; i++)
+        any |= shown[i] = request->parts[i];
+    shown[PART_USE] = !any;
     gd_output_print("%s (%s): PTX %d.%d for %s\n", shelf->name, shelf->file, info->version / 10,
                     info->version % 10, info->target);
     for (size_t i = 0; i < FIELD_COUNT; i++) {
-        char *text = gd_catalog_field(shelf, field_names[i]);
+        char *text = shown[fields[i].part] ? gd_catalog_field(shelf, fields[i].name) : NULL;
         if (text != NULL) {
             puts("");
-            gd_output_print("  %s\n", field_names[i]);
+            gd_output_print("  %s\n", fields[i].name);
             print_indented(text);
         }
         free(text);
     }
-    for (uint32_t i = 0; i < info->entry_count; i++)
+    for (uint32_t i = 0; i < info->entry_count && !any; i++)
         print_entry(ptx, i);
+    print_rest(shelf, shown);
 }
 
 static json_t *block_json(const uint32_t block[3])
@@ -240,7 +267,7 @@ static json_t *entry_json(const griddep_ptx *ptx, uint32_t index)
 }
 
 static void show_json(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
-                      const griddep_ptx_info *info, bool with_ptx)
+                      const griddep_ptx_info *info, const show_request *request)
 {
     json_t *document = json_object(), *entries = json_array();
     GD_SET(document, {"name", gd_output_string(shelf->name)},
@@ -249,14 +276,14 @@ static void show_json(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
            {"target", gd_output_string(info->target)},
            {"ptx_version", json_integer(info->version)});
     for (size_t i = 0; i < FIELD_COUNT; i++) {
-        char *text = gd_catalog_field(shelf, field_names[i]);
-        gd_output_set(document, field_names[i], gd_output_string(text));
+        char *text = gd_catalog_field(shelf, fields[i].name);
+        gd_output_set(document, fields[i].name, gd_output_string(text));
         free(text);
     }
     for (uint32_t i = 0; i < info->entry_count; i++)
         gd_output_append(entries, entry_json(ptx, i));
     gd_output_set(document, "entries", entries);
-    if (with_ptx)
+    if (request->ptx)
         gd_output_set(document, "ptx", gd_output_string(shelf->text));
     gd_output_write(document);
 }
@@ -284,36 +311,35 @@ static int find_variant(const char *name, uint64_t capability, griddep_shelf_inf
     return 0;
 }
 
-static int show_kernel(const char *name, uint64_t capability, bool with_ptx, bool json)
+static int show_kernel(const char *name, const show_request *request)
 {
     griddep_shelf_info shelf = {.size = sizeof(shelf)};
-    int code = find_variant(name, capability, &shelf);
+    int code = find_variant(name, request->capability, &shelf);
     if (code != 0)
         return code;
-    if (with_ptx && !json) {
+    if (request->ptx && !request->json) {
         fwrite(shelf.text, 1, shelf.bytes, stdout);
         return GD_EXIT_OK;
     }
     griddep_ptx *ptx = NULL;
     griddep_ptx_info info;
     code = parse_ptx(&shelf, &ptx, &info);
-    if (code == 0 && json)
-        show_json(&shelf, ptx, &info, with_ptx);
+    if (code == 0 && request->json)
+        show_json(&shelf, ptx, &info, request);
     else if (code == 0)
-        show_text(&shelf, ptx, &info);
+        show_text(&shelf, ptx, &info, request);
     griddep_ptx_destroy(ptx);
     return code;
 }
 
-static int act(const char *const *words, size_t count, uint64_t capability, bool with_ptx,
-               bool json)
+static int act(const char *const *words, size_t count, const show_request *request)
 {
     static const char *const actions[] = {"list", "show"};
     const char *action = count > 0 ? words[0] : "list";
     if (strcmp(action, "list") == 0)
-        return list(count == 2 ? words[1] : "", json);
+        return list(count == 2 ? words[1] : "", request->json);
     if (strcmp(action, "show") == 0 && count == 2)
-        return show_kernel(words[1], capability, with_ptx, json);
+        return show_kernel(words[1], request);
     if (strcmp(action, "show") == 0)
         return gd_message_error(GD_EXIT_USAGE, "usage: griddep kernels show NAME");
     char *suggestion = gd_suggest_text(action, actions, 2);
@@ -331,18 +357,25 @@ static const char examples[] = "What there is, what has a word in its name, and 
 
 int gd_command_kernels(int argc, char **argv)
 {
-    bool json = false, with_ptx = false;
-    uint64_t capability = 0;
+    show_request request = {0};
     const gd_option options[] = {
-        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
-        {GD_OPTION_FLAG, "ptx", NULL, "show: print the PTX", &with_ptx, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        {GD_OPTION_FLAG, "ptx", NULL, "show: print the PTX", &request.ptx, 0, 0},
+        {GD_OPTION_FLAG, "conditions", NULL,
+         "show: what a launch has to fulfil, and what the kernel promises",
+         &request.parts[PART_CONDITIONS], 0, 0},
+        {GD_OPTION_FLAG, "measured", NULL, "show: how fast the kernel is",
+         &request.parts[PART_MEASURED], 0, 0},
+        {GD_OPTION_FLAG, "history", NULL, "show: what was tried to make it faster",
+         &request.parts[PART_HISTORY], 0, 0},
         {GD_OPTION_COUNT, "capability", "NN",
-         "show: the variant for this compute capability, as 90", &capability, 10, 999},
+         "show: the variant for this compute capability, as 90", &request.capability, 10, 999},
         {0}};
     const gd_usage usage = {
         .name = "kernels",
         .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
-        .synopsis = "[list [WORD] | show NAME] [--ptx] [--capability NN] [--json]",
+        .synopsis = "[list [WORD] | show NAME] [--conditions] [--measured] [--history] [--ptx] "
+                    "[--capability NN] [--json]",
         .examples = examples,
         .options = options,
         .words_most = 2};
@@ -351,5 +384,5 @@ int gd_command_kernels(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, words, &count);
     if (code >= 0)
         return code;
-    return act(words, count, capability, with_ptx, json);
+    return act(words, count, &request);
 }

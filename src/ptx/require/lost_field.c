@@ -16,8 +16,9 @@ enum {
 };
 
 /* doc/shelf.md has the table. The first ones are read by the library itself. */
-static const char *const fields[] = {"requires",   "extent",      "constant", "kernel", "purpose",
-                                     "parameters", "constraints", "launch",   "pdl",    "measured"};
+static const char *const fields[] = {"requires", "extent",     "constant",    "kernel",
+                                     "purpose",  "parameters", "constraints", "launch",
+                                     "pdl",      "measured",   "history"};
 
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0], READ_COUNT = 3, CONDITION_COUNT = 2 };
 
