@@ -10,6 +10,7 @@
 #include "ptx/isa/operand.h"
 #include "ptx/isa/special.h"
 #include "ptx/text/constant.h"
+#include "ptx/text/word.h"
 
 enum {
     PREDICATE_BYTES = 4, /* as an element of a vector */
@@ -1002,9 +1003,6 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
 {
     const gd_modifier *space = &fit->match->spaces[fit->addresses > 1];
     const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
-    static const char *const names[] = {
-        [GD_SPACE_CONST] = "const", [GD_SPACE_GLOBAL] = "global", [GD_SPACE_LOCAL] = "local",
-        [GD_SPACE_PARAM] = "param", [GD_SPACE_SHARED] = "shared", [GD_SPACE_TEX] = NULL};
 
     if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL ||
         (classes[symbol->type] == CLASS_OPAQUE && fit->instruction->op == GD_OP_LD))
@@ -1013,14 +1011,14 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         return true;        /* a .texref, .samplerref or .surfref of the module */
     if (fit->addresses > 2) /* the mbarrier of a copy */
         return symbol->space == GD_SPACE_SHARED;
-    if (symbol->space >= sizeof names / sizeof names[0] || !names[symbol->space] || !space->length)
+    if (symbol->space == GD_SPACE_TEX || symbol->space == GD_SPACE_REG ||
+        symbol->space == GD_SPACE_SREG || symbol->space == GD_SPACE_NONE || !space->length)
         return fit->addresses > 1 ||
                (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
                 (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
     if (symbol->kind == GD_SYMBOL_PARAMETER && is_wrong_way(fit, address->symbol))
         return false;
-    size_t length = strlen(names[symbol->space]);
-    return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
+    return gd_space_of_modifier(space->text, space->length) == symbol->space;
 }
 
 /* Whether ptxas looks at the register that holds the instruction's address. */
