@@ -556,6 +556,14 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".entry g() { .reg .pred p; .reg .b64 d; st.global.u64 [d], p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .u32 r; add.u32 r, r, p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .u32 r; cvt.u32.u64 r, p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .u32 r; mov.u32 r, p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p<2>; mov.pred p0, p1+1; ret; }", NULL},
+    {".entry g() { .reg .u32 r; mbarrier.arrive.shared::cluster.b64 !_, [r]; ret; }", "GD012"},
+    {".entry g() { .reg .u32 r; mbarrier.arrive.shared::cluster.b64 _, [r]; ret; }", NULL},
+    {".entry g() { .reg .u32 r; .reg .b16 h; mov.b32 {!_, h}, r; ret; }", "GD012"},
     {".entry g() { .reg .b64 d; .reg .f32 f<4>; tex.uni.2d.v4.f32.f32 {f0, f1, f2, f3}, [d, {f0, "
      "f1}]; "
      "ret; }",

@@ -615,8 +615,9 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
     if (operand->flags & GD_OPERAND_OFFSET) {
         bool whole = !is_destination(role) && !operand->component && !role->vector &&
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
-        return whole && (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
-                         serves(symbol->type, role, wider));
+        bool sum = symbol->type != GD_TYPE_PRED &&
+                   (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS);
+        return whole && (sum || serves(symbol->type, role, wider));
     }
     if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) &&
         (role->type.class != CLASS_PREDICATE || operand->flags & GD_OPERAND_MINUS))
@@ -886,7 +887,7 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
         if (is_undeclared(fit, element) ||
-            (element->kind == GD_OPERAND_SINK && role->kind == 'y') ||
+            (element->kind == GD_OPERAND_SINK && !element->flags && role->kind == 'y') ||
             is_overlooked_element(fit, element, role, bytes))
             continue;
         if (element->kind == GD_OPERAND_SPECIAL) {
@@ -1652,7 +1653,7 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return operand->kind == GD_OPERAND_INTEGER &&
                (operand->value + 1 == 0 || operand->value == 1);
     case 'n':
-        return operand->kind == GD_OPERAND_SINK;
+        return operand->kind == GD_OPERAND_SINK && !operand->flags;
     case 'h':
     case 'm':
         return fits_scalar(fit, operand, &role);
