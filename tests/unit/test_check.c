@@ -556,6 +556,9 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".global .texref t;\n.entry g() { .reg .u32 r; txq.width.b32 r, [t]; ret; }", NULL},
+    {".global .texref t;\n.entry g() { .reg .u32 r; txq.width.b32 r, [t+4]; ret; }", "GD012"},
+    {".entry g() { .reg .u32 r; .reg .b64 d; suq.width.b32 r, [d+8]; ret; }", "GD012"},
     {".entry g() { .reg .pred p; .reg .b64 d; st.global.u64 [d], p+1; ret; }", "GD012"},
     {".entry g() { .reg .pred p; .reg .u32 r; add.u32 r, r, p+1; ret; }", "GD012"},
     {".entry g() { .reg .pred p; .reg .u32 r; cvt.u32.u64 r, p+1; ret; }", "GD012"},

@@ -1122,6 +1122,10 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     if (address->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT))
         return tell(fit, address->token, "operand %u has a sign in front of its address",
                     (unsigned)fit->position);
+    if ((fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ) &&
+        address->flags & GD_OPERAND_OFFSET)
+        return tell(fit, address->token, "operand %u is a texture or surface plus a constant",
+                    (unsigned)fit->position);
     if (operand->end != address->end)
         return tell(fit, operand_at(fit, address->end)->token,
                     "operand %u is an address in brackets with a comma", (unsigned)fit->position);
