@@ -556,6 +556,16 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".func g() .noreturn { trap; }", NULL},
+    {".func g() .noreturn .noreturn { trap; }", "GD017"},
+    {".func g() .abi_preserve 4 .abi_preserve 4 { ret; }", "GD017"},
+    {".entry g() .maxntid 32 .maxntid 32 { ret; }", NULL},
+    {".func h() { ret; }\n.entry g() { .reg .b64 d; t: .calltargets h; mov.b64 d, h; call d, t; "
+     "ret; }",
+     NULL},
+    {".func h() { ret; }\n.entry g() { .reg .b64 d; t: .calltargets h; mov.b64 d, h; call d, t+4; "
+     "ret; }",
+     "GD012"},
     {".global .texref t;\n.entry g() { .reg .u32 r; txq.width.b32 r, [t]; ret; }", NULL},
     {".global .texref t;\n.entry g() { .reg .u32 r; txq.width.b32 r, [t+4]; ret; }", "GD012"},
     {".entry g() { .reg .u32 r; .reg .b64 d; suq.width.b32 r, [d+8]; ret; }", "GD012"},
