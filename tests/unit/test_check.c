@@ -556,6 +556,10 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".entry g() { barrier.sync 1, 0; ret; }", NULL},
+    {".entry g() { bar.arrive 1, 0; ret; }", "GD012"},
+    {".entry g() { barrier.cta.arrive 1, !256; ret; }", "GD012"},
+    {".entry g() { barrier.arrive 1, 64; ret; }", NULL},
     {".func g() .noreturn { trap; }", NULL},
     {".func g() .noreturn .noreturn { trap; }", "GD017"},
     {".func g() .abi_preserve 4 .abi_preserve 4 { ret; }", "GD017"},
@@ -777,6 +781,10 @@ START_TEST(findings_say_what_to_write)
          "a is declared here already, as are 1 more of its names", NULL},
         {".entry f() { .reg .b32 a; .reg .b64 w; mov.b64 w, {a, a, a}; ret; }",
          "mov: operand 2 has 3 elements, which make up no .b64", NULL},
+        {".entry f() { bar.sync 17; ret; }",
+         "bar.sync: operand 1 is out of range; at most 15 is expected", NULL},
+        {".entry f() { bar.arrive 1, 0; ret; }",
+         "bar.arrive: operand 2 is out of range; a multiple of 32 above 0 is expected", NULL},
         {".entry f() { .reg .b32 a; max.bf16 a, a, a; ret; }",
          "max: operand 1 is a .b32 register; a .b16 register is expected", NULL}};
 

@@ -233,7 +233,7 @@ static bool is_in_range(const gd_ptx_module *module, const gd_ptx_operand *opera
         return true;
     if (role->type.bytes != 8)
         value = (uint32_t)value;
-    if (role->multiple > 1 && value % role->multiple)
+    if (role->multiple > 1 && (value % role->multiple || (role->positive && !value)))
         return false;
     if (!role->ranged)
         return true;
@@ -289,7 +289,8 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     }
     if (*at == '%') {
         char *end;
-        into->multiple = (uint8_t)strtoul(at + 1, &end, 10);
+        into->positive = at[1] == '+';
+        into->multiple = (uint8_t)strtoul(at + 1 + into->positive, &end, 10);
         at = end;
     }
     if (*at == '|' || *at == '&')
@@ -509,6 +510,21 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
     }
 }
 
+/* Which constants a role has. */
+static void describe_limits(const gd_form_role *role, char *text, size_t capacity)
+{
+    const uint32_t multiple = role->multiple;
+
+    if (multiple > 1 && role->ranged)
+        snprintf(text, capacity, "a multiple of %u up to %u", (unsigned)multiple,
+                 (unsigned)role->high);
+    else if (multiple > 1)
+        snprintf(text, capacity, "a multiple of %u%s", (unsigned)multiple,
+                 role->positive ? " above 0" : "");
+    else
+        snprintf(text, capacity, "at most %u", (unsigned)role->high);
+}
+
 static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand,
                           const gd_form_role *role)
 {
@@ -527,6 +543,12 @@ static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand,
                gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes >= 4)))
         fit->fault->lacks = GD_LACKS_BRACKETS;
     fit->fault->bytes = role->type.bytes;
+    if ((operand->kind == GD_OPERAND_INTEGER || operand->kind == GD_OPERAND_EXPRESSION) &&
+        role->kind == 's' && !is_in_range(fit->module, operand, role)) {
+        describe_limits(role, expected, sizeof expected);
+        return tell(fit, operand->token, "operand %u is out of range; %s is expected",
+                    (unsigned)fit->position, expected);
+    }
     return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position,
                 found, expected);
 }
