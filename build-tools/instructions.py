@@ -167,7 +167,7 @@ VECTORS = {"V": "N of .vN", "X": "N of .xN", "W": "N/2", "H": "N/4", "D": "N of 
 
 
 def show_role(role, letters):
-    match = re.match(r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?(<\d+(?:,\d+)?)?(%\d+)?(.*)$", role)
+    match = re.match(r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?(<\d+(?:,\d+)?)?(%\+?\d+)?(.*)$", role)
     kind, index, wide, name, limit, multiple, rest = match.groups()
     type_of = show_type(kind, index, wide, name if name and not re.match(r"\d", name) else "")
     if kind in "dDyn":
@@ -193,7 +193,7 @@ def show_role(role, letters):
         text = next(letters["s"]) + type_of
         text = text.upper() if kind in "SC" and not type_of else text
     text += " (0..%s)" % limit[1:].replace(",", ", 0..") if limit else ""
-    text += " (times %s)" % multiple[1:] if multiple else ""
+    text += " (times %s%s)" % (multiple.lstrip("%+"), ", not 0" if "+" in multiple else "") if multiple else ""
     vector = re.search(r"\*(\w+)", rest)
     if vector and kind not in "tT":
         times, letter = re.match(r"(\d*)(\w?)", vector[1]).groups()

@@ -99,7 +99,7 @@ def register(kind, number):
 
 def spell_operand(role, types, modifiers, number, op):
     kind, index, wide, name, pair, vector = re.match(
-        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?(?:<\d+(?:,\d+)?)?(?:%\d+)?([|&]?)(?:\*(\w+))?[!{]*_?\??$", role.replace("_?", "").rstrip("_?")).groups()
+        r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?(?:<\d+(?:,\d+)?)?(?:%\+?\d+)?([|&]?)(?:\*(\w+))?[!{]*_?\??$", role.replace("_?", "").rstrip("_?")).groups()
     of = types[int(index) - 1] if index else name
     of = WIDER[of] if wide else of
     if kind in "aAl":

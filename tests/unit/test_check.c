@@ -556,6 +556,31 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".entry g() { barrier.sync 1, 0; ret; }", NULL},
+    {".entry g() { bar.arrive 1, 0; ret; }", "GD012"},
+    {".entry g() { barrier.cta.arrive 1, !256; ret; }", "GD012"},
+    {".entry g() { barrier.arrive 1, 64; ret; }", NULL},
+    {".func g() .noreturn { trap; }", NULL},
+    {".func g() .noreturn .noreturn { trap; }", "GD017"},
+    {".func g() .abi_preserve 4 .abi_preserve 4 { ret; }", "GD017"},
+    {".entry g() .maxntid 32 .maxntid 32 { ret; }", NULL},
+    {".func h() { ret; }\n.entry g() { .reg .b64 d; t: .calltargets h; mov.b64 d, h; call d, t; "
+     "ret; }",
+     NULL},
+    {".func h() { ret; }\n.entry g() { .reg .b64 d; t: .calltargets h; mov.b64 d, h; call d, t+4; "
+     "ret; }",
+     "GD012"},
+    {".global .texref t;\n.entry g() { .reg .u32 r; txq.width.b32 r, [t]; ret; }", NULL},
+    {".global .texref t;\n.entry g() { .reg .u32 r; txq.width.b32 r, [t+4]; ret; }", "GD012"},
+    {".entry g() { .reg .u32 r; .reg .b64 d; suq.width.b32 r, [d+8]; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .b64 d; st.global.u64 [d], p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .u32 r; add.u32 r, r, p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .u32 r; cvt.u32.u64 r, p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p; .reg .u32 r; mov.u32 r, p+1; ret; }", "GD012"},
+    {".entry g() { .reg .pred p<2>; mov.pred p0, p1+1; ret; }", NULL},
+    {".entry g() { .reg .u32 r; mbarrier.arrive.shared::cluster.b64 !_, [r]; ret; }", "GD012"},
+    {".entry g() { .reg .u32 r; mbarrier.arrive.shared::cluster.b64 _, [r]; ret; }", NULL},
+    {".entry g() { .reg .u32 r; .reg .b16 h; mov.b32 {!_, h}, r; ret; }", "GD012"},
     {".entry g() { .reg .b64 d; .reg .f32 f<4>; tex.uni.2d.v4.f32.f32 {f0, f1, f2, f3}, [d, {f0, "
      "f1}]; "
      "ret; }",
@@ -756,6 +781,10 @@ START_TEST(findings_say_what_to_write)
          "a is declared here already, as are 1 more of its names", NULL},
         {".entry f() { .reg .b32 a; .reg .b64 w; mov.b64 w, {a, a, a}; ret; }",
          "mov: operand 2 has 3 elements, which make up no .b64", NULL},
+        {".entry f() { bar.sync 17; ret; }",
+         "bar.sync: operand 1 is out of range; at most 15 is expected", NULL},
+        {".entry f() { bar.arrive 1, 0; ret; }",
+         "bar.arrive: operand 2 is out of range; a multiple of 32 above 0 is expected", NULL},
         {".entry f() { .reg .b32 a; max.bf16 a, a, a; ret; }",
          "max: operand 1 is a .b32 register; a .b16 register is expected", NULL}};
 

@@ -3,6 +3,7 @@
 
 #include "emulator/decode/decode.h"
 #include "ptx/isa/operand.h"
+#include "ptx/text/word.h"
 
 typedef struct word {
     const char *text;
@@ -22,18 +23,6 @@ static const word ignored[] = {
 #include "emulator/decode/modifier.def"
 #undef GD_MODIFIER
 #undef GD_IGNORED
-};
-
-static const struct {
-    const char *text;
-    uint8_t space;
-    bool cluster;
-} spaces[] = {
-    {".global", GD_SPACE_GLOBAL, false},      {".shared", GD_SPACE_SHARED, false},
-    {".shared::cta", GD_SPACE_SHARED, false}, {".shared::cluster", GD_SPACE_SHARED, true},
-    {".local", GD_SPACE_LOCAL, false},        {".const", GD_SPACE_CONST, false},
-    {".param", GD_SPACE_PARAM, false},        {".param::entry", GD_SPACE_PARAM, false},
-    {".param::func", GD_SPACE_PARAM, false},
 };
 
 static bool is_text(const char *token, uint32_t length, const char *text)
@@ -56,16 +45,16 @@ static bool read_type(gd_reading *reading, const char *token, uint32_t length)
 
 static bool read_space(gd_reading *reading, const char *token, uint32_t length)
 {
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-        if (!is_text(token, length, spaces[i].text))
-            continue;
-        if (reading->space_count == GD_MOST_SPACES)
-            return false;
-        reading->cluster_space[reading->space_count] = spaces[i].cluster;
-        reading->spaces[reading->space_count++] = spaces[i].space;
-        return true;
-    }
-    return false;
+    static const char cluster[] = "::cluster";
+    const gd_ptx_space space = gd_space_of_modifier(token + 1, length - 1);
+
+    if (space == GD_SPACE_NONE || reading->space_count == GD_MOST_SPACES)
+        return false;
+    reading->cluster_space[reading->space_count] =
+        length > strlen(cluster) &&
+        !memcmp(token + length - strlen(cluster), cluster, strlen(cluster));
+    reading->spaces[reading->space_count++] = (uint8_t)space;
+    return true;
 }
 
 /* The shapes of wgmma are too many to be words: .m64n8k16 to .m64n256k256. */

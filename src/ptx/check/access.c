@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ptx/check/access.h"
+#include "ptx/text/word.h"
 
 /* ---- modifiers and operands ---- */
 
@@ -15,36 +16,15 @@ bool gd_instruction_has(const gd_ptx_module *module, const gd_ptx_instruction *i
     return false;
 }
 
-/* A state space by its modifier, with or without a qualification (.shared::cta). */
-static gd_ptx_space space_of_token(const gd_ptx_module *module, uint32_t token)
-{
-    static const struct {
-        const char *name;
-        gd_ptx_space space;
-    } spaces[] = {{".global", GD_SPACE_GLOBAL},
-                  {".shared", GD_SPACE_SHARED},
-                  {".local", GD_SPACE_LOCAL},
-                  {".const", GD_SPACE_CONST},
-                  {".param", GD_SPACE_PARAM}};
-    uint32_t length;
-    const char *text = gd_ptx_token_text(module, token, &length);
-
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-        size_t prefix = strlen(spaces[i].name);
-        if (length >= prefix && !memcmp(text, spaces[i].name, prefix) &&
-            (length == prefix || (text[prefix] == ':' && text[prefix + 1] == ':')))
-            return spaces[i].space;
-    }
-    return GD_SPACE_NONE;
-}
-
 /* The n-th state space among an instruction's modifiers, from 0; GD_SPACE_NONE when it names
  * fewer. */
 static gd_ptx_space space_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
                              uint32_t n)
 {
     for (uint32_t i = 1; i <= instruction->modifiers; i++) {
-        gd_ptx_space space = space_of_token(module, instruction->opcode + i);
+        uint32_t length;
+        const char *text = gd_ptx_token_text(module, instruction->opcode + i, &length);
+        const gd_ptx_space space = gd_space_of_modifier(text + 1, length - 1);
         if (space != GD_SPACE_NONE && n-- == 0)
             return space;
     }

@@ -324,6 +324,9 @@ static void check_call(call_check *check)
     if (of.odd)
         refuse(check, GD012, check->call->opcode,
                "the form is call (result), function, (arguments)");
+    else if (of.last != GD_PTX_NONE && module->operands[of.last].flags)
+        refuse(check, GD012, module->operands[of.last].token,
+               "the name of a prototype or list is expected alone");
     else if (module->operands[of.callee].kind == GD_OPERAND_REGISTER)
         check_indirect(check, &of);
     else

@@ -1,5 +1,5 @@
-/* Directives as ptxas takes them (PTX ISA 11). The parser keeps those that it does not know; here they
- * are an error. */
+/* Directives as ptxas takes them (PTX ISA 11). The parser keeps those that it does not know; here
+ * they are an error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

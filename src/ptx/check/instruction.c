@@ -297,8 +297,8 @@ static const gd_form_match *next_form(instruction_check *check, gd_spelling *fou
     return gd_spelling_next(&check->spellings, check->module, found, before);
 }
 
-/* The operands against the forms that the modifiers fit, from the first one on. What is wrong is put
- * into words only where none fits. */
+/* The operands against the forms that the modifiers fit, from the first one on. What is wrong is
+ * put into words only where none fits. */
 static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction,
                            gd_spelling *found, const gd_form_match *first)
 {

@@ -144,6 +144,22 @@ static void check_performance(gd_validity *check, const gd_ptx_directive *direct
     }
 }
 
+/* Whether a directive of a function stands in front of this one already. */
+static bool is_again(const gd_validity *check, const gd_ptx_function *function, uint32_t index)
+{
+    const gd_ptx_directive *directives = check->module->directives;
+    uint32_t length, other;
+    const char *text = gd_ptx_token_text(check->module, directives[index].token, &length);
+
+    for (uint32_t i = function->directive; i < index; i++) {
+        if (directives[i].kind == GD_DIRECTIVE_PERFORMANCE &&
+            !memcmp(gd_ptx_token_text(check->module, directives[i].token, &other), text, length) &&
+            other == length)
+            return true;
+    }
+    return false;
+}
+
 /* Numbers and combinations of what tells a function's limits. */
 static void check_limits(gd_validity *check, const gd_ptx_function *function)
 {
@@ -170,6 +186,9 @@ static void check_limits(gd_validity *check, const gd_ptx_function *function)
         check_performance(check, directive, function->flags & GD_FUNCTION_ENTRY);
         if (told != check->told && gd_is_declared_with(word))
             break; /* a parameter behind a lost comma or bracket; the others are too */
+        if (!(function->flags & GD_FUNCTION_ENTRY) && is_again(check, function, i))
+            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL, ".%.*s stands here twice",
+                            gd_declared_bytes(length), text);
         if (word->class != GD_WORD_PERFORMANCE)
             continue;
         given[word->value] = true;

@@ -10,6 +10,7 @@
 #include "ptx/flow/provenance.h"
 #include "ptx/flow/web.h"
 #include "ptx/isa/special.h"
+#include "ptx/text/word.h"
 
 enum {
     POINTS = GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL | GD_ORIGIN_GLOBAL,
@@ -783,25 +784,13 @@ static bool build(gd_origins *origins)
 gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module,
                                       const gd_ptx_instruction *instruction)
 {
-    static const struct {
-        const char *name;
-        gd_ptx_space space;
-    } spaces[] = {{".global", GD_SPACE_GLOBAL},
-                  {".shared", GD_SPACE_SHARED},
-                  {".local", GD_SPACE_LOCAL},
-                  {".param", GD_SPACE_PARAM},
-                  {".const", GD_SPACE_CONST}};
-
     for (uint32_t token = instruction->opcode + 1;
          token <= instruction->opcode + instruction->modifiers; token++) {
         uint32_t length;
         const char *text = gd_ptx_token_text(module, token, &length);
-        for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-            size_t known = strlen(spaces[i].name);
-            if (length >= known && memcmp(text, spaces[i].name, known) == 0 &&
-                (length == known || text[known] == ':'))
-                return spaces[i].space;
-        }
+        const gd_ptx_space space = gd_space_of_modifier(text + 1, length - 1);
+        if (space != GD_SPACE_NONE)
+            return space;
     }
     return GD_SPACE_NONE;
 }

@@ -4,6 +4,7 @@
 
 #include "base/search.h"
 #include "ptx/isa/need.h"
+#include "ptx/text/word.h"
 
 typedef struct set {
     const char *name;
@@ -188,15 +189,7 @@ static bool is_type(const gd_modifier *modifier)
 
 static bool is_space(const gd_modifier *modifier)
 {
-    static const char *const spaces[] = {"global", "local", "const", "param", "shared"};
-
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-        size_t length = strlen(spaces[i]);
-        if (modifier->length >= length && memcmp(modifier->text, spaces[i], length) == 0 &&
-            (modifier->length == length || modifier->text[length] == ':'))
-            return true;
-    }
-    return false;
+    return gd_space_of_modifier(modifier->text, modifier->length) != GD_SPACE_NONE;
 }
 
 /* The number behind a prefix, where nothing else follows it; 0: it is something else. */

@@ -56,6 +56,7 @@ typedef struct gd_form_role {
     bool ranged;        /* ... which lie there */
     bool powers;        /* ... and are powers of two */
     uint8_t multiple;   /* ... or multiples of this; 0: any */
+    bool positive;      /* ... and not 0 */
     bool loose;         /* integers of their size go for floats */
     bool exact;         /* no register of floats goes for integers or bits, nor the reverse */
     bool bits;          /* no register but one of bits */

@@ -10,6 +10,7 @@
 #include "ptx/isa/operand.h"
 #include "ptx/isa/special.h"
 #include "ptx/text/constant.h"
+#include "ptx/text/word.h"
 
 enum {
     PREDICATE_BYTES = 4, /* as an element of a vector */
@@ -232,7 +233,7 @@ static bool is_in_range(const gd_ptx_module *module, const gd_ptx_operand *opera
         return true;
     if (role->type.bytes != 8)
         value = (uint32_t)value;
-    if (role->multiple > 1 && value % role->multiple)
+    if (role->multiple > 1 && (value % role->multiple || (role->positive && !value)))
         return false;
     if (!role->ranged)
         return true;
@@ -288,7 +289,8 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
     }
     if (*at == '%') {
         char *end;
-        into->multiple = (uint8_t)strtoul(at + 1, &end, 10);
+        into->positive = at[1] == '+';
+        into->multiple = (uint8_t)strtoul(at + 1 + into->positive, &end, 10);
         at = end;
     }
     if (*at == '|' || *at == '&')
@@ -508,6 +510,21 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
     }
 }
 
+/* Which constants a role has. */
+static void describe_limits(const gd_form_role *role, char *text, size_t capacity)
+{
+    const uint32_t multiple = role->multiple;
+
+    if (multiple > 1 && role->ranged)
+        snprintf(text, capacity, "a multiple of %u up to %u", (unsigned)multiple,
+                 (unsigned)role->high);
+    else if (multiple > 1)
+        snprintf(text, capacity, "a multiple of %u%s", (unsigned)multiple,
+                 role->positive ? " above 0" : "");
+    else
+        snprintf(text, capacity, "at most %u", (unsigned)role->high);
+}
+
 static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand,
                           const gd_form_role *role)
 {
@@ -526,6 +543,12 @@ static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand,
                gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes >= 4)))
         fit->fault->lacks = GD_LACKS_BRACKETS;
     fit->fault->bytes = role->type.bytes;
+    if ((operand->kind == GD_OPERAND_INTEGER || operand->kind == GD_OPERAND_EXPRESSION) &&
+        role->kind == 's' && !is_in_range(fit->module, operand, role)) {
+        describe_limits(role, expected, sizeof expected);
+        return tell(fit, operand->token, "operand %u is out of range; %s is expected",
+                    (unsigned)fit->position, expected);
+    }
     return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position,
                 found, expected);
 }
@@ -614,8 +637,9 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
     if (operand->flags & GD_OPERAND_OFFSET) {
         bool whole = !is_destination(role) && !operand->component && !role->vector &&
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
-        return whole && (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
-                         serves(symbol->type, role, wider));
+        bool sum = symbol->type != GD_TYPE_PRED &&
+                   (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS);
+        return whole && (sum || serves(symbol->type, role, wider));
     }
     if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) &&
         (role->type.class != CLASS_PREDICATE || operand->flags & GD_OPERAND_MINUS))
@@ -885,7 +909,7 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
         if (is_undeclared(fit, element) ||
-            (element->kind == GD_OPERAND_SINK && role->kind == 'y') ||
+            (element->kind == GD_OPERAND_SINK && !element->flags && role->kind == 'y') ||
             is_overlooked_element(fit, element, role, bytes))
             continue;
         if (element->kind == GD_OPERAND_SPECIAL) {
@@ -1002,9 +1026,6 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
 {
     const gd_modifier *space = &fit->match->spaces[fit->addresses > 1];
     const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
-    static const char *const names[] = {
-        [GD_SPACE_CONST] = "const", [GD_SPACE_GLOBAL] = "global", [GD_SPACE_LOCAL] = "local",
-        [GD_SPACE_PARAM] = "param", [GD_SPACE_SHARED] = "shared", [GD_SPACE_TEX] = NULL};
 
     if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL ||
         (classes[symbol->type] == CLASS_OPAQUE && fit->instruction->op == GD_OP_LD))
@@ -1013,14 +1034,14 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         return true;        /* a .texref, .samplerref or .surfref of the module */
     if (fit->addresses > 2) /* the mbarrier of a copy */
         return symbol->space == GD_SPACE_SHARED;
-    if (symbol->space >= sizeof names / sizeof names[0] || !names[symbol->space] || !space->length)
+    if (symbol->space == GD_SPACE_TEX || symbol->space == GD_SPACE_REG ||
+        symbol->space == GD_SPACE_SREG || symbol->space == GD_SPACE_NONE || !space->length)
         return fit->addresses > 1 ||
                (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
                 (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
     if (symbol->kind == GD_SYMBOL_PARAMETER && is_wrong_way(fit, address->symbol))
         return false;
-    size_t length = strlen(names[symbol->space]);
-    return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
+    return gd_space_of_modifier(space->text, space->length) == symbol->space;
 }
 
 /* Whether ptxas looks at the register that holds the instruction's address. */
@@ -1122,6 +1143,10 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
                     "%s has no generic addresses; name the state space", fit->module->target);
     if (address->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT))
         return tell(fit, address->token, "operand %u has a sign in front of its address",
+                    (unsigned)fit->position);
+    if ((fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ) &&
+        address->flags & GD_OPERAND_OFFSET)
+        return tell(fit, address->token, "operand %u is a texture or surface plus a constant",
                     (unsigned)fit->position);
     if (operand->end != address->end)
         return tell(fit, operand_at(fit, address->end)->token,
@@ -1654,7 +1679,7 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return operand->kind == GD_OPERAND_INTEGER &&
                (operand->value + 1 == 0 || operand->value == 1);
     case 'n':
-        return operand->kind == GD_OPERAND_SINK;
+        return operand->kind == GD_OPERAND_SINK && !operand->flags;
     case 'h':
     case 'm':
         return fits_scalar(fit, operand, &role);

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "ptx/text/module.h"
-
 static const gd_word words[] = {
     {.text = "", .class = GD_WORD_NONE},
 #define GD_WORD(word, kind, number)                                                                \
@@ -30,6 +28,18 @@ uint16_t gd_word_index(const char *text, uint32_t length)
 const gd_word *gd_word_find(const char *text, uint32_t length)
 {
     return &words[gd_word_index(text, length)];
+}
+
+gd_ptx_space gd_space_of_modifier(const char *text, uint32_t length)
+{
+    for (uint32_t i = 1; length > 4 && i < WORD_COUNT; i++) { /* longer than reg, tex, sreg */
+        const gd_word *word = &words[i];
+        if (word->class == GD_WORD_SPACE && word->length <= length && word->text[0] == text[0] &&
+            (word->length == length || text[word->length] == ':') &&
+            memcmp(word->text, text, word->length) == 0)
+            return (gd_ptx_space)word->value;
+    }
+    return GD_SPACE_NONE;
 }
 
 const gd_word *gd_word_at(uint32_t index)

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "ptx/text/module.h"
+
 typedef enum gd_word_class {
     GD_WORD_NONE,
     GD_WORD_VERSION,
@@ -42,6 +44,10 @@ uint16_t gd_word_index(const char *text, uint32_t length);
 
 /* The word of that text, without its dot; one of class GD_WORD_NONE when there is none. */
 const gd_word *gd_word_find(const char *text, uint32_t length);
+
+/* The state space that a modifier names, without its dot, with or without a qualification
+ * (shared::cta); GD_SPACE_NONE: it names none that addresses lie in. */
+gd_ptx_space gd_space_of_modifier(const char *text, uint32_t length);
 
 /* The word with this number, from 1; one of class GD_WORD_NONE: no more. */
 const gd_word *gd_word_at(uint32_t index);
