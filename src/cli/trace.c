@@ -228,9 +228,11 @@ static int show_spans(gd_trace_request *request, const griddep_runtime_info *inf
     gd_progress_clear();
     gd_spanview_make(view, &request->choice, info);
     if (view->count == 0)
-        return gd_message_error(GD_EXIT_REFUSED, view->seen == 0
-                                                     ? "no launch was seen to run"
-                                                     : "no launch is one of those asked for");
+        return gd_message_error(GD_EXIT_REFUSED,
+                                view->seen == 0
+                                    ? "no launch was seen to run; a program is asked when it "
+                                      "synchronizes, and when it ends by exit"
+                                    : "no launch is one of those asked for");
     if (request->perfetto != NULL)
         code = gd_traceperfetto_write(&view->trace, request->perfetto);
     if (code == 0 && request->svg != NULL)

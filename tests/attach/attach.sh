@@ -86,6 +86,7 @@ plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel w
 graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
 # What the emulated driver links is PTX.
 linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
+long_name() { runs 66 audit long && grep -q "^error: kernel firstn*\.\.\.n*last may start beside" "$work/err" && [ "$(grep -c "^error: .\{150,230\}$" "$work/err")" -eq 1 ]; }
 library_graph() { runs 0 audit library-graph && grep -q "^waits  *program  *sm_90  *1  *1  *0  *every path  *yes$" "$work/err"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
@@ -130,6 +131,7 @@ check "times" timed
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
+check "a long name" long_name
 check "a library" library
 check "a library's kernel in a graph" library_graph
 check "a linked image" linked
