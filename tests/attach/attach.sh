@@ -340,6 +340,11 @@ ran_cupti() {
     GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out"
 }
 check "trace, as a program ran" ran
+# What no chain file can say is shown as it ran.
+ran_refused() {
+    of trace --svg "$work/ran.svg" -- "$program" graph-host tell && err "no chain was written" && err "below is when its launches ran" && grep -q "^a graph  *0  *1 " "$work/out" && [ -s "$work/ran.svg" ]
+}
+check "trace, of what cannot be recorded" ran_refused
 check "trace, some of what ran" ran_chosen
 check "trace, as a program of a fatbin ran" ran_machine_code
 check "trace, as threads and contexts ran" ran_threads
