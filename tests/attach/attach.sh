@@ -336,6 +336,8 @@ ran_cupti() {
         grep -q "^first(int\*)  *0  *1  *2.00  *2.00  *-  *0$" "$work/out" && grep -q "^second  *0  *1  *4.00  *4.00  *-1.00  *1$" "$work/out" &&
         grep -q "^second  *1  *2  *3.00  *1.50  *1.00  *0$" "$work/out" && grep -q "^first begin to last end: 6.00 us$" "$work/out" &&
         of trace --as-run --window 2.5:3.5 -- "$program" right && grep -q "2 launches in 2 streams" "$work/out" || return 1
+    FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "^hint: .* --window 0:1000 shows the millisecond in which most launches began, 2$" "$work/out" || return 1
+    FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run --window 0:1000 -- "$program" right >"$work/out" 2>"$work/err" && ! grep -q "^hint: " "$work/out" || return 1
     FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out" || return 1
     GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out"
 }
