@@ -238,6 +238,15 @@ recorded_shelf() {
     "$griddep" audit --record "$work/chain" -- "$griddep" run "$work/small.yaml" --repeat 0 --mode pdl --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" && "$griddep" check "$work/chain/chain.yaml" >/dev/null
 }
+# A chain of two lanes, in its four modes, one behind the other.
+recorded_lanes() {
+    rm -rf "$work/chain"
+    "$griddep" audit --record "$work/chain" -- "$griddep" run "$srcdir/examples/fork_join.yaml" --repeat 0 --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    [ "$(grep -o 'lane: stream_[0-9]*' "$work/chain/chain.yaml" | sort -u | wc -l)" -eq 2 ] &&
+        "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" || { cat "$work/again"; return 1; }
+    "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager --schedule lazy >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+}
+check "recorded: a chain of two lanes" recorded_lanes
 unsaid() {
     rm -rf "$work/chain"
     runs "$@" && [ ! -e "$work/chain" ]
