@@ -207,6 +207,17 @@ SAME_SIZE(CUmemLocation);
 SAME_FIELD(CUmemLocation, type);
 SAME_FIELD(CUmemLocation, id);
 
+SAME_SIZE(CUmemAccessDesc);
+SAME_FIELD(CUmemAccessDesc, location);
+SAME_FIELD(CUmemAccessDesc, flags);
+
+SAME_SIZE(CUmemAllocationProp);
+SAME_FIELD(CUmemAllocationProp, type);
+SAME_FIELD(CUmemAllocationProp, requestedHandleTypes);
+SAME_FIELD(CUmemAllocationProp, location);
+SAME_FIELD(CUmemAllocationProp, win32HandleMetaData);
+SAME_FIELD(CUmemAllocationProp, allocFlags);
+
 SAME_SIZE(CUmemPoolProps);
 SAME_FIELD(CUmemPoolProps, allocType);
 SAME_FIELD(CUmemPoolProps, handleTypes);
@@ -533,6 +544,8 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUctxCreateParams CUctxCreateParams
 #define gd_CUmemLocation CUmemLocation_v1
 #define gd_CUmemPoolProps CUmemPoolProps_v1
+#define gd_CUmemAccessDesc CUmemAccessDesc_v1
+#define gd_CUmemAllocationProp CUmemAllocationProp_v1
 #define gd_CUstreamCallback __typeof__(*(CUstreamCallback)NULL)
 #define gd_CUdriverProcAddressQueryResult CUdriverProcAddressQueryResult
 #define gd_CUgraphExecUpdateResult CUgraphExecUpdateResult
