@@ -29,15 +29,22 @@ static struct {
     uint32_t launches;
 } all;
 
+/* Of a stream the last one stands for those before it. */
 static void add(marks *to, uint32_t launch)
 {
     uint32_t *grown;
 
+    if (launch >= all.launches)
+        return; /* none */
     for (uint32_t i = 0; i < to->count; i++) {
-        if (to->list[i] == launch)
-            return;
+        if (all.lanes[to->list[i]] != all.lanes[launch])
+            continue;
+        if (to->list[i] < launch)
+            to->list[i] = launch;
+        return;
     }
-    if (launch == GD_ATTACHED_NONE || !(grown = realloc(to->list, (to->count + 1) * sizeof *grown)))
+    grown = realloc(to->list, (to->count + 1) * sizeof *grown);
+    if (!grown)
         return;
     to->list = grown;
     grown[to->count++] = launch;
@@ -103,7 +110,7 @@ static void write_after(const lane *in, uint32_t launch)
 {
     for (uint32_t i = 0; i < in->after.count; i++) {
         const uint32_t before = in->after.list[i];
-        if (before < all.launches && all.lanes[before] == in->number)
+        if (all.lanes[before] == in->number)
             continue; /* the stream itself orders them */
         gd_attached_after *record = gd_record_add(GD_ATTACHED_AFTER, sizeof *record, "", NULL);
         record->launch = launch;

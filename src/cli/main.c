@@ -72,7 +72,7 @@ static void print_help(void)
                        "the CPU; --driver nvidia prevents that.\n\n"
                        "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, "
                        "GRIDDEP_NVRTC as griddep.h tells, GRIDDEP_EMULATOR_* as doc/emulator.md "
-                       "tells; NO_COLOR.\n");
+                       "tells, GRIDDEP_CUPTI as 'griddep trace --help' tells; NO_COLOR.\n");
     gd_help_print_examples(examples);
 }
 

@@ -67,8 +67,8 @@ static const char details[] =
     "installed (GRIDDEP_CUPTI can name libcupti, or say off); else events around launches do, "
     "which "
     "keep launches apart, and show a graph as a whole: the output says which. Nothing is "
-    "instrumented, so that machine code is shown as well. A program whose recorded launches cannot "
-    "be stamped is shown so too.\n\n"
+    "instrumented, so that machine code is shown as well. A program whose launches cannot be "
+    "recorded, or be stamped, is shown so too.\n\n"
     "On the emulated driver the times are those of its model, which is deterministic and says "
     "nothing about a GPU's.\n";
 
@@ -228,9 +228,11 @@ static int show_spans(gd_trace_request *request, const griddep_runtime_info *inf
     gd_progress_clear();
     gd_spanview_make(view, &request->choice, info);
     if (view->count == 0)
-        return gd_message_error(GD_EXIT_REFUSED, view->seen == 0
-                                                     ? "no launch was seen to run"
-                                                     : "no launch is one of those asked for");
+        return gd_message_error(GD_EXIT_REFUSED,
+                                view->seen == 0
+                                    ? "no launch was seen to run; a program is asked when it "
+                                      "synchronizes, and when it ends by exit"
+                                    : "no launch is one of those asked for");
     if (request->perfetto != NULL)
         code = gd_traceperfetto_write(&view->trace, request->perfetto);
     if (code == 0 && request->svg != NULL)
@@ -374,7 +376,11 @@ static int trace_chain(gd_trace_request *request)
         code = choose_modes(request, &modes);
     if (code == 0 && request->program != NULL)
         code = record_program(request);
-    if (code == 0 && request->recorded.plain) {
+    bool is_refused = code == GD_EXIT_REFUSED && request->recorded.spans.count > 0;
+    if (is_refused)
+        gd_message_note("below is when its launches ran while they were recorded, which takes "
+                        "time between them: --as-run shows them without");
+    if (is_refused || (code == 0 && request->recorded.plain)) {
         code = show_run(request);
         gd_recordedprogram_end(&request->recorded);
         return code;

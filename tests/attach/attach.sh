@@ -86,6 +86,7 @@ plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel w
 graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
 # What the emulated driver links is PTX.
 linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
+long_name() { runs 66 audit long && grep -q "^error: kernel firstn*\.\.\.n*last may start beside" "$work/err" && [ "$(grep -c "^error: .\{150,230\}$" "$work/err")" -eq 1 ]; }
 library_graph() { runs 0 audit library-graph && grep -q "^waits  *program  *sm_90  *1  *1  *0  *every path  *yes$" "$work/err"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
@@ -130,6 +131,7 @@ check "times" timed
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
+check "a long name" long_name
 check "a library" library
 check "a library's kernel in a graph" library_graph
 check "a linked image" linked
@@ -236,6 +238,15 @@ recorded_shelf() {
     "$griddep" audit --record "$work/chain" -- "$griddep" run "$work/small.yaml" --repeat 0 --mode pdl --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" && "$griddep" check "$work/chain/chain.yaml" >/dev/null
 }
+# A chain of two lanes, in its four modes, one behind the other.
+recorded_lanes() {
+    rm -rf "$work/chain"
+    "$griddep" audit --record "$work/chain" -- "$griddep" run "$srcdir/examples/fork_join.yaml" --repeat 0 --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    [ "$(grep -o 'lane: stream_[0-9]*' "$work/chain/chain.yaml" | sort -u | wc -l)" -eq 2 ] &&
+        "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" || { cat "$work/again"; return 1; }
+    "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager --schedule lazy >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+}
+check "recorded: a chain of two lanes" recorded_lanes
 unsaid() {
     rm -rf "$work/chain"
     runs "$@" && [ ! -e "$work/chain" ]
@@ -334,10 +345,17 @@ ran_cupti() {
         grep -q "^first(int\*)  *0  *1  *2.00  *2.00  *-  *0$" "$work/out" && grep -q "^second  *0  *1  *4.00  *4.00  *-1.00  *1$" "$work/out" &&
         grep -q "^second  *1  *2  *3.00  *1.50  *1.00  *0$" "$work/out" && grep -q "^first begin to last end: 6.00 us$" "$work/out" &&
         of trace --as-run --window 2.5:3.5 -- "$program" right && grep -q "2 launches in 2 streams" "$work/out" || return 1
+    FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "^hint: .* --window 0:1000 shows the millisecond in which most launches began, 2$" "$work/out" || return 1
+    FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run --window 0:1000 -- "$program" right >"$work/out" 2>"$work/err" && ! grep -q "^hint: " "$work/out" || return 1
     FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out" || return 1
     GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out"
 }
 check "trace, as a program ran" ran
+# What no chain file can say is shown as it ran.
+ran_refused() {
+    of trace --svg "$work/ran.svg" -- "$program" graph-host tell && err "no chain was written" && err "below is when its launches ran" && grep -q "^a graph  *0  *1 " "$work/out" && [ -s "$work/ran.svg" ]
+}
+check "trace, of what cannot be recorded" ran_refused
 check "trace, some of what ran" ran_chosen
 check "trace, as a program of a fatbin ran" ran_machine_code
 check "trace, as threads and contexts ran" ran_threads

@@ -38,6 +38,7 @@ int cuptiActivityFlushAll(uint32_t flag)
          .name = "second",
          .graph_node = 7}};
     static int told;
+    const char *late = getenv("FAKE_CUPTI_LATE"); /* the last two begin so much later */
     uint8_t *bytes = NULL;
     size_t size = 0, most = 0;
 
@@ -48,8 +49,12 @@ int cuptiActivityFlushAll(uint32_t flag)
     if (size < (size_t)COUNT * BYTES)
         return 1;
     memset(bytes, 0, (size_t)COUNT * BYTES);
-    for (size_t i = 0; i < COUNT; i++)
-        memcpy(bytes + i * BYTES, &list[i], sizeof list[i]);
+    for (size_t i = 0; i < COUNT; i++) {
+        gd_cupti_kernel each = list[i];
+        each.start += late && i > 1 ? strtoull(late, NULL, 10) : 0;
+        each.end += late && i > 1 ? strtoull(late, NULL, 10) : 0;
+        memcpy(bytes + i * BYTES, &each, sizeof each);
+    }
     complete(NULL, 0, bytes, size, (size_t)COUNT * BYTES);
     return 0;
 }

@@ -474,6 +474,25 @@ static void run_library_graph(void)
     NEED(cuGraphLaunch(executable, NULL));
 }
 
+/* A kernel with a name as templates have them. */
+static void run_long(void)
+{
+    char name[160], module_text[512];
+    gd_CUmodule module;
+    gd_CUfunction function;
+    memset(name, 'n', sizeof name);
+    memcpy(name, "first", 5);
+    memcpy(name + sizeof name - 5, "last", 5);
+    snprintf(module_text, sizeof module_text,
+             ".version 7.8\n.target sm_90\n.address_size 64\n"
+             ".visible .entry %s(.param .u64 p)\n{\n    ret;\n}\n",
+             name);
+    NEED(cuModuleLoadData(&module, module_text));
+    NEED(cuModuleGetFunction(&function, module, name));
+    launch(device.waits, NULL, 0);
+    launch(function, NULL, 1);
+}
+
 /* Linked first, as hashcat does. */
 static void run_linked(void)
 {
@@ -672,6 +691,7 @@ static const struct {
                {"library", 0, run_library},
                {"library-graph", 0, run_library_graph},
                {"linked", 0, run_linked},
+               {"long", 0, run_long},
                {"fatbin", 0, run_fatbin},
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},

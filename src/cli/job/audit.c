@@ -17,9 +17,12 @@
 #include "cli/show/finding.h"
 #include "cli/show/place.h"
 
+enum { LONGEST_TOLD = 90 };
+
 typedef struct audited_kernel {
     const char *name;
     char *module, *plain; /* to free; plain: as people write it */
+    char *told; /* that, cut in the middle where it is long: templates have names of pages */
     gd_kernel_code code;
     char target[24];
     gd_attached_counts sum;   /* counters */
@@ -79,6 +82,15 @@ static void add_counts(gd_attached_counts *into, const gd_attached_counts *from)
     into->changed += from->changed;
 }
 
+/* To free. */
+static char *shorten(const char *name)
+{
+    size_t length = strlen(name);
+    return length <= LONGEST_TOLD ? gd_heap_string(name)
+                                  : gd_heap_format("%.*s...%s", LONGEST_TOLD / 2, name,
+                                                   name + length - LONGEST_TOLD / 2 + 3);
+}
+
 /* Its place in the list. */
 static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
                            const gd_attached_kernel *kernel)
@@ -104,6 +116,7 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
         free(made.module);
     } else {
         made.plain = gd_place_demangle(kernel->name);
+        made.told = shorten(made.plain);
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
     }
@@ -311,17 +324,17 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
         find(all, "GD401", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
                             "waits for it: a race",
-                            kernel->plain, (unsigned long long)early, times));
+                            kernel->told, (unsigned long long)early, times));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
                             "through it misses the wait: a race",
-                            kernel->plain, (unsigned long long)early, times));
+                            kernel->told, (unsigned long long)early, times));
     else if (early > 0 &&
              (reason == GRIDDEP_REASON_UNKNOWN_CODE || reason == GRIDDEP_REASON_NOT_PROVEN))
         find(all, "GD403", kernel, NULL, reason, early,
              gd_heap_format(
-                 "kernel %s may start beside the kernel before it, %llu %s, and %s", kernel->plain,
+                 "kernel %s may start beside the kernel before it, %llu %s, and %s", kernel->told,
                  (unsigned long long)early, times,
                  reason == GRIDDEP_REASON_NOT_PROVEN
                      ? "it waits; whether on every path cannot be followed in its machine code"
@@ -330,7 +343,7 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
         find(all, "GD410", kernel, NULL, GRIDDEP_REASON_OFF, kernel->late_behind,
              gd_heap_format("kernel %s waits on every path, and %llu of its launches behind a "
                             "kernel %s no attribute that would let it start early: no overlap",
-                            kernel->plain, (unsigned long long)kernel->late_behind,
+                            kernel->told, (unsigned long long)kernel->late_behind,
                             gd_plural(kernel->late_behind, "has", "have")));
 }
 
@@ -363,7 +376,7 @@ static void judge_room(auditing *all, const audited_pair *pair)
          gd_heap_format(
              "kernel %s may start early behind kernel %s, %llu %s, and overlaps at its tail "
              "alone: %s",
-             second->plain, first->plain, (unsigned long long)pair->count,
+             second->told, first->told, (unsigned long long)pair->count,
              gd_plural(pair->count, "time", "times"), griddep_reason_text(reason)));
 }
 
@@ -379,7 +392,7 @@ static void judge_pair(auditing *all, const audited_pair *pair)
     if (between != 0 && (pair->early != 0 || pair->is_edge))
         find(all, "GD411", second, first, GRIDDEP_REASON_NODE_BETWEEN, pair->count,
              gd_heap_format("%s between kernels %s and %s%s, %llu %s: they do not overlap", what,
-                            first->plain, second->plain, pair->is_edge ? " of a graph" : "", count,
+                            first->told, second->told, pair->is_edge ? " of a graph" : "", count,
                             gd_plural(count, "time", "times")));
     else if (pair->is_edge && pair->early == 0)
         find(
@@ -387,13 +400,13 @@ static void judge_pair(auditing *all, const audited_pair *pair)
             gd_heap_format("%llu %s from kernel %s to kernel %s %s plain, and the second one waits "
                            "on every path: they do not overlap",
                            count, gd_plural(count, "edge of a graph", "edges of graphs"),
-                           first->plain, second->plain, gd_plural(count, "is", "are")));
+                           first->told, second->told, gd_plural(count, "is", "are")));
     else if (pair->early != 0 && (first->code.traits & GRIDDEP_TRAIT_KNOWN) != 0 &&
              (first->code.traits & GRIDDEP_TRAIT_TRIGGERS) == 0)
         find(all, "GD413", second, first, GRIDDEP_REASON_NO_TRIGGER, pair->count,
              gd_heap_format("kernel %s may start early behind kernel %s, %llu %s, which never "
                             "triggers: it starts behind its last block",
-                            second->plain, first->plain, count, gd_plural(count, "time", "times")));
+                            second->told, first->told, count, gd_plural(count, "time", "times")));
     else if (pair->early != 0)
         judge_room(all, pair);
     free(what);
@@ -529,6 +542,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         free(all.kernels[i].module);
         free(all.kernels[i].plain);
+        free(all.kernels[i].told);
         free(all.kernels[i].us);
     }
     free(all.kernels);

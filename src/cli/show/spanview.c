@@ -12,7 +12,7 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 
-enum { NAME = 40 };
+enum { NAME = 40, MILLISECOND = 1000000 };
 
 /* A kernel in a stream. */
 typedef struct figures {
@@ -111,6 +111,24 @@ int gd_spanview_check(const gd_spanview_choice *choice)
                             choice->window);
 }
 
+/* By begin they are in order. */
+static void find_busiest(gd_spanview *view)
+{
+    int64_t sum = 0, last = 0;
+    for (size_t i = 0, first = 0; i < view->count; i++) {
+        const gd_span *span = &view->list[i];
+        sum += span->end - span->begin;
+        last = span->end > last ? span->end : last;
+        while (span->begin - view->list[first].begin > MILLISECOND)
+            first++;
+        if (i - first + 1 <= view->busiest_count)
+            continue;
+        view->busiest_count = i - first + 1;
+        view->busiest = view->list[first].begin;
+    }
+    view->is_sparse = last > 2 * MILLISECOND && sum < last / 10;
+}
+
 static void choose(gd_spanview *view, const gd_spanview_choice *choice)
 {
     double from = 0, to = HUGE_VAL;
@@ -149,7 +167,9 @@ void gd_spanview_make(gd_spanview *view, const gd_spanview_choice *choice,
         add_origin(view, view->list[0].begin);
     }
     find_gaps(view);
+    find_busiest(view);
     choose(view, choice);
+    view->is_sparse &= view->count == view->seen;
     if (view->count > 0)
         add_origin(view, view->list[0].begin);
     for (size_t i = 0; i < view->count; i++) {
@@ -241,6 +261,11 @@ void gd_spanview_print(const gd_spanview *view)
     gd_output_print("first begin to last end: %.2f us\n", view->trace.info.span * 1e-3);
     gd_output_print("gap: from the end before it in the stream, the median; early: launches that "
                     "began before that end\n");
+    if (view->is_sparse)
+        gd_output_print("hint: the device is idle most of the time; --window %lld:%lld shows the "
+                        "millisecond in which most launches began, %zu\n",
+                        (long long)(view->busiest / 1000),
+                        (long long)((view->busiest + MILLISECOND) / 1000), view->busiest_count);
     if (view->count < view->seen)
         gd_output_print("%zu more %s not shown\n", view->seen - view->count,
                         view->seen - view->count == 1 ? "launch is" : "launches are");

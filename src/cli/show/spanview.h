@@ -32,6 +32,9 @@ typedef struct gd_spanview {
     gd_span *list;               /* by begin */
     size_t count, seen;          /* shown; of so many that ran */
     uint32_t streams;            /* numbers end before */
+    int64_t busiest;             /* begin of the millisecond in which most of all began */
+    size_t busiest_count;
+    bool is_sparse; /* all are shown, and little of the time is theirs */
     char **names;                /* that kernels are borrowed from */
     size_t name_count;
     gd_traceview trace; /* of those that are shown */
