@@ -12,6 +12,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/declaration.c \
 	%D%/check/entry.c %D%/check/entry.h \
 	%D%/check/function.c %D%/check/function.h \
+	%D%/check/hop.c \
 	%D%/check/instruction.c \
 	%D%/check/limit.h \
 	%D%/check/rules.c %D%/check/rules.h \

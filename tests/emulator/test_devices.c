@@ -358,6 +358,7 @@ enum { ROUNDS = 20 };
 typedef struct hop {
     const char *load, *behind, *before, *store;
     const char *missing; /* NULL: it is right */
+    const char *code;    /* what the check says of the text, which runs nothing; NULL */
 } hop;
 
 #define ACQUIRE "ld.acquire.sys.global.u32"
@@ -366,20 +367,21 @@ typedef struct hop {
 #define STORE "st.relaxed.sys.global.u32"
 
 static const hop hops[] = {
-    {ACQUIRE, "", "", RELEASE, NULL},
-    {LOAD, "fence.acq_rel.sys;", "fence.acq_rel.sys;", STORE, NULL},
-    {LOAD, "fence.sc.sys;", "membar.sys;", STORE, NULL},
-    {"ld.volatile.global.u32", "membar.sys;", "membar.sys;", "st.volatile.global.u32", NULL},
-    {"ld.acquire.gpu.global.u32", "", "", RELEASE, "scope sys on the access of kernel pass"},
-    {ACQUIRE, "", "", "st.release.gpu.global.u32", "scope sys on the access of kernel pass"},
-    {LOAD, "", "", RELEASE, "an acquire of scope sys in kernel pass"},
-    {ACQUIRE, "", "", STORE, "a release of scope sys in kernel pass"},
+    {ACQUIRE, "", "", RELEASE, NULL, NULL},
+    {LOAD, "fence.acq_rel.sys;", "fence.acq_rel.sys;", STORE, NULL, NULL},
+    {LOAD, "fence.sc.sys;", "membar.sys;", STORE, NULL, NULL},
+    {"ld.volatile.global.u32", "membar.sys;", "membar.sys;", "st.volatile.global.u32", NULL, NULL},
+    /* that somebody else is on another device the text does not say */
+    {"ld.acquire.gpu.global.u32", "", "", RELEASE, "scope sys on the access of kernel pass", NULL},
+    {ACQUIRE, "", "", "st.release.gpu.global.u32", "scope sys on the access of kernel pass", NULL},
+    {LOAD, "", "", RELEASE, "an acquire of scope sys in kernel pass", "GD132"},
+    {ACQUIRE, "", "", STORE, "a release of scope sys in kernel pass", "GD131"},
     {LOAD, "fence.acq_rel.gpu;", "fence.acq_rel.sys;", STORE,
-     "an acquire of scope sys in kernel pass"},
+     "an acquire of scope sys in kernel pass", "GD132"},
     {LOAD, "fence.acq_rel.sys;", "fence.acq_rel.gpu;", STORE,
-     "a release of scope sys in kernel pass"},
-    {LOAD, "membar.sys;", "membar.gl;", STORE, "a release of scope sys in kernel pass"},
-    {LOAD, "membar.gl;", "membar.sys;", STORE, "an acquire of scope sys in kernel pass"},
+     "a release of scope sys in kernel pass", "GD131"},
+    {LOAD, "membar.sys;", "membar.gl;", STORE, "a release of scope sys in kernel pass", "GD131"},
+    {LOAD, "membar.gl;", "membar.sys;", STORE, "an acquire of scope sys in kernel pass", "GD132"},
 };
 enum { HOPS = sizeof hops / sizeof *hops };
 
@@ -440,6 +442,27 @@ START_TEST(rings)
     ck_assert_msg(strstr(report, "\"second\":{\"kernel\":\"pass\"") != NULL, "%s", report);
     ck_assert_msg(strstr(report, "\"line\":0") == NULL, "%s", report);
     ck_assert_msg(strstr(report, "on device 0") && strstr(report, "on device 1"), "%s", report);
+}
+END_TEST
+
+/* The check of the text says the same of each hop as the run does, where the text alone can tell. */
+START_TEST(rings_are_checked)
+{
+    const hop *how = &hops[_i];
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof finding};
+    griddep_error error;
+    char text[4096];
+
+    griddep_error_init(&error);
+    snprintf(text, sizeof text, ring_text, how->load, how->behind, how->before, how->store);
+    ck_library(griddep_ptx_check(text, strlen(text), "ring.ptx", NULL, &findings, &error));
+    ck_assert_uint_eq(griddep_findings_count(findings), how->code != NULL);
+    if (how->code) {
+        ck_library(griddep_findings_get(findings, 0, &finding, &error));
+        ck_assert_str_eq(finding.code, how->code);
+    }
+    griddep_findings_destroy(findings);
 }
 END_TEST
 
@@ -767,6 +790,7 @@ int main(void)
     tcase_add_test(cases, lazy_lets_the_oldest_run_ahead);
     tcase_add_test(cases, random_lets_either_run_ahead);
     tcase_add_loop_test(cases, rings, 0, HOPS * SCHEDULES * 2);
+    tcase_add_loop_test(cases, rings_are_checked, 0, HOPS);
     tcase_add_test(cases, frees_wait_for_their_device_alone);
     tcase_add_loop_test(cases, mappings_are_for_whom_they_say, 0, 2);
     tcase_add_test(cases, physical_memory_counts);
