@@ -234,6 +234,45 @@ START_TEST(contexts_that_end)
 }
 END_TEST
 
+/* A graph fails as a whole: the fault of a kernel on another device is told to who waits for the
+ * launch. What does not belong to it goes on. */
+START_TEST(graphs_fail_as_a_whole)
+{
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    gd_CUgraphNode nodes[2];
+    gd_CUdeviceptr nowhere = 64;
+    gd_CUfunction functions[2];
+
+    begin("3", "eager", add);
+    gd_CUdeviceptr near = allocate(0, 64), other = allocate(2, 64);
+    ck_good(cuCtxSetCurrent(contexts[0]));
+    ck_good(cuGraphCreate(&graph, 0));
+    for (int i = 0; i < 2; i++) {
+        void *parameters[] = {i ? &near : &nowhere, &near};
+        ck_good(cuModuleGetFunction(&functions[i], modules[!i], "add"));
+        gd_CUDA_KERNEL_NODE_PARAMS node = {.func = functions[i],
+                                           .gridDimX = 1,
+                                           .gridDimY = 1,
+                                           .gridDimZ = 1,
+                                           .blockDimX = 1,
+                                           .blockDimY = 1,
+                                           .blockDimZ = 1,
+                                           .kernelParams = parameters};
+        ck_good(cuGraphAddKernelNode_v2(&nodes[i], graph, nodes, (size_t)i, &node));
+    }
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, streams[0]));
+    launch_two(2, "add", other, other);
+    ck_good(cuCtxSetCurrent(contexts[0]));
+    ck_result(cuStreamSynchronize(streams[0]), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    ck_good(cuCtxSetCurrent(contexts[1]));
+    ck_result(cuStreamSynchronize(streams[1]), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    finish(2);
+    ck_assert_uint_eq(read_word(other), 1);
+}
+END_TEST
+
 /* Memory whose free is due in another context's stream may outlive the context that it was taken
  * in; what comes before the free still finds it. */
 START_TEST(memory_outlives_its_context)
@@ -445,7 +484,7 @@ START_TEST(rings)
 }
 END_TEST
 
-/* The check of the text says the same of each hop as the run does, where the text alone can tell. */
+/* The check of the text says the same of each hop as the run does, where a text can tell. */
 START_TEST(rings_are_checked)
 {
     const hop *how = &hops[_i];
@@ -786,6 +825,7 @@ int main(void)
     tcase_add_test(cases, faults_name_the_owner);
     tcase_add_test(cases, contexts_that_end);
     tcase_add_test(cases, memory_outlives_its_context);
+    tcase_add_test(cases, graphs_fail_as_a_whole);
     tcase_add_test(cases, eager_lets_the_youngest_run_ahead);
     tcase_add_test(cases, lazy_lets_the_oldest_run_ahead);
     tcase_add_test(cases, random_lets_either_run_ahead);
