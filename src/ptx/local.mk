@@ -13,6 +13,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/directive.c \
 	%D%/check/entry.c %D%/check/entry.h \
 	%D%/check/function.c %D%/check/function.h \
+	%D%/check/hop.c \
 	%D%/check/initial.c \
 	%D%/check/instruction.c \
 	%D%/check/limit.h \

@@ -234,6 +234,45 @@ START_TEST(contexts_that_end)
 }
 END_TEST
 
+/* A graph fails as a whole: the fault of a kernel on another device is told to who waits for the
+ * launch. What does not belong to it goes on. */
+START_TEST(graphs_fail_as_a_whole)
+{
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    gd_CUgraphNode nodes[2];
+    gd_CUdeviceptr nowhere = 64;
+    gd_CUfunction functions[2];
+
+    begin("3", "eager", add);
+    gd_CUdeviceptr near = allocate(0, 64), other = allocate(2, 64);
+    ck_good(cuCtxSetCurrent(contexts[0]));
+    ck_good(cuGraphCreate(&graph, 0));
+    for (int i = 0; i < 2; i++) {
+        void *parameters[] = {i ? &near : &nowhere, &near};
+        ck_good(cuModuleGetFunction(&functions[i], modules[!i], "add"));
+        gd_CUDA_KERNEL_NODE_PARAMS node = {.func = functions[i],
+                                           .gridDimX = 1,
+                                           .gridDimY = 1,
+                                           .gridDimZ = 1,
+                                           .blockDimX = 1,
+                                           .blockDimY = 1,
+                                           .blockDimZ = 1,
+                                           .kernelParams = parameters};
+        ck_good(cuGraphAddKernelNode_v2(&nodes[i], graph, nodes, (size_t)i, &node));
+    }
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, streams[0]));
+    launch_two(2, "add", other, other);
+    ck_good(cuCtxSetCurrent(contexts[0]));
+    ck_result(cuStreamSynchronize(streams[0]), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    ck_good(cuCtxSetCurrent(contexts[1]));
+    ck_result(cuStreamSynchronize(streams[1]), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    finish(2);
+    ck_assert_uint_eq(read_word(other), 1);
+}
+END_TEST
+
 /* Memory whose free is due in another context's stream may outlive the context that it was taken
  * in; what comes before the free still finds it. */
 START_TEST(memory_outlives_its_context)
@@ -358,6 +397,7 @@ enum { ROUNDS = 20 };
 typedef struct hop {
     const char *load, *behind, *before, *store;
     const char *missing; /* NULL: it is right */
+    const char *code;    /* what the check says of the text, which runs nothing; NULL */
 } hop;
 
 #define ACQUIRE "ld.acquire.sys.global.u32"
@@ -366,20 +406,21 @@ typedef struct hop {
 #define STORE "st.relaxed.sys.global.u32"
 
 static const hop hops[] = {
-    {ACQUIRE, "", "", RELEASE, NULL},
-    {LOAD, "fence.acq_rel.sys;", "fence.acq_rel.sys;", STORE, NULL},
-    {LOAD, "fence.sc.sys;", "membar.sys;", STORE, NULL},
-    {"ld.volatile.global.u32", "membar.sys;", "membar.sys;", "st.volatile.global.u32", NULL},
-    {"ld.acquire.gpu.global.u32", "", "", RELEASE, "scope sys on the access of kernel pass"},
-    {ACQUIRE, "", "", "st.release.gpu.global.u32", "scope sys on the access of kernel pass"},
-    {LOAD, "", "", RELEASE, "an acquire of scope sys in kernel pass"},
-    {ACQUIRE, "", "", STORE, "a release of scope sys in kernel pass"},
+    {ACQUIRE, "", "", RELEASE, NULL, NULL},
+    {LOAD, "fence.acq_rel.sys;", "fence.acq_rel.sys;", STORE, NULL, NULL},
+    {LOAD, "fence.sc.sys;", "membar.sys;", STORE, NULL, NULL},
+    {"ld.volatile.global.u32", "membar.sys;", "membar.sys;", "st.volatile.global.u32", NULL, NULL},
+    /* that somebody else is on another device the text does not say */
+    {"ld.acquire.gpu.global.u32", "", "", RELEASE, "scope sys on the access of kernel pass", NULL},
+    {ACQUIRE, "", "", "st.release.gpu.global.u32", "scope sys on the access of kernel pass", NULL},
+    {LOAD, "", "", RELEASE, "an acquire of scope sys in kernel pass", "GD132"},
+    {ACQUIRE, "", "", STORE, "a release of scope sys in kernel pass", "GD131"},
     {LOAD, "fence.acq_rel.gpu;", "fence.acq_rel.sys;", STORE,
-     "an acquire of scope sys in kernel pass"},
+     "an acquire of scope sys in kernel pass", "GD132"},
     {LOAD, "fence.acq_rel.sys;", "fence.acq_rel.gpu;", STORE,
-     "a release of scope sys in kernel pass"},
-    {LOAD, "membar.sys;", "membar.gl;", STORE, "a release of scope sys in kernel pass"},
-    {LOAD, "membar.gl;", "membar.sys;", STORE, "an acquire of scope sys in kernel pass"},
+     "a release of scope sys in kernel pass", "GD131"},
+    {LOAD, "membar.sys;", "membar.gl;", STORE, "a release of scope sys in kernel pass", "GD131"},
+    {LOAD, "membar.gl;", "membar.sys;", STORE, "an acquire of scope sys in kernel pass", "GD132"},
 };
 enum { HOPS = sizeof hops / sizeof *hops };
 
@@ -440,6 +481,27 @@ START_TEST(rings)
     ck_assert_msg(strstr(report, "\"second\":{\"kernel\":\"pass\"") != NULL, "%s", report);
     ck_assert_msg(strstr(report, "\"line\":0") == NULL, "%s", report);
     ck_assert_msg(strstr(report, "on device 0") && strstr(report, "on device 1"), "%s", report);
+}
+END_TEST
+
+/* The check of the text says the same of each hop as the run does, where a text can tell. */
+START_TEST(rings_are_checked)
+{
+    const hop *how = &hops[_i];
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof finding};
+    griddep_error error;
+    char text[4096];
+
+    griddep_error_init(&error);
+    snprintf(text, sizeof text, ring_text, how->load, how->behind, how->before, how->store);
+    ck_library(griddep_ptx_check(text, strlen(text), "ring.ptx", NULL, &findings, &error));
+    ck_assert_uint_eq(griddep_findings_count(findings), how->code != NULL);
+    if (how->code) {
+        ck_library(griddep_findings_get(findings, 0, &finding, &error));
+        ck_assert_str_eq(finding.code, how->code);
+    }
+    griddep_findings_destroy(findings);
 }
 END_TEST
 
@@ -763,10 +825,12 @@ int main(void)
     tcase_add_test(cases, faults_name_the_owner);
     tcase_add_test(cases, contexts_that_end);
     tcase_add_test(cases, memory_outlives_its_context);
+    tcase_add_test(cases, graphs_fail_as_a_whole);
     tcase_add_test(cases, eager_lets_the_youngest_run_ahead);
     tcase_add_test(cases, lazy_lets_the_oldest_run_ahead);
     tcase_add_test(cases, random_lets_either_run_ahead);
     tcase_add_loop_test(cases, rings, 0, HOPS * SCHEDULES * 2);
+    tcase_add_loop_test(cases, rings_are_checked, 0, HOPS);
     tcase_add_test(cases, frees_wait_for_their_device_alone);
     tcase_add_loop_test(cases, mappings_are_for_whom_they_say, 0, 2);
     tcase_add_test(cases, physical_memory_counts);

@@ -1,5 +1,5 @@
 /* Memory that runs out: every allocation of the emulated driver and its interpreter fails in turn,
- * while a program loads, launches, captures, launches graphs and ends. The driver may refuse with
+ * while a program loads, launches, captures, launches graphs, uses a second device and ends. The driver may refuse with
  * its error codes; what it says is done is done; and it ends without a crash or, as the sanitizers
  * see, a leak. Each try is a process, because cuInit is among the calls and a race detector that
  * has run out of memory stays stopped. */
@@ -222,15 +222,79 @@ static bool fetch(void)
     return good;
 }
 
+/* A second device: it reaches the first one's memory, memory that is mapped for both comes back to
+ * it by a descriptor, and a graph has a kernel of each. b gets what the chain left in a, and one
+ * more. */
+static bool visit(void)
+{
+    enum { BLOCK = 2 << 20 };
+    const gd_CUmemAllocationProp properties = {
+        .type = 1, .requestedHandleTypes = 1, .location = {1, 1}};
+    gd_CUmemGenericAllocationHandle memory = 0, same = 0;
+    gd_CUdeviceptr there = 0;
+    gd_CUcontext first = NULL, second = NULL, popped;
+    gd_CUmodule module;
+    gd_CUfunction far;
+    gd_CUstream stream_there;
+    gd_CUevent event = NULL, back = NULL;
+    gd_CUgraph graph = NULL;
+    gd_CUgraphExec executable = NULL;
+    int file = -1;
+    bool good = GOOD(cuCtxGetCurrent(&first)) && GOOD(cuEventCreate(&event, 0)) &&
+                GOOD(cuCtxCreate_v2(&second, 0, 1)) && GOOD(cuCtxEnablePeerAccess(first, 0)) &&
+                GOOD(cuModuleLoadData(&module, kernels)) &&
+                GOOD(cuModuleGetFunction(&far, module, "pair")) &&
+                GOOD(cuStreamCreate(&stream_there, GD_CU_STREAM_NON_BLOCKING)) &&
+                GOOD(cuEventCreate(&back, 0)) &&
+                GOOD(cuMemCreate(&memory, BLOCK, &properties, 0)) &&
+                GOOD(cuMemExportToShareableHandle(&file, memory, 1, 0)) &&
+                GOOD(cuMemImportFromShareableHandle(&same, (void *)(intptr_t)file, 1)) &&
+                GOOD(cuMemAddressReserve(&there, BLOCK, 0, 0, 0)) &&
+                GOOD(cuMemMap(there, BLOCK, 0, same, 0));
+
+    for (int i = 0; good && i < 2; i++) {
+        const gd_CUmemAccessDesc access = {{1, i}, GD_CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        good = GOOD(cuMemSetAccess(there, BLOCK, &access, 1));
+    }
+    good = good && GOOD(cuCtxSetCurrent(first)) &&
+           GOOD(cuMemcpyPeerAsync(there, second, a, first, BYTES, stream)) &&
+           GOOD(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED)) &&
+           launch(step, there, there) && GOOD(cuEventRecord(event, stream)) &&
+           GOOD(cuCtxSetCurrent(second)) && GOOD(cuStreamWaitEvent(stream_there, event, 0)) &&
+           GOOD(cuLaunchKernel(far, CTAS, 1, 1, THREADS, 1, 1, 0, stream_there,
+                               (void *[]){&there, &b}, NULL)) &&
+           GOOD(cuEventRecord(back, stream_there)) && GOOD(cuStreamWaitEvent(stream, back, 0)) &&
+           GOOD(cuStreamEndCapture(stream, &graph)) &&
+           GOOD(cuGraphInstantiateWithFlags(&executable, graph, 0)) &&
+           GOOD(cuGraphLaunch(executable, stream)) && GOOD(cuStreamSynchronize(stream));
+    if (executable)
+        GOOD(cuGraphExecDestroy(executable));
+    if (graph)
+        GOOD(cuGraphDestroy(graph));
+    if (there && good)
+        good = GOOD(cuMemUnmap(there, BLOCK)) && GOOD(cuMemAddressFree(there, BLOCK));
+    if (same)
+        GOOD(cuMemRelease(same));
+    if (memory)
+        GOOD(cuMemRelease(memory));
+    if (file >= 0)
+        close(file);
+    if (second)
+        good = GOOD(cuCtxDestroy_v2(second)) && good;
+    while (cuCtxGetCurrent(&popped) == GD_CUDA_SUCCESS && popped && popped != first)
+        cuCtxPopCurrent_v2(&popped);
+    return good && GOOD(cuCtxSetCurrent(first));
+}
+
 /* a is 0, b 1, a 2; then b 3, a 4, b 5 and b 5, a 6, b 7. */
-static bool is_right(void)
+static bool is_right(uint32_t expected)
 {
     uint32_t words[WORDS] = {0};
 
     if (!GOOD(cuMemcpyDtoH_v2(words, b, BYTES)))
         return true;
     for (int i = 0; i < WORDS; i++) {
-        if (words[i] != 7)
+        if (words[i] != expected)
             return false;
     }
     return true;
@@ -243,11 +307,13 @@ static bool is_expected(gd_CUresult result)
 
 static int run(long fail)
 {
+    const bool devices = getenv("GRIDDEP_EMULATOR_DEVICES") != NULL;
     bool right = true;
 
     fail_alloc_after(fail);
-    if (prepare() && run_chain() && run_capture() && run_fan() && load_again() && fetch())
-        right = is_right();
+    if (devices ? prepare() && run_chain() && visit()
+                : prepare() && run_chain() && run_capture() && run_fan() && load_again() && fetch())
+        right = is_right(devices ? 4 : 7);
     cuCtxSynchronize();
     const bool hit = fail_alloc_hit();
     fail_alloc_after(-1);
@@ -280,6 +346,8 @@ START_TEST(every_allocation_may_fail)
     long fail = 0;
 
     setenv("GRIDDEP_EMULATOR_CHECK", _i ? "all" : "off", 1);
+    if (_i == 2)
+        setenv("GRIDDEP_EMULATOR_DEVICES", "2", 1);
     setenv("GRIDDEP_EMULATOR_REPORT", "/dev/null", 1);
     while (fail < MOST && try(fail) == FAILED_WELL) {
         fail += SANITIZED && fail >= 100 ? 7 : 1;
@@ -294,7 +362,7 @@ int main(void)
     Suite *suite = suite_create("exhaustion");
     TCase *tcase = tcase_create("exhaustion");
 
-    tcase_add_loop_test(tcase, every_allocation_may_fail, 0, 2);
+    tcase_add_loop_test(tcase, every_allocation_may_fail, 0, 3);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

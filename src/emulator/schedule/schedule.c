@@ -266,12 +266,36 @@ static uint64_t get_start_time(const gd_task *task)
     return task->in_graph ? GRAPH_START_TIME : START_TIME;
 }
 
-static void fail(gd_task *task, gd_CUresult result, const char *text)
+/* A context without a fault that has work of a graph's launch of which some node in `context` is not
+ * over; NULL. Nodes of a launch have the number of its stream. */
+static gd_context *find_partner(const gd_context *context)
 {
-    gd_context *context = task->context;
+    for (const gd_task *lost = queue.first; lost; lost = lost->next) {
+        if (lost->context != context || !lost->in_graph || has_completed(lost))
+            continue;
+        for (const gd_task *task = queue.first; task; task = task->next) {
+            if (task->in_graph && task->stream == lost->stream && !task->context->fault)
+                return task->context;
+        }
+    }
+    return NULL;
+}
+
+/* A launch of a graph fails as a whole: who waits for it waits in another context than that of the
+ * node, where that is of another device. */
+static void fail_context(gd_context *context, gd_CUresult result, const char *text)
+{
+    gd_context *partner;
 
     gd_device_fault(context, result, text);
+    while ((partner = find_partner(context)))
+        fail_context(partner, result, text);
     gd_schedule_cancel(context);
+}
+
+static void fail(const gd_task *task, gd_CUresult result, const char *text)
+{
+    fail_context(task->context, result, text);
 }
 
 /* A function of the program's, without the lock: it may wait for another thread that is about to

@@ -165,7 +165,8 @@ static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
     rules->launch = (int32_t)launch;
     gd_rules_check_target(rules);
     gd_rules_check_limit(rules, &kernel->report);
-    return gd_rules_check_triggers(rules, &kernel->report);
+    int32_t status = gd_rules_check_hops(rules, kernel->report.function);
+    return status ? status : gd_rules_check_triggers(rules, &kernel->report);
 }
 
 static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *ptx,

@@ -166,9 +166,12 @@ static int32_t check_entry(gd_rules *rules, uint32_t function, gd_constants *con
 
     if (!gd_constants_of(constants, entry, &constant))
         return gd_error_memory(rules->error);
+    int32_t status = gd_rules_check_hops(rules, function);
+    if (status)
+        return status;
     if (!takes_part(entry))
         return gd_verdict_add(rules, function, NULL);
-    int32_t status = gd_entry_report_create(&report, rules->functions, function, rules->error);
+    status = gd_entry_report_create(&report, rules->functions, function, rules->error);
     if (!status)
         status = check_report(rules, &report, &constant);
     if (!status)

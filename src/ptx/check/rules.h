@@ -73,6 +73,9 @@ int32_t gd_rules_check_waits(gd_rules *rules, const gd_entry_report *report);
 /* Where triggers stand: GD141 to GD143. */
 int32_t gd_rules_check_triggers(gd_rules *rules, const gd_entry_report *report);
 
+/* Flags of scope sys in an entry's own body: GD131, GD132. */
+int32_t gd_rules_check_hops(gd_rules *rules, uint32_t function);
+
 /* A limit that the report passed: GD003. */
 void gd_rules_check_limit(gd_rules *rules, const gd_entry_report *report);
 
