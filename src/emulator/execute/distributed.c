@@ -1,6 +1,7 @@
 /* Distributed shared memory and the cluster's barrier. */
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "emulator/execute/distributed.h"
 #include "emulator/execute/program.h"
 
@@ -60,14 +61,16 @@ static gd_cta *find_peer(gd_warp *warp, const gd_code *code, uint32_t lane, uint
         return peer;
     if (rank < cluster->size)
         gd_cta_fail(warp, code, lane, GD_FAULT_PEER, address, bytes, write,
-                    "%s %u bytes at 0x%" PRIx64
+                    "%s %u %s at 0x%" PRIx64
                     " in the shared memory of CTA rank %u of the cluster, which has exited",
-                    write ? "write to" : "read of", bytes, address, rank);
+                    write ? "write to" : "read of", bytes, gd_plural(bytes, "byte", "bytes"),
+                    address, rank);
     else
         gd_cta_fail(warp, code, lane, GD_FAULT_PEER, address, bytes, write,
-                    "%s %u bytes at 0x%" PRIx64
+                    "%s %u %s at 0x%" PRIx64
                     " in the shared memory of CTA rank %u; the cluster has %u",
-                    write ? "write to" : "read of", bytes, address, rank, cluster->size);
+                    write ? "write to" : "read of", bytes, gd_plural(bytes, "byte", "bytes"),
+                    address, rank, cluster->size);
     return NULL;
 }
 
@@ -83,10 +86,10 @@ unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t la
         peer->shared_bytes - (address - peer->shared_start) >= bytes)
         return peer->shared + (address - peer->shared_start);
     gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                "%s %u bytes of shared memory at 0x%" PRIx64
+                "%s %u %s of shared memory at 0x%" PRIx64
                 "; CTA rank %u has %u bytes from 0x%" PRIx32,
-                write ? "write to" : "read of", bytes, address, rank, peer->shared_bytes,
-                peer->shared_start);
+                write ? "write to" : "read of", bytes, gd_plural(bytes, "byte", "bytes"), address,
+                rank, peer->shared_bytes, peer->shared_start);
     return NULL;
 }
 

@@ -2,6 +2,7 @@
  * loads and stores. */
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "emulator/execute/check.h"
 #include "emulator/execute/distributed.h"
 #include "emulator/execute/memory.h"
@@ -59,10 +60,10 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
         item = gd_memory_find(warp->cta->view->memory, address);
         bool far = item && !gd_memory_reaches(warp->cta->view->owner, item);
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                    over  ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
-                    : far ? "%s %u bytes at 0x%" PRIx64 " without peer access"
-                          : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
-                    verb(write), bytes, address);
+                    over  ? "%s %u %s at 0x%" PRIx64 ", which goes past the end"
+                    : far ? "%s %u %s at 0x%" PRIx64 " without peer access"
+                          : "%s %u %s at 0x%" PRIx64 " outside of every allocation",
+                    verb(write), bytes, gd_plural(bytes, "byte", "bytes"), address);
         return NULL;
     }
     return item->host + (address - item->start);
@@ -75,9 +76,8 @@ static unsigned char *window_place(gd_warp *warp, const gd_code *code, uint32_t 
     if (address >= start && address - start < size && size - (address - start) >= bytes)
         return host + (address - start);
     gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                "%s %u bytes of %s memory at 0x%" PRIx64 "; it has %" PRIu64
-                " bytes from 0x%" PRIx64,
-                verb(write), bytes, space, address, size, start);
+                "%s %u %s of %s memory at 0x%" PRIx64 "; it has %" PRIu64 " bytes from 0x%" PRIx64,
+                verb(write), bytes, gd_plural(bytes, "byte", "bytes"), space, address, size, start);
     return NULL;
 }
 
@@ -127,18 +127,18 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
 
     if (address & (alignment - 1)) {
         gd_cta_fail(warp, code, lane, GD_FAULT_ALIGNMENT, address, bytes, write,
-                    "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes,
-                    address, alignment);
+                    "%s %u %s at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes,
+                    gd_plural(bytes, "byte", "bytes"), address, alignment);
         return NULL;
     }
     switch (gd_resolve(space, &address)) {
     case GD_AT_SHARED:
         if (address >> GD_RANK_SHIFT != cta->rank && address < WINDOW_BYTES) {
             gd_cta_fail(warp, code, lane, GD_FAULT_WINDOW, address, bytes, write,
-                        "%s %u bytes of .shared::cta at 0x%" PRIx64
+                        "%s %u %s of .shared::cta at 0x%" PRIx64
                         ", an address of CTA rank %u; this is rank %u",
-                        verb(write), bytes, address, (uint32_t)(address >> GD_RANK_SHIFT),
-                        cta->rank);
+                        verb(write), bytes, gd_plural(bytes, "byte", "bytes"), address,
+                        (uint32_t)(address >> GD_RANK_SHIFT), cta->rank);
             return NULL;
         }
         return window_place(warp, code, lane, "shared", cta->shared, cta->shared_start,

@@ -96,7 +96,8 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
         return;
     gd_text_format(text, "    %-12s", name);
     if (!access->kernel) {
-        gd_text_format(text, "a %s of %u bytes\n", action_name(access), access->bytes);
+        gd_text_format(text, "a %s of %u %s\n", action_name(access), access->bytes,
+                       gd_plural(access->bytes, "byte", "bytes"));
         return;
     }
     if (!access->launch) {
