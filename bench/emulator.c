@@ -369,7 +369,8 @@ static bool count_in(const test *item, gd_program *program, gd_memory *memory, u
     for (uint32_t i = 0; i < item->parameter_count; i++) {
         const parameter *at = &item->parameters[i];
         gd_allocation *array =
-            at->array ? gd_memory_take(memory, at->array, GD_MEMORY_DEVICE, NULL, NULL) : NULL;
+            at->array ? gd_memory_take(memory, NULL, at->array, GD_MEMORY_DEVICE, NULL, NULL)
+                      : NULL;
         if (at->array && !array)
             return false;
         if (array)
@@ -396,12 +397,12 @@ static bool count_instructions(const test *item, const char *text, uint64_t *cou
 {
     gd_ptx_module module = {0};
     gd_program_error refusal = {0};
-    gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
+    gd_memory *memory = gd_memory_create();
     gd_program *program = NULL;
     bool good =
         memory && gd_ptx_module_parse(&module, text, (uint32_t)strlen(text), item->name) == 0;
 
-    if (good && (program = gd_program_create(&module, memory, &refusal)) != NULL)
+    if (good && (program = gd_program_create(&module, memory, NULL, &refusal)) != NULL)
         good = count_in(item, program, memory, count);
     if (!program || !good)
         fprintf(stderr, "bench/emulator: %s cannot be counted: %s\n", item->name, refusal.text);

@@ -91,8 +91,10 @@ typedef struct gd_CUuuid {
     char bytes[16];
 } gd_CUuuid;
 
-/* The UUID of the emulated driver's device, by which it is told from a GPU: 16 bytes. */
+/* The UUID of the emulated driver's first device; those of the others differ from it in their last
+ * byte alone. By the bytes before that one they are told from GPUs. */
 #define GD_EMULATED_UUID "griddep-emulated"
+enum { GD_EMULATED_UUID_BYTES = 15 };
 
 typedef struct gd_CUaccessPolicyWindow {
     void *base_ptr;
@@ -165,6 +167,22 @@ typedef struct gd_CUgraphEdgeData {
 typedef struct gd_CUmemLocation {
     int32_t type, id;
 } gd_CUmemLocation;
+
+typedef struct gd_CUmemAccessDesc {
+    gd_CUmemLocation location;
+    int32_t flags; /* CUmemAccess_flags */
+} gd_CUmemAccessDesc;
+
+typedef struct gd_CUmemAllocationProp {
+    int32_t type, requestedHandleTypes;
+    gd_CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType, gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} gd_CUmemAllocationProp;
 
 typedef struct gd_CUmemPoolProps {
     int32_t allocType, handleTypes;
@@ -306,6 +324,7 @@ _Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hS
 _Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
 _Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
 _Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
+_Static_assert(sizeof(gd_CUmemAllocationProp) == 32, "CUmemAllocationProp");
 _Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");

@@ -48,6 +48,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/stream.c %D%/driver/stream.h \
 	%D%/driver/tensor_map.c \
 	%D%/driver/texture.c \
+	%D%/driver/virtual.c %D%/driver/virtual.h \
 	%D%/execute/async.c %D%/execute/async.h \
 	%D%/execute/atomic.c %D%/execute/atomic.h \
 	%D%/execute/check.c %D%/execute/check.h \

@@ -493,7 +493,7 @@ static int32_t query_emulated(const griddep_runtime *runtime, uint32_t *emulated
     gd_CUresult result = driver->cuDeviceGetUuid(&uuid, runtime->device);
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "the device's UUID cannot be read");
-    *emulated = !memcmp(uuid.bytes, GD_EMULATED_UUID, sizeof uuid.bytes);
+    *emulated = !memcmp(uuid.bytes, GD_EMULATED_UUID, GD_EMULATED_UUID_BYTES);
     return GRIDDEP_OK;
 }
 

@@ -457,6 +457,14 @@ class Binding(unittest.TestCase):
         self.assertIn("kernel square" if DRIVER == "emulated" else "CUDA_ERROR_ILLEGAL_ADDRESS", said.stderr)
         self.assertEqual(said.returncode, 1)
 
+    def test_two_devices(self):
+        """In a process of its own, since the emulated driver reads its settings once."""
+        if DRIVER == "nvidia" and len(griddep.devices(DRIVER)) < 2:
+            self.skipTest("one GPU")
+        said = subprocess.run([sys.executable, __file__, "devices"], capture_output=True, text=True, check=False,
+                              env=os.environ | {"GRIDDEP_EMULATOR_DEVICES": "2"})
+        self.assertEqual((said.returncode, said.stdout), (0, "2 True\n"), said.stderr)
+
     def test_chains_are_awaited(self):
         """Four tasks in one thread, none of which blocks the others."""
         async def serve(number):
@@ -781,7 +789,22 @@ def fault():
         runtime.synchronize()
 
 
+def two_devices():
+    """The first device squares what lies on the second one, and copies it back."""
+    print(len(griddep.devices(DRIVER)), griddep.reaches_peer(0, 1, DRIVER))
+    with griddep.Runtime(driver=DRIVER, device=0) as near, griddep.Runtime(driver=DRIVER, device=1) as far:
+        near.enable_peer(far)
+        numbers = array.array("f", range(COUNT))
+        source, target, back = far.copy_in(numbers), far.allocate(4 * COUNT), near.allocate(4 * COUNT)
+        near.load(PTX).kernel("square").launch(GRID, BLOCK, [source.address, target.address, COUNT])
+        near.copy(back, target, 4 * COUNT)
+        assert near.read(back, array.array("f", numbers)).tolist() == [x * x for x in numbers]
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["devices"]:
+        two_devices()
+        sys.exit()
     if sys.argv[1:] == ["fault"]:
         fault()
         sys.exit()

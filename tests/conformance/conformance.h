@@ -156,6 +156,7 @@ void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teard
                const conformance_case *cases, size_t count);
 
 Suite *device_suite(void);
+Suite *devices_suite(void);
 Suite *module_suite(void);
 Suite *memory_suite(void);
 Suite *stream_suite(void);

@@ -14,6 +14,7 @@ unit_tests += %D%/test_conformance
 	%D%/test_conformance_coverage.c \
 	%D%/test_conformance_dependent.c \
 	%D%/test_conformance_device.c \
+	%D%/test_conformance_devices.c \
 	%D%/test_conformance_graph.c \
 	%D%/test_conformance_instruction.c \
 	%D%/test_conformance_launch.c \

@@ -18,12 +18,24 @@ static bool is_whole_run(void)
     return !getenv("CK_RUN_CASE") && !getenv("CK_RUN_SUITE");
 }
 
+/* Whether an entry point succeeds with a second device alone, and there is none. */
+static bool lacks_device(entry_id id)
+{
+    int count = 0;
+
+    return (id == ENTRY_cuCtxEnablePeerAccess || id == ENTRY_cuCtxDisablePeerAccess ||
+            id == ENTRY_cuDeviceGetP2PAttribute) &&
+           !on_emulator && raw(cuDeviceGetCount, (&count)) == GD_CUDA_SUCCESS && count < 2;
+}
+
 /* Some errors are undefined on a real driver, so that only the emulator is held to have each. */
 START_TEST(every_entry_point_has_a_case)
 {
     if (!is_whole_run())
         return;
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
+        if (lacks_device(entries[i].id))
+            continue;
         if (!calls_good(entries[i].id) || (on_emulator && !calls_bad(entries[i].id))) {
             char message[128];
             snprintf(message, sizeof message, "no case calls %s %s", entries[i].symbol,

@@ -4,6 +4,7 @@ emulator_ldadd = libgriddep-machine.la $(LDADD)
 unit_tests += \
 	%D%/test_capture \
 	%D%/test_cluster \
+	%D%/test_devices \
 	%D%/test_driver \
 	%D%/test_executed \
 	%D%/test_findings \
@@ -22,6 +23,7 @@ unit_tests += \
 	%D%/test_tune
 %C%_test_capture_LDADD = $(emulator_ldadd)
 %C%_test_cluster_LDADD = $(emulator_ldadd)
+%C%_test_devices_LDADD = $(emulator_ldadd)
 %C%_test_driver_LDADD = $(emulator_ldadd)
 %C%_test_exhaustion_LDADD = $(emulator_ldadd)
 %C%_test_exhaustion_LDFLAGS = $(failing)

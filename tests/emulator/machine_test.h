@@ -40,8 +40,8 @@ static inline void device_open(device *dev, const char *text)
                      0);
     ck_assert_msg(dev->module.diagnostics->count == 0, "%s\n%s",
                   dev->module.diagnostics->list[0].text, text);
-    dev->memory = gd_memory_create(UINT64_C(1) << 30);
-    dev->program = gd_program_create(&dev->module, dev->memory, &error);
+    dev->memory = gd_memory_create();
+    dev->program = gd_program_create(&dev->module, dev->memory, NULL, &error);
     ck_assert_msg(dev->program != NULL, "%d: %s\n%s", error.line, error.text, text);
 }
 
@@ -55,7 +55,7 @@ static inline void device_close(device *dev)
 
 static inline uint64_t device_take(device *dev, const void *bytes, size_t count)
 {
-    gd_allocation *item = gd_memory_take(dev->memory, count, GD_MEMORY_DEVICE, NULL, NULL);
+    gd_allocation *item = gd_memory_take(dev->memory, NULL, count, GD_MEMORY_DEVICE, NULL, NULL);
 
     ck_assert_ptr_nonnull(item);
     if (bytes)

@@ -72,8 +72,8 @@ static void find_refused(const char *frame, uint32_t first, uint32_t end, gd_tex
     ck_assert_int_eq(
         gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "executed"), 0);
     ck_assert_msg(!module.diagnostics->count, "%s", module.diagnostics->list[0].text);
-    gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
-    gd_program *program = gd_program_create(&module, memory, &failure);
+    gd_memory *memory = gd_memory_create();
+    gd_program *program = gd_program_create(&module, memory, NULL, &failure);
     ck_assert_msg(program != NULL, "%s", failure.text);
     for (uint32_t i = first; i < end; i++) {
         if (gd_program_entry_at(program, i - first)->refused)

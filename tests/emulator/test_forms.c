@@ -358,8 +358,8 @@ START_TEST(each_instruction_is_decoded_or_refused)
         ck_assert_int_eq(
             gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
         ck_assert_msg(!module.diagnostics->count, "%s", module.diagnostics->list[0].text);
-        gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
-        gd_program *program = gd_program_create(&module, memory, &error);
+        gd_memory *memory = gd_memory_create();
+        gd_program *program = gd_program_create(&module, memory, NULL, &error);
         ck_assert_msg(program != NULL, "%s", error.text);
         for (uint32_t i = 0; i < module.entry_count; i++)
             check_decoded(&module, gd_program_entry_at(program, i));

@@ -44,8 +44,8 @@ static void device_open(device *dev, const char *text)
                      0);
     ck_assert_msg(dev->module.diagnostics->count == 0, "%s\n%s",
                   dev->module.diagnostics->list[0].text, text);
-    dev->memory = gd_memory_create(UINT64_C(1) << 30);
-    dev->program = gd_program_create(&dev->module, dev->memory, &error);
+    dev->memory = gd_memory_create();
+    dev->program = gd_program_create(&dev->module, dev->memory, NULL, &error);
     ck_assert_msg(dev->program != NULL, "%d: %s", error.line, error.text);
 }
 
@@ -59,7 +59,7 @@ static void device_close(device *dev)
 
 static uint64_t device_take(device *dev, const void *bytes, size_t count)
 {
-    gd_allocation *item = gd_memory_take(dev->memory, count, GD_MEMORY_DEVICE, NULL, NULL);
+    gd_allocation *item = gd_memory_take(dev->memory, NULL, count, GD_MEMORY_DEVICE, NULL, NULL);
 
     ck_assert_ptr_nonnull(item);
     if (bytes)
@@ -2315,8 +2315,8 @@ START_TEST(deep_constants)
         gd_text_string(&text, places[i].after);
         ck_assert_int_eq(
             gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
-        gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
-        gd_program *program = gd_program_create(&module, memory, &error);
+        gd_memory *memory = gd_memory_create();
+        gd_program *program = gd_program_create(&module, memory, NULL, &error);
         ck_assert(!program || gd_program_entry(program, "k")->refused);
         gd_program_destroy(program);
         gd_memory_destroy(memory);

@@ -43,9 +43,10 @@ static void take_finding(void *context, const gd_race_finding *finding)
     snprintf(world.missing, sizeof world.missing, "%s", finding->missing);
 }
 
-static void open_world(bool observed, bool initialized)
+static void open_world(bool observed, bool initialized, bool several)
 {
-    const gd_race_options options = {true, true, initialized, observed, take_finding, NULL, NULL};
+    const gd_race_options options = {true,         true, initialized, observed,
+                                     take_finding, NULL, NULL,        several};
 
     memset(&world, 0, sizeof world);
     world.race = gd_race_create(&options);
@@ -62,18 +63,23 @@ static void close_world(void)
 
 static void setup(void)
 {
-    open_world(false, false);
+    open_world(false, false, false);
     ck_assert_ptr_nonnull(world.memory);
 }
 
 static void setup_observed(void)
 {
-    open_world(true, false);
+    open_world(true, false, false);
 }
 
 static void setup_initialized(void)
 {
-    open_world(false, true);
+    open_world(false, true, false);
+}
+
+static void setup_devices(void)
+{
+    open_world(false, false, true);
 }
 
 /* How many races there have been since the last question. */
@@ -621,6 +627,214 @@ START_TEST(message_passing)
     /* Scope cta, between CTAs: neither the flag's accesses get on nor do they order the data's. */
     ck_assert_uint_eq(pass_message(RELEASE, false, ACQUIRE, false, GD_SCOPE_CTA), 2);
     ck_assert_uint_eq(pass_message(WEAK, true, WEAK, true, GD_SCOPE_GPU), 2);
+}
+END_TEST
+
+/* ---- several devices ---- */
+
+static gd_race_task *kernel_on(const char *name, uint32_t device)
+{
+    const gd_race_task_info info = {.action = GD_ACTION_READ,
+                                    .kernel = name,
+                                    .launch = ++world.launches,
+                                    .device = device,
+                                    .stream = device + 1,
+                                    .grid = {4, 1, 1},
+                                    .block = {64, 1, 1},
+                                    .cluster = {1, 1, 1}};
+
+    return gd_race_task_create(world.race, &info);
+}
+
+/* How one side of a hop does it: an access that releases or acquires by itself, or a fence beside
+ * one that does not. */
+typedef enum side_kind { BY_ACCESS, BY_FENCE, BY_FENCE_SC, BY_NOTHING, SIDE_KINDS } side_kind;
+
+typedef struct hop {
+    bool far; /* on another device */
+    side_kind kind[2];
+    gd_scope access[2], fence[2];
+    bool barriers; /* between another thread's fence and the access to the flag */
+} hop;
+
+static void fence_by(gd_race_cta *cta, uint32_t thread, const hop *how, int side)
+{
+    if (how->kind[side] == BY_FENCE || how->kind[side] == BY_FENCE_SC)
+        gd_race_fence(cta, thread / 32, UINT32_C(1) << thread % 32, how->fence[side],
+                      how->kind[side] == BY_FENCE_SC);
+}
+
+/* A kernel writes data and sets a flag; another one sees the flag and reads the data. */
+static uint32_t make_hop(const hop *how)
+{
+    gd_race_task *first = kernel_on("send", 0), *second = kernel_on("receive", how->far);
+
+    begin_behind(first, NULL, GD_RACE_COMPLETE);
+    begin_behind(second, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(first, 0, 64), *b = make_cta(second, 1, 64);
+    const uint32_t writer = how->barriers ? 35 : 3, reader = how->barriers ? 9 : 40;
+    wr(a, writer, 0);
+    fence_by(a, writer, how, 0);
+    if (how->barriers)
+        barrier(a);
+    touch(a, 3, 256, 4, GD_ACTION_WRITE, how->kind[0] == BY_ACCESS ? RELEASE : RELAXED,
+          how->access[0]);
+    touch(b, 40, 256, 4, GD_ACTION_READ, how->kind[1] == BY_ACCESS ? ACQUIRE : RELAXED,
+          how->access[1]);
+    if (how->barriers)
+        barrier(b);
+    fence_by(b, reader, how, 1);
+    rd(b, reader, 0);
+    uint32_t found = races();
+    leave(a);
+    leave(b);
+    end_behind(first, NULL);
+    end_behind(second, NULL);
+    gd_race_task_release(world.race, first);
+    gd_race_task_release(world.race, second);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+static bool is_wide(const hop *how, gd_scope scope)
+{
+    return !how->far || scope == GD_SCOPE_SYS;
+}
+
+/* PTX ISA 8.5, 8.7: a side orders when its scope includes the other; with barriers on the way, two
+ * fence.sc do, or what the accesses do themselves. */
+static bool side_orders(const hop *how, int side)
+{
+    const bool fenced = how->kind[side] == BY_FENCE_SC || (how->kind[side] == BY_FENCE);
+
+    return how->kind[side] == BY_ACCESS || (fenced && is_wide(how, how->fence[side]));
+}
+
+static uint32_t expect_hop(const hop *how)
+{
+    const bool flag = is_wide(how, how->access[0]) && is_wide(how, how->access[1]);
+    bool ordered = flag && side_orders(how, 0) && side_orders(how, 1);
+
+    if (how->barriers && how->kind[0] != how->kind[1])
+        ordered = false;
+    if (how->barriers && how->kind[0] == BY_FENCE)
+        ordered = false;
+    return !flag + !ordered;
+}
+
+/* Each way to pass a message, with each scope, within a device and between two. With barriers both
+ * sides do it in one way. */
+START_TEST(hops_between_devices)
+{
+    static const gd_scope scopes[] = {GD_SCOPE_GPU, GD_SCOPE_SYS};
+    uint32_t wrong = 0;
+    char first[256] = "";
+
+    for (uint32_t i = 0; i < 2u * SIDE_KINDS * SIDE_KINDS * 16 * 2; i++) {
+        const hop how = {.far = i & 1,
+                         .barriers = i >> 1 & 1,
+                         .access = {scopes[i >> 2 & 1], scopes[i >> 3 & 1]},
+                         .fence = {scopes[i >> 4 & 1], scopes[i >> 5 & 1]},
+                         .kind = {(side_kind)(i >> 6 & 3), (side_kind)(i >> 8 & 3)}};
+        if (how.barriers && how.kind[0] != how.kind[1])
+            continue;
+        const uint32_t found = make_hop(&how), expected = expect_hop(&how);
+        if (found != expected && !wrong++)
+            snprintf(first, sizeof first,
+                     "%u races, expected %u: far %d, barriers %d, kinds %d %d, accesses %d %d, "
+                     "fences %d %d",
+                     found, expected, how.far, how.barriers, how.kind[0], how.kind[1],
+                     how.access[0], how.access[1], how.fence[0], how.fence[1]);
+    }
+    ck_assert_msg(!wrong, "%u ways are not as expected, the first: %s", wrong, first);
+}
+END_TEST
+
+/* What is said to be missing: the side that lacks it is named, with its device. */
+START_TEST(words_about_hops)
+{
+    const gd_scope gpu = GD_SCOPE_GPU, sys = GD_SCOPE_SYS;
+
+    make_hop(&(hop){true, {BY_FENCE, BY_FENCE}, {sys, sys}, {gpu, sys}, false});
+    ck_assert_str_eq(world.missing,
+                     "a release of scope sys in kernel send (launch 1) on device 0 behind its "
+                     "access (st.release.sys of a flag, or fence.acq_rel.sys before it), and an "
+                     "acquire of scope sys in kernel receive (launch 2) on device 1; or an event "
+                     "between the two");
+    ck_assert_str_eq(world.text,
+                     "kernel send (launch 1) on device 0 writes allocation 0x700000000000 and "
+                     "kernel receive (launch 2) on device 1 reads it; nothing of scope sys orders "
+                     "the two");
+    ck_assert_uint_eq(world.last.first.device, 0);
+    ck_assert_uint_eq(world.last.second.device, 1);
+    make_hop(&(hop){true, {BY_FENCE, BY_FENCE}, {sys, sys}, {sys, gpu}, false});
+    ck_assert_str_eq(world.missing,
+                     "an acquire of scope sys in kernel receive (launch 4) on device 1 before its "
+                     "access: ld.acquire.sys of the flag, or fence.acq_rel.sys behind the read of "
+                     "it");
+    make_hop(&(hop){true, {BY_ACCESS, BY_NOTHING}, {sys, sys}, {sys, sys}, false});
+    ck_assert_msg(strstr(world.missing, "an acquire of scope sys in kernel receive"), "%s",
+                  world.missing);
+}
+END_TEST
+
+/* The flag itself, when a side has scope gpu. */
+START_TEST(words_about_flags)
+{
+    static const struct {
+        gd_scope first, second;
+        const char *missing;
+    } cases[] = {
+        {GD_SCOPE_GPU, GD_SCOPE_SYS,
+         "scope sys on the access of kernel send (launch 1) on device 0"},
+        {GD_SCOPE_SYS, GD_SCOPE_GPU,
+         "scope sys on the access of kernel receive (launch 4) on device 1"},
+        {GD_SCOPE_GPU, GD_SCOPE_GPU,
+         "scope sys on the access of kernel send (launch 5) on device 0, and on that of kernel "
+         "receive (launch 6) on device 1"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gd_race_task *first = kernel_on("send", 0), *second = kernel_on("receive", 1);
+        begin_behind(first, NULL, GD_RACE_COMPLETE);
+        begin_behind(second, NULL, GD_RACE_COMPLETE);
+        gd_race_cta *a = make_cta(first, 0, 64), *b = make_cta(second, 0, 64);
+        touch(a, 3, 256, 4, GD_ACTION_WRITE, RELEASE, cases[i].first);
+        touch(b, 3, 256, 4, GD_ACTION_READ, ACQUIRE, cases[i].second);
+        ck_assert_uint_eq(races(), 1);
+        ck_assert_str_eq(world.missing, cases[i].missing);
+        finish(a, first, NULL);
+        finish(b, second, NULL);
+        gd_race_task_release(world.race, first);
+        gd_race_task_release(world.race, second);
+        gd_race_host_wait_all(world.race);
+    }
+}
+END_TEST
+
+/* A counter of scope sys that both devices count on keeps each device's accesses apart: an access
+ * of scope gpu gets on with those of its own device alone. */
+START_TEST(counters_of_two_devices)
+{
+    gd_race_task *first = kernel_on("one", 0), *second = kernel_on("other", 1);
+
+    begin_behind(first, NULL, GD_RACE_COMPLETE);
+    begin_behind(second, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(first, 0, 64), *b = make_cta(second, 0, 64),
+                *c = make_cta(first, 1, 64);
+    for (uint32_t i = 0; i < 4; i++) {
+        atom(i & 1 ? b : a, i, 0, ACQ_REL, GD_SCOPE_SYS);
+        NO_RACE();
+    }
+    atom(a, 0, 64, RELAXED, GD_SCOPE_GPU);
+    atom(c, 0, 64, RELAXED, GD_SCOPE_SYS);
+    NO_RACE();
+    atom(b, 0, 64, RELAXED, GD_SCOPE_SYS);
+    RACE("scope sys on the access of kernel one");
+    leave(a);
+    finish(b, second, NULL);
+    finish(c, first, NULL);
+    gd_race_task_release(world.race, first);
+    gd_race_task_release(world.race, second);
 }
 END_TEST
 
@@ -1397,7 +1611,7 @@ START_TEST(any_allocation_may_fail)
     for (long n = 0;; n++) {
         ck_assert_int_lt(n, 2000);
         fail_alloc_after(n);
-        open_world(false, false);
+        open_world(false, false, false);
         bool opened = world.race != NULL;
         run_everything();
         bool hit = fail_alloc_hit();
@@ -1451,6 +1665,13 @@ static Suite *make_suite(void)
     tcase_add_test(ctas, plain_access_behind_an_atomic);
     tcase_add_test(ctas, writes_of_the_same_value);
     suite_add_tcase(suite, ctas);
+    TCase *devices = tcase_create("devices");
+    tcase_add_checked_fixture(devices, setup_devices, close_world);
+    tcase_add_test(devices, hops_between_devices);
+    tcase_add_test(devices, words_about_hops);
+    tcase_add_test(devices, words_about_flags);
+    tcase_add_test(devices, counters_of_two_devices);
+    suite_add_tcase(suite, devices);
     TCase *initialized = tcase_create("initialized");
     tcase_add_checked_fixture(initialized, setup_initialized, close_world);
     tcase_add_test(initialized, uninitialized_reads);

@@ -625,7 +625,7 @@ static void step(void)
 
 static void open_schedule(uint64_t seed)
 {
-    const gd_race_options options = {true, true, false, false, take_finding, NULL, NULL};
+    const gd_race_options options = {true, true, false, false, take_finding, NULL, NULL, false};
 
     memset(&w, 0, sizeof w);
     w.random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);

@@ -51,7 +51,7 @@ static bool keep(const void *data, size_t bytes)
 static bool keep_own(void)
 {
     size_t bytes = 0;
-    void *made = gd_jit_make_image(ptx, sizeof ptx - 1, &bytes);
+    void *made = gd_jit_make_image(90, ptx, sizeof ptx - 1, &bytes);
     bool done = made && keep(made, bytes);
 
     free(made);

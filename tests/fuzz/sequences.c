@@ -485,8 +485,9 @@ static void run_sequence(uint64_t sequence)
     if (outlives || context_is_lost())
         renew_context();
     check_driver();
-    if (gd_the_device.primary_retains != 1)
-        fail("the primary context is retained %u times", gd_the_device.primary_retains);
+    if (gd_the_emulator.devices[0].primary_retains != 1)
+        fail("the primary context is retained %u times",
+             gd_the_emulator.devices[0].primary_retains);
 }
 
 #ifdef HAS_LEAK_CHECK

@@ -257,7 +257,7 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
     if (!name)
         return fail_memory(error);
     program->variables[index] =
-        gd_memory_take(program->memory, bytes ? bytes : 1, kind, NULL, name);
+        gd_memory_take(program->memory, program->owner, bytes ? bytes : 1, kind, NULL, name);
     return program->variables[index] || fail_memory(error);
 }
 
@@ -399,7 +399,7 @@ bool gd_entry_waits(const gd_entry *entry)
     return false;
 }
 
-gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory,
+gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory, const gd_owner *owner,
                               gd_program_error *error)
 {
     gd_program *program = calloc(1, sizeof *program);
@@ -410,6 +410,7 @@ gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory,
     }
     program->module = module;
     program->memory = memory;
+    program->owner = owner;
     program->variables = calloc((size_t)module->symbol_count + 1, sizeof(gd_allocation *));
     program->spans = calloc((size_t)module->function_count + 1, sizeof *program->spans);
     program->addressed = calloc((size_t)module->function_count + 1, sizeof *program->addressed);

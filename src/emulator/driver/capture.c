@@ -156,7 +156,8 @@ static gd_CUgraphEdgeData edge_data(const gd_tip *tip, const gd_node *node)
                                              .from_port =
                                                  GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC};
 
-    if (node->work.kind != GD_WORK_KERNEL || tip->node->work.kind != GD_WORK_KERNEL)
+    if (node->work.kind != GD_WORK_KERNEL || tip->node->work.kind != GD_WORK_KERNEL ||
+        !gd_graph_is_on_one_device(tip->node, node))
         return ordinary;
     return tip->ordered && node->work.is.kernel.programmatic ? programmatic : tip->data;
 }
@@ -294,7 +295,7 @@ static gd_CUresult begin(gd_context *context, gd_CUstream handle, gd_CUstreamCap
         free(capture);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
-    capture->id = ++gd_the_device.next_id;
+    capture->id = ++gd_the_emulator.next_id;
     capture->status = GD_CU_STREAM_CAPTURE_STATUS_ACTIVE;
     capture->mode = mode;
     capture->thread = pthread_self();

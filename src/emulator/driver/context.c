@@ -81,6 +81,18 @@ static void end_objects(gd_context *context, gd_object_kind kind)
     }
 }
 
+/* Nobody reaches its memory any more, and it reaches nobody's. */
+static void end_peers(gd_context *context)
+{
+    uint32_t place = 0;
+
+    for (gd_object *object; (object = gd_object_next(&place));) {
+        if (object->kind == GD_OBJECT_CONTEXT)
+            gd_owner_remove_peer(&((gd_context *)object)->owner, &context->owner);
+    }
+    free(context->owner.peers);
+}
+
 /* Work that was handed in is finished first; after a fault there is none. */
 void gd_context_destroy(gd_context *context)
 {
@@ -93,13 +105,14 @@ void gd_context_destroy(gd_context *context)
         end_objects(context, order[i]);
     gd_ownership_end(context);
     gd_heap_end(&context->heap, context->fault ? NULL : gd_report_leak);
+    end_peers(context);
     gd_object_remove(&context->object);
     free(context);
 }
 
 /* ---- making ---- */
 
-static gd_context *create_context(unsigned flags, bool primary)
+static gd_context *create_context(gd_device *device, unsigned flags, bool primary)
 {
     gd_context *context = calloc(1, sizeof *context);
 
@@ -107,13 +120,16 @@ static gd_context *create_context(unsigned flags, bool primary)
         free(context);
         return NULL;
     }
+    context->device = device;
+    context->owner = (gd_owner){.bank = &device->bank};
     context->flags = flags;
     context->primary = primary;
-    context->id = ++gd_the_device.next_id;
+    context->id = ++gd_the_emulator.next_id;
     context->limits[GD_CU_LIMIT_STACK_SIZE] = 1024;
     context->limits[GD_CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
     context->limits[GD_CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
-    context->heap = (gd_heap){.memory = gd_the_device.memory,
+    context->heap = (gd_heap){.memory = gd_the_emulator.memory,
+                              .owner = &context->owner,
                               .limit = context->limits[GD_CU_LIMIT_MALLOC_HEAP_SIZE]};
     return context;
 }
@@ -158,13 +174,15 @@ static gd_CUresult get_current(gd_CUcontext *handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult create(gd_CUcontext *handle, unsigned flags, gd_CUdevice device)
+static gd_CUresult create(gd_CUcontext *handle, unsigned flags, gd_CUdevice number)
 {
+    gd_device *device = gd_device_find(number);
+
     if (!handle || flags & ~(unsigned)GD_CU_CTX_FLAGS_MASK)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (device != 0)
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    gd_context *context = create_context(flags, false);
+    gd_context *context = create_context(device, flags, false);
     if (!context)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     gd_CUresult result = push(context->object.handle);
@@ -189,77 +207,116 @@ static gd_CUresult destroy(gd_CUcontext handle)
 
 /* ---- the primary context ---- */
 
-gd_CUresult gd_context_retain(gd_CUcontext *handle, gd_CUdevice device)
+gd_CUresult gd_context_retain(gd_CUcontext *handle, gd_CUdevice number)
 {
-    gd_device *the = &gd_the_device;
+    gd_device *device = gd_device_find(number);
 
     if (!handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (device != 0)
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    if (!the->primary)
-        the->primary = create_context(the->primary_flags, true);
-    if (!the->primary)
+    if (!device->primary)
+        device->primary = create_context(device, device->primary_flags, true);
+    if (!device->primary)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    the->primary_retains++;
-    *handle = the->primary->object.handle;
+    device->primary_retains++;
+    *handle = device->primary->object.handle;
     return GD_CUDA_SUCCESS;
 }
 
-static void end_primary(void)
+static void end_primary(gd_device *device)
 {
-    if (gd_the_device.primary)
-        gd_context_destroy(gd_the_device.primary);
-    gd_the_device.primary = NULL;
+    if (device->primary)
+        gd_context_destroy(device->primary);
+    device->primary = NULL;
 }
 
-static gd_CUresult release(gd_CUdevice device, gd_CUresult without_retain)
+static gd_CUresult release(gd_device *device, gd_CUresult without_retain)
 {
-    if (device != 0)
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    if (!gd_the_device.primary_retains)
+    if (!device->primary_retains)
         return without_retain;
-    if (--gd_the_device.primary_retains == 0)
-        end_primary();
+    if (--device->primary_retains == 0)
+        end_primary(device);
     return GD_CUDA_SUCCESS;
 }
 
-void gd_context_give_back(void)
+void gd_context_give_back(gd_device *device)
 {
-    release(0, GD_CUDA_SUCCESS);
+    release(device, GD_CUDA_SUCCESS);
 }
 
 /* The retains stay: the next one that is given back finds no context, and a new retain makes
  * one. */
-static gd_CUresult reset(gd_CUdevice device)
+static gd_CUresult reset(gd_device *device)
 {
-    if (device != 0)
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    end_primary();
+    end_primary(device);
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult set_flags(gd_CUdevice device, unsigned flags)
+static bool has_primary(const gd_device *device)
 {
-    if (device != 0)
+    return device && device->primary;
+}
+
+static gd_CUresult set_flags(gd_device *device, unsigned flags)
+{
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
     if (flags & ~(unsigned)GD_CU_CTX_FLAGS_MASK)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_the_device.primary_flags = flags;
-    if (gd_the_device.primary)
-        gd_the_device.primary->flags = flags;
+    device->primary_flags = flags;
+    if (device->primary)
+        device->primary->flags = flags;
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_state(gd_CUdevice device, unsigned *flags, int *active)
+static gd_CUresult get_state(const gd_device *device, unsigned *flags, int *active)
 {
-    if (device != 0)
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
     if (!flags || !active)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    *flags = gd_the_device.primary_flags;
-    *active = gd_the_device.primary != NULL;
+    *flags = device->primary_flags;
+    *active = device->primary != NULL;
     return GD_CUDA_SUCCESS;
+}
+
+/* ---- peers ---- */
+
+static gd_CUresult enable_peer(gd_context *context, gd_CUcontext handle, unsigned flags)
+{
+    const gd_context *peer = find(handle);
+
+    if (flags)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!peer || peer == context)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    if (!gd_device_is_peer(context->device, peer->device))
+        return GD_CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    if (gd_owner_is_peer(&context->owner, &peer->owner))
+        return GD_CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    return gd_owner_add_peer(&context->owner, &peer->owner) ? GD_CUDA_SUCCESS
+                                                            : GD_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* What has been handed in before still has the access. */
+static gd_CUresult disable_peer(gd_context *context, gd_CUcontext handle)
+{
+    const gd_context *peer = find(handle);
+
+    if (!peer)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    if (!gd_owner_is_peer(&context->owner, &peer->owner))
+        return GD_CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    gd_schedule_drain(context);
+    peer = find(handle); /* host functions have run */
+    if (peer)
+        gd_owner_remove_peer(&context->owner, &peer->owner);
+    return context->fault;
 }
 
 /* ---- facts ---- */
@@ -297,7 +354,7 @@ static gd_CUresult get_device(const gd_context *context, gd_CUdevice *device)
         return GD_CUDA_ERROR_INVALID_CONTEXT;
     if (!device)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = context->device->number;
     return GD_CUDA_SUCCESS;
 }
 
@@ -330,7 +387,7 @@ static gd_CUresult get_resource(const gd_context *context, gd_CUcontext handle,
                                 gd_CUdevResource *resource, int32_t type)
 {
     const gd_green *green = choose_green(handle);
-    const gd_part whole = {0, gd_the_device.settings.multiprocessors};
+    const gd_part whole = {0, gd_the_emulator.settings.multiprocessors};
 
     return context ? gd_green_tell(green ? green->part : whole, resource, type)
                    : GD_CUDA_ERROR_INVALID_CONTEXT;
@@ -402,39 +459,40 @@ gd_CUresult cuDevicePrimaryCtxRetain(gd_CUcontext *context_handle, gd_CUdevice d
 /* The first version lets a release without a retain pass, as NVIDIA's driver does. */
 gd_CUresult cuDevicePrimaryCtxRelease(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, release(device, GD_CUDA_SUCCESS));
+    GD_CALL(GD_NEED_INIT, release(gd_device_find(device), GD_CUDA_SUCCESS));
 }
 
 gd_CUresult cuDevicePrimaryCtxRelease_v2(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, release(device, GD_CUDA_ERROR_INVALID_CONTEXT));
+    GD_CALL(GD_NEED_INIT, release(gd_device_find(device), GD_CUDA_ERROR_INVALID_CONTEXT));
 }
 
 gd_CUresult cuDevicePrimaryCtxReset(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, reset(device));
+    GD_CALL(GD_NEED_INIT, reset(gd_device_find(device)));
 }
 
 gd_CUresult cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, reset(device));
+    GD_CALL(GD_NEED_INIT, reset(gd_device_find(device)));
 }
 
 /* The first version changes nothing under a context that is there. */
 gd_CUresult cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT, gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
-                                                : set_flags(device, flags));
+    GD_CALL(GD_NEED_INIT, has_primary(gd_device_find(device))
+                              ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
+                              : set_flags(gd_device_find(device), flags));
 }
 
 gd_CUresult cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT, set_flags(device, flags));
+    GD_CALL(GD_NEED_INIT, set_flags(gd_device_find(device), flags));
 }
 
 gd_CUresult cuDevicePrimaryCtxGetState(gd_CUdevice device, unsigned int *flags, int *active)
 {
-    GD_CALL(GD_NEED_INIT, get_state(device, flags, active));
+    GD_CALL(GD_NEED_INIT, get_state(gd_device_find(device), flags, active));
 }
 
 gd_CUresult cuCtxCreate_v2(gd_CUcontext *context_handle, unsigned int flags, gd_CUdevice device)
@@ -482,6 +540,16 @@ gd_CUresult cuCtxSetCurrent(gd_CUcontext context_handle)
 gd_CUresult cuCtxGetCurrent(gd_CUcontext *context_handle)
 {
     GD_CALL(GD_NEED_INIT, get_current(context_handle));
+}
+
+gd_CUresult cuCtxEnablePeerAccess(gd_CUcontext peer, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, enable_peer(context, peer, flags));
+}
+
+gd_CUresult cuCtxDisablePeerAccess(gd_CUcontext peer)
+{
+    GD_CALL(GD_NEED_LIVE, disable_peer(context, peer));
 }
 
 gd_CUresult cuCtxGetDevice(gd_CUdevice *device)

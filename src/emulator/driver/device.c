@@ -1,4 +1,4 @@
-/* The emulated device: settings, lock, attributes, errors as words, and the entry points cuInit,
+/* The emulated devices: settings, lock, attributes, errors as words, and the entry points cuInit,
  * cuDevice*, cuGetError*. */
 #include <ctype.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 enum { MOST_MULTIPROCESSORS = 1024, WORDS_BYTES = 64 };
 
-gd_device gd_the_device;
+gd_emulator gd_the_emulator;
 
 static bool has_ended;
 static bool
@@ -45,13 +45,13 @@ gd_CUresult gd_call_begin(gd_need need, gd_context **context)
         return GD_CUDA_ERROR_NOT_PERMITTED;
     pthread_mutex_lock(&gd_call_mutex);
     gd_call_count();
-    if (need == GD_NEED_LIVE && gd_the_device.initialized && !has_ended && !is_child)
+    if (need == GD_NEED_LIVE && gd_the_emulator.initialized && !has_ended && !is_child)
         gd_schedule_relieve();
     refusal.fresh = false;
     gd_CUresult result = GD_CUDA_SUCCESS;
     if (has_ended)
         result = GD_CUDA_ERROR_DEINITIALIZED;
-    else if (need >= GD_NEED_INIT && (!gd_the_device.initialized || is_child))
+    else if (need >= GD_NEED_INIT && (!gd_the_emulator.initialized || is_child))
         result = GD_CUDA_ERROR_NOT_INITIALIZED;
     if (result == GD_CUDA_SUCCESS)
         *context = gd_context_current(&destroyed);
@@ -104,19 +104,19 @@ void gd_device_log(int32_t level, const char *format, ...)
     va_start(list, format);
     gd_format_list(message, sizeof message, format, list);
     va_end(list);
-    if (!gd_the_device.initialized) { /* a call before cuInit */
+    if (!gd_the_emulator.initialized) { /* a call before cuInit */
         const char *word = gd_environment("GRIDDEP_LOG");
         const int32_t most = word ? gd_log_level_find(word) : GRIDDEP_LOG_NONE;
-        gd_the_device.settings.log = (gd_log){most > 0 ? gd_log_stderr : NULL, NULL, most};
+        gd_the_emulator.settings.log = (gd_log){most > 0 ? gd_log_stderr : NULL, NULL, most};
     }
-    gd_log_write(&gd_the_device.settings.log, level, "emulator: %s", message);
+    gd_log_write(&gd_the_emulator.settings.log, level, "emulator: %s", message);
 }
 
 void gd_device_fault(gd_context *context, gd_CUresult result, const char *text)
 {
     context->fault = result;
-    gd_the_device.last_fault = result;
-    snprintf(gd_the_device.fault_text, sizeof gd_the_device.fault_text, "%s", text);
+    gd_the_emulator.last_fault = result;
+    snprintf(gd_the_emulator.fault_text, sizeof gd_the_emulator.fault_text, "%s", text);
     gd_device_log(GRIDDEP_LOG_ERROR, "%s: %s", gd_device_result_name(result), text);
 }
 
@@ -170,8 +170,8 @@ void gd_call_tell(const char *function, gd_CUresult result)
 
     if (result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_NOT_READY)
         return;
-    if (told && !*gd_the_device.refused)
-        snprintf(gd_the_device.refused, sizeof gd_the_device.refused, "%s%s%s", prefix, colon,
+    if (told && !*gd_the_emulator.refused)
+        snprintf(gd_the_emulator.refused, sizeof gd_the_emulator.refused, "%s%s%s", prefix, colon,
                  refusal.text);
     if (!told && refusal.result == result)
         refusal.result = GD_CUDA_SUCCESS;
@@ -217,13 +217,13 @@ const char *gd_device_result_name(gd_CUresult result)
  * is the thread's copy. */
 static const char *describe(result_words *entry)
 {
-    static __thread char told[sizeof gd_the_device.fault_text];
+    static __thread char told[sizeof gd_the_emulator.fault_text];
     const char *name = entry->name + strlen("CUDA_");
 
     if (entry->result != GD_CUDA_SUCCESS && entry->result == refusal.result)
         return refusal.text;
-    if (entry->result != GD_CUDA_SUCCESS && entry->result == gd_the_device.last_fault)
-        return memcpy(told, gd_the_device.fault_text, sizeof told);
+    if (entry->result != GD_CUDA_SUCCESS && entry->result == gd_the_emulator.last_fault)
+        return memcpy(told, gd_the_emulator.fault_text, sizeof told);
     if (!strncmp(name, "ERROR_", 6))
         name += 6;
     for (size_t i = 0; !entry->words[i] && i < WORDS_BYTES - 1 && name[i]; i++)
@@ -250,9 +250,26 @@ static const gd_profile profiles[] = {
 #undef GD_PROFILE
 };
 
-const gd_profile *gd_device_chip(void)
+/* The profile of that name, of `length` characters; NULL. */
+static const gd_profile *find_profile(const char *name, size_t length)
 {
-    return gd_the_device.settings.chip ? gd_the_device.settings.chip : profiles;
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
+        if (strlen(profiles[i].name) == length && !strncmp(profiles[i].name, name, length))
+            return &profiles[i];
+    }
+    return NULL;
+}
+
+gd_device *gd_device_find(gd_CUdevice number)
+{
+    return number >= 0 && (uint32_t)number < gd_the_emulator.device_count
+               ? &gd_the_emulator.devices[number]
+               : NULL;
+}
+
+bool gd_device_is_peer(const gd_device *device, const gd_device *peer)
+{
+    return device != peer && device->chip == peer->chip;
 }
 
 /* A setting that cannot be read: false. */
@@ -306,17 +323,34 @@ static bool read_schedule(gd_settings *settings)
     return (!errno && !*end) || refuse_setting("GRIDDEP_EMULATOR_SCHEDULE", text);
 }
 
-static bool read_chip(gd_settings *settings)
+/* A chip for each device: a list of chips, or a number of devices of the one that
+ * GRIDDEP_EMULATOR_CHIP names. */
+static bool read_devices(gd_settings *settings)
 {
-    const char *text = gd_environment("GRIDDEP_EMULATOR_CHIP");
-    size_t i = 0;
+    const char *chip = gd_environment("GRIDDEP_EMULATOR_CHIP"),
+               *text = gd_environment("GRIDDEP_EMULATOR_DEVICES");
+    const gd_profile *profile = chip ? find_profile(chip, strlen(chip)) : profiles;
+    uint64_t count;
 
-    while (text && i < sizeof profiles / sizeof *profiles && strcmp(text, profiles[i].name) != 0)
-        i++;
-    if (i == sizeof profiles / sizeof *profiles)
-        return refuse_setting("GRIDDEP_EMULATOR_CHIP", text);
-    settings->chip = &profiles[i];
-    return true;
+    if (!profile)
+        return refuse_setting("GRIDDEP_EMULATOR_CHIP", chip);
+    if (!text || isdigit((unsigned char)*text)) {
+        if (!read_number("GRIDDEP_EMULATOR_DEVICES", 1, GD_MOST_DEVICES, 1, &count))
+            return false;
+        for (settings->devices = 0; settings->devices < count; settings->devices++)
+            settings->chips[settings->devices] = profile;
+        return true;
+    }
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        profile = find_profile(at, length);
+        if (!profile || settings->devices == GD_MOST_DEVICES)
+            return refuse_setting("GRIDDEP_EMULATOR_DEVICES", text);
+        settings->chips[settings->devices++] = profile;
+        at += length;
+        if (!*at)
+            return true;
+    }
 }
 
 static bool read_model(gd_settings *settings)
@@ -395,7 +429,7 @@ static bool read_settings(gd_settings *settings)
                             UINT64_C(4) << 30, &settings->memory) &&
                 read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32,
                             &settings->steps) &&
-                read_chip(settings) && read_schedule(settings) && read_model(settings) &&
+                read_devices(settings) && read_schedule(settings) && read_model(settings) &&
                 read_checks(settings);
 
     if (done)
@@ -411,22 +445,49 @@ static void forget_shadow(void *race, gd_shadow *shadow)
 }
 
 /* The race detector, where something is asked of it. */
-static bool make_race(gd_device *device)
+static bool make_race(gd_emulator *emulator)
 {
-    const uint32_t checks = device->settings.checks;
+    const uint32_t checks = emulator->settings.checks;
     const gd_race_options options = {.global = checks & GD_CHECK_RACE,
                                      .shared = checks & GD_CHECK_SHARED,
                                      .initialized = checks & GD_CHECK_INITIALIZED,
-                                     .observed = device->settings.model == GD_MODEL_OBSERVED,
+                                     .observed = emulator->settings.model == GD_MODEL_OBSERVED,
+                                     .several = emulator->settings.devices > 1,
                                      .sink = gd_report_race,
                                      .fold = gd_report_fold};
 
     if (!(checks & (GD_CHECK_RACE | GD_CHECK_SHARED | GD_CHECK_INITIALIZED)))
         return true;
-    device->race = gd_race_create(&options);
-    if (device->race)
-        gd_memory_on_forget(device->memory, forget_shadow, device->race);
-    return device->race;
+    emulator->race = gd_race_create(&options);
+    if (emulator->race)
+        gd_memory_on_forget(emulator->memory, forget_shadow, emulator->race);
+    return emulator->race;
+}
+
+static void end_devices(gd_emulator *emulator)
+{
+    for (uint32_t i = 0; i < emulator->device_count; i++)
+        gd_object_remove(&emulator->devices[i].default_pool);
+    free(emulator->devices);
+    emulator->devices = NULL;
+    emulator->device_count = 0;
+}
+
+static bool make_devices(gd_emulator *emulator)
+{
+    const uint32_t count = emulator->settings.devices;
+
+    emulator->devices = calloc(count, sizeof *emulator->devices);
+    for (uint32_t i = 0; emulator->devices && i < count; i++) {
+        gd_device *device = &emulator->devices[i];
+        device->number = (gd_CUdevice)i;
+        device->chip = emulator->settings.chips[i];
+        device->bank = (gd_bank){.device = i, .limit = emulator->settings.memory};
+        if (!gd_object_add(&device->default_pool, GD_OBJECT_POOL, NULL))
+            break;
+        emulator->device_count++;
+    }
+    return emulator->device_count == count;
 }
 
 /* A child of fork has none of the other threads, one of which may have had the lock; nothing is
@@ -435,13 +496,13 @@ static void enter_child(void)
 {
     pthread_mutex_init(&gd_call_mutex, NULL);
     gd_call_forget_hosts();
-    is_child = gd_the_device.initialized;
+    is_child = gd_the_emulator.initialized;
 }
 
 static gd_CUresult initialize(unsigned flags)
 {
     static bool prepared;
-    gd_device *device = &gd_the_device;
+    gd_emulator *emulator = &gd_the_emulator;
 
     if (flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -449,41 +510,42 @@ static gd_CUresult initialize(unsigned flags)
         return gd_device_refuse(
             GD_CUDA_ERROR_NOT_INITIALIZED,
             "the process was forked after cuInit, and the driver cannot be used in the child");
-    if (device->initialized)
+    if (emulator->initialized)
         return GD_CUDA_SUCCESS;
     if (!prepared && pthread_atfork(NULL, NULL, enter_child))
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     prepared = true;
-    if (!read_settings(&device->settings)) {
-        device->settings = (gd_settings){0};
+    if (!read_settings(&emulator->settings)) {
+        emulator->settings = (gd_settings){0};
         return GD_CUDA_ERROR_INVALID_VALUE;
     }
-    device->process = (int)getpid();
-    device->memory = gd_memory_create(device->settings.memory);
-    if (device->memory && read_report(&device->settings) && make_race(device) &&
-        gd_object_add(&device->default_pool, GD_OBJECT_POOL, NULL)) {
-        device->initialized = true;
+    emulator->process = (int)getpid();
+    emulator->memory = gd_memory_create();
+    if (emulator->memory && read_report(&emulator->settings) && make_race(emulator) &&
+        make_devices(emulator)) {
+        emulator->initialized = true;
         return GD_CUDA_SUCCESS;
     }
-    gd_memory_destroy(device->memory);
-    gd_race_destroy(device->race);
-    free(device->settings.report);
-    device->memory = NULL;
-    device->race = NULL;
-    device->settings = (gd_settings){0};
+    end_devices(emulator);
+    gd_memory_destroy(emulator->memory);
+    gd_race_destroy(emulator->race);
+    free(emulator->settings.report);
+    emulator->memory = NULL;
+    emulator->race = NULL;
+    emulator->settings = (gd_settings){0};
     return GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- attributes ---- */
 
 /* What is a setting, or the chip's; 0 of other attributes. */
-static int get_setting(gd_CUdevice_attribute attribute)
+static int get_setting(const gd_device *device, gd_CUdevice_attribute attribute)
 {
-    const gd_profile *chip = gd_device_chip();
+    const gd_profile *chip = device->chip;
 
     switch (attribute) {
     case GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        return (int)gd_the_device.settings.multiprocessors;
+        return (int)gd_the_emulator.settings.multiprocessors;
     case GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         return (int)chip->capability / 10;
     case GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
@@ -501,7 +563,7 @@ static int get_setting(gd_CUdevice_attribute attribute)
     }
 }
 
-bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
+bool gd_device_attribute(const gd_device *device, gd_CUdevice_attribute attribute, int *value)
 {
     static const struct {
         gd_CUdevice_attribute attribute;
@@ -549,6 +611,8 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
         {GD_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
         {99 /* HOST_REGISTER_SUPPORTED */, 1},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 134213632},
+        {102 /* VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED */, 1},
+        {103 /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */, 1},
         {GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, GD_DEVICE_SHARED_RESERVED},
         {GD_CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
         {GD_CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
@@ -557,7 +621,7 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
 
     if (attribute <= 0 || attribute > 147)
         return false;
-    *value = get_setting(attribute);
+    *value = get_setting(device, attribute);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         if (fixed[i].attribute == attribute)
             *value = fixed[i].value;
@@ -569,7 +633,7 @@ static gd_CUresult check(const void *output, gd_CUdevice device)
 {
     if (!output)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return device == 0 ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_DEVICE;
+    return gd_device_find(device) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_DEVICE;
 }
 
 static gd_CUresult get_attribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
@@ -579,7 +643,7 @@ static gd_CUresult get_attribute(int *value, gd_CUdevice_attribute attribute, gd
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    if (!gd_device_attribute(attribute, &found))
+    if (!gd_device_attribute(gd_device_find(device), attribute, &found))
         return GD_CUDA_ERROR_INVALID_VALUE;
     *value = found;
     return GD_CUDA_SUCCESS;
@@ -589,8 +653,10 @@ static gd_CUresult get_uuid(gd_CUuuid *uuid, gd_CUdevice device)
 {
     gd_CUresult result = check(uuid, device);
 
-    if (result == GD_CUDA_SUCCESS)
-        memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
+    uuid->bytes[GD_EMULATED_UUID_BYTES] = (char)(uuid->bytes[GD_EMULATED_UUID_BYTES] + device);
     return result;
 }
 
@@ -607,10 +673,20 @@ static gd_CUresult get_text(char *text, int capacity, gd_CUdevice device, const 
 
 static gd_CUresult get_name(char *name, int capacity, gd_CUdevice device)
 {
+    const gd_device *found = gd_device_find(device);
     char text[32];
 
-    snprintf(text, sizeof text, "Emulated %s", gd_device_chip()->name);
+    snprintf(text, sizeof text, "Emulated %s", found ? found->chip->name : "");
     return get_text(name, capacity, device, text);
+}
+
+/* Each device has a bus of its own. */
+static gd_CUresult get_bus(char *bus, int capacity, gd_CUdevice device)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "0000:%02x:00.0", (unsigned)device & 0xff);
+    return get_text(bus, capacity, device, text);
 }
 
 static gd_CUresult find_bus(gd_CUdevice *device, const char *text)
@@ -619,9 +695,10 @@ static gd_CUresult find_bus(gd_CUdevice *device, const char *text)
 
     if (!device || !text)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (sscanf(text, "%x:%x:%x", &domain, &bus, &slot) < 2 || domain || bus || slot)
+    if (sscanf(text, "%x:%x:%x", &domain, &bus, &slot) < 2 || domain ||
+        bus >= gd_the_emulator.device_count || slot)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
+    *device = (gd_CUdevice)bus;
     return GD_CUDA_SUCCESS;
 }
 
@@ -629,11 +706,26 @@ static gd_CUresult can_access_peer(int *can, gd_CUdevice device, gd_CUdevice pee
 {
     gd_CUresult result = check(can, device);
 
-    if (result == GD_CUDA_SUCCESS && peer)
-        result = GD_CUDA_ERROR_INVALID_DEVICE;
     if (result == GD_CUDA_SUCCESS)
-        *can = 0;
+        result = check(can, peer);
+    if (result == GD_CUDA_SUCCESS)
+        *can = gd_device_is_peer(gd_device_find(device), gd_device_find(peer));
     return result;
+}
+
+/* NVLink between two of one kind, with atomic operations. */
+static gd_CUresult get_peer_fact(int *value, gd_CUdevice_P2PAttribute attribute, gd_CUdevice number,
+                                 gd_CUdevice peer_number)
+{
+    enum { RANK = 1, ARRAYS = 4 }; /* between them access, and atomic operations */
+    const gd_device *device = gd_device_find(number), *peer = gd_device_find(peer_number);
+
+    if (!value || attribute < RANK || attribute > ARRAYS)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!device || !peer || device == peer)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    *value = attribute == RANK || attribute == ARRAYS ? 0 : gd_device_is_peer(device, peer);
+    return GD_CUDA_SUCCESS;
 }
 
 #define SET(pointer, device, value)                                                                \
@@ -649,7 +741,8 @@ gd_CUresult cuInit(unsigned int flags)
 
 gd_CUresult cuDriverGetVersion(int *version)
 {
-    GD_CALL(GD_NEED_NOTHING, SET(version, 0, GD_DEVICE_DRIVER_VERSION));
+    GD_CALL(GD_NEED_NOTHING, version ? (*version = GD_DEVICE_DRIVER_VERSION, GD_CUDA_SUCCESS)
+                                     : GD_CUDA_ERROR_INVALID_VALUE);
 }
 
 gd_CUresult cuGetErrorName(gd_CUresult error, const char **name)
@@ -664,12 +757,12 @@ gd_CUresult cuGetErrorString(gd_CUresult error, const char **text)
 
 gd_CUresult cuDeviceGetCount(int *count)
 {
-    GD_CALL(GD_NEED_INIT, SET(count, 0, 1));
+    GD_CALL(GD_NEED_INIT, SET(count, 0, (int)gd_the_emulator.device_count));
 }
 
 gd_CUresult cuDeviceGet(gd_CUdevice *device, int ordinal)
 {
-    GD_CALL(GD_NEED_INIT, SET(device, ordinal, 0));
+    GD_CALL(GD_NEED_INIT, SET(device, ordinal, ordinal));
 }
 
 gd_CUresult cuDeviceGetName(char *name, int capacity, gd_CUdevice device)
@@ -684,15 +777,15 @@ gd_CUresult cuDeviceGetAttribute(int *value, gd_CUdevice_attribute attribute, gd
 
 gd_CUresult cuDeviceTotalMem_v2(size_t *bytes, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, SET(bytes, device, gd_the_device.settings.memory));
+    GD_CALL(GD_NEED_INIT, SET(bytes, device, gd_the_emulator.settings.memory));
 }
 
 gd_CUresult cuDeviceComputeCapability(int *major, int *minor, gd_CUdevice device)
 {
     GD_CALL(GD_NEED_INIT, !minor ? GD_CUDA_ERROR_INVALID_VALUE
                                  : SET(major, device,
-                                       (*minor = (int)gd_device_chip()->capability % 10,
-                                        (int)gd_device_chip()->capability / 10)));
+                                       (*minor = (int)gd_device_find(device)->chip->capability % 10,
+                                        (int)gd_device_find(device)->chip->capability / 10)));
 }
 
 gd_CUresult cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)
@@ -707,7 +800,7 @@ gd_CUresult cuDeviceGetUuid_v2(gd_CUuuid *uuid, gd_CUdevice device)
 
 gd_CUresult cuDeviceGetPCIBusId(char *text, int capacity, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, get_text(text, capacity, device, "0000:00:00.0"));
+    GD_CALL(GD_NEED_INIT, get_bus(text, capacity, device));
 }
 
 gd_CUresult cuDeviceGetByPCIBusId(gd_CUdevice *device, const char *text)
@@ -720,13 +813,20 @@ gd_CUresult cuDeviceCanAccessPeer(int *can, gd_CUdevice device, gd_CUdevice peer
     GD_CALL(GD_NEED_INIT, can_access_peer(can, device, peer));
 }
 
+gd_CUresult cuDeviceGetP2PAttribute(int *value, gd_CUdevice_P2PAttribute attribute,
+                                    gd_CUdevice source, gd_CUdevice target)
+{
+    GD_CALL(GD_NEED_INIT, get_peer_fact(value, attribute, source, target));
+}
+
 gd_CUresult cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_the_device.default_pool.handle));
+    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_device_find(device)->default_pool.handle));
 }
 
 gd_CUresult cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT,
-            device ? GD_CUDA_ERROR_INVALID_VALUE : SET(pool, 0, gd_the_device.default_pool.handle));
+    GD_CALL(GD_NEED_INIT, !gd_device_find(device)
+                              ? GD_CUDA_ERROR_INVALID_VALUE
+                              : SET(pool, device, gd_device_find(device)->default_pool.handle));
 }

@@ -10,6 +10,7 @@
 #include "emulator/schedule/ownership.h"
 #include "emulator/execute/report.h"
 #include "emulator/driver/stream.h"
+#include "emulator/driver/virtual.h"
 #include "emulator/schedule/user_object.h"
 
 /* Nothing that is still queued runs now, and what is left is no leak: the program may well rely on
@@ -48,18 +49,20 @@ static void end_others(void)
     }
 }
 
-static void end_device(gd_device *device)
+static void end_emulator(gd_emulator *emulator)
 {
-    device->ends = true;
+    emulator->ends = true;
     end_contexts();
     end_others();
     gd_grid_free_machine();
     gd_ownership_free();
-    gd_memory_destroy(device->memory);
-    gd_race_destroy(device->race);
-    free(device->settings.report);
+    gd_memory_destroy(emulator->memory);
+    gd_virtual_end();
+    gd_race_destroy(emulator->race);
+    free(emulator->settings.report);
     gd_object_free_table();
-    *device = (gd_device){0};
+    free(emulator->devices);
+    *emulator = (gd_emulator){0};
 }
 
 /* A child of fork has a copy of all this, and perhaps of a lock that nobody will give back: it
@@ -68,9 +71,9 @@ static void end_device(gd_device *device)
  * very thread. */
 void gd_device_end(void)
 {
-    gd_device *device = &gd_the_device;
+    gd_emulator *emulator = &gd_the_emulator;
 
-    if (!device->initialized || device->process != getpid())
+    if (!emulator->initialized || emulator->process != getpid())
         return;
     switch (gd_call_end_all()) {
     case GD_END_BUSY:
@@ -81,7 +84,7 @@ void gd_device_end(void)
     default:
         gd_call_stop_hosts();
         gd_report_end();
-        end_device(device);
+        end_emulator(emulator);
         gd_call_end();
     }
 }

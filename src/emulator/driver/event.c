@@ -138,7 +138,9 @@ static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (start->capture || end->capture)
         return GD_CUDA_ERROR_CAPTURED_EVENT;
-    if (!start->task || !end->task || (start->flags | end->flags) & GD_CU_EVENT_DISABLE_TIMING)
+    if (!start->task || !end->task ||
+        start->object.context->device != end->object.context->device ||
+        (start->flags | end->flags) & GD_CU_EVENT_DISABLE_TIMING)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (!gd_task_reached(start->task, start->port) || !gd_task_reached(end->task, end->port))
         return GD_CUDA_ERROR_NOT_READY;

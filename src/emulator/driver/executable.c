@@ -225,11 +225,14 @@ static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint
 
 /* ---- bodies and conditions ---- */
 
-/* What a body cannot hold (CUDA_CONDITIONAL_NODE_PARAMS): what concerns the host, and copies of its
- * pageable memory. */
-static bool refuses(const gd_node *node, gd_instantiate_refusal *refusal)
+/* What a body cannot hold (CUDA_CONDITIONAL_NODE_PARAMS): what concerns the host, copies of its
+ * pageable memory, and kernels of another device. */
+static bool refuses(const gd_node *node, const gd_work *conditional,
+                    gd_instantiate_refusal *refusal)
 {
     const gd_work *work = &node->work;
+    const gd_context *own = gd_object_find(work->context, GD_OBJECT_CONTEXT),
+                     *outer = gd_object_find(conditional->context, GD_OBJECT_CONTEXT);
 
     if (work->kind == GD_WORK_HOST || work->kind == GD_WORK_EVENT_RECORD ||
         work->kind == GD_WORK_EVENT_WAIT)
@@ -237,26 +240,29 @@ static bool refuses(const gd_node *node, gd_instantiate_refusal *refusal)
     else if (work->kind == GD_WORK_COPY &&
              (!work->is.copy.source.device || !work->is.copy.target.device))
         refusal->result = GD_CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+    else if (own && outer && own->device != outer->device)
+        refusal->result = GD_CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
     else
         return false;
     refusal->node = node->object.handle;
     return true;
 }
 
-static gd_CUresult check_nodes(const gd_graph *graph, bool in_body, gd_instantiate_refusal *refusal)
+static gd_CUresult check_nodes(const gd_graph *graph, const gd_work *conditional,
+                               gd_instantiate_refusal *refusal)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
 
     for (uint32_t i = 0; i < graph->node_count && result == GD_CUDA_SUCCESS; i++) {
         const gd_work *work = &graph->nodes[i]->work;
-        if (in_body && refuses(graph->nodes[i], refusal))
+        if (conditional && refuses(graph->nodes[i], conditional, refusal))
             return GD_CUDA_ERROR_INVALID_VALUE;
         if (work->kind == GD_WORK_GRAPH)
-            result = check_nodes(work->is.graph, in_body, refusal);
+            result = check_nodes(work->is.graph, conditional, refusal);
         for (uint32_t j = 0; work->kind == GD_WORK_CONDITIONAL && j < work->is.conditional.count;
              j++) {
             if (result == GD_CUDA_SUCCESS)
-                result = check_nodes(work->is.conditional.bodies[j], true, refusal);
+                result = check_nodes(work->is.conditional.bodies[j], work, refusal);
         }
     }
     return result;
@@ -264,7 +270,7 @@ static gd_CUresult check_nodes(const gd_graph *graph, bool in_body, gd_instantia
 
 static gd_CUresult check_bodies(const gd_graph *graph, gd_instantiate_refusal *refusal)
 {
-    return check_nodes(graph, false, refusal);
+    return check_nodes(graph, NULL, refusal);
 }
 
 /* There may be one executable of a graph with conditional nodes, in which each condition has a
@@ -467,6 +473,15 @@ static uint32_t list_dependencies(const gd_executable *executable, uint32_t inde
     return count;
 }
 
+/* Where the work of a node runs: a kernel in the context that it is of, which may be another
+ * device's, all else in the context of the launch. */
+static gd_context *find_context(gd_context *launch, const gd_work *work)
+{
+    gd_context *own = work->context ? gd_object_find(work->context, GD_OBJECT_CONTEXT) : NULL;
+
+    return own ? own : launch;
+}
+
 static gd_CUresult make_work(gd_context *context, const gd_executable_node *node, gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
@@ -474,7 +489,7 @@ static gd_CUresult make_work(gd_context *context, const gd_executable_node *node
         return GD_CUDA_SUCCESS;
     if (!gd_work_copy(work, &node->work))
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    gd_CUresult result = gd_launch_refresh(context, work);
+    gd_CUresult result = gd_launch_refresh(find_context(context, work), work);
     if (result != GD_CUDA_SUCCESS)
         gd_work_free(work);
     return result;
@@ -551,8 +566,9 @@ static gd_CUresult launch_nodes(launching *launch)
         uint32_t count = list_dependencies(executable, i, launch->tasks, launch->list);
         bool conditional = launch->works[i].kind == GD_WORK_CONDITIONAL;
         count = add_event_wait(&executable->nodes[i], launch->list, count);
-        launch->tasks[i] = gd_schedule_append(launch->context, &launch->works[i], launch->list,
-                                              count, launch->stream, true);
+        launch->tasks[i] =
+            gd_schedule_append(find_context(launch->context, &launch->works[i]), &launch->works[i],
+                               launch->list, count, launch->stream, true);
         if (!launch->tasks[i])
             return GD_CUDA_ERROR_OUT_OF_MEMORY;
         note_event(&executable->nodes[i], launch->tasks[i]);
@@ -642,7 +658,7 @@ enum { STEPS_OF_A_ROUND = 1024 };
 static gd_CUresult look_again(gd_task *task, gd_task *last)
 {
     const gd_dependency round = {.task = last, .port = GD_PORT_COMPLETE};
-    uint64_t limit = gd_the_device.settings.steps;
+    uint64_t limit = gd_the_emulator.settings.steps;
 
     if (++task->work.is.conditional.rounds > limit / STEPS_OF_A_ROUND && limit)
         return GD_CUDA_ERROR_LAUNCH_TIMEOUT;

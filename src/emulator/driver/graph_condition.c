@@ -61,6 +61,7 @@ gd_CUresult gd_conditional_make(gd_graph *graph, const gd_CUDA_CONDITIONAL_NODE_
     if (!gd_object_find(params->ctx, GD_OBJECT_CONTEXT))
         return GD_CUDA_ERROR_INVALID_CONTEXT;
     *work = (gd_work){.kind = GD_WORK_CONDITIONAL,
+                      .context = params->ctx,
                       .is.conditional = {.condition = gd_condition_hold(condition),
                                          .type = params->type,
                                          .count = params->size}};

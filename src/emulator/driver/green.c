@@ -23,7 +23,7 @@ typedef struct inside {
 
 static uint32_t count_all(void)
 {
-    return gd_the_device.settings.multiprocessors;
+    return gd_the_emulator.settings.multiprocessors;
 }
 
 static uint32_t grain(void)
@@ -72,8 +72,8 @@ static gd_CUresult get_of_device(gd_CUdevice device, gd_CUdevResource *resource,
 {
     if (!resource)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return device ? GD_CUDA_ERROR_INVALID_DEVICE
-                  : gd_green_tell((gd_part){0, count_all()}, resource, type);
+    return gd_device_find(device) ? gd_green_tell((gd_part){0, count_all()}, resource, type)
+                                  : GD_CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* As many multiprocessors as a part of at least so many has. */
@@ -167,24 +167,25 @@ gd_part gd_green_part(void)
 }
 
 static gd_CUresult create(gd_CUgreenCtx *handle, gd_CUdevResourceDesc descriptor,
-                          gd_CUdevice device, unsigned flags)
+                          gd_CUdevice number, unsigned flags)
 {
+    gd_device *device = gd_device_find(number);
     gd_part part = {0, count_all()};
     gd_CUcontext primary;
 
     if (!handle || flags != GD_CU_GREEN_CTX_DEFAULT_STREAM)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (device)
+    if (!device)
         return GD_CUDA_ERROR_INVALID_DEVICE;
     if (descriptor && !read_descriptor(descriptor, &part))
         return GD_CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     gd_green *green = calloc(1, sizeof *green);
     if (!green)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    gd_CUresult result = gd_context_retain(&primary, device);
+    gd_CUresult result = gd_context_retain(&primary, number);
     if (result == GD_CUDA_SUCCESS &&
-        !gd_object_add(&green->object, GD_OBJECT_GREEN, gd_the_device.primary)) {
-        gd_context_give_back();
+        !gd_object_add(&green->object, GD_OBJECT_GREEN, device->primary)) {
+        gd_context_give_back(device);
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (result != GD_CUDA_SUCCESS) {
@@ -192,7 +193,7 @@ static gd_CUresult create(gd_CUgreenCtx *handle, gd_CUdevResourceDesc descriptor
         return result;
     }
     green->part = part;
-    green->id = ++gd_the_device.next_id;
+    green->id = ++gd_the_emulator.next_id;
     *handle = green->object.handle;
     return GD_CUDA_SUCCESS;
 }
@@ -216,9 +217,10 @@ static gd_CUresult destroy(gd_CUgreenCtx handle)
 
     if (!green)
         return GD_CUDA_ERROR_INVALID_CONTEXT;
+    gd_device *device = green->object.context->device;
     gd_schedule_drain(green->object.context);
     gd_green_destroy(green);
-    gd_context_give_back();
+    gd_context_give_back(device);
     return GD_CUDA_SUCCESS;
 }
 

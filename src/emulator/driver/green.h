@@ -27,8 +27,8 @@ gd_CUresult gd_green_tell(gd_part part, gd_CUdevResource *resource, int32_t type
 void gd_green_destroy(gd_green *green);
 
 /* context.c: retaining the primary context and giving it back. */
-gd_CUresult gd_context_retain(gd_CUcontext *handle, gd_CUdevice device);
-void gd_context_give_back(void);
+gd_CUresult gd_context_retain(gd_CUcontext *handle, gd_CUdevice number);
+void gd_context_give_back(gd_device *device);
 
 /* The handle that is current in this thread; NULL. */
 void *gd_context_handle(void);

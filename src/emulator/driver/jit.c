@@ -29,9 +29,10 @@ typedef struct image {
 
 enum { LAST_OPTION = GD_CU_JIT_SPLIT_COMPILE + 1 }; /* CU_JIT_BINARY_LOADER_THREAD_COUNT */
 
-gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values)
+gd_CUresult gd_jit_read(gd_jit *jit, const gd_profile *chip, unsigned count,
+                        const gd_CUjit_option *options, void **values)
 {
-    *jit = (gd_jit){0};
+    *jit = (gd_jit){.chip = chip};
     jit->errors.first = jit->reason;
     if (count && (!options || !values))
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -136,11 +137,11 @@ static gd_CUresult report_validity(gd_jit *jit, const gd_ptx_module *module)
     return wrong ? refuse(jit) : GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult refuse_specific(const char *target)
+static gd_CUresult refuse_specific(const gd_profile *chip, const char *target)
 {
     return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU,
                             ".target %s is for one other compute capability than %u.%u", target,
-                            gd_device_chip()->capability / 10, gd_device_chip()->capability % 10);
+                            chip->capability / 10, chip->capability % 10);
 }
 
 /* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own; sm_NNf for its family. */
@@ -148,16 +149,16 @@ static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
 {
     const char *target = module->target;
 
-    if (module->capability > (int32_t)gd_device_chip()->capability) {
+    if (module->capability > (int32_t)jit->chip->capability) {
         gd_jit_write(&jit->errors, "ptxas fatal   : SM version specified by .target is higher than "
                                    "default SM version assumed");
         return gd_device_refuse(GD_CUDA_ERROR_INVALID_PTX,
                                 ".target %s is newer than the emulated sm_%u", target ? target : "",
-                                gd_device_chip()->capability);
+                                jit->chip->capability);
     }
     const char suffix = target && *target ? target[strlen(target) - 1] : 0;
-    if (!gd_chip_runs((int32_t)gd_device_chip()->capability, module->capability, suffix))
-        return refuse_specific(target);
+    if (!gd_chip_runs((int32_t)jit->chip->capability, module->capability, suffix))
+        return refuse_specific(jit->chip, target);
     return GD_CUDA_SUCCESS;
 }
 
@@ -291,7 +292,7 @@ static void digest_text(const char *text, size_t bytes, uint8_t result[GD_EMULAT
     gd_digest_end(&digest, result);
 }
 
-void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
+void *gd_jit_make_image(uint32_t capability, const char *text, size_t bytes, size_t *image_bytes)
 {
     image head = {0};
     char *made = malloc(sizeof head + bytes + 1);
@@ -305,7 +306,7 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
     head.elf.e_type = ET_EXEC;
     head.elf.e_machine = GD_ELF_CUDA;
     head.elf.e_version = EV_CURRENT;
-    head.elf.e_flags = gd_device_chip()->capability;
+    head.elf.e_flags = capability;
     head.elf.e_ehsize = sizeof head.elf;
     head.elf.e_shoff = offsetof(image, sections);
     head.elf.e_shentsize = sizeof *head.sections;
@@ -362,7 +363,7 @@ static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_pt
         return memcmp(head.magic, gd_emulated_magic, sizeof gd_emulated_magic)
                    ? refuse_binary(jit, "cubin")
                    : GD_CUDA_ERROR_INVALID_IMAGE;
-    if (header.e_flags != gd_device_chip()->capability)
+    if (header.e_flags != jit->chip->capability)
         return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
     digest_text((const char *)text.bytes, text.size, digest);
     if (memcmp(digest, head.digest, sizeof digest))
@@ -377,7 +378,7 @@ gd_CUresult gd_jit_unpack(gd_jit *jit, gd_view fatbin, char **text, uint64_t *by
 
     if (gd_fatbin_check(fatbin))
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, (int32_t)gd_device_chip()->capability, &entry))
+    if (!gd_fatbin_choose(fatbin, GD_FATBIN_PTX, (int32_t)jit->chip->capability, &entry))
         return refuse_binary(jit, "fatbin without PTX for this device");
     const char *wrong = gd_fatbin_unpack(&entry, text, bytes);
     if (!wrong)

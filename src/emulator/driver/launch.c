@@ -32,6 +32,11 @@ static bool is_grid(const gd_CUlaunchConfig *config)
            config->gridDimZ <= GD_CHIP_GRID_Z;
 }
 
+static const gd_profile *chip_of(const gd_function *function)
+{
+    return function->object.context->device->chip;
+}
+
 static gd_CUresult check_shape(const gd_CUlaunchConfig *config, const gd_function *function)
 {
     const gd_entry *entry = function->entry;
@@ -46,7 +51,7 @@ static gd_CUresult check_shape(const gd_CUlaunchConfig *config, const gd_functio
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (config->sharedMemBytes > (unsigned)function->dynamic_shared)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return gd_schedule_occupancy(entry, threads, config->sharedMemBytes)
+    return gd_schedule_occupancy(chip_of(function), entry, threads, config->sharedMemBytes)
                ? GD_CUDA_SUCCESS
                : GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -85,13 +90,13 @@ static gd_CUresult check_event(gd_CUevent handle)
 
 /* Values that a driver with API 13.0 on an H200 was seen to refuse with INVALID_VALUE. It takes any
  * priority. */
-static bool is_value(const gd_CUlaunchAttribute *attribute)
+static bool is_value(const gd_device *device, const gd_CUlaunchAttribute *attribute)
 {
     const gd_CUlaunchAttributeValue *value = &attribute->value;
     int window = 0, domains = 0;
 
-    gd_device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &window);
-    gd_device_attribute(GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &domains);
+    gd_device_attribute(device, GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &window);
+    gd_device_attribute(device, GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &domains);
     switch (attribute->id) {
     case GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return value->accessPolicyWindow.num_bytes <= (size_t)window;
@@ -136,7 +141,8 @@ static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *fu
                          "a kernel node that the device updates (launch attribute 13)")
                    : GD_CUDA_SUCCESS;
     default:
-        return is_value(attribute) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+        return is_value(function->object.context->device, attribute) ? GD_CUDA_SUCCESS
+                                                                     : GD_CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -159,12 +165,12 @@ static gd_CUresult apply_attributes(gd_kernel_work *kernel, const gd_function *f
     return result;
 }
 
-static gd_CUresult check_residency(const gd_kernel_work *kernel)
+static gd_CUresult check_residency(const gd_kernel_work *kernel, const gd_function *function)
 {
     uint32_t threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
-    uint64_t room =
-        (uint64_t)gd_schedule_occupancy(kernel->entry, threads, kernel->dynamic_shared_bytes) *
-        kernel->part.count;
+    uint64_t room = (uint64_t)gd_schedule_occupancy(chip_of(function), kernel->entry, threads,
+                                                    kernel->dynamic_shared_bytes) *
+                    kernel->part.count;
     uint64_t ctas = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     uint64_t cluster = (uint64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
 
@@ -268,10 +274,12 @@ gd_CUresult gd_launch_prepare(gd_context *context, gd_part part, const gd_CUlaun
     if (result == GD_CUDA_SUCCESS)
         result = apply_attributes(&kernel, function, config);
     if (result == GD_CUDA_SUCCESS)
-        result = check_residency(&kernel);
+        result = check_residency(&kernel, function);
     if (result == GD_CUDA_SUCCESS)
         result = copy_arguments(&kernel, config, parameters, extra);
-    *work = (gd_work){.kind = GD_WORK_KERNEL, .is.kernel = kernel};
+    *work = (gd_work){.kind = GD_WORK_KERNEL,
+                      .context = function->object.context->object.handle,
+                      .is.kernel = kernel};
     if (result != GD_CUDA_SUCCESS)
         gd_work_free(work);
     return result;
@@ -295,7 +303,7 @@ gd_CUresult gd_launch_attribute(gd_context *context, gd_kernel_work *kernel,
         return GD_CUDA_SUCCESS;
     }
     gd_CUresult result = apply_attributes(kernel, function, &config);
-    return result == GD_CUDA_SUCCESS ? check_residency(kernel) : result;
+    return result == GD_CUDA_SUCCESS ? check_residency(kernel, function) : result;
 }
 
 gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work)
@@ -406,10 +414,11 @@ static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction ha
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     bool fits = (uint32_t)threads <= gd_function_threads(function) &&
-                shared <= gd_device_chip()->block_shared_bytes;
-    *blocks = fits ? (int)gd_schedule_carved_occupancy(function->entry, (uint32_t)threads, shared,
-                                                       function->carveout)
-                   : 0;
+                shared <= chip_of(function)->block_shared_bytes;
+    *blocks = fits
+                  ? (int)gd_schedule_carved_occupancy(chip_of(function), function->entry,
+                                                      (uint32_t)threads, shared, function->carveout)
+                  : 0;
     return GD_CUDA_SUCCESS;
 }
 
@@ -429,8 +438,8 @@ static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd
         top = (uint32_t)limit;
     for (uint32_t threads = top; threads; threads = threads > 32 ? (threads - 1) / 32 * 32 : 0) {
         size_t bytes = shared_of ? shared_of((int)threads) : shared;
-        uint32_t ctas =
-            gd_schedule_carved_occupancy(function->entry, threads, bytes, function->carveout);
+        uint32_t ctas = gd_schedule_carved_occupancy(chip_of(function), function->entry, threads,
+                                                     bytes, function->carveout);
         if (ctas * threads <= most)
             continue;
         most = ctas * threads;
@@ -449,13 +458,14 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (gd_schedule_occupancy(function->entry, (uint32_t)threads, 0) < (uint32_t)blocks)
+    if (gd_schedule_occupancy(chip_of(function), function->entry, (uint32_t)threads, 0) <
+        (uint32_t)blocks)
         return GD_CUDA_ERROR_INVALID_VALUE;
     /* As an H200's driver answers: what is reserved for each CTA is forgotten, and one CTA alone
      * has all. */
     size_t all = blocks == 1 || function->carveout < 0 ||
-                         gd_device_chip()->shared_bytes != GD_CARVEOUT_LARGEST
-                     ? (size_t)gd_device_chip()->shared_bytes
+                         chip_of(function)->shared_bytes != GD_CARVEOUT_LARGEST
+                     ? (size_t)chip_of(function)->shared_bytes
                      : gd_carveout_setting((uint32_t)function->carveout, 0);
     size_t each = all / (size_t)blocks, own = function->entry->static_shared_bytes;
     size_t most = (size_t)function->dynamic_shared;
@@ -471,7 +481,7 @@ static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig 
 
     if (!is_block(config) || threads > gd_function_threads(function))
         return 0;
-    return (uint64_t)gd_schedule_occupancy(function->entry, (uint32_t)threads,
+    return (uint64_t)gd_schedule_occupancy(chip_of(function), function->entry, (uint32_t)threads,
                                            config->sharedMemBytes) *
            gd_green_part().count;
 }

@@ -19,6 +19,7 @@ typedef struct gd_library {
     griddep_ptx *ptx;
     gd_kernel *kernels; /* in the order of the text */
     uint32_t kernel_count;
+    gd_CUresult failed; /* why a context got no module the last time that one asked */
 } gd_library;
 
 /* ---- libraries ---- */
@@ -56,14 +57,17 @@ static bool make_kernels(gd_library *library)
     return true;
 }
 
-static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count,
-                        const gd_CUjit_option *options, void **values)
+/* The image is looked at for the device that is current, or the first; its code is made for each
+ * device that uses it. */
+static gd_CUresult load(const gd_context *context, gd_CUlibrary *handle, const void *image,
+                        unsigned count, const gd_CUjit_option *options, void **values)
 {
     gd_jit jit;
 
     if (!handle || !image)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUresult result = gd_jit_read(&jit, count, options, values);
+    gd_CUresult result = gd_jit_read(
+        &jit, (context ? context->device : gd_the_emulator.devices)->chip, count, options, values);
     if (result != GD_CUDA_SUCCESS)
         return result;
     gd_library *library = calloc(1, sizeof *library);
@@ -81,8 +85,8 @@ static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult load_file(gd_CUlibrary *handle, const char *path, unsigned count,
-                             const gd_CUjit_option *options, void **values)
+static gd_CUresult load_file(const gd_context *context, gd_CUlibrary *handle, const char *path,
+                             unsigned count, const gd_CUjit_option *options, void **values)
 {
     griddep_error error;
     char *data = NULL;
@@ -95,8 +99,9 @@ static gd_CUresult load_file(gd_CUlibrary *handle, const char *path, unsigned co
     if (status)
         return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY
                                               : GD_CUDA_ERROR_FILE_NOT_FOUND;
-    gd_CUresult result = bytes < 64 && data[0] == 0x7f ? GD_CUDA_ERROR_INVALID_IMAGE
-                                                       : load(handle, data, count, options, values);
+    gd_CUresult result = bytes < 64 && data[0] == 0x7f
+                             ? GD_CUDA_ERROR_INVALID_IMAGE
+                             : load(context, handle, data, count, options, values);
     free(data);
     return result;
 }
@@ -139,12 +144,13 @@ static gd_module *find_module(const gd_library *library, const gd_context *conte
 
 static gd_CUresult get_module(gd_library *library, gd_context *context, gd_module **module)
 {
-    gd_jit jit = {0};
+    gd_jit jit = {.chip = context->device->chip};
 
     *module = find_module(library, context);
     if (*module)
         return GD_CUDA_SUCCESS;
-    gd_CUresult result = gd_module_create(context, library->ptx->module.text, &jit, module);
+    gd_CUresult result = library->failed =
+        gd_module_create(context, library->ptx->module.text, &jit, module);
     if (result == GD_CUDA_SUCCESS)
         (*module)->library = library;
     return result;
@@ -162,8 +168,11 @@ gd_function *gd_library_resolve(gd_context *context, gd_CUkernel handle)
 
 gd_CUresult gd_library_unresolved(gd_CUkernel handle)
 {
-    return gd_object_find(handle, GD_OBJECT_KERNEL) ? GD_CUDA_ERROR_OUT_OF_MEMORY
-                                                    : GD_CUDA_ERROR_INVALID_HANDLE;
+    const gd_kernel *kernel = gd_object_find(handle, GD_OBJECT_KERNEL);
+
+    return !kernel                   ? GD_CUDA_ERROR_INVALID_HANDLE
+           : kernel->library->failed ? kernel->library->failed
+                                     : GD_CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* ---- actions of entry points ---- */
@@ -289,13 +298,28 @@ static gd_CUresult get_name(const char **name, gd_CUkernel handle)
     return GD_CUDA_SUCCESS;
 }
 
+/* The context that has a device's copy of a kernel: the current one, or the primary one. */
+static gd_CUresult find_context(gd_context *current, gd_CUdevice number, gd_context **context)
+{
+    const gd_device *device = gd_device_find(number);
+
+    if (!device)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    *context = current->device == device ? current : device->primary;
+    return *context ? GD_CUDA_SUCCESS
+                    : gd_device_refuse(GD_CUDA_ERROR_INVALID_CONTEXT,
+                                       "device %d has no context yet, and so no code of the kernel",
+                                       number);
+}
+
 static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_attribute attribute,
                                  gd_CUkernel kernel, gd_CUdevice device)
 {
-    const gd_function *function = gd_library_resolve(context, kernel);
+    gd_CUresult result = find_context(context, device, &context);
 
-    if (device != 0)
-        return GD_CUDA_ERROR_INVALID_DEVICE;
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    const gd_function *function = gd_library_resolve(context, kernel);
     return function ? gd_function_get_attribute(function, attribute, value)
                     : gd_library_unresolved(kernel);
 }
@@ -303,10 +327,11 @@ static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_
 static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute attribute, int value,
                                  gd_CUkernel kernel, gd_CUdevice device)
 {
-    gd_function *function = gd_library_resolve(context, kernel);
+    gd_CUresult result = find_context(context, device, &context);
 
-    if (device != 0)
-        return GD_CUDA_ERROR_INVALID_DEVICE;
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    gd_function *function = gd_library_resolve(context, kernel);
     return function ? gd_function_set_attribute(function, attribute, value)
                     : gd_library_unresolved(kernel);
 }
@@ -337,7 +362,7 @@ gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_
     (void)library_options; /* they say how a library is kept, not what it is */
     (void)library_values;
     (void)library_count;
-    GD_CALL(GD_NEED_INIT, load(library, code, count, options, values));
+    GD_CALL(GD_NEED_INIT, load(context, library, code, count, options, values));
 }
 
 gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CUjit_option *options,
@@ -347,7 +372,7 @@ gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CU
     (void)library_options;
     (void)library_values;
     (void)library_count;
-    GD_CALL(GD_NEED_INIT, load_file(library, path, count, options, values));
+    GD_CALL(GD_NEED_INIT, load_file(context, library, path, count, options, values));
 }
 
 gd_CUresult cuLibraryUnload(gd_CUlibrary library)

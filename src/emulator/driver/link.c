@@ -37,7 +37,8 @@ static gd_CUresult create(gd_context *context, unsigned count, const gd_CUjit_op
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_link *link = calloc(1, sizeof *link);
     gd_CUresult result =
-        link ? gd_jit_read(&link->jit, count, options, values) : GD_CUDA_ERROR_OUT_OF_MEMORY;
+        link ? gd_jit_read(&link->jit, context->device->chip, count, options, values)
+             : GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS && !gd_object_add(&link->object, GD_OBJECT_LINK, context))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result != GD_CUDA_SUCCESS) {
@@ -59,19 +60,20 @@ static bool has_extern_variable(const gd_ptx_module *module)
 }
 
 /* What is wrong with a text is told now, unless it depends on others. */
-static gd_CUresult check_program(const griddep_ptx *ptx, gd_jit *jit)
+static gd_CUresult check_program(gd_link *link, const griddep_ptx *ptx)
 {
     gd_program_error error = {0};
 
     if (has_extern_variable(&ptx->module))
         return GD_CUDA_SUCCESS;
-    gd_program *program = gd_program_create(&ptx->module, gd_the_device.memory, &error);
+    gd_program *program = gd_program_create(&ptx->module, gd_the_emulator.memory,
+                                            &link->object.context->owner, &error);
 
     if (program) {
         gd_program_destroy(program);
         return GD_CUDA_SUCCESS;
     }
-    gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s",
+    gd_jit_write(&link->jit.errors, "ptxas application ptx input, line %" PRId32 "; error   : %s",
                  error.line, error.text);
     return error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
 }
@@ -99,7 +101,7 @@ static gd_CUresult add_text(gd_link *link, const char *text, size_t bytes, const
     gd_CUresult result = gd_jit_parse_text(&link->jit, text, bytes, GD_JIT_PART, &ptx);
 
     if (result == GD_CUDA_SUCCESS)
-        result = check_program(ptx, &link->jit);
+        result = check_program(link, ptx);
     if (result == GD_CUDA_SUCCESS)
         result = keep(link, ptx, name);
     if (result != GD_CUDA_SUCCESS)
@@ -174,7 +176,8 @@ static gd_CUresult make_image(gd_link *link, size_t *made)
     if (result == GD_CUDA_SUCCESS)
         result = gd_jit_parse_text(&link->jit, joined.data, joined.bytes, GD_JIT_LINKED, &ptx);
     if (result == GD_CUDA_SUCCESS &&
-        !(link->image = gd_jit_make_image(joined.data, joined.bytes, made)))
+        !(link->image =
+              gd_jit_make_image(link->jit.chip->capability, joined.data, joined.bytes, made)))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     griddep_ptx_destroy(ptx);
     gd_text_free(&joined);

@@ -31,6 +31,7 @@ typedef struct owned {
 /* cuMemPoolCreate's. */
 typedef struct gd_pool {
     gd_object object;
+    const gd_device *device;
     uint64_t maximum, used; /* bytes; maximum 0: as much as the device has */
 } gd_pool;
 
@@ -86,7 +87,7 @@ static void remove_owned(owned *item)
 /* After a fault nothing can be freed: what is left then is the fault's doing. */
 static void report_left(const owned *item)
 {
-    const gd_allocation *memory = gd_memory_find(gd_the_device.memory, item->start);
+    const gd_allocation *memory = gd_memory_find(gd_the_emulator.memory, item->start);
 
     if (memory && !item->registered && !item->context->fault && item->kind != GD_MEMORY_TEXTURE)
         gd_report_leak(memory->start, memory->bytes);
@@ -98,7 +99,7 @@ void gd_ownership_end(const gd_context *context)
         if (ownership.list[i].context != context)
             continue;
         report_left(&ownership.list[i]);
-        gd_memory_give(gd_the_device.memory, ownership.list[i].start);
+        gd_memory_give(gd_the_emulator.memory, ownership.list[i].start);
         remove_owned(&ownership.list[i]);
     }
 }
@@ -114,7 +115,8 @@ void gd_ownership_free(void)
 static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind, void *host,
                         unsigned flags, uint64_t *address)
 {
-    gd_allocation *made = gd_memory_take(gd_the_device.memory, bytes, kind, host, NULL);
+    gd_allocation *made =
+        gd_memory_take(gd_the_emulator.memory, &context->owner, bytes, kind, host, NULL);
 
     if (!made)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -124,7 +126,7 @@ static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind
                         .registered = host != NULL,
                         .flags = flags};
     if (!add_owned(&item)) {
-        gd_memory_give(gd_the_device.memory, made->start);
+        gd_memory_give(gd_the_emulator.memory, made->start);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
     *address = made->start;
@@ -200,19 +202,24 @@ static void give_to_pool(const owned *item)
         from->used -= item->bytes;
 }
 
-/* What runs may use the memory: it is waited for. */
+/* What runs may use the memory: it is waited for. Of a device's memory that is what runs on the
+ * device: another one's kernels may wait for what the program is about to launch, and no driver
+ * waits for them. */
 static gd_CUresult release(owned *item)
 {
     uint64_t start = item->start;
     gd_context *context = item->context;
 
-    gd_schedule_drain(NULL);
+    if (item->kind == GD_MEMORY_HOST || item->kind == GD_MEMORY_MANAGED)
+        gd_schedule_drain(NULL);
+    else
+        gd_schedule_drain_device(context->device);
     item = find_owned(start);
     if (!item) /* another thread has freed it meanwhile */
         return GD_CUDA_ERROR_INVALID_VALUE;
     give_to_pool(item);
     remove_owned(item);
-    gd_memory_give(gd_the_device.memory, start);
+    gd_memory_give(gd_the_emulator.memory, start);
     return context->fault;
 }
 
@@ -222,7 +229,7 @@ gd_CUresult gd_ownership_take(gd_context *context, uint64_t bytes, gd_memory_kin
     gd_CUresult result = take(context, bytes, kind, NULL, 0, handle);
 
     if (result == GD_CUDA_SUCCESS)
-        *host = gd_memory_find(gd_the_device.memory, *handle)->host;
+        *host = gd_memory_find(gd_the_emulator.memory, *handle)->host;
     return result;
 }
 
@@ -286,6 +293,16 @@ static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, 
                             : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
+/* The device whose default pool it is; NULL. */
+static const gd_device *find_default_pool(const gd_object *pool)
+{
+    for (uint32_t i = 0; i < gd_the_emulator.device_count; i++) {
+        if (pool == &gd_the_emulator.devices[i].default_pool)
+            return &gd_the_emulator.devices[i];
+    }
+    return NULL;
+}
+
 static gd_CUresult allocate_from_pool(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
                                       gd_CUmemoryPool handle, gd_CUstream stream)
 {
@@ -293,7 +310,10 @@ static gd_CUresult allocate_from_pool(gd_context *context, gd_CUdeviceptr *addre
 
     if (!from)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (from->object.handle == gd_the_device.default_pool.handle)
+    const gd_device *standard = find_default_pool(&from->object);
+    if ((standard ? standard : from->device) != context->device)
+        return gd_device_unsupported("memory from a pool of another device");
+    if (standard)
         return allocate_async(context, address, bytes, stream);
     if (from->maximum && bytes > from->maximum - from->used)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -331,13 +351,14 @@ static gd_CUresult check_pool(gd_CUmemoryPool pool)
 static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *handle,
                                const gd_CUmemPoolProps *properties)
 {
-    if (!handle || !properties || properties->location.id != 0)
+    if (!handle || !properties || !gd_device_find(properties->location.id))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_pool *made = calloc(1, sizeof *made);
     if (!made || !gd_object_add(&made->object, GD_OBJECT_POOL, context)) {
         free(made);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
+    made->device = gd_device_find(properties->location.id);
     made->maximum = properties->maxSize;
     *handle = made->object.handle;
     return GD_CUDA_SUCCESS;
@@ -347,7 +368,7 @@ static gd_CUresult destroy_pool(gd_CUmemoryPool handle)
 {
     gd_object *pool = gd_object_find(handle, GD_OBJECT_POOL);
 
-    if (!pool || pool == &gd_the_device.default_pool)
+    if (!pool || find_default_pool(pool))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_object_remove(pool);
     free(pool);
@@ -359,7 +380,7 @@ static gd_CUresult destroy_pool(gd_CUmemoryPool handle)
 static bool is_host(int32_t type, uint64_t address)
 {
     return type == GD_CU_MEMORYTYPE_HOST ||
-           (type == GD_CU_MEMORYTYPE_UNIFIED && !gd_memory_find(gd_the_device.memory, address));
+           (type == GD_CU_MEMORYTYPE_UNIFIED && !gd_memory_find(gd_the_emulator.memory, address));
 }
 
 /* Rows of an array have no pitch of the caller's; what is copied is whole texels. */
@@ -367,7 +388,7 @@ static gd_CUresult make_array_side(const gd_copy_work *copy, gd_copy_side *side,
                                    size_t x, size_t y, size_t z)
 {
     const gd_array *array =
-        gd_memory_behind(gd_the_device.memory, (uint64_t)(uintptr_t)handle, GD_MEMORY_ARRAY);
+        gd_memory_behind(gd_the_emulator.memory, (uint64_t)(uintptr_t)handle, GD_MEMORY_ARRAY);
 
     if (!array)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -585,21 +606,20 @@ static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t val
 
 /* ---- queries ---- */
 
-static gd_CUresult get_info(size_t *free_bytes, size_t *total)
+static gd_CUresult get_info(const gd_context *context, size_t *free_bytes, size_t *total)
 {
-    uint64_t used = gd_memory_used(gd_the_device.memory);
+    const gd_bank *bank = &context->device->bank;
 
     if (total)
-        *total = gd_the_device.settings.memory;
+        *total = bank->limit;
     if (free_bytes)
-        *free_bytes =
-            used < gd_the_device.settings.memory ? gd_the_device.settings.memory - used : 0;
+        *free_bytes = bank->limit - bank->used;
     return GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
 {
-    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+    const gd_allocation *allocation = gd_memory_find(gd_the_emulator.memory, address);
 
     if (!allocation || !gd_memory_is_told(allocation) ||
         address >= allocation->start + allocation->bytes)
@@ -632,7 +652,7 @@ static gd_CUresult get_host_flags(unsigned *flags, void *host)
 /* The allocation of which pointer attributes tell; NULL. */
 static const gd_allocation *find_told(uint64_t address)
 {
-    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+    const gd_allocation *allocation = gd_memory_find(gd_the_emulator.memory, address);
 
     return allocation && gd_memory_is_told(allocation) ? allocation : NULL;
 }
@@ -651,7 +671,7 @@ static bool tell(void *data, int32_t attribute, const gd_allocation *allocation,
     void *owner = item ? item->context->object.handle : NULL, *host = (void *)(uintptr_t)address;
     unsigned type = on_host ? GD_CU_MEMORYTYPE_HOST : GD_CU_MEMORYTYPE_DEVICE, access = 3;
     unsigned char managed = allocation->kind == GD_MEMORY_MANAGED, mapped = 1;
-    int ordinal = 0, sync = 0;
+    int ordinal = allocation->bank ? (int)allocation->bank->device : 0, sync = 0;
     size_t bytes = allocation->bytes;
 
     switch (attribute) {
@@ -895,7 +915,8 @@ gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, s
     GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, false));
 }
 
-/* Between contexts of one device: a copy within it. */
+/* Copies between devices need no peer access. One that the host waits for comes behind all that
+ * both contexts have been given. */
 static gd_CUresult copy_peer(gd_context *context, uint64_t target, gd_CUcontext target_context,
                              uint64_t source, gd_CUcontext source_context, size_t bytes,
                              gd_CUstream stream, bool wait)
@@ -903,6 +924,12 @@ static gd_CUresult copy_peer(gd_context *context, uint64_t target, gd_CUcontext 
     if (!gd_object_find(target_context, GD_OBJECT_CONTEXT) ||
         !gd_object_find(source_context, GD_OBJECT_CONTEXT))
         return GD_CUDA_ERROR_INVALID_CONTEXT;
+    if (wait && !bytes)
+        return GD_CUDA_SUCCESS;
+    if (wait)
+        gd_schedule_drain(gd_object_find(source_context, GD_OBJECT_CONTEXT));
+    if (wait && gd_object_find(target_context, GD_OBJECT_CONTEXT))
+        gd_schedule_drain(gd_object_find(target_context, GD_OBJECT_CONTEXT));
     return copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, wait);
 }
 
@@ -927,9 +954,9 @@ static gd_CUresult copy_array(gd_context *context, gd_CUDA_MEMCPY3D params, gd_C
                               bool wait)
 {
     const gd_array *source =
-        gd_memory_behind(gd_the_device.memory, number_of(params.srcArray), GD_MEMORY_ARRAY);
+        gd_memory_behind(gd_the_emulator.memory, number_of(params.srcArray), GD_MEMORY_ARRAY);
     const gd_array *target =
-        gd_memory_behind(gd_the_device.memory, number_of(params.dstArray), GD_MEMORY_ARRAY);
+        gd_memory_behind(gd_the_emulator.memory, number_of(params.dstArray), GD_MEMORY_ARRAY);
 
     params.Height = params.Depth = 1;
     if ((source && source->texels.height) || (target && target->texels.height) ||
@@ -1088,7 +1115,7 @@ gd_CUresult cuMemsetD2D32Async(gd_CUdeviceptr target, size_t pitch, unsigned int
 
 gd_CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_info(free_bytes, total));
+    GD_CALL(GD_NEED_CONTEXT, get_info(context, free_bytes, total));
 }
 
 gd_CUresult cuMemGetAddressRange_v2(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
@@ -1112,7 +1139,8 @@ gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice
 {
     gd_stream *found;
 
-    GD_CALL(GD_NEED_LIVE, device > 0 || !bytes || !gd_work_resolve(address, bytes, NULL)
+    GD_CALL(GD_NEED_LIVE, (device >= 0 && !gd_device_find(device)) || !bytes ||
+                                  !gd_work_resolve(address, bytes, NULL)
                               ? GD_CUDA_ERROR_INVALID_VALUE
                               : gd_stream_find(context, stream, &found));
 }
@@ -1125,7 +1153,7 @@ static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t 
     gd_stream *found;
 
     if (flags || location.type < 1 || location.type > 4 ||
-        (location.type == 1 && location.id != 0) || !bytes ||
+        (location.type == 1 && !gd_device_find(location.id)) || !bytes ||
         !gd_work_resolve(address, bytes, NULL))
         return GD_CUDA_ERROR_INVALID_VALUE;
     return gd_stream_find(context, stream, &found);

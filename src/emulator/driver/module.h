@@ -38,6 +38,7 @@ typedef struct gd_jit_log {
 
 typedef struct gd_jit {
     gd_jit_log info, errors;
+    const gd_profile *chip; /* that the code is for */
     bool verbose;
     char reason[512]; /* the first error, for cuGetErrorString */
 } gd_jit;
@@ -47,24 +48,25 @@ typedef struct gd_jit {
 typedef enum gd_jit_kind { GD_JIT_WHOLE, GD_JIT_PART, GD_JIT_LINKED } gd_jit_kind;
 
 /* jit.c */
-gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values);
+gd_CUresult gd_jit_read(gd_jit *jit, const gd_profile *chip, unsigned count,
+                        const gd_CUjit_option *options, void **values);
 void gd_jit_write(gd_jit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The end of a call with this result, which it returns. */
 gd_CUresult gd_jit_close(gd_jit *jit, gd_CUresult result);
 
-/* An image, PTX text or the emulator's own format, becomes parsed PTX that this device can run. */
+/* An image, PTX text or the emulator's own format, becomes parsed PTX that the chip can run. */
 gd_CUresult gd_jit_parse(gd_jit *jit, const void *image, griddep_ptx **ptx);
 
 /* The same of PTX text of known length. */
 gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind,
                               griddep_ptx **ptx);
 
-/* The PTX of a fatbin that this device runs, to be freed. What is wrong goes to the log. */
+/* The PTX of a fatbin that the chip runs, to be freed. What is wrong goes to the log. */
 gd_CUresult gd_jit_unpack(gd_jit *jit, gd_view fatbin, char **text, uint64_t *bytes);
 
 /* PTX as an image in the emulator's own format, to be freed; NULL when memory runs out. */
-void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes);
+void *gd_jit_make_image(uint32_t capability, const char *text, size_t bytes, size_t *image_bytes);
 
 /* Makes a module of an image. */
 gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit,

@@ -59,19 +59,20 @@ static void write_information(gd_jit *jit, const gd_module *module)
         if (!jit->verbose)
             continue;
         gd_jit_write(&jit->info, "ptxas info    : Compiling entry function '%s' for 'sm_%u'",
-                     entry->name, gd_device_chip()->capability);
+                     entry->name, jit->chip->capability);
         gd_jit_write(&jit->info, "ptxas info    : Used %" PRIu32 " registers",
                      gd_schedule_registers(entry));
     }
 }
 
-static gd_CUresult decode(gd_module *module, gd_jit *jit)
+static gd_CUresult decode(const gd_context *context, gd_module *module, gd_jit *jit)
 {
     gd_program_error error = {0};
 
-    module->program = gd_program_create(&module->ptx->module, gd_the_device.memory, &error);
+    module->program =
+        gd_program_create(&module->ptx->module, gd_the_emulator.memory, &context->owner, &error);
     if (module->program) {
-        gd_program_set_number(module->program, ++gd_the_device.modules);
+        gd_program_set_number(module->program, ++gd_the_emulator.modules);
         return GD_CUDA_SUCCESS;
     }
     gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s",
@@ -88,7 +89,7 @@ gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     gd_CUresult result = gd_jit_parse(jit, image, &made->ptx);
     if (result == GD_CUDA_SUCCESS)
-        result = decode(made, jit);
+        result = decode(context, made, jit);
     if (result == GD_CUDA_SUCCESS && (!gd_object_add(&made->object, GD_OBJECT_MODULE, context) ||
                                       !make_functions(made, context)))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -157,7 +158,8 @@ gd_CUresult gd_function_get_attribute(const gd_function *function,
         [GD_CU_FUNC_ATTRIBUTE_NUM_REGS] = (int)gd_schedule_registers(function->entry),
         [GD_CU_FUNC_ATTRIBUTE_PTX_VERSION] =
             function->module->ptx->module.capability, /* the name misleads: the architecture */
-        [GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION] = (int)gd_device_chip()->capability,
+        [GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION] =
+            (int)function->object.context->device->chip->capability,
         [GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = function->dynamic_shared,
         [GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = function->carveout,
         [GD_CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = (int)function->cluster[0],
@@ -176,8 +178,8 @@ gd_CUresult gd_function_get_attribute(const gd_function *function,
 gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute,
                                       int value)
 {
-    int limit =
-        (int)gd_device_chip()->block_shared_bytes - (int)function->entry->static_shared_bytes;
+    int limit = (int)function->object.context->device->chip->block_shared_bytes -
+                (int)function->entry->static_shared_bytes;
 
     if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
         value <= limit)
@@ -203,7 +205,7 @@ static gd_CUresult load(gd_context *context, gd_CUmodule *handle, const void *im
 
     if (!handle || !image)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUresult result = gd_jit_read(&jit, count, options, values);
+    gd_CUresult result = gd_jit_read(&jit, context->device->chip, count, options, values);
     if (result != GD_CUDA_SUCCESS)
         return result;
     result = gd_jit_close(&jit, gd_module_create(context, image, &jit, &module));

@@ -25,7 +25,7 @@ gd_stream *gd_stream_create(gd_context *context, unsigned flags, int priority)
     }
     stream->flags = flags;
     stream->priority = priority;
-    stream->id = ++gd_the_device.next_id;
+    stream->id = ++gd_the_emulator.next_id;
     return stream;
 }
 
@@ -85,7 +85,7 @@ gd_stream *gd_stream_standard(gd_green *green)
 gd_part gd_stream_part(const gd_stream *stream)
 {
     return stream->green ? stream->green->part
-                         : (gd_part){0, gd_the_device.settings.multiprocessors};
+                         : (gd_part){0, gd_the_emulator.settings.multiprocessors};
 }
 
 /* A green context has no stream per thread. */
@@ -188,8 +188,9 @@ static bool list_dependencies(dependency_list *list, const gd_stream *stream, co
 
     for (uint32_t i = 0; whole && i < stream->wait_count; i++) {
         const gd_dependency *wait = &stream->waits[i];
-        whole = add_dependency(list, wait->task, kernel ? wait->port : GD_PORT_COMPLETE,
-                               kernel && wait->port != GD_PORT_COMPLETE);
+        bool early = kernel && wait->port != GD_PORT_COMPLETE &&
+                     wait->task->device == stream->object.context->device;
+        whole = add_dependency(list, wait->task, early ? wait->port : GD_PORT_COMPLETE, early);
     }
     return whole && add_default_order(list, stream);
 }
@@ -358,7 +359,7 @@ static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact
         *(gd_CUgreenCtx *)value =
             stream->green ? (gd_CUgreenCtx)stream->green->object.handle : NULL;
     else
-        *(gd_CUdevice *)value = 0;
+        *(gd_CUdevice *)value = stream->object.context->device->number;
     return GD_CUDA_SUCCESS;
 }
 

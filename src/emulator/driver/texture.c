@@ -79,7 +79,7 @@ static gd_CUresult create_plane(gd_context *context, gd_CUarray *handle,
 static gd_CUresult describe_array(gd_CUDA_ARRAY3D_DESCRIPTOR *target, gd_CUarray handle)
 {
     const gd_array *array =
-        gd_memory_behind(gd_the_device.memory, number_of(handle), GD_MEMORY_ARRAY);
+        gd_memory_behind(gd_the_emulator.memory, number_of(handle), GD_MEMORY_ARRAY);
 
     if (!target)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -145,7 +145,7 @@ gd_CUresult cuArray3DGetDescriptor_v2(gd_CUDA_ARRAY3D_DESCRIPTOR *descriptor, gd
 static gd_CUresult find_array(const gd_CUDA_RESOURCE_DESC *resource, gd_texels *texels)
 {
     const gd_array *array = gd_memory_behind(
-        gd_the_device.memory, number_of(resource->res.array.hArray), GD_MEMORY_ARRAY);
+        gd_the_emulator.memory, number_of(resource->res.array.hArray), GD_MEMORY_ARRAY);
 
     if (!array)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -287,7 +287,7 @@ static gd_CUresult create_texture(gd_context *context, gd_CUtexObject *handle,
 
 static const gd_texture *find_texture(gd_CUtexObject handle)
 {
-    return gd_memory_behind(gd_the_device.memory, handle, GD_MEMORY_TEXTURE);
+    return gd_memory_behind(gd_the_emulator.memory, handle, GD_MEMORY_TEXTURE);
 }
 
 static gd_CUresult get_resource(gd_CUDA_RESOURCE_DESC *resource, gd_CUtexObject handle)

@@ -109,16 +109,33 @@ static bool apply_wide(const gd_warp *warp, const gd_code *code, uint32_t lane,
     return changed;
 }
 
+/* Puts the next value in the old one's place; false where another process was faster. */
+static bool exchange(unsigned char *place, uint32_t bytes, uint64_t old, uint64_t next, bool shared)
+{
+    if (shared && bytes == 4) {
+        uint32_t expected = (uint32_t)old;
+        return __atomic_compare_exchange_n((uint32_t *)(void *)place, &expected, (uint32_t)next,
+                                           false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    }
+    if (shared && bytes == 8)
+        return __atomic_compare_exchange_n((uint64_t *)(void *)place, &old, next, false,
+                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    memcpy(place, &next, bytes);
+    return true;
+}
+
 static bool apply_element(const gd_warp *warp, const gd_code *code, uint32_t lane,
-                          unsigned char *place, gd_slot d, gd_slot a)
+                          unsigned char *place, gd_slot d, gd_slot a, bool shared)
 {
     uint32_t bytes = code->bytes, stored = bytes < 4 ? 4 : bytes;
-    uint64_t old = 0, operand = gd_lane_get(warp, a, lane, stored);
+    uint64_t old = 0, next, operand = gd_lane_get(warp, a, lane, stored),
+             other = gd_lane_get(warp, code->b, lane, stored);
 
-    memcpy(&old, place, bytes);
-    uint64_t next = gd_atomic_apply((gd_atomic)code->x, (gd_ptx_type)code->y, old, operand,
-                                    gd_lane_get(warp, code->b, lane, stored), code->flags);
-    memcpy(place, &next, bytes);
+    do {
+        memcpy(&old, place, bytes);
+        next = gd_atomic_apply((gd_atomic)code->x, (gd_ptx_type)code->y, old, operand, other,
+                               code->flags);
+    } while (!exchange(place, bytes, old, next, shared));
     gd_lane_put(warp, d, lane, stored, old);
     return memcmp(&old, &next, bytes) != 0;
 }
@@ -155,6 +172,7 @@ void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
     uint64_t addresses[GD_LANES];
     unsigned char *places[GD_LANES];
     uint32_t bytes = (uint32_t)code->bytes * code->count;
+    const bool shared = gd_memory_is_shared(warp->cta->view->memory);
     bool changed = false;
 
     gd_address_lanes(warp, code, addresses);
@@ -181,7 +199,7 @@ void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
         }
         for (uint32_t i = 0; i < code->count; i++)
             changed |= apply_element(warp, code, lane, places[lane] + (size_t)i * code->bytes,
-                                     slots[2 * i], slots[2 * i + 1]);
+                                     slots[2 * i], slots[2 * i + 1], shared);
     }
     if (changed)
         warp->cta->work++;

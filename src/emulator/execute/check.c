@@ -69,6 +69,7 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
 
     access.kernel = view->entry->name;
     access.launch = gd_race_task_launch(view->race_task);
+    access.device = view->owner ? view->owner->bank->device : 0;
     access.thread[0] = thread % view->block[0];
     access.thread[1] = thread / view->block[0] % view->block[1];
     access.thread[2] = thread / view->block[0] / view->block[1];

@@ -472,8 +472,11 @@ void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
         gd_race_grid_wait(warp->cta->race, warp->index, mask);
 }
 
+/* Kernels of one process run in turns; others see memory as the host's processor orders it. */
 void gd_run_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
+    if (gd_memory_is_shared(warp->cta->view->memory))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (warp->cta->race)
         gd_race_fence(warp->cta->race, warp->index, mask,
                       (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT), code->order & GD_ORDER_SC);

@@ -221,11 +221,20 @@ static const gd_allocation *find_below(gd_memory *memory, uint64_t address)
     return NULL;
 }
 
-static void describe_address(gd_text *text, gd_memory *memory, uint64_t address)
+static void describe_address(gd_text *text, gd_memory *memory, const gd_owner *who,
+                             uint64_t address)
 {
     const gd_allocation *item = gd_memory_find(memory, address);
 
-    if (item && item->freed) {
+    if (item && !gd_memory_reaches(who, item)) {
+        gd_text_string(text, "; it lies in ");
+        describe_allocation(text, item);
+        gd_text_format(text,
+                       " of device %" PRIu32 ", and the kernel runs on device %" PRIu32
+                       ", whose context has no access to it (%s)",
+                       item->bank->device, who->bank->device,
+                       item->kind == GD_MEMORY_MAPPED ? "cuMemSetAccess" : "cuCtxEnablePeerAccess");
+    } else if (item && item->freed) {
         gd_text_format(text,
                        "; it lies in memory that was freed (%" PRIu64 " bytes at 0x%" PRIx64 ")",
                        item->bytes, item->start);
@@ -282,7 +291,7 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
     gd_text_format_list(&text, format, list);
     va_end(list);
     if (kind == GD_FAULT_ADDRESS || kind == GD_FAULT_READ_ONLY)
-        describe_address(&text, cta->view->memory, address);
+        describe_address(&text, cta->view->memory, cta->view->owner, address);
     snprintf(fault->text, sizeof fault->text, "%s", gd_text_get(&text));
     gd_text_free(&text);
     for (uint32_t i = 0; i < cta->warp_count; i++) {

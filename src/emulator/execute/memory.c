@@ -33,14 +33,17 @@ static const char *verb(bool write)
     return write ? "write to" : "read of";
 }
 
-/* The allocation that holds an address, freed or not; NULL. An instruction mostly stays within
- * one. */
+/* The allocation that holds an address, freed or not; NULL: none, or none that the kernel reaches.
+ * An instruction mostly stays within one. */
 gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t address)
 {
     gd_allocation **recent = &cta->recent[code->instruction % GD_RECENT];
 
-    if (!*recent || address - (*recent)->start >= (*recent)->bytes)
+    if (!*recent || address - (*recent)->start >= (*recent)->bytes) {
         *recent = gd_memory_find(cta->view->memory, address);
+        if (*recent && !gd_memory_reaches(cta->view->owner, *recent))
+            *recent = NULL;
+    }
     return *recent;
 }
 
@@ -53,9 +56,12 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
     if (!item || item->freed || gd_memory_is_hidden(item) ||
         item->bytes - (address - item->start) < bytes) {
         bool over = item && !item->freed && !gd_memory_is_hidden(item);
+        item = gd_memory_find(warp->cta->view->memory, address);
+        bool far = item && !gd_memory_reaches(warp->cta->view->owner, item);
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                    over ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
-                         : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
+                    over  ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
+                    : far ? "%s %u bytes at 0x%" PRIx64 " without peer access"
+                          : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
                     verb(write), bytes, address);
         return NULL;
     }
@@ -366,6 +372,19 @@ static void spread(const gd_code *code, uint32_t mask, gd_places *places)
     }
 }
 
+/* Other processes may have the memory too, and a host's processor may carry out accesses in another
+ * order; an x86 does not. */
+static inline void order_for_others(const gd_code *code, uint32_t order)
+{
+#ifdef __x86_64__
+    (void)code;
+    (void)order;
+#else
+    if (code->order & order)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     gd_places places;
@@ -375,12 +394,14 @@ void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
         return;
     if (code->flags & GD_ACCESS_STRONG)
         warp->cta->polls++;
-    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
-        warp->cta->sweeps->load(warp, code, slots, (const unsigned char *)(uintptr_t)places.first))
-        return;
-    spread(code, mask, &places);
-    for (uint32_t i = 0; i < code->count; i++)
-        load_element(warp, code, mask, slots[i], &places, i * code->bytes);
+    if (mask != UINT32_MAX || places.layout != GD_LAYOUT_TOGETHER ||
+        !warp->cta->sweeps->load(warp, code, slots,
+                                 (const unsigned char *)(uintptr_t)places.first)) {
+        spread(code, mask, &places);
+        for (uint32_t i = 0; i < code->count; i++)
+            load_element(warp, code, mask, slots[i], &places, i * code->bytes);
+    }
+    order_for_others(code, GD_ORDER_ACQUIRE);
 }
 
 static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
@@ -421,6 +442,7 @@ void gd_run_store(gd_warp *warp, const gd_code *code, uint32_t mask)
     if (!find_places(warp, code, mask, true, &places))
         return;
     warp->cta->work++;
+    order_for_others(code, GD_ORDER_RELEASE);
     if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
         warp->cta->sweeps->store(warp, code, slots, (unsigned char *)(uintptr_t)places.first))
         return;

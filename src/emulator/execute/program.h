@@ -42,6 +42,7 @@ typedef struct gd_symbol_span {
 struct gd_program {
     const gd_ptx_module *module;
     gd_memory *memory;
+    const gd_owner *owner;     /* of its variables */
     gd_allocation **variables; /* by symbol; NULL for what is no module variable */
     uint32_t *definitions;     /* by name; GD_PTX_NONE for what is no module variable */
     gd_symbol_span *spans;     /* by function */

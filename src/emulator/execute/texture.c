@@ -206,8 +206,9 @@ static const gd_texture *find_texture(const fetch *f, uint64_t handle)
     const gd_texture *texture =
         gd_memory_behind(f->warp->cta->view->memory, handle, GD_MEMORY_TEXTURE);
     const bool by_index = !f->code->x;
+    const gd_grid_view *view = f->warp->cta->view;
 
-    if (!texture)
+    if (!texture || !gd_memory_reaches(view->owner, gd_memory_find(view->memory, handle)))
         fail(f, handle, "a handle that is no texture object");
     else if (f->code->count != (texture->texels.height ? 2 : 1))
         fail(f, handle, "a texture fetch of another number of dimensions than the texture has");

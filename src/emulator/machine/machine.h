@@ -29,11 +29,11 @@ typedef struct gd_program_error {
                 * ... */
 } gd_program_error;
 
-/* Decodes all functions and places module variables in `memory` (.global, .const with their
- * initializers). module must outlive the program. An instruction that is not emulated does not fail
- * here: its entry is marked, and a launch of it is refused by gd_program_entry. NULL with *error
- * filled on failure. */
-gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory,
+/* Decodes all functions and places module variables, which are the owner's, in `memory` (.global,
+ * .const with their initializers). module must outlive the program. An instruction that is not
+ * emulated does not fail here: its entry is marked, and a launch of it is refused by
+ * gd_program_entry. NULL with *error filled on failure. */
+gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory, const gd_owner *owner,
                               gd_program_error *error);
 void gd_program_destroy(gd_program *program); /* gives the variables back */
 
@@ -89,7 +89,8 @@ typedef struct gd_grid_view {
     const unsigned char *parameters; /* entry->parameter_bytes of them */
     uint64_t grid_number;            /* %gridid */
     gd_memory *memory;
-    gd_heap *heap; /* of malloc and free */
+    const gd_owner *owner; /* whose memory it reaches; NULL: all */
+    gd_heap *heap;         /* of malloc and free */
     uint64_t
         workspace; /* of a cooperative launch, for barriers of the grid: %envreg1 and %envreg2; 0 */
     const uint64_t *conditions; /* words that cudaGraphSetConditional sets, by handle - 1 */

@@ -1,4 +1,4 @@
-/* Allocations of the emulated device: an array ordered by address, searched by halves. Freed ones
+/* Allocations of the emulated devices: an array ordered by address, searched by halves. Freed ones
  * stay in it without their bytes; when there are many of them, those at the lowest addresses, which
  * are the oldest, are forgotten. */
 #include <stdlib.h>
@@ -6,8 +6,6 @@
 
 #include "base/search.h"
 #include "emulator/machine/memory.h"
-
-#define ADDRESS_END UINT64_C(0x7e0000000000) /* the host's own addresses lie beyond */
 
 enum { ALIGNMENT = 512, MOST_FREED = 4096, HEAP_ALIGNMENT = 16 };
 
@@ -19,18 +17,18 @@ typedef struct record {
 struct gd_memory {
     record **list; /* by start */
     size_t count, capacity, freed;
-    uint64_t limit, used, next;
+    uint64_t next;
+    bool shared;
     gd_memory_forget *forget; /* NULL */
     void *context;
 };
 
-gd_memory *gd_memory_create(uint64_t limit)
+gd_memory *gd_memory_create(void)
 {
     gd_memory *memory = calloc(1, sizeof *memory);
 
     if (!memory)
         return NULL;
-    memory->limit = limit;
     memory->next = GD_MEMORY_BASE;
     return memory;
 }
@@ -44,6 +42,10 @@ static void drop_bytes(const gd_memory *memory, record *item)
         free(item->allocation.host);
     item->allocation.host = NULL;
     item->owned = false;
+    if (item->allocation.bank && item->allocation.kind != GD_MEMORY_MAPPED)
+        item->allocation.bank->used -= item->allocation.bytes;
+    item->allocation.bank = NULL;
+    item->allocation.owner = NULL;
 }
 
 void gd_memory_destroy(gd_memory *memory)
@@ -122,9 +124,9 @@ static uint64_t find_place(gd_memory *memory, uint64_t bytes)
     uint64_t needed = (bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 
     for (size_t tries = 0; tries <= memory->count + 1; tries++) {
-        if (needed > ADDRESS_END - GD_MEMORY_BASE)
+        if (needed > GD_VIRTUAL_BASE - GD_MEMORY_BASE)
             return 0;
-        if (memory->next > ADDRESS_END - needed)
+        if (memory->next > GD_VIRTUAL_BASE - needed)
             memory->next = GD_MEMORY_BASE;
         uint64_t start = memory->next;
         if (clear_range(memory, start, start + needed)) {
@@ -189,24 +191,54 @@ static bool place(gd_memory *memory, record *item, void *host)
                        allocation->start + (allocation->bytes ? allocation->bytes : 1));
 }
 
-gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host,
-                              const char *name)
+gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
+                              gd_memory_kind kind, void *host, const char *name)
 {
-    if (bytes > memory->limit - memory->used || bytes > SIZE_MAX / 2)
+    gd_bank *bank = owner ? owner->bank : NULL;
+
+    if ((bank && bytes > bank->limit - bank->used) || bytes > SIZE_MAX / 2)
         return NULL;
     if (memory->freed > MOST_FREED && kind != GD_MEMORY_HEAP)
         forget(memory);
     record *item = calloc(1, sizeof *item);
     if (!item)
         return NULL;
-    item->allocation = (gd_allocation){.bytes = bytes, .kind = kind, .name = name};
+    item->allocation =
+        (gd_allocation){.bytes = bytes, .kind = kind, .name = name, .owner = owner, .bank = bank};
+    if (bank)
+        bank->used += bytes;
     if (!place(memory, item, host) || !insert(memory, item)) {
         drop_bytes(memory, item);
         free(item);
         return NULL;
     }
-    memory->used += bytes;
     return &item->allocation;
+}
+
+gd_allocation *gd_memory_map(gd_memory *memory, gd_bank *bank, uint64_t start, uint64_t bytes,
+                             unsigned char *host)
+{
+    record *item = calloc(1, sizeof *item);
+
+    if (!item)
+        return NULL;
+    item->allocation = (gd_allocation){
+        .start = start, .bytes = bytes, .host = host, .kind = GD_MEMORY_MAPPED, .bank = bank};
+    if (!clear_range(memory, start, start + bytes) || !insert(memory, item)) {
+        free(item);
+        return NULL;
+    }
+    return &item->allocation;
+}
+
+void gd_memory_share(gd_memory *memory)
+{
+    memory->shared = true;
+}
+
+bool gd_memory_is_shared(const gd_memory *memory)
+{
+    return memory->shared;
 }
 
 bool gd_memory_give(gd_memory *memory, uint64_t start)
@@ -219,7 +251,6 @@ bool gd_memory_give(gd_memory *memory, uint64_t start)
     drop_bytes(memory, item);
     item->allocation.freed = true;
     item->allocation.name = NULL; /* it may belong to a module that goes as well */
-    memory->used -= item->allocation.bytes;
     memory->freed += !item->allocation.heap;
     return true;
 }
@@ -244,7 +275,8 @@ uint64_t gd_heap_take(gd_heap *heap, uint64_t bytes)
     heap->began = true;
     if (bytes > heap->limit || heap_bytes(bytes) > heap->limit - heap->used)
         return 0;
-    gd_allocation *made = gd_memory_take(heap->memory, bytes, GD_MEMORY_HEAP, NULL, NULL);
+    gd_allocation *made =
+        gd_memory_take(heap->memory, heap->owner, bytes, GD_MEMORY_HEAP, NULL, NULL);
     if (!made)
         return 0;
     made->heap = heap;
@@ -277,7 +309,6 @@ void gd_heap_end(gd_heap *heap, void (*left)(uint64_t start, uint64_t bytes))
             if (left)
                 left(item->allocation.start, item->allocation.bytes);
             drop_bytes(memory, item);
-            memory->used -= item->allocation.bytes;
         }
         free(item);
     }
@@ -291,7 +322,43 @@ void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *contex
     memory->context = context;
 }
 
-uint64_t gd_memory_used(const gd_memory *memory)
+/* ---- who reaches what ---- */
+
+bool gd_owner_is_peer(const gd_owner *who, const gd_owner *peer)
 {
-    return memory->used;
+    for (uint32_t i = 0; i < who->peer_count; i++) {
+        if (who->peers[i] == peer)
+            return true;
+    }
+    return false;
+}
+
+bool gd_owner_add_peer(gd_owner *who, const gd_owner *peer)
+{
+    const gd_owner **more = realloc(who->peers, (who->peer_count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    who->peers = more;
+    more[who->peer_count++] = peer;
+    return true;
+}
+
+bool gd_owner_remove_peer(gd_owner *who, const gd_owner *peer)
+{
+    for (uint32_t i = 0; i < who->peer_count; i++) {
+        if (who->peers[i] != peer)
+            continue;
+        who->peers[i] = who->peers[--who->peer_count];
+        return true;
+    }
+    return false;
+}
+
+bool gd_memory_reaches(const gd_owner *who, const gd_allocation *what)
+{
+    if (what->kind == GD_MEMORY_MAPPED)
+        return !who || what->freed || what->reached_by >> who->bank->device & 1;
+    return !who || !what->bank || what->bank == who->bank || what->kind == GD_MEMORY_HOST ||
+           what->kind == GD_MEMORY_MANAGED || gd_owner_is_peer(who, what->owner);
 }

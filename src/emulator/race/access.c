@@ -34,7 +34,7 @@ typedef struct actor {
     uint32_t fine;    /* an entry that is before all lanes */
     uint32_t covered; /* and may go when one of them comes */
     uint32_t full[GD_RACE_READERS],
-        full_own; /* entries of a set that a further reader of the warp does not change; those of
+        full_own;    /* entries of a set that a further reader of the warp does not change; those of
                    * the warp */
     uint32_t writer; /* the last one of the cell */
     uint32_t done;   /* lanes of this operation that have had their turn */
@@ -102,8 +102,10 @@ static verdict compare(const actor *a, uint32_t ref)
 
 static bool includes(const actor *a, uint32_t scope, const gd_entry_record *e)
 {
-    if (scope >= GD_SCOPE_GPU || e->uid == a->uid)
+    if (scope == GD_SCOPE_SYS || e->uid == a->uid)
         return true;
+    if (scope == GD_SCOPE_GPU)
+        return e->device == a->self.device;
     if (scope == GD_SCOPE_CTA || e->task != a->task || !a->cta)
         return false;
     const gd_desc *desc = a->cta->task->desc;
@@ -142,7 +144,7 @@ static bool covers(const actor *a, const gd_entry_record *e, verdict order)
     if (!a->self.strong)
         return true;
     return e->strong && e->scope >= a->self.scope &&
-           (a->self.scope >= GD_SCOPE_GPU || e->uid == a->uid);
+           (a->self.scope >= GD_SCOPE_GPU ? e->device == a->self.device : e->uid == a->uid);
 }
 
 /* ---- what is found ---- */
@@ -234,8 +236,7 @@ static void drop_one(const gd_race *race, uint32_t *refs, uint32_t *count)
 
 typedef struct others {
     uint32_t refs[GD_RACE_READERS + 2], count;
-    bool
-        for_all; /* what was found holds for every lane of the warp but for entries of the warp
+    bool for_all; /* what was found holds for every lane of the warp but for entries of the warp
                   * itself */
     bool kept_all;
 } others;
@@ -601,7 +602,8 @@ static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_o
                           .strong = operation->strong,
                           .async = operation->async,
                           .writes = operation->action != GD_ACTION_READ,
-                          .waited = (warp->waited & operation->mask) == operation->mask};
+                          .waited = (warp->waited & operation->mask) == operation->mask,
+                          .device = cta->device & 63};
     return find_entry(a, warp, alone);
 }
 
@@ -747,7 +749,8 @@ static bool find_task_entry(actor *a, gd_race_task *task, uint64_t bytes, bool w
                                         .bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX,
                                         .agent = GD_AGENT_NONE,
                                         .action = task->desc->info.action & 7,
-                                        .writes = write};
+                                        .writes = write,
+                                        .device = task->desc->info.device & 63};
         task->entries[write] = gd_entry_add(race, &record);
         task->desc->used = true;
     }

@@ -45,10 +45,12 @@ struct gd_outside {
     uint32_t refs;
     gd_known *known;
     gd_parts *parts;
-    gd_outside
-        *fenced; /* what was before a fence.sc of those that are known; has no such fields itself */
-    gd_outside
-        *pending; /* likewise, of those whose strong writes were read: had at the next fence.sc */
+    /* What was before a fence.sc of those that are known; has no such fields itself, but where
+     * there are several devices `fenced`, for those of scope sys. */
+    gd_outside *fenced;
+    /* Likewise, of those whose strong writes were read: had at the next fence.sc; in its own
+     * `fenced`, what other devices wrote: had at the next one of scope sys. */
+    gd_outside *pending;
 };
 
 typedef struct gd_clock {
@@ -72,7 +74,7 @@ enum { GD_ENTRY_BITS = 26 };
 typedef struct gd_entry_record {
     uint32_t task, uid, cta, stamp, site, bytes, agent;
     unsigned warp : 5, action : 3, scope : 2, strong : 1, async : 1, writes : 1, waited : 1,
-        live : 1, marked : 1;
+        live : 1, marked : 1, device : 6;
 } gd_entry_record;
 
 typedef struct gd_reader_set {
@@ -142,12 +144,14 @@ struct gd_shadow {
 
 /* ---- synchronization ---- */
 
-enum { GD_LEVEL_CTA, GD_LEVEL_CLUSTER, GD_LEVEL_GPU, GD_LEVELS };
+/* Of one device alone, what is of scope sys is of scope gpu. */
+enum { GD_LEVEL_CTA, GD_LEVEL_CLUSTER, GD_LEVEL_GPU, GD_LEVEL_SYS, GD_LEVELS };
 
-/* What was released to a variable, for acquirers within a level; uid and cluster 0: by several. */
+/* What was released to a variable by CTAs of one device, for acquirers within a level; uid and
+ * cluster 0: by several. */
 typedef struct gd_sync_item {
     struct gd_sync_item *next;
-    uint32_t level, uid;
+    uint32_t level, uid, device;
     uint64_t cluster;
     gd_outside *outside, *fenced; /* released; before a fence.sc */
 } gd_sync_item;
@@ -175,6 +179,7 @@ typedef struct gd_site_cache {
 typedef struct gd_release {
     gd_clock *clock;
     uint32_t stamp, synced, done;
+    bool system; /* its scope was sys, where that is more than gpu */
 } gd_release;
 
 typedef struct gd_thread_sync {
@@ -226,7 +231,7 @@ struct gd_race_cta {
     gd_race_cta *next, *previous;
     gd_race *race;
     gd_race_task *task;
-    uint32_t uid, number, threads, warp_count;
+    uint32_t uid, device, number, threads, warp_count;
     uint64_t cluster;
     uint32_t sequence; /* of stamps */
     bool triggered;
@@ -394,11 +399,12 @@ void gd_sync_access(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation
 void gd_sync_forget(gd_race *race, gd_shadow *shadow, uint64_t offset, uint64_t bytes);
 void gd_sync_clear(gd_race *race);
 
-static inline uint32_t gd_level(gd_scope scope)
+static inline uint32_t gd_level(const gd_race *race, gd_scope scope)
 {
-    return scope == GD_SCOPE_CTA       ? GD_LEVEL_CTA
-           : scope == GD_SCOPE_CLUSTER ? GD_LEVEL_CLUSTER
-                                       : GD_LEVEL_GPU;
+    return scope == GD_SCOPE_CTA                            ? GD_LEVEL_CTA
+           : scope == GD_SCOPE_CLUSTER                      ? GD_LEVEL_CLUSTER
+           : scope == GD_SCOPE_SYS && race->options.several ? GD_LEVEL_SYS
+                                                            : GD_LEVEL_GPU;
 }
 
 /* What lanes had at their last fence.sc, where no barrier has told it yet, is added to `fenced`. */

@@ -214,6 +214,7 @@ gd_race_cta *gd_race_cta_create(gd_race *race, gd_race_task *task, const uint32_
     cta->uid = ++race->uid_last;
     cta->number = (position[2] * info->grid[1] + position[1]) * info->grid[0] + position[0];
     cta->cluster = gd_desc_cluster(task->desc, position);
+    cta->device = task->desc->info.device;
     cta->threads = threads;
     cta->warp_count = (threads + GD_RACE_LANES - 1) / GD_RACE_LANES;
     cta->sequence = 1;

@@ -13,7 +13,8 @@
  *            fence before griddepcontrol.launch_dependents
  *   CTA      barriers, bar.warp.sync, mbarriers, completion of asynchronous copies
  *   cluster  barrier.cluster
- *   others   release and acquire patterns over strong accesses and fences
+ *   others   release and acquire patterns over strong accesses and fences, between devices of
+ *   scope sys alone
  *
  * Clocks. Each warp has a stamp, which grows whenever one of its threads lets others know what it
  * did. An access carries the stamp of its warp. A thread's clock says of each other thread up to
@@ -60,6 +61,7 @@ typedef enum gd_action {
 typedef struct gd_race_access {
     const char *kernel; /* NULL: no kernel */
     uint64_t launch;
+    uint32_t device;
     uint32_t cta[3], thread[3];
     uint32_t module; /* number of the module; 0 */
     int32_t line, column;
@@ -104,6 +106,7 @@ typedef struct gd_race_options {
     gd_race_sink *sink;
     void *context;
     gd_race_fold *fold; /* NULL: every finding is told */
+    bool several; /* there are several devices: scope gpu means one of them, and is less than sys */
 } gd_race_options;
 
 /* NULL: no memory. */
@@ -135,11 +138,11 @@ uint32_t gd_race_site_add(gd_race *race, const gd_race_site *site);
 /* ---- tasks ---- */
 
 typedef struct gd_race_task_info {
-    gd_action
-        action; /* of what it does by itself: COPY, FILL, HOST, FREE, CONDITIONAL; READ for a
+    gd_action action; /* of what it does by itself: COPY, FILL, HOST, FREE, CONDITIONAL; READ for a
                  * kernel */
     const char *kernel; /* copied; NULL */
     uint64_t launch;    /* of a kernel, from 1 */
+    uint32_t device;    /* on which it runs, below 64 */
     uint64_t stream;    /* a number for it, for reports */
     uint32_t grid[3], block[3], cluster[3];
     bool programmatic; /* launched with attribute 6, or with a programmatic edge */
@@ -217,8 +220,7 @@ typedef struct gd_race_operation {
     gd_action action; /* READ, WRITE or ATOMIC */
     bool strong;      /* relaxed, acquire, release, volatile, atomic; with its scope */
     bool acquire, release;
-    bool
-        async; /* carried out by the thread's asynchronous copies: ordered when their completion is
+    bool async; /* carried out by the thread's asynchronous copies: ordered when their completion is
                 * waited for */
     bool warpgroup; /* async, by wgmma: ordered by gd_race_warpgroup_wait */
     gd_scope scope;

@@ -11,7 +11,10 @@
  * (gd_outside.fenced), from there to the variables that are written strongly (gd_sync_item.fenced),
  * from there to who reads them and to whoever gets to know of the read (gd_outside.pending), and is
  * had at a fence.sc. A kernel's end drops it. Fences of the scopes cta and cluster take part in
- * release and acquire patterns alone. */
+ * release and acquire patterns alone.
+ *
+ * Several devices. Scope gpu is one device: what is released or acquired with it reaches no other,
+ * and neither does a fence.sc.gpu, on whichever side. */
 #include "emulator/race/core.h"
 
 enum { FIRST_BUCKETS = 256 };
@@ -143,12 +146,13 @@ static bool reaches(const gd_sync_item *item, const gd_race_cta *cta, uint32_t l
 {
     const bool same_cta = !item->uid || item->uid == cta->uid;
     const bool same_cluster = !item->cluster || item->cluster == cta->cluster;
+    const bool same_device = item->device == cta->device;
 
     if (item->level == GD_LEVEL_CTA || level == GD_LEVEL_CTA)
         return same_cta && same_cluster;
     if (item->level == GD_LEVEL_CLUSTER || level == GD_LEVEL_CLUSTER)
         return same_cluster;
-    return true;
+    return same_device || (item->level == GD_LEVEL_SYS && level == GD_LEVEL_SYS);
 }
 
 static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside *outside,
@@ -156,15 +160,19 @@ static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside
 {
     gd_sync_item *item = sync->items;
 
-    while (item && (item->level != level || (level == GD_LEVEL_CTA && item->uid != cta->uid) ||
+    while (item && (item->level != level || item->device != cta->device ||
+                    (level == GD_LEVEL_CTA && item->uid != cta->uid) ||
                     (level == GD_LEVEL_CLUSTER && item->cluster != cta->cluster)))
         item = item->next;
     if (!item) {
         item = gd_race_take(cta->race, sizeof *item);
         if (!item)
             return;
-        *item = (gd_sync_item){
-            .next = sync->items, .level = level, .uid = cta->uid, .cluster = cta->cluster};
+        *item = (gd_sync_item){.next = sync->items,
+                               .level = level,
+                               .uid = cta->uid,
+                               .device = cta->device,
+                               .cluster = cta->cluster};
         sync->items = item;
     }
     item->uid = item->uid == cta->uid ? item->uid : 0;
@@ -185,23 +193,31 @@ static gd_thread_sync *get_thread_sync(gd_race_cta *cta, uint32_t warp, uint32_t
 }
 
 /* What was fenced before the write that these lanes read is to be had at the next fence.sc behind
- * the read. */
-static void await_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside *fenced)
+ * the read, of another device's what was fenced with scope sys, at a fence of that scope. */
+static void await_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_sync_item *item)
 {
-    gd_outside *more = fenced ? gd_outside_of_fences(cta->race, NULL, fenced) : NULL;
+    gd_race *race = cta->race;
+    gd_outside *fenced = item->fenced ? gd_outside_plain(race, item->fenced) : NULL;
 
+    if (fenced && item->device != cta->device) {
+        gd_outside_drop(race, fenced);
+        fenced =
+            item->fenced->fenced ? gd_outside_of_fences(race, item->fenced->fenced, NULL) : NULL;
+    }
+    gd_outside *more = fenced ? gd_outside_of_fences(race, NULL, fenced) : NULL;
     gd_lanes_acquire(cta, warp, mask, more);
-    gd_outside_drop(cta->race, more);
+    gd_outside_drop(race, more);
+    gd_outside_drop(race, fenced);
 }
 
 static void acquire(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane,
                     const gd_sync *sync)
 {
-    const uint32_t widest = gd_level(operation->scope);
+    const uint32_t widest = gd_level(cta->race, operation->scope);
 
     for (const gd_sync_item *item = sync->items; item; item = item->next) {
         if (reaches(item, cta, widest))
-            await_fence(cta, operation->warp, UINT32_C(1) << lane, item->fenced);
+            await_fence(cta, operation->warp, UINT32_C(1) << lane, item);
         if (operation->acquire && reaches(item, cta, widest))
             gd_lanes_acquire(cta, operation->warp, UINT32_C(1) << lane, item->outside);
         for (uint32_t level = 0; level <= widest; level++) {
@@ -244,7 +260,7 @@ static void release_fences(gd_race_cta *cta, const gd_race_operation *operation,
         cta->warps[operation->warp].sync ? cta->warps[operation->warp].sync + lane : NULL;
     uint32_t wider = 0;
 
-    for (uint32_t level = gd_level(operation->scope) + 1; thread && level--;) {
+    for (uint32_t level = gd_level(cta->race, operation->scope) + 1; thread && level--;) {
         const gd_release *release = &thread->release[level];
         if (!release->stamp || release->stamp == wider)
             continue;
@@ -264,7 +280,7 @@ static void release_now(gd_race_cta *cta, const gd_race_operation *operation, ui
     if (!sync)
         return;
     gd_gather_outside(cta, operation->warp, UINT32_C(1) << lane, &outside);
-    add_item(cta, sync, gd_level(operation->scope), outside, NULL);
+    add_item(cta, sync, gd_level(cta->race, operation->scope), outside, NULL);
     gd_outside_drop(cta->race, outside);
 }
 
@@ -278,7 +294,7 @@ static void release_fenced(gd_race_cta *cta, const gd_race_operation *operation,
     gd_gather_fences(cta, operation->warp, UINT32_C(1) << lane, &fenced);
     gd_sync *sync = fenced ? get_sync(cta->race, shadow, offset) : NULL;
     if (sync)
-        add_item(cta, sync, gd_level(operation->scope), NULL, fenced);
+        add_item(cta, sync, gd_level(cta->race, operation->scope), NULL, fenced);
     gd_outside_drop(cta->race, fenced);
 }
 
@@ -323,7 +339,7 @@ static void take_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_rel
     gd_clock *old = release->clock;
 
     *release = (gd_release){gd_clock_hold(thread->clock), cta->warps[warp].stamp,
-                            cta->warps[warp].synced, thread->done};
+                            cta->warps[warp].synced, thread->done, false};
     gd_clock_drop(cta->race, old);
 }
 
@@ -348,16 +364,22 @@ static void release_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_
         take_snapshot(cta, warp, lane, &sync->release[level]);
     if (sc)
         take_snapshot(cta, warp, lane, &sync->fence_sc);
+    if (sc)
+        sync->fence_sc.system = widest == GD_LEVEL_SYS;
 }
 
-static void acquire_fenced(gd_race_cta *cta, uint32_t warp, uint32_t mask)
+static void acquire_fenced(gd_race_cta *cta, uint32_t warp, uint32_t mask, bool system)
 {
     while (mask) {
         const uint32_t alike = gd_lanes_alike(cta, warp, mask);
         const gd_clock *clock = gd_thread_of(cta, warp, (uint32_t)__builtin_ctz(mask))->clock;
         gd_outside *pending =
             gd_outside_hold(clock && clock->outside ? clock->outside->pending : NULL);
-        gd_lanes_acquire(cta, warp, alike, pending);
+        gd_outside *near = gd_outside_plain(cta->race, pending);
+        gd_lanes_acquire(cta, warp, alike, near);
+        if (system && pending)
+            gd_lanes_acquire(cta, warp, alike, pending->fenced);
+        gd_outside_drop(cta->race, near);
         gd_outside_drop(cta->race, pending);
         mask &= ~alike;
     }
@@ -367,12 +389,12 @@ void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scop
 {
     if (!cta || cta->race->stopped)
         return;
-    const uint32_t widest = gd_level(scope);
-    sc = sc && widest == GD_LEVEL_GPU;
+    const uint32_t widest = gd_level(cta->race, scope);
+    sc = sc && widest >= GD_LEVEL_GPU;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         acquire_pending(cta, warp, (uint32_t)__builtin_ctz(rest), widest);
     if (sc)
-        acquire_fenced(cta, warp, mask);
+        acquire_fenced(cta, warp, mask, widest == GD_LEVEL_SYS);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         release_lane(cta, warp, (uint32_t)__builtin_ctz(rest), widest, sc);
     gd_raise(cta, warp);
@@ -414,7 +436,7 @@ void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside
             const uint32_t lane = (uint32_t)__builtin_ctz(rest);
             const gd_release *fence = &sync[lane].fence_sc;
             if (fence->clock != first.clock || fence->stamp != first.stamp ||
-                fence->synced != first.synced)
+                fence->synced != first.synced || fence->system != first.system)
                 continue;
             alike |= UINT32_C(1) << lane;
             done[lane] = fence->done;
@@ -426,6 +448,11 @@ void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside
             gd_publish_outside(cta, warp, alike, first.clock, first.stamp, first.synced, done);
         gd_outside *plain = gd_outside_plain(cta->race, all);
         gd_outside_add(cta->race, fenced, plain);
+        if (first.system) {
+            gd_outside *system = gd_outside_of_fences(cta->race, plain, NULL);
+            gd_outside_add(cta->race, fenced, system);
+            gd_outside_drop(cta->race, system);
+        }
         gd_outside_drop(cta->race, plain);
         gd_outside_drop(cta->race, all);
     }

@@ -53,6 +53,15 @@ static const char *verb_of(const gd_entry_record *entry)
     return entry->writes ? "writes" : "reads";
 }
 
+/* Where there are several devices, which one it ran on. */
+static void name_device(const gd_race *race, char *text, uint32_t device)
+{
+    const size_t used = strlen(text);
+
+    if (race->options.several)
+        snprintf(text + used, PART_BYTES - used, " on device %" PRIu32, device);
+}
+
 static void find_party(const gd_race *race, uint32_t ref, party *out)
 {
     out->race = race;
@@ -62,6 +71,7 @@ static void find_party(const gd_race *race, uint32_t ref, party *out)
     out->verb = verb_of(out->entry);
     name_task(out->who, out->desc ? out->desc->info.action : GD_ACTION_READ,
               out->desc ? out->desc->info.kernel : NULL, out->desc ? out->desc->info.launch : 0);
+    name_device(race, out->who, out->entry->device);
 }
 
 static void describe_access(const gd_race *race, uint32_t ref, gd_race_access *out)
@@ -71,8 +81,10 @@ static void describe_access(const gd_race *race, uint32_t ref, gd_race_access *o
     const gd_race_site *site =
         entry->site && entry->site < race->site_count ? &race->sites[entry->site].site : NULL;
 
-    *out = (gd_race_access){
-        .action = (gd_action)entry->action, .writes = entry->writes, .bytes = entry->bytes};
+    *out = (gd_race_access){.action = (gd_action)entry->action,
+                            .device = entry->device,
+                            .writes = entry->writes,
+                            .bytes = entry->bytes};
     if (site) {
         out->kernel = site->kernel;
         out->module = site->module;
@@ -263,6 +275,7 @@ static void say_transitive(const party *later, const party *earlier,
     char name[PART_BYTES];
 
     name_task(name, between->action, between->kernel, between->launch);
+    name_device(later->race, name, later->entry->device);
     snprintf(text, TEXT_BYTES,
              "%s %s %s; %s %s it, but %s waits for %s only, which ended without waiting for %s",
              later->who, later->verb, memory, earlier->who, earlier->verb, later->who, name,
@@ -322,6 +335,72 @@ static void say_tasks(const party *later, const party *earlier, const char *memo
         say_streams(later, earlier, memory, text, missing);
 }
 
+/* ---- devices ---- */
+
+/* Whether what is known here includes an access of a kernel. */
+static bool includes(const gd_race *race, const gd_outside *outside, const party *access)
+{
+    const gd_entry_record *entry = access->entry;
+    const gd_parts *part = outside ? gd_outside_find(outside, entry->uid) : NULL;
+
+    return outside &&
+           (gd_known_has(race, outside->known, entry->task) ||
+            (part && entry->stamp <=
+                         gd_stamps_of(part->stamps, entry->warp * GD_RACE_LANES + access->lane)));
+}
+
+/* Whether an access has been released with scope sys to a variable, which who acts now may have
+ * read. */
+static bool was_released(const party *access, const party *actor)
+{
+    const gd_race *race = access->race;
+    const gd_race_cta *cta = race->ctas;
+
+    while (cta && cta->uid != actor->entry->uid)
+        cta = cta->next;
+    const gd_thread_sync *sync = cta ? cta->warps[actor->entry->warp].sync : NULL;
+    if (sync && includes(race, sync[actor->lane].pending[GD_LEVEL_SYS], access))
+        return true;
+    for (uint32_t i = 0; i < race->sync_buckets; i++) {
+        for (const gd_sync *at = race->syncs[i]; at; at = at->next) {
+            for (const gd_sync_item *item = at->items; item; item = item->next) {
+                if (item->level == GD_LEVEL_SYS && includes(race, item->outside, access))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Two kernels, in the order in which they accessed, of two devices. */
+static void say_devices(const party *first, const party *second, const char *memory, char *text,
+                        char *missing)
+{
+    const bool strong = first->entry->strong && second->entry->strong;
+    const bool near = first->entry->scope != GD_SCOPE_SYS,
+               far = second->entry->scope != GD_SCOPE_SYS;
+
+    snprintf(text, TEXT_BYTES, "%s %s %s and %s %s it; %s", first->who, first->verb, memory,
+             second->who, second->verb,
+             strong ? "the scope of a strong access must be sys where two devices meet"
+                    : "nothing of scope sys orders the two");
+    if (strong)
+        snprintf(missing, TEXT_BYTES, "scope sys on the access of %s%s%s",
+                 near ? first->who : second->who, near && far ? ", and on that of " : "",
+                 near && far ? second->who : "");
+    else if (was_released(first, second))
+        snprintf(missing, TEXT_BYTES,
+                 "an acquire of scope sys in %s before its access: ld.acquire.sys of the flag, or "
+                 "fence.acq_rel.sys behind the read of it",
+                 second->who);
+    else
+        snprintf(missing, TEXT_BYTES,
+                 "a release of scope sys in %s behind its access (st.release.sys of a flag, or "
+                 "fence.acq_rel.sys before it), and an acquire of scope sys in %s; or an event "
+                 "between the two",
+                 first->who, second->who);
+}
+
 /* ---- the finding ---- */
 
 static void say(const gd_race *race, const gd_conflict *conflict, const char *memory, char *text,
@@ -341,6 +420,8 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
         say_cta(&first, &second, memory, text, missing);
     else if (first.entry->task == second.entry->task)
         say_grid(&first, &second, memory, text, missing);
+    else if (first.entry->device != second.entry->device && first.entry->uid && second.entry->uid)
+        say_devices(&first, &second, memory, text, missing);
     else if (!first.desc || !second.desc)
         snprintf(text, TEXT_BYTES, "%s %s %s, which another task %s", second.who, second.verb,
                  memory, first.verb);

@@ -9,7 +9,7 @@
 gd_condition *gd_condition_create(uint32_t initial, bool assigned)
 {
     gd_condition *made = calloc(1, sizeof *made);
-    const gd_allocation *word = made ? gd_memory_take(gd_the_device.memory, sizeof initial,
+    const gd_allocation *word = made ? gd_memory_take(gd_the_emulator.memory, NULL, sizeof initial,
                                                       GD_MEMORY_CONDITION, NULL, "condition")
                                      : NULL;
 
@@ -33,18 +33,18 @@ void gd_condition_release(gd_condition *condition)
 {
     if (!condition || --condition->references)
         return;
-    gd_memory_give(gd_the_device.memory, condition->address);
+    gd_memory_give(gd_the_emulator.memory, condition->address);
     free(condition);
 }
 
 /* The word's host address; the access is told. */
 static unsigned char *reach(const gd_condition *condition, gd_race_task *task, bool write)
 {
-    gd_allocation *word = gd_memory_find(gd_the_device.memory, condition->address);
-    gd_shadow *shadow = task ? gd_check_shadow(gd_the_device.race, word) : NULL;
+    gd_allocation *word = gd_memory_find(gd_the_emulator.memory, condition->address);
+    gd_shadow *shadow = task ? gd_check_shadow(gd_the_emulator.race, word) : NULL;
 
     if (shadow)
-        gd_race_range(gd_the_device.race, task, shadow, 0, sizeof(uint32_t), write);
+        gd_race_range(gd_the_emulator.race, task, shadow, 0, sizeof(uint32_t), write);
     return word->host;
 }
 

@@ -1,7 +1,10 @@
-/* The one emulated device and the state of the driver: settings, lock, memory, model time, faults.
- * Settings are read from the environment at cuInit (base/environment.def; doc/emulator.md tells
- * what they mean).
- */
+/* The emulated devices, and the state of the driver that they share: settings, lock, address space,
+ * model time, faults. Settings are read from the environment at cuInit (base/environment.def;
+ * doc/emulator.md tells what they mean).
+ *
+ * What belongs to a device is reached through it, and a context has its device: no code asks for
+ * "the" device. One address space has the memory of all devices (unified addressing), one queue has
+ * the work of all, and one race detector sees all accesses. */
 #ifndef GD_EMULATOR_SCHEDULE_DEVICE_H
 #define GD_EMULATOR_SCHEDULE_DEVICE_H
 
@@ -30,10 +33,13 @@ typedef struct gd_profile {
     uint32_t block_shared_bytes;          /* after opting in */
 } gd_profile;
 
+enum { GD_MOST_DEVICES = 64 };
+
 typedef struct gd_settings {
-    const gd_profile *chip; /* NULL before cuInit: gd_device_chip() */
-    uint32_t multiprocessors;
-    uint64_t memory;
+    const gd_profile *chips[GD_MOST_DEVICES]; /* of the devices */
+    uint32_t devices;
+    uint32_t multiprocessors; /* of each device */
+    uint64_t memory;          /* likewise, in bytes */
     gd_schedule_kind schedule;
     uint64_t seed;
     gd_schedule_model model;
@@ -78,8 +84,23 @@ enum {
 typedef struct gd_context gd_context;
 typedef struct gd_stream gd_stream;
 
+/* What no device shares with another. */
+typedef struct gd_device {
+    gd_CUdevice number;
+    const gd_profile *chip;
+    gd_bank bank; /* its memory */
+    struct gd_multiprocessor
+        *multiprocessors; /* of settings.multiprocessors; NULL: none was used */
+    gd_context *primary;
+    unsigned primary_retains;
+    unsigned primary_flags;
+    gd_object default_pool;
+} gd_device;
+
 struct gd_context {
     gd_object object;
+    gd_device *device;
+    gd_owner owner; /* of what is allocated in it; whose memory its kernels reach */
     unsigned flags;
     bool primary;
     uint64_t id;
@@ -90,30 +111,31 @@ struct gd_context {
     gd_heap heap;        /* of kernels; its limit is CU_LIMIT_MALLOC_HEAP_SIZE */
 };
 
-typedef struct gd_device {
+typedef struct gd_emulator {
     bool initialized;
     bool ends;   /* the emulator ends, in a process that may have unloaded the program's code */
     int process; /* that called cuInit: a child of fork is another */
     gd_settings settings;
-    gd_memory *memory;
-    gd_race *race; /* NULL: accesses are not checked */
-    uint64_t now;  /* model time in nanoseconds that the host has seen pass */
-    gd_context *primary;
-    unsigned primary_retains;
-    unsigned primary_flags;
+    gd_device *devices;
+    uint32_t device_count;
+    gd_memory *memory; /* the address space */
+    gd_race *race;     /* NULL: accesses are not checked */
+    uint64_t now;      /* model time in nanoseconds that the host has seen pass */
     uint64_t next_id;
     uint32_t modules; /* that have been loaded: their numbers in reports */
     gd_CUresult last_fault;
     char fault_text[768]; /* of last_fault */
     char refused[1024]; /* the first refusal of the process, for the report: the entry point and the
                  * reason */
-    gd_object default_pool;
-} gd_device;
+} gd_emulator;
 
-extern gd_device gd_the_device;
+extern gd_emulator gd_the_emulator;
 
-/* The chip that is emulated. */
-const gd_profile *gd_device_chip(void);
+/* The device of that number; NULL. */
+gd_device *gd_device_find(gd_CUdevice number);
+
+/* Whether kernels of a device may be let at memory of another: they are two of one kind. */
+bool gd_device_is_peer(const gd_device *device, const gd_device *peer);
 
 /* What an entry point asks for before it does anything. */
 typedef enum gd_need {
@@ -188,7 +210,7 @@ gd_CUresult gd_device_unsupported(const char *what);
 /* "CUDA_ERROR_INVALID_VALUE"; NULL for no result. */
 const char *gd_device_result_name(gd_CUresult result);
 
-bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value);
+bool gd_device_attribute(const gd_device *device, gd_CUdevice_attribute attribute, int *value);
 
 /* context.c: the current context of the calling thread. *destroyed: there is one, but it was
  * destroyed. */

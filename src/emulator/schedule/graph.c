@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/schedule/device.h"
 #include "emulator/schedule/graph.h"
 
 gd_graph *gd_graph_create(void)
@@ -146,6 +147,14 @@ void gd_graph_remove_node(gd_node *node)
 
 /* CUgraphEdgeData: ports of kernels alone, programmatic edges between kernels alone, and from a
  * port that can be reached before the end. */
+bool gd_graph_is_on_one_device(const gd_node *from, const gd_node *to)
+{
+    const gd_context *first = gd_object_find(from->work.context, GD_OBJECT_CONTEXT),
+                     *second = gd_object_find(to->work.context, GD_OBJECT_CONTEXT);
+
+    return !first || !second || first->device == second->device;
+}
+
 bool gd_graph_allows(const gd_node *from, const gd_node *to, const gd_CUgraphEdgeData *data)
 {
     static const unsigned char zero[5];
@@ -154,7 +163,8 @@ bool gd_graph_allows(const gd_node *from, const gd_node *to, const gd_CUgraphEdg
         data->type > GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ||
         data->from_port > GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
         return false;
-    if (data->from_port && from->work.kind != GD_WORK_KERNEL)
+    if (data->from_port &&
+        (from->work.kind != GD_WORK_KERNEL || !gd_graph_is_on_one_device(from, to)))
         return false;
     if (data->type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
         return data->from_port && from->work.kind == GD_WORK_KERNEL &&

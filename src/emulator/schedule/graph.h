@@ -61,6 +61,10 @@ void gd_graph_remove_node(gd_node *node);
 gd_CUresult gd_conditional_make(gd_graph *graph, const gd_CUDA_CONDITIONAL_NODE_PARAMS *params,
                                 gd_work *work);
 
+/* Whether two nodes run on one device, or on any: kernels of two devices know nothing of each
+ * other's triggers. */
+bool gd_graph_is_on_one_device(const gd_node *from, const gd_node *to);
+
 /* Whether an edge between these nodes may be of that kind. */
 bool gd_graph_allows(const gd_node *from, const gd_node *to, const gd_CUgraphEdgeData *data);
 

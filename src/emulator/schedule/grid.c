@@ -1,6 +1,7 @@
 /* CTAs on SMs: room, placing, turns, faults. Owns the resident CTAs and the list of grids that
- * run. */
+ * run, of all devices, and the room on each device's multiprocessors. */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,19 @@
  * on. */
 enum { TURN = 2048, SHARE = 1 << 20, REGISTER_UNIT = 256 };
 
-typedef struct multiprocessor {
+struct gd_multiprocessor {
     uint32_t threads, registers, ctas;
     uint64_t shared;
     uint32_t slots;   /* bits of those that are taken */
     uint64_t vacated; /* time at which a CTA last left */
-} multiprocessor;
+};
+typedef struct gd_multiprocessor multiprocessor;
 
 typedef struct resident {
     gd_cta *cta;
     gd_grid *grid;
-    uint32_t multiprocessor, slot;
+    multiprocessor *on;
+    uint32_t slot;
     uint64_t clock;  /* time that it has reached */
     uint64_t cycles; /* of the CTA, when clock was set */
     uint64_t used;   /* of its share */
@@ -40,12 +43,13 @@ typedef struct needs {
 } needs;
 
 static struct {
-    multiprocessor *multiprocessors;
     resident *residents;
     uint32_t count, capacity;
     gd_grid *grids; /* by the number of their task */
     uint64_t random;
     bool seeded;
+    const gd_device *leader; /* a random schedule lets it run ahead for so many turns */
+    uint64_t lead;
     gd_grid_fault fault;
 } machine;
 
@@ -80,32 +84,32 @@ static uint32_t smaller(uint32_t a, uint64_t b)
 }
 
 /* CTAs of these needs that there is room for beside what runs. */
-static uint32_t count_room(const multiprocessor *at, const needs *cta)
+static uint32_t count_room(const gd_profile *chip, const multiprocessor *at, const needs *cta)
 {
-    uint32_t room = gd_device_chip()->ctas - at->ctas;
+    uint32_t room = chip->ctas - at->ctas;
 
-    room = smaller(room, (gd_device_chip()->threads - at->threads) / cta->threads);
+    room = smaller(room, (chip->threads - at->threads) / cta->threads);
     room = smaller(room, (GD_DEVICE_REGISTERS - at->registers) / cta->registers);
-    return smaller(room, (gd_device_chip()->shared_bytes - at->shared) / cta->shared);
+    return smaller(room, (chip->shared_bytes - at->shared) / cta->shared);
 }
 
-uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads,
+uint32_t gd_schedule_occupancy(const gd_profile *chip, const gd_entry *entry, uint32_t threads,
                                uint64_t dynamic_shared_bytes)
 {
     const multiprocessor empty = {0};
     const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
 
-    return threads ? count_room(&empty, &cta) : 0;
+    return threads ? count_room(chip, &empty, &cta) : 0;
 }
 
-uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads,
-                                      uint64_t dynamic_shared_bytes, int percent)
+uint32_t gd_schedule_carved_occupancy(const gd_profile *chip, const gd_entry *entry,
+                                      uint32_t threads, uint64_t dynamic_shared_bytes, int percent)
 {
     const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
-    uint32_t room = gd_schedule_occupancy(entry, threads, dynamic_shared_bytes);
+    uint32_t room = gd_schedule_occupancy(chip, entry, threads, dynamic_shared_bytes);
 
     /* How other memories than 228 KB are split is not known. */
-    return percent < 0 || gd_device_chip()->shared_bytes != GD_CARVEOUT_LARGEST
+    return percent < 0 || chip->shared_bytes != GD_CARVEOUT_LARGEST
                ? room
                : smaller(room, gd_carveout_setting((uint32_t)percent, cta.shared) / cta.shared);
 }
@@ -118,14 +122,20 @@ static needs needs_of(const gd_grid *grid)
                      view->dynamic_shared_bytes);
 }
 
+static const gd_device *device_of(const gd_grid *grid)
+{
+    return grid->task->device;
+}
+
 /* The SM with room that runs the fewest CTAs; the end of the part when there is none. */
-static uint32_t choose_multiprocessor(const needs *cta, gd_part part)
+static uint32_t choose_multiprocessor(const gd_device *device, const needs *cta, gd_part part)
 {
     uint32_t end = part.first + part.count, best = end;
 
     for (uint32_t i = part.first; i < end; i++) {
-        const multiprocessor *at = &machine.multiprocessors[i];
-        if (count_room(at, cta) && (best == end || at->ctas < machine.multiprocessors[best].ctas))
+        const multiprocessor *at = &device->multiprocessors[i];
+        if (count_room(device->chip, at, cta) &&
+            (best == end || at->ctas < device->multiprocessors[best].ctas))
             best = i;
     }
     return best;
@@ -133,27 +143,30 @@ static uint32_t choose_multiprocessor(const needs *cta, gd_part part)
 
 /* ---- placing ---- */
 
-static bool make_machine(void)
+/* The multiprocessors of a device that is used for the first time, and places for what may run on
+ * them. */
+static bool make_multiprocessors(gd_device *device)
 {
-    uint32_t count = gd_the_device.settings.multiprocessors;
+    uint32_t count = gd_the_emulator.settings.multiprocessors,
+             capacity = machine.capacity + count * device->chip->ctas;
+    resident *more;
 
-    if (machine.residents)
+    if (device->multiprocessors)
         return true;
-    machine.capacity = count * gd_device_chip()->ctas;
-    machine.multiprocessors = calloc(count, sizeof *machine.multiprocessors);
-    machine.residents = calloc(machine.capacity, sizeof *machine.residents);
-    if (machine.multiprocessors && machine.residents)
-        return true;
-    free(machine.multiprocessors);
-    free(machine.residents);
-    machine.multiprocessors = NULL;
-    machine.residents = NULL;
-    return false;
+    more = realloc(machine.residents, capacity * sizeof *more);
+    if (!more)
+        return false;
+    machine.residents = more;
+    device->multiprocessors = calloc(count, sizeof *device->multiprocessors);
+    if (device->multiprocessors)
+        machine.capacity = capacity;
+    return device->multiprocessors;
 }
 
 void gd_grid_free_machine(void)
 {
-    free(machine.multiprocessors);
+    for (uint32_t i = 0; i < gd_the_emulator.device_count; i++)
+        free(gd_the_emulator.devices[i].multiprocessors);
     free(machine.residents);
     memset(&machine, 0, sizeof machine);
 }
@@ -179,14 +192,15 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 static bool place_one(gd_grid *grid, const needs *cta)
 {
-    uint32_t index = choose_multiprocessor(cta, grid->task->work.is.kernel.part);
-    multiprocessor *at = &machine.multiprocessors[index];
+    const gd_device *device = device_of(grid);
+    uint32_t index = choose_multiprocessor(device, cta, grid->task->work.is.kernel.part);
+    multiprocessor *at = &device->multiprocessors[index];
     uint32_t slot = (uint32_t)__builtin_ctz(~at->slots);
     resident *made = &machine.residents[machine.count];
     uint32_t position[3];
 
     locate(&grid->view, grid->begun, position);
-    *made = (resident){.grid = grid, .multiprocessor = index, .slot = slot, .clock = grid->ready};
+    *made = (resident){.grid = grid, .on = at, .slot = slot, .clock = grid->ready};
     made->cta = gd_cta_create(&grid->view, position, index, slot);
     if (!made->cta)
         return false;
@@ -214,9 +228,10 @@ static bool has_room(const gd_grid *grid, const needs *cta)
              room = 0;
 
     const gd_part part = grid->task->work.is.kernel.part;
+    const gd_device *device = device_of(grid);
 
     for (uint32_t i = 0; i < part.count && room < size; i++)
-        room += count_room(&machine.multiprocessors[part.first + i], cta);
+        room += count_room(device->chip, &device->multiprocessors[part.first + i], cta);
     return room >= size;
 }
 
@@ -257,7 +272,7 @@ static bool place_grid(gd_grid *grid)
 static void leave(uint32_t index)
 {
     resident *going = &machine.residents[index];
-    multiprocessor *at = &machine.multiprocessors[going->multiprocessor];
+    multiprocessor *at = going->on;
     const needs cta = needs_of(going->grid);
 
     gd_cta_destroy(going->cta);
@@ -293,7 +308,7 @@ bool gd_grid_place(void)
 static uint64_t draw(void)
 {
     if (!machine.seeded) {
-        machine.random = (gd_the_device.settings.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        machine.random = (gd_the_emulator.settings.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
         machine.random += machine.random == 0;
         machine.seeded = true;
     }
@@ -314,17 +329,51 @@ static bool goes_first(const resident *a, const resident *b)
     uint64_t first = a->grid->task->number, second = b->grid->task->number;
 
     if (first != second)
-        return (first > second) == (gd_the_device.settings.schedule == GD_SCHEDULE_EAGER);
+        return (first > second) == (gd_the_emulator.settings.schedule == GD_SCHEDULE_EAGER);
     return a->clock < b->clock;
+}
+
+enum { LEAD_BITS = 13 };
+
+/* How many of a device's CTAs can go on; of all for NULL. */
+static uint32_t count_candidates(const gd_device *device)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < machine.count; i++)
+        count += runs(&machine.residents[i]) &&
+                 (!device || device_of(machine.residents[i].grid) == device);
+    return count;
+}
+
+/* Of several devices one is ahead for a while, so that the others are found far behind; of one, or
+ * where the others cannot go on, none. */
+static const gd_device *choose_leader(uint32_t candidates)
+{
+    if (gd_the_emulator.device_count == 1)
+        return NULL;
+    if (!machine.lead || !count_candidates(machine.leader)) {
+        uint64_t nth = draw() % candidates;
+        uint32_t i = 0;
+        while (!runs(&machine.residents[i]) || nth--)
+            i++;
+        machine.leader = device_of(machine.residents[i].grid);
+        const uint64_t most = 1 + draw() % LEAD_BITS;
+        machine.lead = UINT64_C(1) << draw() % most; /* short ones more often */
+    }
+    machine.lead--;
+    return machine.leader;
 }
 
 static resident *choose_random(uint32_t candidates)
 {
-    uint64_t nth = draw() % candidates;
+    const gd_device *leader = choose_leader(candidates);
+    uint64_t nth = draw() % (leader ? count_candidates(leader) : candidates);
 
     for (uint32_t i = 0;; i++) {
-        if (runs(&machine.residents[i]) && nth-- == 0)
-            return &machine.residents[i];
+        resident *item = &machine.residents[i];
+        if (runs(item) && (!leader || device_of(item->grid) == leader) && nth-- == 0)
+            return item;
     }
 }
 
@@ -341,7 +390,7 @@ static resident *choose(void)
         if (!best || goes_first(item, best))
             best = item;
     }
-    return candidates > 1 && gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM
+    return candidates > 1 && gd_the_emulator.settings.schedule == GD_SCHEDULE_RANDOM
                ? choose_random(candidates)
                : best;
 }
@@ -349,6 +398,8 @@ static resident *choose(void)
 /* All that could go on have let the others go first: begin anew. */
 static resident *choose_anew(void)
 {
+    if (gd_memory_is_shared(gd_the_emulator.memory))
+        sched_yield(); /* what is waited for may be another process's turn */
     for (uint32_t i = 0; i < machine.count; i++) {
         machine.residents[i].deferred = false;
         machine.residents[i].used = 0;
@@ -358,7 +409,7 @@ static resident *choose_anew(void)
 
 static uint64_t get_turn(void)
 {
-    return gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM ? 1 + draw() % TURN : TURN;
+    return gd_the_emulator.settings.schedule == GD_SCHEDULE_RANDOM ? 1 + draw() % TURN : TURN;
 }
 
 static gd_CUresult fault_result(gd_fault_kind kind)
@@ -414,10 +465,11 @@ static void report_fault(const resident *item, const char *text)
     const gd_fault *fault = gd_cta_get_fault(item->cta);
     const gd_entry *entry = item->grid->view.entry;
     const gd_allocation *memory =
-        fault->bytes ? gd_memory_find(gd_the_device.memory, fault->address) : NULL;
+        fault->bytes ? gd_memory_find(gd_the_emulator.memory, fault->address) : NULL;
     char instruction[160];
     gd_race_access access = {.kernel = entry->name,
                              .launch = item->grid->task->launch,
+                             .device = (uint32_t)item->grid->task->device->number,
                              .line = fault->line,
                              .column = fault->column,
                              .instruction = instruction,
@@ -435,14 +487,16 @@ static void report_fault(const resident *item, const char *text)
 static void describe_fault(const resident *item)
 {
     const gd_fault *fault = gd_cta_get_fault(item->cta);
-    char text[640];
+    char text[640], where[32] = "";
 
+    if (gd_the_emulator.device_count > 1)
+        snprintf(where, sizeof where, " on device %d", (int)item->grid->task->device->number);
     int used = snprintf(text, sizeof text,
-                        "kernel %s (launch %" PRIu64 "), CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32
+                        "kernel %s (launch %" PRIu64 ")%s, CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32
                         "), thread (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
-                        item->grid->view.entry->name, item->grid->task->launch, fault->cta[0],
-                        fault->cta[1], fault->cta[2], fault->thread[0], fault->thread[1],
-                        fault->thread[2], fault->line, fault->text);
+                        item->grid->view.entry->name, item->grid->task->launch, where,
+                        fault->cta[0], fault->cta[1], fault->cta[2], fault->thread[0],
+                        fault->thread[1], fault->thread[2], fault->line, fault->text);
     if (fault->bytes && !strstr(fault->text, " bytes at 0x") && used > 0 &&
         (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used,
@@ -481,7 +535,7 @@ static void note_exit(resident *item)
     task->completed = grid->latest;
     task->state = GD_TASK_COMPLETE;
     if (task->race)
-        gd_race_task_complete(gd_the_device.race, task->race);
+        gd_race_task_complete(gd_the_emulator.race, task->race);
     gd_grid_end(grid);
 }
 
@@ -566,11 +620,12 @@ static void make_view(gd_grid_view *view, const gd_task *task)
                            .parameters = kernel->parameters,
                            .grid_number = task->number,
                            .explicit_cluster = kernel->explicit_cluster,
-                           .multiprocessors = gd_the_device.settings.multiprocessors,
-                           .memory = gd_the_device.memory,
+                           .multiprocessors = gd_the_emulator.settings.multiprocessors,
+                           .memory = gd_the_emulator.memory,
+                           .owner = &task->context->owner,
                            .heap = &task->context->heap,
-                           .step_limit = gd_the_device.settings.steps,
-                           .race = task->race ? gd_the_device.race : NULL,
+                           .step_limit = gd_the_emulator.settings.steps,
+                           .race = task->race ? gd_the_emulator.race : NULL,
                            .race_task = task->race};
     view->conditions = task->conditions ? task->conditions->addresses : NULL;
     view->condition_count = task->conditions ? task->conditions->count : 0;
@@ -589,8 +644,9 @@ static bool take_workspace(gd_grid *grid)
 {
     if (!grid->task->work.is.kernel.cooperative)
         return true;
-    gd_allocation *made = gd_memory_take(gd_the_device.memory, WORKSPACE_BYTES, GD_MEMORY_DEVICE,
-                                         NULL, "cooperative grid's workspace");
+    gd_allocation *made =
+        gd_memory_take(gd_the_emulator.memory, &grid->task->context->owner, WORKSPACE_BYTES,
+                       GD_MEMORY_DEVICE, NULL, "cooperative grid's workspace");
     if (!made)
         return false;
     memcpy(made->host, &(const uint32_t){WORKSPACE_BYTES}, sizeof(uint32_t));
@@ -603,7 +659,7 @@ gd_CUresult gd_grid_start(gd_task *task, uint64_t ready)
     gd_grid *grid = calloc(1, sizeof *grid);
     gd_grid **at = &machine.grids;
 
-    if (!grid || !make_machine()) {
+    if (!grid || !make_multiprocessors(task->context->device)) {
         free(grid);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -654,6 +710,6 @@ void gd_grid_end(gd_grid *grid)
         *at = grid->next;
     grid->task->grid = NULL;
     if (grid->view.workspace)
-        gd_memory_give(gd_the_device.memory, grid->view.workspace);
+        gd_memory_give(gd_the_emulator.memory, grid->view.workspace);
     free(grid);
 }

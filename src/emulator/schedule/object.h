@@ -21,6 +21,7 @@ typedef enum gd_object_kind {
     GD_OBJECT_NODE,
     GD_OBJECT_EXECUTABLE,
     GD_OBJECT_POOL,
+    GD_OBJECT_PHYSICAL,
     GD_OBJECT_USER
 } gd_object_kind;
 

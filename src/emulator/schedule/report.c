@@ -77,8 +77,9 @@ static void put_access(gd_text *text, const char *name, const gd_race_access *ac
     gd_text_string(text, "{\"kernel\":");
     put_string(text, access->kernel);
     gd_text_format(text,
-                   ",\"launch\":%" PRIu64 ",\"cta\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"module\":%u",
-                   access->launch, access->cta[0], access->cta[1], access->cta[2],
+                   ",\"launch\":%" PRIu64
+                   ",\"device\":%u,\"cta\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"module\":%u",
+                   access->launch, access->device, access->cta[0], access->cta[1], access->cta[2],
                    access->thread[0], access->thread[1], access->thread[2], access->module);
     gd_text_format(text, ",\"line\":%d,\"column\":%d,\"instruction\":", access->line,
                    access->column);
@@ -104,11 +105,12 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
                        access->instruction ? access->instruction : "");
         return;
     }
-    gd_text_format(
-        text,
-        "kernel %s (launch %" PRIu64 "), CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
-        access->kernel, access->launch, access->cta[0], access->cta[1], access->cta[2],
-        access->thread[0], access->thread[1], access->thread[2], access->module, access->line);
+    gd_text_format(text, "kernel %s (launch %" PRIu64 ")", access->kernel, access->launch);
+    if (gd_the_emulator.device_count > 1)
+        gd_text_format(text, " on device %u", access->device);
+    gd_text_format(text, ", CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
+                   access->cta[0], access->cta[1], access->cta[2], access->thread[0],
+                   access->thread[1], access->thread[2], access->module, access->line);
     gd_text_format(text, "\n              %s\n", access->instruction ? access->instruction : "");
 }
 
@@ -132,7 +134,7 @@ static bool write_all(int file, const char *at)
  * stderr. */
 static void write_out(gd_text *text)
 {
-    const char *path = gd_the_device.settings.report;
+    const char *path = gd_the_emulator.settings.report;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
     bool written = file >= 0 && write_all(file, gd_text_get(text));
 
@@ -265,7 +267,7 @@ static void add(const finding *key, const description *is)
     findings.reports++;
     if (!append(key))
         return;
-    if (gd_the_device.settings.report)
+    if (gd_the_emulator.settings.report)
         write_json(findings.count, key->kind, is);
     else
         write_text(key->kind, is);
@@ -317,7 +319,7 @@ void gd_report_fault(const char *kind, const gd_race_access *access, const gd_al
                          .place = access ? (uint64_t)access->line << 32 | access->module : address};
     description is = {.text = text, .second = access};
 
-    if (!gd_the_device.settings.checks)
+    if (!gd_the_emulator.settings.checks)
         return;
     if (memory) {
         is.has_memory = true;
@@ -335,7 +337,7 @@ void gd_report_leak(uint64_t start, uint64_t bytes)
     char text[128];
     const description is = {.text = text, .has_memory = true, .start = start, .bytes = bytes};
 
-    if (!(gd_the_device.settings.checks & GD_CHECK_LEAK))
+    if (!(gd_the_emulator.settings.checks & GD_CHECK_LEAK))
         return;
     snprintf(text, sizeof text,
              "allocation 0x%" PRIx64 " of %" PRIu64 " bytes was not freed before its context ended",
@@ -358,10 +360,10 @@ static void write_end_json(void)
         &text, "{\"summary\":true,\"findings\":%u,\"reports\":%" PRIu64 ",\"launches\":%" PRIu64,
         findings.count, findings.reports, gd_schedule_launches() - gd_schedule_launches_left());
     gd_text_string(&text, ",\"refused\":");
-    put_string(&text, *gd_the_device.refused ? gd_the_device.refused : NULL);
+    put_string(&text, *gd_the_emulator.refused ? gd_the_emulator.refused : NULL);
     gd_text_format(&text, ",\"schedule\":\"%s\",\"seed\":%" PRIu64 ",\"model\":\"%s\"}\n",
-                   schedules[gd_the_device.settings.schedule], gd_the_device.settings.seed,
-                   models[gd_the_device.settings.model]);
+                   schedules[gd_the_emulator.settings.schedule], gd_the_emulator.settings.seed,
+                   models[gd_the_emulator.settings.model]);
     write_out(&text);
 }
 
@@ -396,15 +398,15 @@ static void write_left(void)
 
 void gd_report_end(void)
 {
-    if (!gd_the_device.settings.checks)
+    if (!gd_the_emulator.settings.checks)
         return;
     if (gd_schedule_launches_left())
         write_left();
-    if (gd_the_device.settings.report)
+    if (gd_the_emulator.settings.report)
         write_end_json();
     else if (findings.count)
         write_end_text();
     free(findings.list);
     memset(&findings, 0, sizeof findings);
-    gd_the_device.settings.checks = 0;
+    gd_the_emulator.settings.checks = 0;
 }

@@ -54,8 +54,8 @@ static void make_race_list(race_list *made, const gd_task *task)
     if (task->dependency_count > FEW_DEPENDENCIES)
         made->list = malloc(task->dependency_count * sizeof *made->list);
     if (!made->list)
-        gd_race_stop(
-            gd_the_device.race); /* without its dependencies a task would seem to race with them */
+        gd_race_stop(gd_the_emulator
+                         .race); /* without its dependencies a task would seem to race with them */
     for (uint32_t i = 0; made->list && i < task->dependency_count; i++) {
         const gd_dependency *dependency = &task->dependencies[i];
         if (dependency->task->race)
@@ -81,7 +81,7 @@ static void tell_race(gd_task *task, race_step *step)
     if (!task->race)
         return;
     make_race_list(&list, task);
-    step(gd_the_device.race, task->race, list.list, list.count);
+    step(gd_the_emulator.race, task->race, list.list, list.count);
     free_race_list(&list);
 }
 
@@ -124,7 +124,7 @@ void gd_task_release(gd_task *task)
     gd_user_list_free(&task->users);
     gd_work_free(&task->work);
     if (task->race)
-        gd_race_task_release(gd_the_device.race, task->race);
+        gd_race_task_release(gd_the_emulator.race, task->race);
     free(task);
 }
 
@@ -206,7 +206,7 @@ static bool is_settled_before(const gd_task *task)
  * begun. */
 static bool waits_for_end(const gd_task *task)
 {
-    return gd_the_device.settings.schedule == GD_SCHEDULE_LAZY || task->late;
+    return gd_the_emulator.settings.schedule == GD_SCHEDULE_LAZY || task->late;
 }
 
 static bool has_completed(const gd_task *task)
@@ -247,7 +247,7 @@ static void complete(gd_task *task, uint64_t time)
     task->is_launched = task->is_triggered = true;
     task->state = GD_TASK_COMPLETE;
     if (task->race)
-        gd_race_task_complete(gd_the_device.race, task->race);
+        gd_race_task_complete(gd_the_emulator.race, task->race);
 }
 
 static bool is_programmatic(const gd_task *task)
@@ -338,10 +338,10 @@ static bool can_release(const gd_task *task, uint64_t *time)
         bool settled = dependency->task->state == GD_TASK_SETTLED;
         if (!dependency->programmatic)
             continue;
-        if (gd_the_device.settings.model == GD_MODEL_OBSERVED ? !settled
-                                                              : !has_completed(dependency->task))
+        if (gd_the_emulator.settings.model == GD_MODEL_OBSERVED ? !settled
+                                                                : !has_completed(dependency->task))
             return false;
-        *time = later(*time, settled && gd_the_device.settings.model == GD_MODEL_OBSERVED
+        *time = later(*time, settled && gd_the_emulator.settings.model == GD_MODEL_OBSERVED
                                  ? dependency->task->settled
                                  : dependency->task->completed);
     }
@@ -448,7 +448,7 @@ static void run_until(const gd_task *task, gd_port port)
 void gd_schedule_observe(gd_task *task, gd_port port)
 {
     if (task && task->race && port == GD_PORT_COMPLETE && task->state == GD_TASK_SETTLED)
-        gd_race_host_wait(gd_the_device.race, task->race);
+        gd_race_host_wait(gd_the_emulator.race, task->race);
 }
 
 void gd_schedule_wait(gd_task *task, gd_port port)
@@ -457,7 +457,7 @@ void gd_schedule_wait(gd_task *task, gd_port port)
         return;
     gd_task_hold(task);
     run_until(task, port);
-    gd_the_device.now = later(gd_the_device.now, gd_task_time(task, port));
+    gd_the_emulator.now = later(gd_the_emulator.now, gd_task_time(task, port));
     gd_schedule_observe(task, port);
     gd_task_release(task);
 }
@@ -492,25 +492,37 @@ gd_CUresult gd_schedule_query(gd_task *task, gd_port port, const gd_context *con
     return result;
 }
 
-/* The last task of a context that has not settled; of any context for NULL. */
-static gd_task *find_last(const gd_context *context)
+/* The last task of a context, or of a device, that has not settled; of any for NULL. */
+static gd_task *find_last(const gd_context *context, const gd_device *device)
 {
     gd_task *task = queue.last;
 
-    while (task && context && task->context != context)
+    while (task && ((context && task->context != context) || (device && task->device != device)))
         task = task->previous;
     return task;
 }
 
-void gd_schedule_drain(const gd_context *context)
+static void drain(const gd_context *context, const gd_device *device)
 {
-    for (gd_task *task = find_last(context); task; task = find_last(context)) {
+    gd_task *task;
+
+    while ((task = find_last(context, device))) {
         gd_task_hold(task);
         gd_schedule_wait(task, GD_PORT_COMPLETE);
         gd_task_release(task);
     }
-    if (gd_the_device.race && !queue.first)
-        gd_race_host_wait_all(gd_the_device.race);
+    if (gd_the_emulator.race && !queue.first)
+        gd_race_host_wait_all(gd_the_emulator.race);
+}
+
+void gd_schedule_drain(const gd_context *context)
+{
+    drain(context, NULL);
+}
+
+void gd_schedule_drain_device(const gd_device *device)
+{
+    drain(NULL, device);
 }
 
 /* The function of a task that is out of the queue is to be told of a fault. */
@@ -550,11 +562,11 @@ void gd_schedule_cancel(gd_context *context)
         if (task->grid)
             gd_grid_end(task->grid);
         bool told = task->work.kind == GD_WORK_HOST && task->state == GD_TASK_PENDING &&
-                    task->work.is.host.callback && !gd_the_device.ends;
+                    task->work.is.host.callback && !gd_the_emulator.ends;
         if (told)
             gd_task_hold(task);
         if (task->state != GD_TASK_COMPLETE)
-            complete(task, gd_the_device.now);
+            complete(task, gd_the_emulator.now);
         settle(task);
         if (told)
             drop(task, context->fault);
@@ -580,9 +592,9 @@ static bool copy_dependencies(gd_task *task, const gd_dependency *dependencies, 
  * alone. */
 static bool draw_late(uint64_t number)
 {
-    uint64_t mixed = (number + gd_the_device.settings.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (number + gd_the_emulator.settings.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
-    return gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM && (mixed ^ mixed >> 32) & 1;
+    return gd_the_emulator.settings.schedule == GD_SCHEDULE_RANDOM && (mixed ^ mixed >> 32) & 1;
 }
 
 static gd_action work_action(gd_work_kind kind)
@@ -599,7 +611,9 @@ static gd_action work_action(gd_work_kind kind)
 static void make_race_task(gd_task *task, uint64_t stream)
 {
     const gd_kernel_work *kernel = &task->work.is.kernel;
-    gd_race_task_info info = {.action = work_action(task->work.kind), .stream = stream};
+    gd_race_task_info info = {.action = work_action(task->work.kind),
+                              .device = (uint32_t)task->device->number,
+                              .stream = stream};
 
     if (task->work.kind == GD_WORK_KERNEL) {
         info.kernel = kernel->entry->name;
@@ -610,7 +624,7 @@ static void make_race_task(gd_task *task, uint64_t stream)
         memcpy(info.block, kernel->block, sizeof info.block);
         memcpy(info.cluster, kernel->cluster, sizeof info.cluster);
     }
-    task->race = gd_race_task_create(gd_the_device.race, &info);
+    task->race = gd_race_task_create(gd_the_emulator.race, &info);
 }
 
 bool gd_task_join(gd_task *join, gd_task *last)
@@ -638,6 +652,7 @@ gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_depende
         return NULL;
     }
     task->context = context;
+    task->device = context->device;
     task->work = *work;
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     task->in_graph = in_graph;
@@ -646,10 +661,10 @@ gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_depende
     task->number = ++queue.next_number;
     task->launch = task->work.kind == GD_WORK_KERNEL ? ++queue.launches : 0;
     task->late = draw_late(task->number);
-    task->submitted = gd_the_device.now;
+    task->submitted = gd_the_emulator.now;
     task->references = 2; /* the queue's and the caller's */
     append(task);
-    if (gd_the_device.race)
+    if (gd_the_emulator.race)
         make_race_task(task, stream);
     if (task->work.kind == GD_WORK_HOST) {
         queue.hosts++;

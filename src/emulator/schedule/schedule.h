@@ -23,6 +23,11 @@
  * and the oldest grid runs first: what a program sees where there is no overlap. random  both are
  * drawn, from a seed: the same seed, program and settings give the same run.
  *
+ * Several devices. Each has multiprocessors of its own, so that a grid of one never waits for room
+ * on another, and nothing but the program and its kernels keeps them in step. Eager lets the device
+ * whose grid is the youngest run as far as it can, lazy the one whose grid is the oldest; random
+ * draws a device, and for how many turns it is ahead of the others, from one to thousands.
+ *
  * Time. Each CTA has a clock of its own, which begins when it could have started on a machine
  * where all resident CTAs run side by side, and goes on by a nanosecond a cycle. What orders two
  * CTAs orders their clocks: the start of a grid, a wait, completion. So the order of execution
@@ -60,7 +65,8 @@ typedef enum gd_task_state {
 
 struct gd_task {
     gd_task *next, *previous; /* in the queue, in the order in which they were handed in */
-    gd_context *context;      /* NULL once that is destroyed */
+    gd_context *context;      /* of a task that has not settled, which it ends with */
+    const gd_device *device;  /* of the context */
     gd_work work;
     gd_dependency *dependencies;
     uint32_t dependency_count;
@@ -120,8 +126,9 @@ bool gd_schedule_advance(void);
  * may be a program's way of waiting. NOT_READY, or the context's fault. */
 gd_CUresult gd_schedule_query(gd_task *task, gd_port port, const gd_context *context);
 
-/* Runs all work of a context, or of all contexts (NULL). */
+/* Runs all work of a context, or of all contexts (NULL); all work of a device. */
 void gd_schedule_drain(const gd_context *context);
+void gd_schedule_drain_device(const gd_device *device);
 
 /* Drops the work of a context, running or not. */
 void gd_schedule_cancel(gd_context *context);
@@ -138,12 +145,12 @@ uint64_t gd_schedule_launches_left(void); /* handed in, and not begun */
 uint32_t gd_schedule_registers(const gd_entry *entry);
 
 /* How many CTAs of this shape fit on one SM at a time. */
-uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads,
+uint32_t gd_schedule_occupancy(const gd_profile *chip, const gd_entry *entry, uint32_t threads,
                                uint64_t dynamic_shared_bytes);
 
 /* The same with a preferred carve-out, below 0 none, as the driver answers it: CTAs run in all of
  * the shared memory all the same, for a preference promises nothing. */
-uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads,
-                                      uint64_t dynamic_shared_bytes, int percent);
+uint32_t gd_schedule_carved_occupancy(const gd_profile *chip, const gd_entry *entry,
+                                      uint32_t threads, uint64_t dynamic_shared_bytes, int percent);
 
 #endif

@@ -14,7 +14,7 @@ static void release(gd_user_object *object, uint64_t count)
     if (object->references)
         return;
     gd_object_remove(&object->object);
-    if (gd_the_device.ends) { /* the program's code may be gone */
+    if (gd_the_emulator.ends) { /* the program's code may be gone */
         free(object);
         return;
     }

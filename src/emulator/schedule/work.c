@@ -142,7 +142,7 @@ static bool is_reached(const gd_allocation *allocation, uint64_t address)
 
 bool gd_work_resolve(uint64_t address, uint64_t bytes, unsigned char **host)
 {
-    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+    const gd_allocation *allocation = gd_memory_find(gd_the_emulator.memory, address);
 
     if (!allocation || allocation->freed || !is_reached(allocation, address) ||
         bytes > allocation->bytes - (address - allocation->start))
@@ -218,19 +218,19 @@ static gd_CUresult fill_bytes(const gd_fill_work *fill)
 static void note_rows(gd_race_task *race, uint64_t address, uint64_t width, uint64_t height,
                       uint64_t depth, uint64_t pitch, uint64_t slice, bool write)
 {
-    gd_allocation *item = gd_memory_find(gd_the_device.memory, address);
-    gd_shadow *shadow = item ? gd_check_shadow(gd_the_device.race, item) : NULL;
+    gd_allocation *item = gd_memory_find(gd_the_emulator.memory, address);
+    gd_shadow *shadow = item ? gd_check_shadow(gd_the_emulator.race, item) : NULL;
 
     if (!shadow || !width)
         return;
     if (pitch == width && slice == width * height) { /* all in one */
-        gd_race_range(gd_the_device.race, race, shadow, address - item->start,
+        gd_race_range(gd_the_emulator.race, race, shadow, address - item->start,
                       width * height * depth, write);
         return;
     }
     for (uint64_t z = 0; z < depth; z++) {
         for (uint64_t y = 0; y < height; y++)
-            gd_race_range(gd_the_device.race, race, shadow,
+            gd_race_range(gd_the_emulator.race, race, shadow,
                           address - item->start + z * slice + y * pitch, width, write);
     }
 }
@@ -268,7 +268,7 @@ static void note_accesses(const gd_work *work, gd_race_task *race)
                       fill->height == 1 ? width : fill->pitch, width * fill->height, true);
         break;
     case GD_WORK_RELEASE:
-        item = gd_memory_find(gd_the_device.memory, work->is.address);
+        item = gd_memory_find(gd_the_emulator.memory, work->is.address);
         if (item && !item->freed)
             note_rows(race, item->start, item->bytes, 1, 1, item->bytes, item->bytes, true);
         break;
@@ -291,7 +291,7 @@ gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race)
             gd_condition_assign(work->is.conditions->list[i], race);
         return GD_CUDA_SUCCESS;
     case GD_WORK_RELEASE:
-        return gd_memory_give(gd_the_device.memory, work->is.address)
+        return gd_memory_give(gd_the_emulator.memory, work->is.address)
                    ? GD_CUDA_SUCCESS
                    : GD_CUDA_ERROR_ILLEGAL_ADDRESS;
     default:

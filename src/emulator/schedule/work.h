@@ -93,6 +93,8 @@ typedef struct gd_conditional_work {
 typedef struct gd_work gd_work;
 struct gd_work {
     gd_work_kind kind;
+    gd_CUcontext
+        context; /* handle; of a node the context that it runs in; NULL: that of the launch */
     union {
         gd_kernel_work kernel;
         gd_copy_work copy;
