@@ -32,7 +32,8 @@ CHAPTERS = [
     ("Others", "brkpt nanosleep pmevent trap setmaxnreg"),
 ]
 MEMORY = {"READ": "reads memory", "WRITE": "writes memory", "READ_WRITE": "reads and writes memory",
-          "FENCE": "orders accesses to memory", "ASYNC": "starts or joins an asynchronous access"}
+          "SHARED": "reads or writes shared memory", "FENCE": "orders accesses to memory",
+          "ASYNC": "starts or joins an asynchronous access"}
 CONTROL = {"BRANCH": "branches", "BRANCH_INDIRECT": "branches through a list", "CALL": "calls a function",
            "RETURN": "returns", "EXIT": "ends the thread", "TRAP": "ends the grid with an error", "BARRIER": "synchronizes threads",
            "GRIDDEP": "orders dependent grids"}

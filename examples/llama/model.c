@@ -393,8 +393,9 @@ model *model_load(const model_config *config, const weight_files *files,
     in.next = of->memory;
     of->at = place_all(config, files, layers, &in);
     /* Of the embedding a step reads one row, unless it is the head too. */
-    of->step_bytes =
-        in.weight_bytes - (config->tied ? 0 : 2 * (uint64_t)config->vocabulary * config->hidden);
+    of->step_bytes = in.weight_bytes;
+    if (of->at.head.at != of->at.embedding)
+        of->step_bytes -= 2 * (uint64_t)config->vocabulary * config->hidden;
     of->cache_bytes_per_position = in.cache_bytes / of->capacity / of->sequences;
     upload_all(of, files, of->type, &of->at);
     decode_make(of, &options->draw);

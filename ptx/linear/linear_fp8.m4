@@ -1,84 +1,35 @@
-// kernel: linear_fp8
-// purpose: a linear layer for one row of x with what stands around it in a decoder: RMS norm before it, bias, silu and product with a
-//   second layer, residual after it; weights of 8-bit floats with a scale a row, x and y of bf16, tensor cores, f32 accumulation; reads W once.
-// parameters:
-//   weight    u64 address of W, rows * columns e4m3, row-major, constant, read before the wait
-//   up        u64 address of U, as W, constant, read before the wait; 0: none, else y = silu(W x) * (U x)
-//   scale     u64 address of rows f32: row i of W is multiplied by scale[i]; constant, read before the wait
-//   up_scale  u64 likewise of U; 0 where there is no U
-//   x         u64 address of columns bf16, read after the wait
-//   norm      u64 address of columns bf16, constant, read before the wait; 0: none, else each row of x is RMS-normalized with these
-//             weights first: x * norm / sqrt(mean of x squared + epsilon)
-//   bias      u64 address of rows bf16, constant, read before the wait; 0: none, else added to W x, before silu
-//   residual  u64 address of rows bf16, read after the wait; 0: none, else added last
-//   y         u64 address of rows bf16, written after the wait
-//   rows      u32 rows of W, at least 1
-//   columns   u32 columns of W, a multiple of 16
-//   epsilon   f32, of the norm; not used without it
-// launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 512 bytes, 2304 for each row of x, and a
-//   ring of two to sixteen slots. A slot holds 1024 bytes of each of up to 32 rows of W, and the same elements of x and norm.
-//   Best on an H200: grid 132 with 114688 bytes for small layers (rows * columns below 8 million, of 8 bits below 30 million); grid 264 with
-//   114688 for large ones; grid 132 with all the shared memory there is for columns above 4096 and for batches above 2.
-// requires:
-//   weight != 0 && x != 0 && y != 0
-//   rows >= 1
-//   rows < 2^30
-//   columns >= 16
-//   columns < 2^29
-//   columns % 16 == 0
-//   weight % 16 == 0
-//   up % 16 == 0
-//   scale != 0
-//   scale % 4 == 0
-//   up_scale % 4 == 0
-//   up == 0 || up_scale != 0
-//   x % 16 == 0
-//   norm % 16 == 0
-//   bias % 2 == 0
-//   residual % 2 == 0
-//   y % 2 == 0
-//   block.x == 384
-//   grid.y == 1 && grid.z == 1
-//   shared >= 45888
-//   apart(y, weight, up, scale, up_scale, x, norm, bias)
-//   y == residual || apart(y, residual)
-// extent:
-//   weight: e4m3[rows * columns]
-//   up: e4m3[rows * columns]
-//   scale: f32[rows]
-//   up_scale: f32[rows]
-//   x: bf16[columns]
-//   norm: bf16[columns]
-//   bias: bf16[rows]
-//   residual: bf16[rows]
-//   y: bf16[rows]
+m4_define(<!HOW!>, <!on the tensor cores by wgmma!>)m4_dnl
+m4_define(<!LAUNCH!>, <!// launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 3072 bytes, some
+//   two for each column, and a ring of two to sixteen slots. A slot holds 2048 bytes of each of up to 16 rows of W (with U: 8 of both).
+//   Best on an H200: grid 132 with 114688 bytes where rows * columns are below 20 million; grid 264 with 114688 for larger layers; grid
+//   132 with all the shared memory there is for columns above 8192.!>)m4_dnl
+m4_define(<!SHARED_CONDITION!>, <!//   32 * shared >= 65 * columns + 2400000 -- x in pieces, and two slots of the ring!>)m4_dnl
+m4_include(<!linear_fp8_head.inc!>)m4_dnl
 // constraints: no kernel that may still run writes weight, up, scale, up_scale, norm or bias. x times norm is rounded to bf16 and must be in its
-//   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits do not depend on grid
-//   or shared memory. W and U hold no NaN, |x| (and |x * norm|) is below 2^67: e4m3 becomes bf16 by its bits, times 2^-120, and x is
-//   multiplied by 2^60. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
+//   range; the squares of x are summed in f32. Of each 256 elements x (or x * norm) is the sum of two e4m3, which have its eight bits,
+//   times a power of two; an element below 2^-13 of the largest has less of them, 2^-21 of the largest being the step. wgmma adds 32
+//   products at a time with some 13 bits below the largest (measured; the ISA does not say), 256 of them before f32 takes over. A row's
+//   sum is taken in one fixed order: the result's bits do not depend on grid or shared memory. W and U hold no NaN. NaN in x gives NaN,
+//   an infinity gives an infinity or NaN, a sum beyond f32 or bf16 is infinite.
 // constant: weight, up, scale, up_scale, norm, bias
-// pdl: triggers at its start; before the wait it fills its ring with W (and U, and norm) by bulk copies, all slots but one where there
-//   are three or more, brings up to 512 bytes more of each of the next rows to the L2 cache, and reads the first bias and scales; waits before
-//   it reads x; every thread waits.
-// measured: H200, as skinny_bf16, at 4.55 TB/s of plain loads:
-//     2048 x 2048 2.77   3072 x 2048 3.32   8192 x 2048 6.40 [2.62]   16384 x 2048 11.0 [3.06]   2048 x 8192 6.79 [2.47]
-//     4096 x 4096 6.41 [2.62]   14336 x 4096 16.9 [3.47]   4096 x 14336 17.1 [3.44]   14336 x 4096 with norm and U 33.7 [3.49]
-//   0.61 of the time of linear_bf16 at the large ones, 0.79 at 4096 x 4096. The ceiling is not reached: the ring holds less of a layer's time
-//   than with 16 bits, and pieces of 1024 bytes stream at 3.2 TB/s (65536 x 4096, grid 132). The widening, 7 instructions for 4 weights, would allow
-//   36 bytes a clock and multiprocessor, twice what the memory gives: an SM's quarter takes two clocks for each of its instructions.
-//   512 bytes of each row to the L2 cache before the wait, without / with: 4096 x 4096 6.56 / 6.43   14336 x 4096 16.9 / 16.7   4096 x 14336
-//     18.0 / 17.9; 1024 bytes 6.41, but 17.3 at 14336 x 4096; 2048 bytes 6.50 and 18.4.
-//   Slots of 2048 bytes of a row in place of 1024: 2.59 at 2048 x 2048 and 3.19 at 3072 x 2048, but 7.2 at 4096 x 4096 and 17.9 at
-//   14336 x 4096.
-//   Rejected: e4m3 to f16 by cvt.rn.f16x2.e4m3x2 (two clocks for 2 weights in place of 7), x as f16 times a power of two for each row's part
-//   of a warp: 3.9 TB/s at 65536 x 4096, but 3.8 at 2048 x 2048, 7.9 at 4096 x 4096, 18.5 at 14336 x 4096, 17.9 at 4096 x 14336: finding the
-//   power and rewriting x takes half a microsecond behind the wait. Slots of 2048 bytes of 16 rows: 2.63 at 2048 x 2048, 17.4 at
-//   4096 x 14336 (grid 264), but 7.4 at 4096 x 4096 and 19.7 at 14336 x 4096. Tiles dealt out in turns: no difference beyond 2 %. The
-//   trigger behind the last request: 3.46 at 2048 x 2048, 22.0 at 14336 x 4096 (both grid 132, 114688); only 4096 x 4096 gains, 6.0 for 6.56.
+// pdl: triggers at its start; before the wait it fills its ring with W (and U) by bulk copies, all slots but one where there are three or
+//   more, brings up to 512 bytes more of each of the next rows and the norm to the L2 cache, and reads the first bias and scales; waits
+//   before it reads x; every thread waits.
+// measured: H200, chains of layers with different weights in graph-pdl, us a layer [TB/s], 4.55 TB/s of plain loads; best shape, before
+//   (by mma.sync, as linear_fp8.sm_90 is) / now:
+//     2048 x 2048 2.75 / 2.38   3072 x 2048 3.29 / 3.18   8192 x 2048 6.49 / 6.37   16384 x 2048 11.1 / 9.84 [3.41]   2048 x 8192 9.37 / 6.50
+//     4096 x 4096 6.47 / 5.61 [2.99]   14336 x 4096 16.9 / 14.7 [3.99]   4096 x 14336 18.0 / 15.8 [3.72]
+//   Predicted was 5.0 at 4096 x 4096 and 14.2 at 14336 x 4096. Without the products (wrong results) 14336 x 4096 takes 14.0, without
+//   the loads from shared memory too 13.6: what a block does with a slot, 0.55 us, counts where x finds the ring full.
+//   Slots of 1024 bytes of 32 rows, two products one after the other: 2.83 at 3072 x 2048, 9.03 at 16384 x 2048, but 6.14 at 4096 x 4096,
+//   15.4 at 14336 x 4096 and 17.2 at 4096 x 14336; of 1024 bytes of 16 rows 2.42, 3.31, 10.4, 6.24, 15.3.
+//   Rejected: sums of their own for each 64 elements, no difference; the scales brought to shared memory before the wait, 2.60 at
+//   2048 x 2048 and 5.98 at 4096 x 4096.
 
 m4_define(<!KERNEL!>, <!linear_fp8!>)m4_dnl
+m4_define(<!TARGET!>, <!sm_90a!>)m4_dnl
 m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl
 m4_define(<!BATCHED!>, <!!>)m4_dnl
-m4_define(<!CHUNK!>, <!1024!>)m4_dnl
+m4_define(<!CHUNK!>, <!2048!>)m4_dnl
 m4_define(<!AHEAD!>, <!512!>)m4_dnl
 m4_include(<!skinny.inc!>)m4_dnl

@@ -76,6 +76,7 @@
 //     31.5 at 14336 x 4096, but 10.4 for 10.0 at 4096 x 4096, 4.6 for 4.3 at 2048 x 2048.
 
 m4_define(<!KERNEL!>, <!skinny_bf16!>)m4_dnl
+m4_define(<!TARGET!>, <!sm_90!>)m4_dnl
 m4_define(<!WEIGHT!>, <!bf16!>)m4_dnl
 m4_define(<!BATCHED!>, <!$1!>)m4_dnl
 m4_define(<!CHUNK!>, <!512!>)m4_dnl

@@ -57,6 +57,7 @@
 // measured: as skinny_bf16: batch 4, 4096 x 4096 10.0 us with grid 264 (skinny_bf16's head comment says how).
 
 m4_define(<!KERNEL!>, <!skinny_f16!>)m4_dnl
+m4_define(<!TARGET!>, <!sm_90!>)m4_dnl
 m4_define(<!WEIGHT!>, <!f16!>)m4_dnl
 m4_define(<!BATCHED!>, <!$1!>)m4_dnl
 m4_define(<!CHUNK!>, <!512!>)m4_dnl

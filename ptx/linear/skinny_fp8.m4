@@ -70,6 +70,7 @@
 //   against 1 of W, so that a slot is half x.
 
 m4_define(<!KERNEL!>, <!skinny_fp8!>)m4_dnl
+m4_define(<!TARGET!>, <!sm_90!>)m4_dnl
 m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl
 m4_define(<!BATCHED!>, <!$1!>)m4_dnl
 m4_define(<!CHUNK!>, <!1024!>)m4_dnl

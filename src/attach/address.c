@@ -21,6 +21,7 @@ typedef struct watched {
 #define GD_IF_PASS(...)
 #define GD_IF_OWN(...) __VA_ARGS__
 #define GD_IF_WORK(...) __VA_ARGS__
+#define GD_IF_ORDER(...) __VA_ARGS__
 #define GD_IF_DIRECT(...) __VA_ARGS__
 #define GD_IF_KIND(kind, ...) GD_IF_KIND_(kind, __VA_ARGS__)
 #define GD_IF_KIND_(kind, ...) GD_IF_##kind(__VA_ARGS__)

@@ -52,13 +52,13 @@ enum { writing = GD_ATTACHED_COPY | GD_ATTACHED_FILL | GD_ATTACHED_OTHER };
     {                                                                                              \
         return GD_CALL_NEXT(symbol, arguments);                                                    \
     }
-#define GD_MAKE_NOTE(symbol, per_thread, bit, written, handle, arguments)                          \
+#define GD_MAKE_NOTE(symbol, per_thread, bit, written, handle, noted, arguments)                   \
     gd_CUresult symbol GD_PARAMETERS(arguments)                                                    \
     {                                                                                              \
         bool observing = gd_process_enter();                                                       \
         gd_CUresult result = GD_CALL_NEXT(symbol, arguments);                                      \
         if (observing && result == GD_CUDA_SUCCESS)                                                \
-            gd_streams_work(handle, per_thread, GD_ATTACHED_##bit);                                \
+            gd_streams_work(handle, per_thread, GD_ATTACHED_##bit, noted);                         \
         if (observing && GD_ATTACHED_##bit & writing)                                              \
             gd_recording_write(written);                                                           \
         if (observing)                                                                             \
@@ -66,9 +66,11 @@ enum { writing = GD_ATTACHED_COPY | GD_ATTACHED_FILL | GD_ATTACHED_OTHER };
         return result;                                                                             \
     }
 #define GD_MAKE_WORK(symbol, per_thread, bit, target, arguments)                                   \
-    GD_MAKE_NOTE(symbol, per_thread, bit, target, stream, arguments)
+    GD_MAKE_NOTE(symbol, per_thread, bit, target, stream, NULL, arguments)
+#define GD_MAKE_ORDER(symbol, per_thread, bit, target, arguments)                                  \
+    GD_MAKE_NOTE(symbol, per_thread, bit, target, stream, event, arguments)
 #define GD_MAKE_DIRECT(symbol, per_thread, bit, target, arguments)                                 \
-    GD_MAKE_NOTE(symbol, per_thread, bit, target, NULL, arguments)
+    GD_MAKE_NOTE(symbol, per_thread, bit, target, NULL, NULL, arguments)
 #define GD_MAKE_OWN(symbol, per_thread, bit, target, arguments)
 
 #define GD_MAKE(...) GD_MAKE_KIND(__VA_ARGS__)

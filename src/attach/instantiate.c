@@ -4,6 +4,7 @@
 #include "attach/recordedgraph.h"
 #include "attach/see.h"
 #include "attach/streams.h"
+#include "attach/times.h"
 
 /* Between both the program's graph may have plain edges in place of its own. */
 static bool begin(gd_CUgraph graph, gd_plain_edges *edges)
@@ -113,18 +114,24 @@ GD_CHANGE(cuGraphExecKernelNodeSetParams_v2, const gd_CUDA_KERNEL_NODE_PARAMS *,
 GD_CHANGE(cuGraphExecNodeSetParams, gd_CUgraphNodeParams *, params)
 GD_CHANGE(cuGraphNodeSetEnabled, unsigned int, enabled)
 
-#define GD_LAUNCH_GRAPH(symbol, per_thread)                                                        \
+#define GD_LAUNCH_GRAPH(symbol, is_per_thread)                                                     \
     gd_CUresult symbol(gd_CUgraphExec executable, gd_CUstream stream)                              \
     {                                                                                              \
         int kept;                                                                                  \
         const bool seen = gd_process_enter();                                                      \
         gd_recorded_run run = {0};                                                                 \
+        gd_time_pair times = {0};                                                                  \
+        const gd_CUlaunchConfig config = {.hStream = stream};                                      \
+        const gd_seen_launch launch = {.config = &config, .per_thread = is_per_thread};            \
         if (seen)                                                                                  \
-            run = gd_recordedgraph_begin(executable, stream, per_thread);                          \
+            run = gd_recordedgraph_begin(executable, stream, is_per_thread);                       \
+        if (seen && gd_process_settings()->spans)                                                  \
+            times = gd_times_begin(&launch);                                                       \
         const gd_CUresult result = GD_NEXT(symbol, executable, stream);                            \
+        gd_times_end(times, &launch, result);                                                      \
         gd_recordedgraph_finish(&run, result);                                                     \
         if (seen && result == GD_CUDA_SUCCESS) {                                                   \
-            gd_streams_work(stream, per_thread, GD_ATTACHED_GRAPH_RUN);                            \
+            gd_streams_work(stream, is_per_thread, GD_ATTACHED_GRAPH_RUN, NULL);                   \
             if (gd_process_lock(&kept)) {                                                          \
                 gd_graphs_launch(executable);                                                      \
                 gd_process_unlock(kept);                                                           \

@@ -10,6 +10,7 @@
 #include "attach/place.h"
 #include "attach/process.h"
 #include "attach/record.h"
+#include "attach/streams.h"
 #include "attach/text.h"
 #include "base/table.h"
 
@@ -211,7 +212,25 @@ static void record_kernel(gd_kernel *kernel, gd_CUfunction handle, const gd_CUla
     gd_record_commit(kernel->record, GD_ATTACHED_KERNEL);
 }
 
-/* A function that came by ways that nobody sees: tables of the driver that are not documented. */
+/* The only kernel of that name; NULL: there is none, or several. */
+static gd_kernel *find_named(const char *name)
+{
+    gd_kernel *found = NULL;
+
+    for (size_t i = 0; i < functions.capacity; i++) {
+        gd_kernel *each = functions.slots[i].value;
+        if (!each || each == found || strcmp(each->name, name))
+            continue;
+        if (found)
+            return NULL;
+        found = each;
+    }
+    return found;
+}
+
+/* A function that came by ways that nobody sees: tables of the driver that are not documented, or
+ * nodes of graphs, which have a function of a library's kernel, in a module that nobody asked for.
+ */
 static gd_kernel *ask_driver(gd_CUfunction function)
 {
     gd_CUmodule in = NULL;
@@ -219,7 +238,11 @@ static gd_kernel *ask_driver(gd_CUfunction function)
 
     if (GD_NEXT(cuFuncGetModule, &in, function) || GD_NEXT(cuFuncGetName, &name, function) || !name)
         return NULL;
-    gd_kernels_add(function, in, name, true);
+    gd_kernel *known = gd_map_find(&modules, key_of(in), 0) ? NULL : find_named(name);
+    if (!known)
+        gd_kernels_add(function, in, name, true);
+    else if (gd_map_set(&functions, key_of(function), 0, known) && !known->function)
+        known->function = function;
     return gd_map_find(&functions, key_of(function), 0);
 }
 
@@ -265,6 +288,7 @@ void gd_kernels_end_module(const void *handle)
         return;
     gd_map_remove_all(&modules, is_module, ended);
     gd_map_remove_all(&functions, is_of_module, ended);
+    gd_streams_renew();
     free_module(ended);
 }
 
@@ -274,6 +298,7 @@ void gd_kernels_add(const void *handle, const void *of, const char *name, bool i
         return;
     gd_module *in = name ? module_of(of) : NULL;
     gd_kernel *found = in ? kernel_of_name(in, name) : NULL;
+    gd_streams_renew();
     if (found && gd_map_set(&functions, key_of(handle), 0, found) && is_function)
         found->function = (gd_CUfunction)(uintptr_t)handle;
 }
@@ -282,6 +307,7 @@ void gd_kernels_add_alias(gd_CUfunction function, gd_CUkernel known)
 {
     gd_kernel *found = gd_map_find(&functions, key_of(known), 0);
 
+    gd_streams_renew();
     if (found && gd_map_set(&functions, key_of(function), 0, found))
         found->function = function;
 }

@@ -141,15 +141,26 @@ typedef struct around {
     gd_attached_launch *record;
 } around;
 
+/* Whether a launch is known as it will be made. It is then noted in front of the driver's call: a
+ * lock behind it would wait until what the driver wrote to the device has left the processor. */
+static bool is_made_as_seen(void)
+{
+    return gd_process_settings()->early == GD_ATTACHED_EARLY_AS_IS;
+}
+
 static around begin_launch(const gd_seen_launch *seen, void **parameters, void **extra)
 {
+    if (is_made_as_seen())
+        gd_streams_launch(seen);
     return (around){.record = gd_recording_begin(seen, parameters, extra),
                     .times = gd_times_begin(seen)};
 }
 
 static void end_launch(const around *begun, const gd_seen_launch *seen, gd_CUresult result)
 {
-    if (result == GD_CUDA_SUCCESS)
+    if (is_made_as_seen() && result != GD_CUDA_SUCCESS)
+        gd_streams_take_back(seen);
+    else if (!is_made_as_seen() && result == GD_CUDA_SUCCESS)
         gd_streams_launch(seen);
     gd_times_end(begun->times, seen, result);
     gd_recording_end(begun->record, result);

@@ -6,11 +6,13 @@ attachdir = $(pkglibdir)/attach
 attach_LTLIBRARIES = libgriddep-attach.la
 libgriddep_attach_la_SOURCES = \
 	%D%/address.c \
+	%D%/cupti.h \
 	%D%/forward.c \
 	%D%/graphs.c %D%/graphs.h \
 	%D%/image.c %D%/image.h \
 	%D%/instantiate.c \
 	%D%/kernels.c %D%/kernels.h \
+	%D%/lanes.c %D%/lanes.h \
 	%D%/launch.c \
 	%D%/map.c %D%/map.h \
 	%D%/modules.c \
@@ -23,6 +25,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/recordedgraph.c %D%/recordedgraph.h \
 	%D%/recording.c %D%/recording.h \
 	%D%/see.h \
+	%D%/spans.c %D%/spans.h \
 	%D%/streams.c %D%/streams.h \
 	%D%/text.c %D%/text.h \
 	%D%/times.c %D%/times.h \

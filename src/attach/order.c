@@ -1,8 +1,22 @@
 /* Calls that order streams, and that end them, memory and contexts. */
+#include "attach/lanes.h"
 #include "attach/recording.h"
 #include "attach/see.h"
+#include "attach/spans.h"
 #include "attach/streams.h"
 #include "attach/times.h"
+
+gd_CUresult cuInit(unsigned int flags)
+{
+    const bool seen = gd_process_enter();
+    const gd_CUresult result = GD_NEXT(cuInit, flags);
+
+    if (seen && result == GD_CUDA_SUCCESS)
+        gd_spans_begin();
+    if (seen)
+        gd_process_leave();
+    return result;
+}
 
 gd_CUresult cuCtxSynchronize(void)
 {
@@ -14,6 +28,26 @@ gd_CUresult cuCtxSynchronize(void)
 gd_CUresult cuCtxSynchronize_v2(gd_CUcontext handle)
 {
     GD_SEE(GD_NEXT(cuCtxSynchronize_v2, handle), gd_streams_synchronized());
+}
+
+gd_CUresult cuEventSynchronize(gd_CUevent event)
+{
+    GD_SEE(GD_NEXT(cuEventSynchronize, event), gd_lanes_event(event));
+}
+
+gd_CUresult cuEventQuery(gd_CUevent event)
+{
+    GD_SEE(GD_NEXT(cuEventQuery, event), gd_lanes_event(event));
+}
+
+gd_CUresult cuStreamQuery(gd_CUstream stream)
+{
+    GD_SEE(GD_NEXT(cuStreamQuery, stream), gd_lanes_stream(gd_streams_name(stream, false)));
+}
+
+gd_CUresult cuStreamQuery_ptsz(gd_CUstream stream)
+{
+    GD_SEE(GD_NEXT(cuStreamQuery_ptsz, stream), gd_lanes_stream(gd_streams_name(stream, true)));
 }
 
 gd_CUresult cuStreamDestroy(gd_CUstream stream)
@@ -73,6 +107,8 @@ static bool begin_end(void)
     const bool seen = gd_process_enter();
     int kept;
 
+    if (seen)
+        gd_spans_flush();
     if (seen && (settings->times || settings->launches) && gd_process_lock(&kept)) {
         gd_times_end_events();
         gd_recording_end_context();

@@ -10,10 +10,12 @@
 
 #include "attach/graphs.h"
 #include "attach/kernels.h"
+#include "attach/lanes.h"
 #include "attach/next.h"
 #include "attach/place.h"
 #include "attach/record.h"
 #include "attach/recordedgraph.h"
+#include "attach/spans.h"
 #include "attach/streams.h"
 #include "attach/times.h"
 #include "base/environment.h"
@@ -40,7 +42,9 @@ static void in_child(void)
     gd_graphs_forget();
     gd_place_forget();
     gd_times_forget();
+    gd_spans_forget();
     gd_recording_forget();
+    gd_lanes_forget();
     gd_recordedgraph_forget();
     gd_record_forget();
     pthread_mutex_init(&lock, NULL);
@@ -67,7 +71,8 @@ __attribute__((constructor)) static void begin(void)
     const char *times = gd_environment("GRIDDEP_ATTACH_TIMES");
 
     settings.early = read_early(gd_environment("GRIDDEP_ATTACH_EARLY"));
-    settings.times = times && !strcmp(times, "on");
+    settings.spans = times && !strcmp(times, "each");
+    settings.times = settings.spans || (times && !strcmp(times, "on"));
     if (launches)
         sscanf(launches, "%" SCNu64 ":%" SCNu32, &settings.first_launch, &settings.launches);
     settings.record = record ? strdup(record) : NULL;
@@ -92,7 +97,7 @@ void gd_process_leave(void)
     depth = 0;
 }
 
-static void say(const char *text)
+void gd_process_say(const char *text)
 {
     gd_attached_message *record = gd_record_add(GD_ATTACHED_MESSAGE, sizeof *record, text, NULL);
 
@@ -107,7 +112,7 @@ static void begin_record(void)
     GD_NEXT(cuDriverGetVersion, &version);
     gd_record_begin(settings.record, version, settings.early);
     if (!gd_environment_check(text, sizeof text))
-        say(text);
+        gd_process_say(text);
 }
 
 bool gd_process_lock(int *kept)

@@ -11,6 +11,7 @@ typedef struct gd_attach_settings {
     const char *record; /* the folder; NULL: nothing is recorded */
     uint32_t early;     /* GD_ATTACHED_EARLY_* */
     bool times;         /* launches are timed */
+    bool spans;         /* and each one is told of by itself, graphs too */
     uint64_t first_launch;
     uint32_t launches; /* how many are recorded whole, from the first one on */
 } gd_attach_settings;
@@ -27,5 +28,8 @@ void gd_process_leave(void);
  * */
 bool gd_process_lock(int *kept);
 void gd_process_unlock(int kept);
+
+/* With the lock: a warning for the user. */
+void gd_process_say(const char *text);
 
 #endif

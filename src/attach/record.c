@@ -119,6 +119,12 @@ bool gd_record_is_begun(void)
     return file.begun;
 }
 
+void gd_record_clock(uint32_t clock)
+{
+    if (file.process)
+        file.process->clock = clock;
+}
+
 void *gd_record_add(gd_attached_kind kind, size_t bytes, const char *text, uint32_t *number)
 {
     const size_t length = strlen(text);

@@ -16,6 +16,9 @@ void gd_record_forget(void);
 
 bool gd_record_is_begun(void);
 
+/* Says who tells times, GD_ATTACHED_CLOCK_*. */
+void gd_record_clock(uint32_t clock);
+
 /* Appends a record with a text behind it: memory of the file, all zero but head and text, in which
  * the caller fills the rest and counts. Its number goes to *number. Where there is no room the
  * record is one that nobody reads, and *number is GD_ATTACHED_NONE. Never NULL. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attach/kernels.h"
+#include "attach/lanes.h"
 #include "attach/next.h"
 #include "attach/process.h"
 #include "attach/record.h"
@@ -31,14 +32,8 @@ static struct {
     uint64_t kept, seen;     /* bytes; launches, those that are passed over too */
     uint32_t recorded, open; /* open: that the driver has not answered yet */
     bool over, at_exit;
+    bool settled; /* memory is as it was looked at */
 } recording;
-
-static void say(const char *text)
-{
-    gd_attached_message *record = gd_record_add(GD_ATTACHED_MESSAGE, sizeof *record, text, NULL);
-
-    gd_record_commit(record, GD_ATTACHED_MESSAGE);
-}
 
 /* ---- memory ---- */
 
@@ -135,10 +130,15 @@ static allocation *use_allocation(uint64_t address)
         if (recording.list[i].address == start && recording.list[i].bytes == bytes)
             found = &recording.list[i];
     }
-    if (!found)
+    const bool is_new = !found;
+    if (is_new)
         found = add_allocation(start, bytes);
-    if (found && (found->written || found->shared || found->freed) && synchronize())
-        read_memory(found, false);
+    if (!found || recording.settled || !(found->written || found->shared || found->freed) ||
+        !synchronize())
+        return found;
+    read_memory(found, false);
+    if (!is_new)
+        gd_lanes_all(); /* what was written is so behind all that was launched */
     return found;
 }
 
@@ -179,42 +179,99 @@ static const unsigned char *find_packed(void **extra)
     return packed;
 }
 
-static gd_attached_launch *add_record(const parameter *list, uint32_t count)
+/* What a launch is given, and the addresses in it. */
+typedef struct given {
+    parameter list[MOST_ARGUMENTS];
+    uint32_t count;
+    void **parameters;
+    const unsigned char *packed; /* where there are no parameters */
+    gd_attached_address *addresses;
+    uint32_t address_count;
+} given;
+
+static const unsigned char *value_of(const given *of, uint32_t index)
+{
+    return of->parameters ? of->parameters[index] : of->packed + of->list[index].offset;
+}
+
+/* Whether so many bytes may be an address of a device's memory: of the user's half. */
+static bool read_address(const unsigned char *bytes, uint64_t *address)
+{
+    memcpy(address, bytes, sizeof *address);
+    return *address > 4095 && *address < (uint64_t)1 << 48;
+}
+
+static void add_address(given *to, uint32_t argument, uint32_t at, uint64_t address)
+{
+    const allocation *in = use_allocation(address);
+    gd_attached_address *grown =
+        in ? realloc(to->addresses, (to->address_count + 1) * sizeof *grown) : NULL;
+
+    if (!grown)
+        return;
+    to->addresses = grown;
+    grown[to->address_count++] = (gd_attached_address){
+        .argument = argument, .at = at, .allocation = in->number, .offset = address - in->address};
+}
+
+/* In structs addresses stand where they are aligned. Memory is read here, before anything of the
+ * launch is written down. */
+static void find_addresses(given *to)
+{
+    uint64_t address;
+
+    for (uint32_t i = 0; i < to->count; i++) {
+        const parameter *each = &to->list[i];
+        const size_t first = (8 - each->offset % 8) % 8;
+        for (size_t at = first; at + sizeof address <= each->bytes; at += sizeof address) {
+            if (read_address(value_of(to, i) + at, &address))
+                add_address(to, i, (uint32_t)at, address);
+        }
+    }
+}
+
+static gd_attached_launch *add_record(const given *of)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        bytes += (list[i].bytes + 7) / 8 * 8;
+    for (uint32_t i = 0; i < of->count; i++)
+        bytes += (of->list[i].bytes + 7) / 8 * 8;
     if (bytes > MOST_PARAMETER_BYTES)
         return NULL;
-    gd_attached_launch *record =
-        gd_record_add(GD_ATTACHED_LAUNCH,
-                      sizeof *record + count * sizeof *record->arguments + (size_t)bytes, "", NULL);
+    bytes += of->address_count * sizeof *of->addresses;
+    gd_attached_launch *record = gd_record_add(
+        GD_ATTACHED_LAUNCH, sizeof *record + of->count * sizeof *record->arguments + (size_t)bytes,
+        "", NULL);
     if (!record->head.bytes)
         return NULL; /* there was no room */
-    record->argument_count = count;
+    record->argument_count = of->count;
+    record->address_count = of->address_count;
     return record;
 }
 
-static void fill_arguments(gd_attached_launch *record, const parameter *list, void **parameters,
-                           const unsigned char *packed)
+static void fill_arguments(gd_attached_launch *record, const given *of)
 {
-    unsigned char *values = (unsigned char *)&record->arguments[record->argument_count];
-    uint64_t used = 0, address;
+    gd_attached_address *addresses =
+        (gd_attached_address *)&record->arguments[record->argument_count];
+    unsigned char *values = (unsigned char *)&addresses[of->address_count];
+    uint64_t used = 0;
+    uint32_t next = 0;
 
-    for (uint32_t i = 0; i < record->argument_count; i++) {
+    if (of->address_count)
+        memcpy(addresses, of->addresses, of->address_count * sizeof *addresses);
+    for (uint32_t i = 0; i < of->count; i++) {
+        const size_t bytes = of->list[i].bytes;
         gd_attached_argument *argument = &record->arguments[i];
-        const void *from = parameters ? parameters[i] : packed + list[i].offset;
-        const allocation *in = NULL;
-        memcpy(values + used, from, list[i].bytes);
-        if (list[i].bytes == sizeof address) {
-            memcpy(&address, from, sizeof address);
-            in = use_allocation(address);
+        memcpy(values + used, value_of(of, i), bytes);
+        *argument = (gd_attached_argument){
+            .bytes = (uint32_t)bytes, .allocation = GD_ATTACHED_NONE, .offset = used};
+        while (next < of->address_count && of->addresses[next].argument < i)
+            next++;
+        if (bytes == 8 && next < of->address_count && of->addresses[next].argument == i) {
+            argument->allocation = of->addresses[next].allocation;
+            argument->offset = of->addresses[next].offset;
         }
-        *argument = (gd_attached_argument){.bytes = (uint32_t)list[i].bytes,
-                                           .allocation = in ? in->number : GD_ATTACHED_NONE,
-                                           .offset = in ? address - in->address : used};
-        used += (list[i].bytes + 7) / 8 * 8;
+        used += (bytes + 7) / 8 * 8;
     }
 }
 
@@ -256,43 +313,136 @@ static void finish_at_exit(void)
     gd_process_leave();
 }
 
-gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
+/* Events that the launch records by itself. */
+static void note_events(const gd_seen_launch *launch)
 {
-    parameter list[MOST_ARGUMENTS];
+    const gd_CUlaunchConfig *config = launch->config;
+    const gd_CUstream stream = gd_streams_name(config->hStream, launch->per_thread);
+
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        const gd_CUlaunchAttributeValue *value = &config->attrs[i].value;
+        if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            gd_lanes_work(stream, GD_ATTACHED_RECORD, value->programmaticEvent.event);
+        else if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            gd_lanes_work(stream, GD_ATTACHED_RECORD, value->launchCompletionEvent.event);
+    }
+}
+
+/* Whether there is something to be recorded now; a launch that is passed over is counted. */
+static bool is_wanted(void)
+{
     const gd_attach_settings *settings = gd_process_settings();
-    uint32_t kernel = GD_ATTACHED_NONE;
 
     if (recording.over)
-        return NULL;
+        return false;
     if (recording.recorded >= settings->launches) { /* and a thread is still at its last one */
         note_write(GD_RECORDING_ANYWHERE);
-        return NULL;
+        return false;
     }
     if (recording.seen < settings->first_launch) {
         recording.seen++;
+        return false;
+    }
+    return true;
+}
+
+static void begin_record(gd_attached_launch *record, const gd_seen_launch *launch)
+{
+    if (!recording.at_exit)
+        recording.at_exit = atexit(finish_at_exit) == 0;
+    record->lane = gd_lanes_launch(launch, recording.recorded);
+    recording.recorded++;
+    recording.open++;
+    recording.seen++;
+}
+
+void gd_recording_look(const gd_seen_launch *launch, void **parameters, void **extra)
+{
+    given of = {.parameters = parameters, .packed = find_packed(extra)};
+    const gd_CUfunction function = gd_kernels_function(launch->function);
+
+    if (function && gd_next_driver.cuFuncGetParamInfo && (parameters || of.packed))
+        of.count = read_parameters(function, of.list);
+    find_addresses(&of);
+    free(of.addresses);
+}
+
+bool gd_recording_look_at(const gd_recorded_move *move)
+{
+    return use_allocation(move->to) && (!move->from || use_allocation(move->from));
+}
+
+void gd_recording_settle(bool settled)
+{
+    recording.settled = settled;
+}
+
+static void point_at(gd_attached_argument *argument, const allocation *in, uint64_t address,
+                     uint64_t bytes)
+{
+    *argument = (gd_attached_argument){
+        .bytes = (uint32_t)bytes, .allocation = in->number, .offset = address - in->address};
+}
+
+gd_attached_launch *gd_recording_make_move(const gd_seen_launch *in, const gd_recorded_move *move)
+{
+    char name[64] = "";
+
+    if (!is_wanted())
+        return NULL;
+    const allocation *to = use_allocation(move->to);
+    const uint32_t number = to ? to->number : GD_ATTACHED_NONE;
+    const uint64_t start = to ? to->address : 0;
+    const allocation *from = move->from ? use_allocation(move->from) : NULL;
+    const uint32_t count = from ? 2 : 1;
+    gd_attached_launch *record = NULL;
+    if (to && move->bytes <= UINT32_MAX && (move->is_fill || from || move->host) &&
+        (!move->host || gd_record_image(move->host, (size_t)move->bytes, name)))
+        record = gd_record_add(GD_ATTACHED_LAUNCH,
+                               sizeof *record + count * sizeof *record->arguments, name, NULL);
+    if (!record || !record->head.bytes) {
+        gd_recording_miss("there was no room for a copy, or its memory is not known");
         return NULL;
     }
+    record->kernel = GD_ATTACHED_NONE;
+    record->argument_count = count;
+    record->value = move->is_fill ? move->value : GD_ATTACHED_NONE;
+    point_at(&record->arguments[0], &(allocation){.number = number, .address = start}, move->to,
+             move->bytes);
+    if (from)
+        point_at(&record->arguments[1], from, move->from, move->bytes);
+    begin_record(record, in);
+    return record;
+}
+
+gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters, void **extra)
+{
+    uint32_t kernel = GD_ATTACHED_NONE;
+
+    if (!is_wanted())
+        return NULL;
     gd_kernels_find(launch->function, launch->config, &kernel);
     const gd_CUfunction function = gd_kernels_function(launch->function);
-    const unsigned char *packed = find_packed(extra);
     if (kernel == GD_ATTACHED_NONE || !function || !gd_next_driver.cuFuncGetParamInfo) {
         gd_recording_miss("the driver is older than API 12.4, and does not tell parameters");
         return NULL;
     }
-    const uint32_t count = parameters || packed ? read_parameters(function, list) : 0;
-    gd_attached_launch *record = add_record(list, count);
+    given of = {.parameters = parameters, .packed = find_packed(extra)};
+    if (parameters || of.packed)
+        of.count = read_parameters(function, of.list);
+    find_addresses(&of);
+    gd_attached_launch *record = add_record(&of);
+    if (record)
+        fill_arguments(record, &of);
+    free(of.addresses);
     if (!record) {
         gd_recording_miss("there was no room for its arguments");
         return NULL;
     }
-    if (!recording.at_exit)
-        recording.at_exit = atexit(finish_at_exit) == 0;
     record->kernel = kernel;
     fill_shape(record, launch);
-    fill_arguments(record, list, parameters, packed);
-    recording.recorded++;
-    recording.open++;
-    recording.seen++;
+    begin_record(record, launch);
+    note_events(launch);
     return record;
 }
 
@@ -362,6 +512,8 @@ void gd_recording_end(gd_attached_launch *record, gd_CUresult result)
     if (!record || !gd_process_lock(&kept))
         return;
     record->taken = result == GD_CUDA_SUCCESS;
+    if (!record->taken)
+        gd_lanes_all(); /* what it followed is followed by others */
     gd_record_commit(record, GD_ATTACHED_LAUNCH);
     if (!--recording.open && recording.recorded >= gd_process_settings()->launches)
         gd_recording_finish();
@@ -387,7 +539,7 @@ void gd_recording_miss(const char *why)
         return;
     snprintf(text, sizeof text, "the recording ends before launch %llu: %s",
              (unsigned long long)recording.seen, why);
-    say(text);
+    gd_process_say(text);
     gd_recording_finish();
 }
 

@@ -15,6 +15,24 @@ void gd_recording_end(gd_attached_launch *record, gd_CUresult result);
 gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **parameters,
                                       void **extra);
 
+/* A copy or a fill: so many bytes, to an address, from an address of the device's, or of the
+ * host's, or of one value. */
+typedef struct gd_recorded_move {
+    uint64_t to, from, bytes;
+    const void *host; /* NULL: it is not from there */
+    bool is_fill;
+    unsigned char value;
+} gd_recorded_move;
+
+/* With the lock: the memory of a launch, or of a copy, as the next launch finds it. What is made
+ * before gd_recording_settle is called again takes it as it was found. */
+void gd_recording_look(const gd_seen_launch *launch, void **parameters, void **extra);
+bool gd_recording_look_at(const gd_recorded_move *move); /* false: it is not known */
+void gd_recording_settle(bool settled);
+
+/* With the lock: a copy or a fill in a stream, known to be executed. */
+gd_attached_launch *gd_recording_make_move(const gd_seen_launch *in, const gd_recorded_move *move);
+
 /* With the lock: whether so many launches that follow may be recorded, all or none. Where that is
  * not the case the recording ends, or they are passed over. */
 bool gd_recording_has_room(uint32_t launches);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attach/kernels.h"
+#include "attach/lanes.h"
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/place.h"
@@ -23,9 +24,23 @@ typedef struct stream {
 
 static gd_map streams, pairs;
 
-/* Of a kernel the pair that it was last the second of: most kernels follow one other. */
-enum { HINTS = 4096 };
-static gd_attached_pair *hints[HINTS];
+/* What a launch of a function in a stream came to the last time: one line of a cache in place of
+ * tables. Behind a driver's call little of ours is near. */
+typedef struct recent {
+    gd_CUfunction function; /* NULL: none */
+    gd_CUstream handle;
+    uint64_t owner;
+    gd_attached_kernel *kernel;
+    stream *in;
+    gd_attached_pair *pair; /* that it was the second of; NULL: none yet */
+    uint32_t number;        /* of the kernel */
+    uint32_t generation;
+    bool has_plain, has_early; /* places */
+} recent;
+
+enum { RECENTS = 1024 };
+static recent recents[RECENTS] __attribute__((aligned(sizeof(recent))));
+static uint32_t generation = 1; /* those of another one are over */
 
 static uint64_t synchronized, default_work; /* how often */
 static uint32_t open_captures;              /* atomic */
@@ -43,7 +58,7 @@ static bool is_default(gd_CUstream handle)
     return handle == GD_CU_STREAM_PER_THREAD || handle == GD_CU_STREAM_LEGACY;
 }
 
-static uint64_t owner_of(gd_CUstream handle)
+uint64_t gd_streams_owner(gd_CUstream handle)
 {
     gd_CUcontext context = NULL;
 
@@ -71,7 +86,7 @@ static bool is_captured(gd_CUstream handle)
            status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static bool is_blocking(gd_CUstream handle)
+bool gd_streams_is_blocking(gd_CUstream handle)
 {
     unsigned int flags = 0;
 
@@ -88,7 +103,7 @@ static stream *stream_of(gd_CUstream handle, uint64_t owner)
     if (found || !(found = calloc(1, sizeof *found)))
         return found;
     found->last = GD_ATTACHED_NONE;
-    found->blocking = is_blocking(handle);
+    found->blocking = gd_streams_is_blocking(handle);
     if (!gd_map_set(&streams, key, owner, found)) {
         free(found);
         return NULL;
@@ -114,7 +129,8 @@ static gd_attached_pair *pair_of(uint32_t first, uint32_t second, uint32_t betwe
     return pair;
 }
 
-static void follow(stream *in, uint32_t kernel, bool early)
+/* *last: the pair of the last time, or NULL. */
+static void follow(stream *in, uint32_t kernel, bool early, gd_attached_pair **last)
 {
     uint32_t between = in->between;
 
@@ -122,10 +138,10 @@ static void follow(stream *in, uint32_t kernel, bool early)
         between |= GD_ATTACHED_SYNCHRONIZED;
     if (in->blocking && in->default_work != default_work)
         between |= GD_ATTACHED_DEFAULT_STREAM;
-    gd_attached_pair **hint = &hints[kernel % HINTS], *pair = *hint;
+    gd_attached_pair *pair = *last;
     if (!pair || pair->first != in->last || pair->second != kernel || pair->between != between ||
         pair->early != early)
-        pair = *hint = pair_of(in->last, kernel, between, early);
+        pair = *last = pair_of(in->last, kernel, between, early);
     pair->count++;
     in->last = kernel;
     in->between = 0;
@@ -133,19 +149,23 @@ static void follow(stream *in, uint32_t kernel, bool early)
     in->default_work = default_work;
 }
 
-static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool captured)
+/* Launches in streams are counted by pairs. */
+static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool captured,
+                  bool back)
 {
     gd_attached_counts *counts = &kernel->counts;
+    const uint64_t one = back ? UINT64_MAX : 1; /* it wraps around */
 
-    if (captured)
-        counts->captured++;
-    else
-        counts->launches++;
-    counts->early += launch->early;
-    counts->trigger_events += launch->trigger_event;
-    counts->begin_events += launch->begin_event;
-    counts->cooperative += launch->cooperative;
-    counts->changed += launch->changed;
+    counts->captured += one * captured;
+    counts->captured_early += one * (captured && launch->early);
+    counts->trigger_events += one * launch->trigger_event;
+    counts->begin_events += one * launch->begin_event;
+    counts->cooperative += one * launch->cooperative;
+    counts->changed += one * launch->changed;
+}
+
+static void note_place(gd_attached_kernel *kernel, const gd_seen_launch *launch)
+{
     uint32_t *place = launch->early ? &kernel->first_early : &kernel->first_plain;
     if (*place == GD_ATTACHED_NONE)
         *place = gd_place_record();
@@ -156,31 +176,117 @@ bool gd_streams_is_captured(const gd_seen_launch *launch)
     return is_captured(gd_streams_name(launch->config->hStream, launch->per_thread));
 }
 
+/* A captured launch has no stream. NULL: nobody knows the kernel. */
+static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner,
+                           recent *other)
+{
+    const uint64_t key =
+        ((uint64_t)(uintptr_t)launch->function ^ (uint64_t)(uintptr_t)handle << 7) *
+        0x9e3779b97f4a7c15u;
+    recent *found = &recents[(key >> 40) % RECENTS];
+    uint32_t number;
+
+    if (found->function == launch->function && found->handle == handle && found->owner == owner &&
+        found->generation == generation)
+        return found;
+    *other = (recent){.function = launch->function, .handle = handle, .owner = owner};
+    other->kernel = gd_kernels_find(launch->function, launch->config, &number);
+    other->in = stream_of(handle, owner);
+    other->number = other->kernel ? number : GD_ATTACHED_NONE;
+    other->generation = generation;
+    if (!other->kernel || !other->in)
+        return other;
+    *found = *other;
+    return found;
+}
+
+static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
+{
+    recent made, *of = find_recent(launch, handle, owner, &made);
+
+    if (of->kernel && !(launch->early ? of->has_early : of->has_plain)) {
+        note_place(of->kernel, launch);
+        of->has_early |= launch->early;
+        of->has_plain |= !launch->early;
+    }
+    if (of->kernel &&
+        (launch->trigger_event | launch->begin_event | launch->cooperative | launch->changed))
+        count(of->kernel, launch, false, false);
+    if (of->in)
+        follow(of->in, of->number, launch->early, &of->pair);
+    if (handle == GD_CU_STREAM_LEGACY)
+        default_work++;
+}
+
+static void note_captured(const gd_seen_launch *launch)
+{
+    uint32_t number;
+    gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
+
+    if (!kernel)
+        return;
+    count(kernel, launch, true, false);
+    note_place(kernel, launch);
+}
+
 void gd_streams_launch(const gd_seen_launch *launch)
 {
     const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
-    const uint64_t owner = owner_of(handle);
+    const uint64_t owner = gd_streams_owner(handle);
     const bool captured = is_captured(handle);
-    uint32_t number = GD_ATTACHED_NONE;
+    int kept;
+
+    if (!gd_process_lock(&kept))
+        return;
+    if (captured)
+        note_captured(launch);
+    else
+        note_launch(launch, handle, owner);
+    gd_process_unlock(kept);
+}
+
+/* Its place stays. */
+static void take_back(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
+{
+    recent made;
+    const recent *of = find_recent(launch, handle, owner, &made);
+
+    if (of->kernel)
+        count(of->kernel, launch, false, true);
+    if (!of->in || !of->pair || !of->pair->count)
+        return;
+    of->pair->count--;
+    of->in->last = of->pair->first;
+    of->in->between |= of->pair->between;
+}
+
+void gd_streams_take_back(const gd_seen_launch *launch)
+{
+    const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
+    const uint64_t owner = gd_streams_owner(handle);
+    const bool captured = is_captured(handle);
+    uint32_t number;
     int kept;
 
     if (!gd_process_lock(&kept))
         return;
     gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
-    if (kernel)
-        count(kernel, launch, captured);
-    stream *in = captured ? NULL : stream_of(handle, owner);
-    if (in)
-        follow(in, number, launch->early);
-    if (!captured && handle == GD_CU_STREAM_LEGACY)
-        default_work++;
+    if (!captured)
+        take_back(launch, handle, owner);
+    else if (kernel)
+        count(kernel, launch, true, true);
     gd_process_unlock(kept);
 }
 
-void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
+void gd_streams_renew(void)
+{
+    generation++;
+}
+
+void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit, gd_CUevent event)
 {
     const gd_CUstream handle = gd_streams_name(given, per_thread);
-    const uint64_t owner = owner_of(handle);
+    const uint64_t owner = gd_streams_owner(handle);
     int kept;
 
     if (is_captured(handle) || !gd_process_lock(&kept))
@@ -188,6 +294,7 @@ void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
     stream *in = stream_of(handle, owner);
     if (in)
         in->between |= bit;
+    gd_lanes_work(handle, bit, event);
     if (bit == GD_ATTACHED_SYNCHRONIZED)
         gd_times_take();
     else if (handle == GD_CU_STREAM_LEGACY)
@@ -198,6 +305,7 @@ void gd_streams_work(gd_CUstream given, bool per_thread, uint32_t bit)
 void gd_streams_synchronized(void)
 {
     synchronized++;
+    gd_lanes_all();
     gd_times_take();
 }
 
@@ -207,6 +315,7 @@ void gd_streams_end(gd_CUstream handle)
 
     free(gd_map_find(&streams, key, 0));
     gd_map_remove(&streams, key, 0);
+    gd_streams_renew();
 }
 
 void gd_streams_capture(bool begins)
@@ -223,7 +332,7 @@ void gd_streams_forget(void)
         free(streams.slots[i].value);
     gd_map_free(&streams);
     gd_map_free(&pairs);
-    memset(hints, 0, sizeof hints);
+    memset(recents, 0, sizeof recents);
     synchronized = default_work = 0;
     open_captures = 0;
 }

@@ -8,7 +8,7 @@
 #include "base/attached.h"
 #include "emulator/abi.h"
 
-/* A launch that the driver took. */
+/* A launch that the driver took, or will be given. */
 typedef struct gd_seen_launch {
     gd_CUfunction function;          /* a CUkernel too */
     const gd_CUlaunchConfig *config; /* as the program gave it */
@@ -20,14 +20,23 @@ typedef struct gd_seen_launch {
 /* Whether it goes into a graph. */
 bool gd_streams_is_captured(const gd_seen_launch *launch);
 
-/* Takes the lock, as the next one does. */
+/* Takes the lock, as those that follow. */
 void gd_streams_launch(const gd_seen_launch *launch);
 
-/* Work of a kind, GD_ATTACHED_*, in a stream. */
-void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit);
+/* The driver did not take the launch that was noted last. */
+void gd_streams_take_back(const gd_seen_launch *launch);
+
+/* Work of a kind, GD_ATTACHED_*, in a stream; the event that it records or waits for, or NULL. */
+void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit, gd_CUevent event);
 
 /* The handle of a stream, those of the default streams in place of NULL. */
 gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread);
+
+/* Of a default stream, the context or the thread that it is of; 0. */
+uint64_t gd_streams_owner(gd_CUstream named);
+
+/* Whether the legacy default stream and it wait for each other. */
+bool gd_streams_is_blocking(gd_CUstream named);
 
 /* Whether some stream is captured. */
 bool gd_streams_have_capture(void);
@@ -35,6 +44,9 @@ bool gd_streams_have_capture(void);
 /* With the lock, as those that follow: the host has waited for all that was launched. */
 void gd_streams_synchronized(void);
 void gd_streams_end(gd_CUstream stream);
+
+/* A handle of a kernel is one of another kernel from here on, or of none. */
+void gd_streams_renew(void);
 void gd_streams_capture(bool begins);
 
 /* In a child process. */

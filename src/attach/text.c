@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/image.h"
+#include "ptx/handle/ptx.h"
 
 griddep_ptx *gd_text_parse(const void *image)
 {
@@ -45,20 +46,6 @@ static griddep_ptx *rewrite_entry(griddep_ptx *ptx, const char *entry)
     return rewritten;
 }
 
-static char *print(const griddep_ptx *ptx)
-{
-    uint64_t bytes = 0;
-
-    if (griddep_ptx_print(ptx, NULL, 0, &bytes, NULL) != GRIDDEP_OK)
-        return NULL;
-    char *text = malloc(bytes + 1);
-    if (text && griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL) != GRIDDEP_OK) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 char *gd_text_rewrite(const void *image)
 {
     griddep_ptx *ptx = gd_text_parse(image);
@@ -73,7 +60,7 @@ char *gd_text_rewrite(const void *image)
         changed |= ptx != before;
         free(entry);
     }
-    char *text = changed ? print(ptx) : NULL;
+    char *text = changed ? strdup(ptx->module.text) : NULL;
     griddep_ptx_destroy(ptx);
     return text;
 }

@@ -3,20 +3,33 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "attach/kernels.h"
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/process.h"
 #include "attach/record.h"
+#include "attach/spans.h"
 
 /* No more launches than that are waited for: the ones behind are not timed. */
 enum { MOST_WAITING = 4096, TAKEN_EACH = 64 };
 
 typedef struct waiting {
     gd_time_pair pair;
-    uint32_t kernel;
+    uint32_t kernel;  /* GD_ATTACHED_NONE: a graph */
+    const char *name; /* of it, in its record */
+    uint64_t stream, owner;
 } waiting;
+
+/* An event of a context, and when it was: what others are measured from. A float has few digits, so
+ * that another one takes its place soon. */
+typedef struct origin {
+    gd_CUevent event;
+    uint64_t time; /* nanoseconds */
+} origin;
+
+static const float longest_ms = 100;
 
 static struct {
     waiting ring[MOST_WAITING];
@@ -24,6 +37,7 @@ static struct {
     gd_time_pair free[MOST_WAITING];
     uint32_t free_count;
     gd_map records; /* kernel + 1 -> gd_attached_times */
+    gd_map origins; /* by context */
     bool at_exit;
 } times;
 
@@ -73,20 +87,73 @@ static void add_time(gd_attached_times *record, float us)
     record->total_us += (double)us;
 }
 
+static uint64_t read_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* The first event of a context is its origin from here on, and the pair's no more. */
+static origin *origin_of(gd_time_pair *pair)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)pair->context;
+    origin *found = gd_map_find(&times.origins, key, 0);
+
+    if (found || !(found = calloc(1, sizeof *found)))
+        return found;
+    *found = (origin){.event = pair->begin, .time = read_clock()};
+    if (!gd_map_set(&times.origins, key, 0, found)) {
+        free(found);
+        return NULL;
+    }
+    pair->begin = NULL;
+    return found;
+}
+
+static void add_span(waiting *of, float ms)
+{
+    float since = 0;
+    origin *from = origin_of(&of->pair);
+
+    if (!from ||
+        (of->pair.begin && GD_NEXT(cuEventElapsedTime, &since, from->event, of->pair.begin) != 0))
+        return;
+    const uint64_t begin = from->time + (uint64_t)(int64_t)(1e6 * (double)since + 0.5);
+    gd_spans_add(of->name, of->stream, of->owner, begin, begin + (uint64_t)(1e6 * (double)ms + 0.5),
+                 of->kernel == GD_ATTACHED_NONE);
+    if (since < longest_ms)
+        return;
+    GD_NEXT(cuEventDestroy_v2, from->event);
+    *from = (origin){.event = of->pair.begin, .time = begin};
+    of->pair.begin = NULL;
+}
+
+static void add(waiting *of)
+{
+    float ms = 0;
+
+    if (GD_NEXT(cuEventElapsedTime, &ms, of->pair.begin, of->pair.end))
+        return;
+    if (gd_process_settings()->spans)
+        add_span(of, ms);
+    else
+        add_time(record_of(of->kernel), 1e3f * ms);
+}
+
 void gd_times_take(void)
 {
-    float milliseconds = 0;
-
+    gd_spans_take();
     if (gd_streams_have_capture())
         return; /* a question would spoil it */
     while (times.count) {
-        const waiting *oldest = &times.ring[times.first];
+        waiting *oldest = &times.ring[times.first];
         const gd_CUresult result = GD_NEXT(cuEventQuery, oldest->pair.end);
         if (result == GD_CUDA_ERROR_NOT_READY)
             return;
-        if (result == GD_CUDA_SUCCESS &&
-            !GD_NEXT(cuEventElapsedTime, &milliseconds, oldest->pair.begin, oldest->pair.end))
-            add_time(record_of(oldest->kernel), 1e3f * milliseconds);
+        if (result == GD_CUDA_SUCCESS)
+            add(oldest);
         keep_pair(&oldest->pair);
         times.first = (times.first + 1) % MOST_WAITING;
         times.count--;
@@ -102,6 +169,13 @@ void gd_times_end_events(void)
     }
     while (times.free_count)
         end_pair(&times.free[--times.free_count]);
+    for (size_t i = 0; i < times.origins.capacity; i++) {
+        origin *each = times.origins.slots[i].value;
+        if (each)
+            GD_NEXT(cuEventDestroy_v2, each->event);
+        free(each);
+    }
+    gd_map_free(&times.origins);
 }
 
 /* Before the driver's own handlers run, which were there earlier. */
@@ -168,7 +242,7 @@ gd_time_pair gd_times_begin(const gd_seen_launch *launch)
     const gd_CUstream stream = gd_streams_name(launch->config->hStream, launch->per_thread);
     gd_time_pair pair = {0};
 
-    if (!gd_process_settings()->times || !may_stand(stream))
+    if (!gd_process_settings()->times || gd_spans_are_told() || !may_stand(stream))
         return pair;
     pair = find_pair();
     if (pair.context && is_made(&pair) && !GD_NEXT(cuEventRecord, pair.begin, stream))
@@ -180,7 +254,12 @@ gd_time_pair gd_times_begin(const gd_seen_launch *launch)
 void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult result)
 {
     const gd_CUstream stream = gd_streams_name(launch->config->hStream, launch->per_thread);
-    uint32_t kernel = GD_ATTACHED_NONE;
+    waiting made = {.pair = pair,
+                    .kernel = GD_ATTACHED_NONE,
+                    .name = "",
+                    .stream = (uint64_t)(uintptr_t)stream,
+                    .owner = (uint64_t)(uintptr_t)pair.context};
+    const gd_attached_kernel *kernel = NULL;
     int kept;
 
     if (!pair.begin)
@@ -189,10 +268,12 @@ void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult r
         result == GD_CUDA_SUCCESS && GD_NEXT(cuEventRecord, pair.end, stream) == GD_CUDA_SUCCESS;
     if (!gd_process_lock(&kept))
         return;
-    if (good)
-        gd_kernels_find(launch->function, launch->config, &kernel);
-    if (kernel != GD_ATTACHED_NONE && times.count < MOST_WAITING)
-        times.ring[(times.first + times.count++) % MOST_WAITING] = (waiting){pair, kernel};
+    if (good && launch->function)
+        kernel = gd_kernels_find(launch->function, launch->config, &made.kernel);
+    if (kernel)
+        made.name = kernel->name;
+    if (good && (kernel || !launch->function) && times.count < MOST_WAITING)
+        times.ring[(times.first + times.count++) % MOST_WAITING] = made;
     else
         keep_pair(&pair);
     gd_process_unlock(kept);
@@ -201,5 +282,6 @@ void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult r
 void gd_times_forget(void)
 {
     gd_map_free(&times.records);
+    gd_map_free(&times.origins); /* of what the parent has */
     times.count = times.free_count = 0;
 }

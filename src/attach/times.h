@@ -1,5 +1,6 @@
-/* How long kernels take, by an event in front of each launch and one behind it, where they may
- * stand. Kernels with an event between them do not overlap: this is asked for. */
+/* How long kernels take, or when each launch ran, by an event in front of each launch and one
+ * behind it, where they may stand. Kernels with an event between them do not overlap: this is asked
+ * for. */
 #ifndef GD_ATTACH_TIMES_H
 #define GD_ATTACH_TIMES_H
 
@@ -14,7 +15,7 @@ typedef struct gd_time_pair {
     gd_CUcontext context;
 } gd_time_pair;
 
-/* Around a launch; both take the lock. */
+/* Around a launch, or the run of a graph, which has no function; both take the lock. */
 gd_time_pair gd_times_begin(const gd_seen_launch *launch);
 void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult result);
 

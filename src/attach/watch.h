@@ -3,6 +3,7 @@
  * GD_WATCH_<symbol> of a symbol of driver.def, which is for its per-thread variant too:
  *   ~, OWN           the function stands in a file of this folder
  *   ~, WORK, bit     work of that kind (GD_ATTACHED_*) in the stream of its argument `stream`
+ *   ~, ORDER, bit    the same, by its argument `event`
  *   ~, DIRECT, bit   the same in the default stream
  * Behind the bit of a copy, a fill or other work, where it is known: the address of the device's
  * memory that it writes to, GD_RECORDING_NOWHERE where it writes to none. */
@@ -11,6 +12,8 @@
 
 #define GD_WATCH_cuGetProcAddress ~, OWN
 #define GD_WATCH_cuGetProcAddress_v2 ~, OWN
+
+#define GD_WATCH_cuInit ~, OWN
 
 #define GD_WATCH_cuLaunchKernel ~, OWN
 #define GD_WATCH_cuLaunchKernelEx ~, OWN
@@ -61,9 +64,12 @@
 #define GD_WATCH_cuGraphLaunch ~, OWN
 
 #define GD_WATCH_cuStreamSynchronize ~, WORK, SYNCHRONIZED
-#define GD_WATCH_cuStreamWaitEvent ~, WORK, WAIT
-#define GD_WATCH_cuEventRecord ~, WORK, RECORD
-#define GD_WATCH_cuEventRecordWithFlags ~, WORK, RECORD
+#define GD_WATCH_cuStreamQuery ~, OWN
+#define GD_WATCH_cuEventSynchronize ~, OWN
+#define GD_WATCH_cuEventQuery ~, OWN
+#define GD_WATCH_cuStreamWaitEvent ~, ORDER, WAIT
+#define GD_WATCH_cuEventRecord ~, ORDER, RECORD
+#define GD_WATCH_cuEventRecordWithFlags ~, ORDER, RECORD
 #define GD_WATCH_cuLaunchHostFunc ~, WORK, HOST
 #define GD_WATCH_cuStreamAddCallback ~, WORK, HOST
 #define GD_WATCH_cuMemAllocAsync ~, WORK, MEMORY

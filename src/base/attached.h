@@ -8,7 +8,7 @@
 
 /* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
  * behind the last one of a chunk stands a record of kind 0, or nothing. */
-enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 1 };
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 2 };
 
 /* The name that a process's file ends with, and that of a copy of a module's image. */
 #define GD_ATTACHED_SUFFIX ".attached"
@@ -35,6 +35,8 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_ALLOCATION,
     GD_ATTACHED_DATA,
     GD_ATTACHED_LAUNCH,
+    GD_ATTACHED_AFTER,
+    GD_ATTACHED_SPAN,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -51,6 +53,8 @@ typedef struct gd_attached_process {
     int32_t driver_version;
     uint32_t early; /* GD_ATTACHED_EARLY_* */
     uint64_t lost;  /* records that there was no room for */
+    uint32_t clock; /* GD_ATTACHED_CLOCK_*: who tells when launches begin and end */
+    uint32_t reserved;
     char program[]; /* its path */
 } gd_attached_process;
 
@@ -60,6 +64,8 @@ enum {
     GD_ATTACHED_EARLY_ON,
     GD_ATTACHED_EARLY_REWRITE /* on, with texts that are rewritten */
 };
+
+enum { GD_ATTACHED_CLOCK_NONE, GD_ATTACHED_CLOCK_EVENTS, GD_ATTACHED_CLOCK_CUPTI };
 
 /* Something that is loaded: addresses of places lie in it. */
 typedef struct gd_attached_object {
@@ -84,11 +90,11 @@ typedef struct gd_attached_module {
     char path[]; /* of the image: in the folder of this file where it has no slash; empty: none */
 } gd_attached_module;
 
+/* Launches that were executed in streams are counted by pairs, of which they are the second. */
 typedef struct gd_attached_counts {
-    uint64_t launches;                     /* that were executed in streams */
     uint64_t captured;                     /* that went into a graph */
-    uint64_t early;                        /* of both: with attribute 6 */
-    uint64_t trigger_events, begin_events; /* likewise 7 and 12 */
+    uint64_t captured_early;               /* of these: with attribute 6 */
+    uint64_t trigger_events, begin_events; /* of those in streams too: 7 and 12 */
     uint64_t cooperative;
     uint64_t changed; /* launches of which attributes were taken, or that were given one */
 } gd_attached_counts;
@@ -189,11 +195,21 @@ typedef struct gd_attached_data {
 typedef struct gd_attached_argument {
     uint32_t bytes;
     uint32_t allocation; /* that it is an address in; NONE */
-    uint64_t offset;     /* there; else of the value, behind all arguments */
+    uint64_t offset;     /* there; else of the value, behind arguments and addresses */
 } gd_attached_argument;
 
-/* A launch that is to be run again. Behind the arguments stand the values of all, each at a
- * multiple of 8 bytes. */
+/* An address in the value of an argument that is no address as a whole. */
+typedef struct gd_attached_address {
+    uint32_t argument, at; /* at: byte of its value */
+    uint32_t allocation, reserved;
+    uint64_t offset; /* there */
+} gd_attached_address;
+
+/* A launch that is to be run again. Behind the arguments stand the addresses in their values, then
+ * the values of all, each at a multiple of 8 bytes.
+ *
+ * One without a kernel is a copy or a fill of a graph: the first argument is the target. Of a copy
+ * a second one is the source, or a text behind it the file of what is copied. */
 typedef struct gd_attached_launch {
     gd_attached_head head;
     uint32_t kernel;
@@ -201,9 +217,26 @@ typedef struct gd_attached_launch {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;
     uint32_t early, cooperative;
-    uint32_t argument_count, reserved;
+    uint32_t lane;  /* a number for its stream, from 0 */
+    uint32_t value; /* of each byte, of a fill; GD_ATTACHED_NONE: it is a copy */
+    uint32_t argument_count, address_count;
     gd_attached_argument arguments[];
 } gd_attached_launch;
+
+/* Of two recorded launches in different streams: the first has ended when the second begins. */
+typedef struct gd_attached_after {
+    gd_attached_head head;
+    uint32_t launch, before;
+} gd_attached_after;
+
+/* A launch that ran, or with GD_ATTACHED_CLOCK_EVENTS a run of a graph. */
+typedef struct gd_attached_span {
+    gd_attached_head head;
+    uint32_t lane;       /* a number for its stream, from 0 */
+    uint32_t graph;      /* 1: by a graph */
+    uint64_t begin, end; /* nanoseconds of one clock of the process */
+    char kernel[];       /* its name; empty: a graph */
+} gd_attached_span;
 
 /* A warning for the user. */
 typedef struct gd_attached_message {

@@ -32,6 +32,7 @@ libgriddep_base_la_SOURCES = \
 	%D%/emulated.c %D%/emulated.h \
 	%D%/environment.c %D%/environment.def %D%/environment.h \
 	%D%/nearest.c %D%/nearest.h \
+	%D%/search.h \
 	%D%/statistics.c %D%/statistics.h
 
 # Names and values of every constant of the header, for griddep_constant_find.

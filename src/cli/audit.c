@@ -24,11 +24,13 @@ static const char details[] =
     "their modules, their arguments, and the memory that these point into as it was when a launch "
     "was first given it; what the program left there is expected. 'griddep run', 'check', 'trace', "
     "'explain', 'graph', 'tune' and 'sanitize' take it: a bug report that needs no program. "
-    "Launches stand in one lane, in the order in which the program made them; those of graphs are "
-    "there one by one. The program waits for its launches while memory is read. At most 1 GiB is "
+    "Launches stand in the order in which the program made them, those of graphs one by one; each "
+    "stream is a lane, and a launch stands behind those of other lanes that it waited for: by "
+    "events, by the default stream, or because the host had seen them end. The program waits for "
+    "its launches while memory is read. At most 1 GiB is "
     "kept; what is beyond is zero. Addresses that lie in memory are not followed, and variables of "
-    "modules are as the module has them. Cooperative launches, parameters that are structs, and "
-    "graphs with copies cannot be said in a chain file.\n\n"
+    "modules are as the module has them. Cooperative launches cannot be said in "
+    "a chain file, nor graphs with host functions or with copies of several dimensions.\n\n"
     "exit codes:\n"
     "  0    no race was found (a program: its own exit code; 127 and 126 when it cannot be "
     "started)\n"
@@ -48,9 +50,10 @@ static const char examples[] =
 
 int gd_command_audit(int argc, char **argv)
 {
+    bool times = false;
     gd_attachedprogram request = {.audits = true, .attach.launches = LAUNCHES};
     const gd_option options[] = {
-        {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &request.attach.times, 0, 0},
+        {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &times, 0, 0},
         {GD_OPTION_FOLDER, "record", "FOLDER", "write launches as a chain file into a folder",
          (void *)&request.record, 0, 0},
         {GD_OPTION_COUNT, "first", "N", "with --record: the first of them, from 0 (0)",
@@ -70,5 +73,6 @@ int gd_command_audit(int argc, char **argv)
         .options = options};
     char **program = NULL;
     int code = gd_attachedprogram_read(&usage, argc, argv, &program);
+    request.attach.times = times ? "on" : NULL;
     return code >= 0 ? code : gd_attachedprogram_run(&request, program);
 }

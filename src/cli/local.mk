@@ -76,6 +76,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/job.c %D%/job/job.h \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
+	%D%/job/programspans.c %D%/job/programspans.h \
 	%D%/job/recordedchain.c %D%/job/recordedchain.h \
 	%D%/job/recordedprogram.c %D%/job/recordedprogram.h \
 	%D%/job/report.c %D%/job/report.h \
@@ -101,6 +102,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/markdown.c %D%/show/markdown.h \
 	%D%/show/place.c %D%/show/place.h \
 	%D%/show/racelist.c %D%/show/racelist.h \
+	%D%/show/spanview.c %D%/show/spanview.h \
 	%D%/show/tracedraw.c \
 	%D%/show/tracejson.c %D%/show/tracejson.h \
 	%D%/show/traceperfetto.c \

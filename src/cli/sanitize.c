@@ -13,6 +13,7 @@
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/attachedprogram.h"
+#include "cli/job/recordedprogram.h"
 
 static const char details[] =
     "A chain runs on the emulated driver, which orders each access behind those that the contract "
@@ -22,6 +23,10 @@ static const char details[] =
     "without running anything.\n\n"
     "A program behind '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH, and "
     "runs once. Its output is its own; findings follow on stderr when it has ended.\n\n"
+    "A program of the CUDA runtime does not run there: the runtime asks its vendor's driver for a "
+    "proof that it is one. With --recorded a program runs on the driver that this machine has, a "
+    "GPU's, and its launches are recorded as by 'griddep audit --record'; what is checked is a "
+    "chain of them, where their code comes as PTX, in fatbins too.\n\n"
     "checks: all (the default), or a list of race, shared, initialized, leak. Faults (accesses "
     "out of bounds, misaligned, after a free; deadlocks) are always found.\n\n"
     "That no race was found holds for the executions that were tried. It is no proof for "
@@ -39,7 +44,9 @@ static const char details[] =
 
 static const char synopsis[] =
     "CHAIN.yaml [--schedule ORDER]... [--modes LIST] [--check LIST] [--report FILE] [--json]\n"
-    "[--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...";
+    "[--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...\n"
+    "--recorded [--first N] [--launches N] [--schedule ORDER]... [--modes LIST] [--check LIST]\n"
+    "[--report FILE] [--json] -- PROGRAM [ARGUMENT]...";
 
 static int check_schedules(const gd_sanitize *request)
 {
@@ -104,9 +111,27 @@ static int close_report(const gd_sanitize *request, gd_sanitize_report *report, 
     return written != 0 ? written : code;
 }
 
-static int sanitize(gd_sanitize *request, const char *chain, char **program)
+/* The chain is there when it returns 0; gd_recordedprogram_end ends it. */
+static int record(gd_recordedprogram *recorded, char **program)
+{
+    const gd_device_choice device = {0};
+    return gd_recordedprogram_make(recorded, &device, program);
+}
+
+/* Whichever it is: chain and program, of which one is NULL. */
+static int sanitize_either(gd_sanitize *request, const char *chain, char **program)
+{
+    return program != NULL ? gd_sanitize_program(request, program)
+                           : gd_sanitize_chain(request, chain);
+}
+
+static int sanitize(gd_sanitize *request, const char *chain, char **program,
+                    gd_recordedprogram *recorded)
 {
     gd_sanitize_report report = {0};
+    char **given = program;
+    if (recorded != NULL)
+        program = NULL; /* it is a chain from here on */
     int code = check_schedules(request);
     if (code == 0)
         code = check_checks(request->checks);
@@ -118,9 +143,10 @@ static int sanitize(gd_sanitize *request, const char *chain, char **program)
                                 "--modes is for a chain; a program launches as it does");
     if (code == 0)
         code = open_report(request, &report, program != NULL ? stderr : stdout);
+    if (code == 0 && recorded != NULL)
+        code = record(recorded, given);
     if (code == 0)
-        code = program != NULL ? gd_sanitize_program(request, program)
-                               : gd_sanitize_chain(request, chain);
+        code = sanitize_either(request, recorded != NULL ? recorded->path : chain, program);
     return close_report(request, &report, code);
 }
 
@@ -138,11 +164,14 @@ static const char examples[] = "A chain in five schedules, or in one:\n"
                                "    griddep sanitize chain.yaml\n"
                                "    griddep sanitize chain.yaml --schedule lazy --modes pdl\n"
                                "Any program that uses the driver API:\n"
-                               "    griddep sanitize -- ./application\n";
+                               "    griddep sanitize -- ./application\n"
+                               "One of the CUDA runtime, on a machine with a GPU:\n"
+                               "    griddep sanitize --recorded -- ./application\n";
 
 int gd_command_sanitize(int argc, char **argv)
 {
     gd_sanitize request = {.checks = "all"};
+    gd_recordedprogram recorded = {.launches = GD_RECORDED_LAUNCHES};
     const gd_option options[] = {
         {GD_OPTION_LIST, "schedule", "ORDER",
          "eager, lazy or random:SEED; a chain: once or several times", &request.schedules, 0, 0},
@@ -158,6 +187,10 @@ int gd_command_sanitize(int argc, char **argv)
          (void *)&request.modes, 0, 0},
         {GD_OPTION_FILE, "report", "FILE", "write the findings to a file", (void *)&request.report,
          0, 0},
+        {GD_OPTION_FLAG, "recorded", NULL,
+         "record a program on this machine's driver, and check a chain of its launches",
+         &request.is_recorded, 0, 0},
+        GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         {GD_OPTION_TEXT, "driver", "PATH", "another build of the emulated driver, for a chain",
          (void *)&request.driver, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "write the findings as one JSON document", &request.json, 0,
@@ -177,8 +210,12 @@ int gd_command_sanitize(int argc, char **argv)
     int code = gd_options_read(&usage, marker, argv, &chain, &count);
     if (code < 0) {
         code = check_words(&usage, chain, argc, argv, marker);
+        if (code == 0 && request.is_recorded && marker == argc)
+            code = gd_message_error(GD_EXIT_USAGE, "--recorded is for a program behind '--'");
         if (code == 0)
-            code = sanitize(&request, chain, marker < argc ? argv + marker + 1 : NULL);
+            code = sanitize(&request, chain, marker < argc ? argv + marker + 1 : NULL,
+                            request.is_recorded ? &recorded : NULL);
+        gd_recordedprogram_end(&recorded);
     }
     free(request.schedules.values);
     return code;

@@ -40,18 +40,19 @@ typedef struct gd_trace_request {
     gd_device_choice device;
     char **program; /* NULL: a chain */
     gd_recordedprogram recorded;
+    gd_spanview_choice choice;
 } gd_trace_request;
 
 /* What one command holds while it runs. */
 typedef struct gd_trace_job {
-    const gd_trace_request *request;
+    gd_trace_request *request;
     const gd_plan *plan;
     griddep_runtime *runtime;
     griddep_runtime_info info;
     gd_session session;
     griddep_timeline *timeline;
     json_t *modes; /* NULL: text */
-    bool as_serial;
+    bool as_serial, has_stamps;
 } gd_trace_job;
 
 static const char details[] =
@@ -61,6 +62,13 @@ static const char details[] =
     "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. --mode all tells of all four "
     "modes; files take one.\n\n" GD_RECORDEDPROGRAM_DETAILS
     " The mode is pdl where none is given.\n\n"
+    "With --as-run a program is not recorded: what is shown is when each of its launches began and "
+    "ended, by kernel, with its streams, those of graphs too. NVIDIA's CUPTI tells it, where it is "
+    "installed (GRIDDEP_CUPTI can name libcupti, or say off); else events around launches do, "
+    "which "
+    "keep launches apart, and show a graph as a whole: the output says which. Nothing is "
+    "instrumented, so that machine code is shown as well. A program whose recorded launches cannot "
+    "be stamped is shown so too.\n\n"
     "On the emulated driver the times are those of its model, which is deterministic and says "
     "nothing about a GPU's.\n";
 
@@ -186,8 +194,6 @@ static int trace_mode(gd_trace_job *job, int32_t mode)
     return code;
 }
 
-/* ---- the command ---- */
-
 static int choose_modes(const gd_trace_request *request, uint32_t *modes)
 {
     int code = gd_options_choose_modes(request->mode, modes);
@@ -199,6 +205,56 @@ static int choose_modes(const gd_trace_request *request, uint32_t *modes)
     return code;
 }
 
+/* ---- a program as it ran ---- */
+
+static void print_spans(const gd_trace_request *request, const gd_spanview *view)
+{
+    const griddep_runtime_info *info = view->trace.device;
+    if (!request->json) {
+        gd_spanview_print(view);
+        gd_tracedraw_print(&view->trace, choose_width(request), request->ascii || !is_utf8());
+        return;
+    }
+    json_t *document = gd_spanview_json(view);
+    GD_SET(document, {"griddep", gd_output_string(griddep_version_text())},
+           {"driver", gd_device_driver_json(info)}, {"device", gd_device_json(info)});
+    gd_output_write(document);
+}
+
+static int show_spans(gd_trace_request *request, const griddep_runtime_info *info)
+{
+    gd_spanview *view = &request->recorded.spans;
+    int code = 0;
+    gd_progress_clear();
+    gd_spanview_make(view, &request->choice, info);
+    if (view->count == 0)
+        return gd_message_error(GD_EXIT_REFUSED, view->seen == 0
+                                                     ? "no launch was seen to run"
+                                                     : "no launch is one of those asked for");
+    if (request->perfetto != NULL)
+        code = gd_traceperfetto_write(&view->trace, request->perfetto);
+    if (code == 0 && request->svg != NULL)
+        code = gd_tracesvg_write(&view->trace, 1, request->svg);
+    if (code == 0)
+        print_spans(request, view);
+    return code;
+}
+
+static int show_run(gd_trace_request *request)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    int code = gd_device_open(&request->device, &runtime, &info);
+    if (code == 0 && !request->json)
+        gd_device_print(&info);
+    if (code == 0)
+        code = show_spans(request, &info);
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+/* ---- the command ---- */
+
 static int trace_modes(gd_trace_job *job, uint32_t modes)
 {
     const griddep_timeline_options options = {.size = sizeof(options),
@@ -208,10 +264,13 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
     gd_progress_show("instrumenting");
     if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) !=
         GRIDDEP_OK) {
-        int code = gd_message_library(&error, "instrumenting the chain");
-        if (job->request->program != NULL)
-            gd_message_note("'griddep audit --times' tells how long machine code takes");
-        return code;
+        if (job->request->recorded.spans.count == 0)
+            return gd_message_library(&error, "instrumenting the chain");
+        gd_message_warning("%.*s; below is when its launches ran while they were recorded, which "
+                           "takes time between them: --as-run shows them without",
+                           (int)strcspn(error.text, "\n"), error.text);
+        job->has_stamps = false;
+        return show_spans(job->request, &job->info);
     }
     gd_progress_show("running serial");
     int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
@@ -235,9 +294,9 @@ static void print_document(const gd_trace_job *job)
     gd_output_write(document);
 }
 
-static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t modes)
+static int run_job(gd_trace_request *request, gd_plan *plan, uint32_t modes)
 {
-    gd_trace_job job = {.request = request, .plan = plan, .as_serial = true};
+    gd_trace_job job = {.request = request, .plan = plan, .as_serial = true, .has_stamps = true};
     int code = gd_device_open(&request->device, &job.runtime, &job.info);
     if (code != 0)
         return code;
@@ -251,7 +310,7 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
     if (code == 0)
         code = trace_modes(&job, modes);
     gd_progress_clear();
-    if (code == 0 && request->json)
+    if (code == 0 && request->json && job.has_stamps)
         print_document(&job);
     if (code == 0 && !job.as_serial)
         code = GD_EXIT_DIFFERS;
@@ -272,7 +331,30 @@ static int check_request(const gd_trace_request *request)
                                 given > 1 ? ": one of them" : "");
     if (request->points && !request->json)
         return gd_message_error(GD_EXIT_USAGE, "--points goes with --json");
-    return 0;
+    if (request->recorded.plain && request->program == NULL)
+        return gd_message_error(GD_EXIT_USAGE, "--as-run is for a program behind '--'");
+    if (request->recorded.plain && request->mode != NULL)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--as-run shows what the program does, which has no --mode");
+    if ((request->choice.kernel != NULL || request->choice.window != NULL) &&
+        !request->recorded.plain)
+        return gd_message_error(GD_EXIT_USAGE, "--kernel and --window go with --as-run");
+    return gd_spanview_check(&request->choice);
+}
+
+/* Those that follow are chosen from what was seen, or recorded. */
+static void choose_launches(gd_trace_request *request)
+{
+    gd_recordedprogram *recorded = &request->recorded;
+    if (recorded->plain) {
+        request->choice.first = recorded->first;
+        request->choice.launches = recorded->launches;
+    } else if (recorded->launches == 0) {
+        recorded->launches = GD_RECORDED_LAUNCHES;
+    }
+    recorded->times = true;
+    if (request->mode == NULL)
+        request->mode = griddep_mode_name(request->program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
 }
 
 static int record_program(gd_trace_request *request)
@@ -287,10 +369,16 @@ static int trace_chain(gd_trace_request *request)
     gd_plan plan = {0};
     uint32_t modes = 0;
     int code = check_request(request);
+    choose_launches(request);
     if (code == 0)
         code = choose_modes(request, &modes);
     if (code == 0 && request->program != NULL)
         code = record_program(request);
+    if (code == 0 && request->recorded.plain) {
+        code = show_run(request);
+        gd_recordedprogram_end(&request->recorded);
+        return code;
+    }
     if (code == 0 && !request->demo)
         code = gd_planfile_load(request->path, &plan);
     if (code == 0 && !request->demo)
@@ -308,12 +396,12 @@ static const char examples[] = "When each block ran: figures and a drawing, and 
                                "    griddep trace examples/vector_add.yaml\n"
                                "    griddep trace chain.yaml --svg picture.svg\n"
                                "The launches of any program:\n"
-                               "    griddep trace --launches 8 -- ./application\n";
+                               "    griddep trace --launches 8 -- ./application\n"
+                               "    griddep trace --as-run --svg picture.svg -- ./application\n";
 
 int gd_command_trace(int argc, char **argv)
 {
-    gd_trace_request request = {
-        .runs = RUNS, .samples = SAMPLES, .recorded.launches = GD_RECORDED_LAUNCHES};
+    gd_trace_request request = {.runs = RUNS, .samples = SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all",
          (void *)&request.mode, 0, 0},
@@ -333,6 +421,14 @@ int gd_command_trace(int argc, char **argv)
         {GD_OPTION_COUNT, "repeat", "N",
          "samples of what the stamps cost (15, emulated 1); 0: not measured", &request.samples, 0,
          100000},
+        {GD_OPTION_FLAG, "as-run", NULL,
+         "of a program: when each launch ran, as the program made it, machine code too",
+         &request.recorded.plain, 0, 0},
+        {GD_OPTION_TEXT, "kernel", "NAME", "with --as-run: kernels whose names have this in them",
+         (void *)&request.choice.kernel, 0, 0},
+        {GD_OPTION_TEXT, "window", "FROM:TO",
+         "with --as-run: launches that ran then, in us from the first one's begin",
+         (void *)&request.choice.window, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&request.recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
@@ -345,7 +441,9 @@ int gd_command_trace(int argc, char **argv)
         .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
                     "[--ascii] [--emulate] [--json]\n"
                     "[--first N] [--launches N] [--mode MODE] [--perfetto FILE] [--svg FILE] "
-                    "[--json] -- PROGRAM [ARGUMENT]...",
+                    "[--json] -- PROGRAM [ARGUMENT]...\n"
+                    "--as-run [--kernel NAME] [--window FROM:TO] [--first N] [--launches N] "
+                    "[--perfetto FILE] [--svg FILE] [--json] -- PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options,
@@ -359,8 +457,6 @@ int gd_command_trace(int argc, char **argv)
     if (code >= 0)
         return code;
     request.program = marker < argc ? argv + marker + 1 : NULL;
-    if (request.mode == NULL)
-        request.mode = griddep_mode_name(request.program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
     gd_progress_begin();
     return trace_chain(&request);
 }

@@ -6,14 +6,11 @@ libgriddep_machine_la_SOURCES = \
 	%D%/abi.h \
 	%D%/api.h \
 	%D%/decode/async.c \
-	%D%/decode/cluster.c \
 	%D%/decode/compare.c \
 	%D%/decode/control.c \
-	%D%/decode/convert.c \
 	%D%/decode/decode.h %D%/decode/decoders.def \
 	%D%/decode/emit.c \
 	%D%/decode/function.c \
-	%D%/decode/logic.c \
 	%D%/decode/matrix.c \
 	%D%/decode/memory.c \
 	%D%/decode/modifier.c %D%/decode/modifier.def \
@@ -25,7 +22,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/decode/tensor.c \
 	%D%/decode/texture.c \
 	%D%/decode/video.c \
-	%D%/decode/warp.c \
 	%D%/decode/warpgroup.c \
 	%D%/driver/capture.c \
 	%D%/driver/context.c \

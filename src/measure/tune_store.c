@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "measure/tune.h"
+#include "ptx/handle/ptx.h"
 #include "run/module/store.h"
 #include "run/runtime.h"
 
@@ -72,27 +73,14 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
     }
 }
 
-static int32_t add_source(gd_digest *digest, const gd_tune_source *source, griddep_error *error)
+static void add_source(gd_digest *digest, const gd_tune_source *source)
 {
-    uint64_t bytes = 0;
-    int32_t status =
-        source->ptx ? griddep_ptx_print(source->ptx, NULL, 0, &bytes, error) : GRIDDEP_OK;
-    char *text = calloc(1, bytes + 1);
-
-    if (!status && !text)
-        status = gd_error_memory(error);
-    if (!status && source->ptx)
-        status = griddep_ptx_print(source->ptx, text, bytes + 1, &bytes, error);
-    if (!status)
-        gd_digest_add_string(digest, text);
-    free(text);
-    return status;
+    gd_digest_add_string(digest, source->ptx ? source->ptx->module.text : "");
 }
 
-static int32_t make_key(const griddep_tune *tune, gd_store_key *key, griddep_error *error)
+static void make_key(const griddep_tune *tune, gd_store_key *key)
 {
     const griddep_runtime_info *device = &tune->runtime->info;
-    int32_t status = GRIDDEP_OK;
     gd_digest digest;
 
     gd_digest_begin(&digest);
@@ -105,12 +93,11 @@ static int32_t make_key(const griddep_tune *tune, gd_store_key *key, griddep_err
     add_number(&digest, (uint64_t)device->driver_version);
     add_number(&digest, device->emulated);
     add_number(&digest, (uint64_t)tune->options.mode);
-    for (uint32_t i = 0; i < tune->source_count && !status; i++)
-        status = add_source(&digest, &tune->sources[i], error);
+    for (uint32_t i = 0; i < tune->source_count; i++)
+        add_source(&digest, &tune->sources[i]);
     for (uint32_t i = 0; i < tune->launch_count; i++)
         add_launch(&digest, tune, i);
     gd_digest_end(&digest, key->digest);
-    return status;
 }
 
 /* ---- writing ---- */
@@ -118,20 +105,14 @@ static int32_t make_key(const griddep_tune *tune, gd_store_key *key, griddep_err
 static void write_source(const griddep_tune *tune, uint32_t index, gd_text *text)
 {
     const griddep_ptx *ptx = tune->best.texts[index];
-    uint64_t bytes = 0;
 
     if (!ptx) {
         gd_text_string(text, "source -\n");
         return;
     }
-    text->failed |= griddep_ptx_print(ptx, NULL, 0, &bytes, NULL) != GRIDDEP_OK;
-    char *copy = malloc(bytes + 1);
-    text->failed |= !copy || griddep_ptx_print(ptx, copy, bytes + 1, &bytes, NULL) != GRIDDEP_OK;
-    gd_text_format(text, "source %" PRIu64 "\n", bytes);
-    if (!text->failed)
-        gd_text_append(text, copy, bytes);
+    gd_text_format(text, "source %" PRIu64 "\n", (uint64_t)ptx->module.bytes);
+    gd_text_append(text, ptx->module.text, ptx->module.bytes);
     gd_text_string(text, "\n");
-    free(copy);
 }
 
 /* Where nothing better was found an entry is written only over one that says otherwise. */
@@ -143,8 +124,9 @@ bool gd_tune_store(griddep_tune *tune)
     char *old = NULL;
     size_t bytes;
 
-    if (!store || make_key(tune, &key, NULL))
+    if (!store)
         return false;
+    make_key(tune, &key);
     if (!tune->info.changed && !gd_store_load(store, &key, &old, &bytes))
         return false;
     free(old);
@@ -252,10 +234,9 @@ int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error)
     gd_store_key key;
     char *data = NULL;
     size_t bytes = 0;
-    int32_t status = make_key(tune, &key, error);
+    int32_t status = gd_tune_setup_copy(tune, NULL, &tune->best, error);
 
-    if (!status)
-        status = gd_tune_setup_copy(tune, NULL, &tune->best, error);
+    make_key(tune, &key);
     if (status)
         return status;
     if (!store || !gd_store_load(store, &key, &data, &bytes))

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "measure/tune.h"
+#include "ptx/handle/ptx.h"
 
 enum { MOST_LAUNCHES_ALONE = 32, MOST_LAUNCHES_TRACED = 64, LAST_RUNS = 3, PROMISING = 3 };
 
@@ -87,32 +88,19 @@ static int32_t set_detail(gd_tune_trial *trial, int32_t outcome, const char *det
 
 /* ---- what was tried already ---- */
 
-static int32_t digest_of(const griddep_tune *tune, const gd_tune_setup *setup, uint8_t digest[32],
-                         griddep_error *error)
+static void digest_of(const griddep_tune *tune, const gd_tune_setup *setup, uint8_t digest[32])
 {
     gd_digest state;
 
     gd_digest_begin(&state);
     for (uint32_t i = 0; i < tune->source_count; i++) {
-        uint64_t bytes = 0;
         const griddep_ptx *ptx = gd_tune_text_of(tune, setup, i);
-        int32_t status = ptx ? griddep_ptx_print(ptx, NULL, 0, &bytes, error) : GRIDDEP_OK;
-        char *text = calloc(1, bytes + 1);
-        if (!status && !text)
-            status = gd_error_memory(error);
-        if (!status && ptx)
-            status = griddep_ptx_print(ptx, text, bytes + 1, &bytes, error);
-        if (!status)
-            gd_digest_add_string(&state, text);
-        free(text);
-        if (status)
-            return status;
+        gd_digest_add_string(&state, ptx ? ptx->module.text : "");
     }
     gd_digest_add(&state, setup->pdl, tune->launch_count * sizeof *setup->pdl);
     gd_digest_add(&state, setup->grids, tune->launch_count * sizeof *setup->grids);
     gd_digest_add(&state, setup->carveouts, tune->launch_count * sizeof *setup->carveouts);
     gd_digest_end(&state, digest);
-    return GRIDDEP_OK;
 }
 
 /* Whether a setup comes to what was tried before; it is from now on. */
@@ -120,13 +108,13 @@ static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *kn
                         griddep_error *error)
 {
     uint8_t digest[32];
-    int32_t status = digest_of(tune, setup, digest, error);
 
+    digest_of(tune, setup, digest);
     *known = false;
-    for (uint32_t i = 0; i < tune->tried_count && !status && !*known; i++)
+    for (uint32_t i = 0; i < tune->tried_count && !*known; i++)
         *known = !memcmp(tune->tried[i], digest, sizeof digest);
-    if (status || *known)
-        return status;
+    if (*known)
+        return GRIDDEP_OK;
     if (tune->tried_count == tune->tried_capacity) {
         uint32_t capacity = tune->tried_capacity ? 2 * tune->tried_capacity : 64;
         void *more = realloc(tune->tried, capacity * sizeof *tune->tried);

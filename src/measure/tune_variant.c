@@ -387,18 +387,9 @@ static int32_t load_text(const griddep_tune *tune, const griddep_ptx *ptx, const
                          griddep_module **module, griddep_error *error)
 {
     const griddep_module_options options = {.size = sizeof options, .name = name};
-    uint64_t bytes = 0;
-    int32_t status = griddep_ptx_print(ptx, NULL, 0, &bytes, error);
-    char *text = status ? NULL : malloc(bytes + 1);
 
-    if (!status && !text)
-        status = gd_error_memory(error);
-    if (!status)
-        status = griddep_ptx_print(ptx, text, bytes + 1, &bytes, error);
-    if (!status)
-        status = griddep_module_load(tune->runtime, text, bytes, &options, module, error);
-    free(text);
-    return status;
+    return griddep_module_load(tune->runtime, ptx->module.text, ptx->module.bytes, &options, module,
+                               error);
 }
 
 int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,

@@ -9,14 +9,17 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/launches.h \
 	%D%/check/check.c %D%/check/check.h \
 	%D%/check/constant.c %D%/check/constant.h \
-	%D%/check/declaration.c \
+	%D%/check/declaration.c %D%/check/declaration.h \
+	%D%/check/directive.c \
 	%D%/check/entry.c %D%/check/entry.h \
 	%D%/check/function.c %D%/check/function.h \
 	%D%/check/hop.c \
+	%D%/check/initial.c \
 	%D%/check/instruction.c \
 	%D%/check/limit.h \
 	%D%/check/rules.c %D%/check/rules.h \
 	%D%/check/shared.c \
+	%D%/check/signature.c \
 	%D%/check/state.h \
 	%D%/check/trigger.c \
 	%D%/check/meant.c %D%/check/verdict.c %D%/check/verdict.h %D%/check/validity.c %D%/check/validity.h \

@@ -86,6 +86,7 @@ plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel w
 graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
 # What the emulated driver links is PTX.
 linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
+library_graph() { runs 0 audit library-graph && grep -q "^waits  *program  *sm_90  *1  *1  *0  *every path  *yes$" "$work/err"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
 fatbin() {
@@ -130,6 +131,7 @@ check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
 check "a library" library
+check "a library's kernel in a graph" library_graph
 check "a linked image" linked
 check "fatbins" fatbin
 check "modules that are unloaded" unload
@@ -201,11 +203,18 @@ records() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     grep -q "is as expected (file): every bit equal" "$work/again"
 }
-for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 3 unload tell" "0 2 event tell" \
+for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 2 struct tell" "0 3 unload tell" "0 2 event tell" "0 2 graph-between tell" "0 4 graph-copies tell" \
     "66 4 contexts tell" "66 4 fork right tell"; do
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case
 done
+# Streams are lanes, and what ordered them orders the launches: nothing races, by any schedule.
+recorded_streams() {
+    records 0 15 streams tell && out "counter 12" && [ "$(grep -o 'lane: stream_[0-9]*' "$work/chain/chain.yaml" | sort -u | wc -l)" -eq 4 ] || return 1
+    "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager --schedule lazy --schedule random:1 >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    "$griddep" check "$work/chain/chain.yaml" >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+}
+check "recorded: streams" recorded_streams
 # A part of them; the rest of the program goes on.
 recorded_part() {
     rm -rf "$work/chain"
@@ -232,7 +241,7 @@ unsaid() {
     runs "$@" && [ ! -e "$work/chain" ]
 }
 recorded_other() {
-    unsaid 4 "audit --record $work/chain" graph-between tell && out "counter 1" && err "the recording ends before launch 0: it is by a graph that has nodes of other kinds too" && err "no chain was written" &&
+    unsaid 4 "audit --record $work/chain" graph-host tell && out "counter 1" && err "the recording ends before launch 0: it is by a graph that has nodes of other kinds too" && err "no chain was written" &&
         unsaid 65 "audit --record $work/chain" fork-idle
 }
 # Nothing is expected of a program that did not end in order.
@@ -291,6 +300,63 @@ compared_badly() {
         [ $? -eq 2 ] || { echo "$words"; return 1; }
     done
 }
+# A program as it ran: by events, which show a graph as a whole, and by CUPTI.
+ran() {
+    of trace --as-run --svg "$work/ran.svg" --perfetto "$work/ran.json" -- "$program" right graph event tell && err "counter 12" &&
+        grep -q "^program program: 9 launches in 3 streams, on the emulated driver, as it made them; begin and end by events, which keep launches apart$" "$work/out" &&
+        grep -q "^a graph  *0  *3 " "$work/out" && grep -q "stream 0" "$work/ran.svg" && grep -q '"name":"stream 2"' "$work/ran.json"
+}
+ran_chosen() {
+    of trace --as-run --kernel wait --first 1 --launches 2 -- "$program" right racy tell && grep -q "^waits  *0  *2 " "$work/out" && ! grep -q "^never" "$work/out" &&
+        grep -q "^4 more launches are not shown$" "$work/out"
+}
+ran_machine_code() {
+    FATBIN=$srcdir/tests/golden/image/kernels.plain.fatbin
+    export FATBIN
+    of trace --as-run -- "$program" fatbin && grep -q "^partly  *0  *1 " "$work/out"
+}
+ran_threads() { of trace --as-run --json -- "$program" threads contexts && [ "$(grep -c '"begin_ns"' "$work/out")" -eq 1604 ]; }
+ran_badly() {
+    for words in "--window 3 -- a" "--window 5:3 -- a" "--window 1: -- a" "--mode pdl -- a" "x.yaml"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" trace --as-run $words >"$work/out" 2>"$work/err"
+        [ $? -eq 2 ] || { echo "$words"; return 1; }
+    done
+    "$griddep" trace --kernel k -- a >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && ! "$griddep" trace --as-run -- true >"$work/out" 2>"$work/err" && err "no launch was seen to run" &&
+        ! "$griddep" trace --as-run --kernel nothing -- "$program" right >"$work/out" 2>"$work/err" && err "no launch is one of those asked for"
+}
+ran_cupti() {
+    ${CC:-cc} -shared -fPIC -I"$srcdir/src" -o "$work/libcupti.so" "$srcdir/tests/attach/fake_cupti.c" || return 1
+    GRIDDEP_CUPTI=$work/libcupti.so
+    export GRIDDEP_CUPTI
+    of trace --as-run -- "$program" right tell && err "counter 4" && grep -q "4 launches in 2 streams, .*; begin and end by CUPTI$" "$work/out" &&
+        grep -q "^first(int\*)  *0  *1  *2.00  *2.00  *-  *0$" "$work/out" && grep -q "^second  *0  *1  *4.00  *4.00  *-1.00  *1$" "$work/out" &&
+        grep -q "^second  *1  *2  *3.00  *1.50  *1.00  *0$" "$work/out" && grep -q "^first begin to last end: 6.00 us$" "$work/out" &&
+        of trace --as-run --window 2.5:3.5 -- "$program" right && grep -q "2 launches in 2 streams" "$work/out" || return 1
+    FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out" || return 1
+    GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out"
+}
+check "trace, as a program ran" ran
+check "trace, some of what ran" ran_chosen
+check "trace, as a program of a fatbin ran" ran_machine_code
+check "trace, as threads and contexts ran" ran_threads
+check "trace, and words that are missing" ran_badly
+check "trace, by CUPTI" ran_cupti
+# What a program launched, checked as a chain.
+sanitized() {
+    "$griddep" sanitize --recorded --schedule eager -- "$program" racy tell >"$work/out" 2>"$work/err"
+    [ $? -eq 66 ] && err "counter 2" && grep -q "^2 findings in this execution" "$work/out" || return 1
+    of sanitize --recorded --launches 3 --schedule lazy -- "$program" right streams tell && grep -q "^no race in this execution" "$work/out" || return 1
+    for words in "--recorded $work/x.yaml" "--recorded" "--recorded --first x -- a"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" sanitize $words >"$work/out" 2>"$work/err"
+        [ $? -eq 2 ] || { echo "$words"; return 1; }
+    done
+    "$griddep" sanitize --recorded -- true >"$work/out" 2>"$work/err"
+    [ $? -eq 4 ] && [ -z "$(ls -A "$TMPDIR")" ]
+}
+check "sanitize, of what was recorded" sanitized
 check "compare" compared
 check "compare, and words that are missing" compared_badly
 check "trace" traced

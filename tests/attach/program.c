@@ -31,6 +31,12 @@ static const char text[] =
     "    ld.param.u64 %a, [p];\n    mov.u32 %b, %ctaid.x;\n    setp.gt.u32 %q, %b, 0;\n"
     "    @%q ret;\n"
     "    griddepcontrol.wait;\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
+    "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry packed(.param .align 8 .b8 p[24], .param .align 4 .b8 q[12])\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b, %c;\n"
+    "    ld.param.u64 %a, [p+8];\n    ld.param.u32 %b, [p+16];\n    ld.param.u32 %c, [q+8];\n"
+    "    griddepcontrol.wait;\n"
+    "    add.u32 %b, %b, %c;\n    ld.global.u32 %c, [%a];\n    add.u32 %b, %b, %c;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n";
 
 /* What it calls, as its own header would declare it. */
@@ -59,6 +65,11 @@ static const char text[] =
     CALL(cuMemsetD32, 3020, gd_CUdeviceptr, unsigned, size_t)                                      \
     CALL(cuMemsetD8Async, 3020, gd_CUdeviceptr, unsigned char, size_t, gd_CUstream)                \
     CALL(cuMemcpyDtoH, 3020, void *, gd_CUdeviceptr, size_t)                                       \
+    CALL(cuMemcpyHtoD, 3020, gd_CUdeviceptr, const void *, size_t)                                 \
+    CALL(cuMemcpyHtoDAsync, 3020, gd_CUdeviceptr, const void *, size_t, gd_CUstream)               \
+    CALL(cuMemcpyDtoDAsync, 3020, gd_CUdeviceptr, gd_CUdeviceptr, size_t, gd_CUstream)             \
+    CALL(cuMemcpyDtoHAsync, 3020, void *, gd_CUdeviceptr, size_t, gd_CUstream)                     \
+    CALL(cuLaunchHostFunc, 10000, gd_CUstream, gd_CUhostFn *, void *)                              \
     CALL(cuStreamCreate, 2000, gd_CUstream *, unsigned)                                            \
     CALL(cuStreamDestroy, 4000, gd_CUstream)                                                       \
     CALL(cuStreamSynchronize, 2000, gd_CUstream)                                                   \
@@ -189,6 +200,23 @@ static void run_full(void)
     launch_blocks(device.waits, NULL, 1, 64, 1024);
 }
 
+/* An address in a struct by value, and a struct of three numbers. */
+static void run_struct(void)
+{
+    struct {
+        unsigned unused[2];
+        gd_CUdeviceptr counter;
+        unsigned by[2];
+    } first = {{7, 7}, device.counter, {40, 0}};
+    unsigned second[3] = {1, 1, 2};
+    void *arguments[] = {&first, second};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, NULL, 0};
+    gd_CUfunction packed;
+    NEED(cuModuleGetFunction(&packed, device.module, "packed"));
+    for (int i = 0; i < 2; i++)
+        NEED(cuLaunchKernelEx(&config, packed, arguments, NULL));
+}
+
 static void run_racy(void)
 {
     launch(device.waits, NULL, 0);
@@ -314,6 +342,54 @@ static void run_graph_between(void)
     NEED(cuStreamSynchronize(stream));
 }
 
+/* Copies from the host, on the device and to the host, and a memset, around a kernel in a graph
+ * that runs twice, with other bytes on the host. */
+static void run_graph_copies(void)
+{
+    static unsigned host, back;
+    gd_CUdeviceptr other;
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuMemAlloc(&other, 8));
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    NEED(cuMemcpyHtoDAsync(device.counter, &host, 4, stream));
+    launch(device.waits, stream, 0);
+    NEED(cuMemcpyDtoDAsync(other + 4, device.counter, 4, stream));
+    NEED(cuMemsetD8Async(device.counter, 1, 2, stream));
+    launch(device.waits, stream, 0);
+    NEED(cuMemcpyDtoHAsync(&back, other + 4, 4, stream));
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    for (host = 70000; host < 300000; host += 140000) {
+        NEED(cuGraphLaunch(executable, stream));
+        NEED(cuStreamSynchronize(stream));
+        printf("copied %u\n", back);
+    }
+}
+
+/* A host function between two kernels of a graph. */
+static void ignore(void *user)
+{
+    (void)user;
+}
+
+static void run_graph_host(void)
+{
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch(device.waits, stream, 0);
+    NEED(cuLaunchHostFunc(stream, ignore, NULL));
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, stream));
+    NEED(cuStreamSynchronize(stream));
+}
+
 /* A second stream waits for an event that a launch records. */
 static void run_event(void)
 {
@@ -333,6 +409,41 @@ static void run_event(void)
     printf("event %d\n", (int)driver.cuEventQuery(event));
 }
 
+/* Four streams that wait for each other: by events, by the host and by the default stream, with a
+ * memset and a copy between. */
+static void run_streams(void)
+{
+    gd_CUstream streams[3];
+    gd_CUevent event;
+    unsigned ten = 10;
+    NEED(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < 3; i++)
+        NEED(cuStreamCreate(&streams[i], i < 2 ? GD_CU_STREAM_NON_BLOCKING : 0));
+    for (int i = 0; i < 4; i++) {
+        launch(device.waits, streams[i % 2], 0);
+        launch(device.waits, streams[i % 2], 0);
+        NEED(cuEventRecord(event, streams[i % 2]));
+        NEED(cuStreamWaitEvent(streams[(i + 1) % 2], event, 0));
+    }
+    NEED(cuMemsetD8Async(device.counter, 3, 4, streams[0]));
+    NEED(cuEventRecord(event, streams[0]));
+    NEED(cuStreamWaitEvent(streams[1], event, 0));
+    launch(device.never, streams[1], 0);
+    NEED(cuStreamSynchronize(streams[1]));
+    launch(device.never, streams[2], 0);
+    launch(device.waits, NULL, 0);
+    launch(device.never, streams[2], 0);
+    NEED(cuEventRecord(event, streams[2]));
+    while (driver.cuEventQuery(event) == GD_CUDA_ERROR_NOT_READY)
+        ;
+    launch(device.never, streams[0], 0);
+    NEED(cuStreamSynchronize(streams[0]));
+    NEED(cuMemcpyHtoD(device.counter, &ten, 4));
+    launch(device.never, streams[1], 0);
+    NEED(cuStreamSynchronize(streams[1]));
+    launch(device.waits, streams[2], 0);
+}
+
 static void run_library(void)
 {
     gd_CUlibrary library;
@@ -341,6 +452,26 @@ static void run_library(void)
     NEED(cuLibraryGetKernel(&kernel, library, "waits"));
     launch((gd_CUfunction)kernel, NULL, 0);
     launch((gd_CUfunction)kernel, NULL, 1);
+}
+
+/* A library's kernel in a graph: its node has a function that nobody asked for. */
+static void run_library_graph(void)
+{
+    gd_CUlibrary library;
+    gd_CUkernel kernel;
+    gd_CUstream stream;
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    NEED(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    NEED(cuLibraryGetKernel(&kernel, library, "packed"));
+    NEED(cuLibraryGetKernel(&kernel, library, "waits"));
+    NEED(cuModuleUnload(device.module));
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch((gd_CUfunction)kernel, stream, 0);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, NULL));
 }
 
 /* Linked first, as hashcat does. */
@@ -521,20 +652,39 @@ static const struct {
     const char *name;
     int without; /* it begins by itself */
     void (*run)(void);
-} actions[] = {{"begin", 1, begin},           {"right", 0, run_right},
-               {"racy", 0, run_racy},         {"full", 0, run_full},
-               {"path", 0, run_path},         {"lost", 0, run_lost},
-               {"never", 0, run_never},       {"between", 0, run_between},
-               {"graph", 0, run_graph_early}, {"plain-graph", 0, run_graph_plain},
-               {"edges", 0, run_edges},       {"graph-between", 0, run_graph_between},
-               {"event", 0, run_event},       {"library", 0, run_library},
-               {"linked", 0, run_linked},     {"fatbin", 0, run_fatbin},
-               {"unload", 0, run_unload},     {"contexts", 0, run_contexts},
-               {"threads", 0, run_threads},   {"error", 0, run_error},
-               {"crash", 0, run_crash},       {"kill", 0, run_kill},
-               {"exit", 0, run_exit},         {"descriptors", 0, run_descriptors},
-               {"fork", 1, run_fork},         {"fork-idle", 1, run_fork_idle},
-               {"dlclose", 1, run_dlclose},   {"tell", 0, tell}};
+} actions[] = {{"begin", 1, begin},
+               {"right", 0, run_right},
+               {"racy", 0, run_racy},
+               {"struct", 0, run_struct},
+               {"full", 0, run_full},
+               {"path", 0, run_path},
+               {"lost", 0, run_lost},
+               {"never", 0, run_never},
+               {"between", 0, run_between},
+               {"graph", 0, run_graph_early},
+               {"plain-graph", 0, run_graph_plain},
+               {"edges", 0, run_edges},
+               {"graph-between", 0, run_graph_between},
+               {"event", 0, run_event},
+               {"graph-copies", 0, run_graph_copies},
+               {"graph-host", 0, run_graph_host},
+               {"streams", 0, run_streams},
+               {"library", 0, run_library},
+               {"library-graph", 0, run_library_graph},
+               {"linked", 0, run_linked},
+               {"fatbin", 0, run_fatbin},
+               {"unload", 0, run_unload},
+               {"contexts", 0, run_contexts},
+               {"threads", 0, run_threads},
+               {"error", 0, run_error},
+               {"crash", 0, run_crash},
+               {"kill", 0, run_kill},
+               {"exit", 0, run_exit},
+               {"descriptors", 0, run_descriptors},
+               {"fork", 1, run_fork},
+               {"fork-idle", 1, run_fork_idle},
+               {"dlclose", 1, run_dlclose},
+               {"tell", 0, tell}};
 
 int main(int count, char **words)
 {

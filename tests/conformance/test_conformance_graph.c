@@ -549,6 +549,8 @@ START_TEST(other_parameters)
                              .Depth = 1};
     uint32_t host = 0;
     gd_CUDA_HOST_NODE_PARAMS call = {write_nine, &host};
+    gd_CUDA_MEMSET_NODE_PARAMS_v1 filled;
+    gd_CUDA_MEMCPY3D copied;
     gd_CUgraphNode nodes[3];
     gd_CUgraphExec executable;
 
@@ -561,6 +563,17 @@ START_TEST(other_parameters)
     good(cuGraphMemsetNodeSetParams, (nodes[0], &fill));
     good(cuGraphMemcpyNodeSetParams, (nodes[1], &copy));
     good(cuGraphHostNodeSetParams, (nodes[2], &call));
+    good(cuGraphMemsetNodeGetParams, (nodes[0], &filled));
+    expect(filled.dst == a && filled.value == 5 && filled.elementSize == 4 && filled.width == 1 &&
+           filled.height == 1);
+    good(cuGraphMemcpyNodeGetParams, (nodes[1], &copied));
+    expect(copied.srcDevice == a && copied.dstDevice == c && copied.WidthInBytes == 4 &&
+           copied.Height == 1 && copied.Depth == 1 &&
+           copied.srcMemoryType == GD_CU_MEMORYTYPE_DEVICE);
+    bad(ERROR_INVALID_VALUE, cuGraphMemsetNodeGetParams, (nodes[0], NULL));
+    bad(ERROR_INVALID_VALUE, cuGraphMemcpyNodeGetParams, (nodes[1], NULL));
+    bad(ERROR_INVALID_VALUE, cuGraphMemsetNodeGetParams, (nodes[1], &filled));
+    bad(ERROR_INVALID_VALUE, cuGraphMemcpyNodeGetParams, (nodes[0], &copied));
     executable = instantiate();
     good(cuGraphLaunch, (executable, stream));
     expect(word_at(c) == 5 && word_at(b) == 0 && host == 8);

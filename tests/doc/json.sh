@@ -86,6 +86,8 @@ compare error run "$top/examples/vector_add.yaml" --mode unknown
 compare error info --driver /nonexistent/libcuda.so.1
 "$griddep" audit --driver emulated --json --report "$work/document" -- "${builddir:-.}/tests/attach/program" racy graph >"$work/out" 2>&1
 from_file=1 compare audit audit
+"$griddep" trace --as-run --driver emulated --json -- "${builddir:-.}/tests/attach/program" racy >"$work/document" 2>"$work/out"
+from_file=1 compare "trace program" "trace -- PROGRAM"
 "$griddep" sanitize --json --report "$work/document" -- "$griddep" run "$top/tests/cli/forced.yaml" --driver nvidia >"$work/out" 2>&1
 from_file=1 compare "sanitize program" "sanitize -- PROGRAM"
 if [ -n "$fake" ] && [ -f "$fake" ]; then

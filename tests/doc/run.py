@@ -194,10 +194,10 @@ def run_readme_python(folder):
 
 def run_fragments(folder):
     """Pieces of chain files, in a chain that has nothing else."""
-    entry = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry piece(.param .align 64 .b8 map[128], .param .u32 n)\n"
-             "{\n    griddepcontrol.wait;\n    ret;\n}\n")
+    entry = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry piece(.param .align 64 .b8 map[128], .param .u32 n,\n"
+             ".param .align 8 .b8 pair[16])\n{\n    griddepcontrol.wait;\n    ret;\n}\n")
     write(folder, "piece.ptx", entry)
-    pieces = only_block("doc/griddep-chain.md", "- {buffer: x, access: read, tensor_map") + only_block("doc/griddep-chain.md", "- {u32: 2048}")[:1]
+    pieces = only_block("doc/griddep-chain.md", "- {buffer: x, access: read, tensor_map") + only_block("doc/griddep-chain.md", "- {u32: 2048}")[:1] + only_block("doc/griddep-chain.md", "- {bytes:")
     write(folder, "piece.yaml", "name: piece\nmodules: [{name: mine, file: piece.ptx}]\nbuffers: [{name: x, type: bf16, count: 2097152}]\n"
           "launches:\n  - kernel: piece\n    module: mine\n    grid: [1]\n    block: [32]\n    arguments:\n"
           + "".join(f"      {line}\n" for line in pieces))

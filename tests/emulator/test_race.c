@@ -950,8 +950,8 @@ START_TEST(sequentially_consistent_fences)
 }
 END_TEST
 
-/* What a fence.sc is for goes with a trigger behind a barrier too, on to a kernel that passes it on:
- * the barrier tells the others of the CTA, and the fence's own release keeps it. */
+/* What a fence.sc is for goes with a trigger behind a barrier too, on to a kernel that passes it
+ * on: the barrier tells the others of the CTA, and the fence's own release keeps it. */
 START_TEST(fences_behind_a_barrier_and_a_trigger)
 {
     gd_race_task *first = kernel("a", 1), *second = kernel("b", 1);

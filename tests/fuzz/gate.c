@@ -10,9 +10,9 @@
  * finds no way out without a wait. Where it does not, a path is named on which each line follows
  * the one before and none waits. The check finds GD121 in those kernels and in no others. Forced to
  * be dependent, with decisions on which the model leaves without a wait, a kernel does let the last
- * one read what is stale, in the schedule eager: the driver is worse than GPUs that are known. And a
- * last kernel that does not wait reads what is stale behind such a kernel: the control, which shows
- * that kernels did start early.
+ * one read what is stale, in the schedule eager: the driver is worse than GPUs that are known. And
+ * a last kernel that does not wait reads what is stale behind such a kernel: the control, which
+ * shows that kernels did start early.
  *
  * --text prints the programs. Without --driver EMULATED_DRIVER names the driver, and
  * GRIDDEP_EMULATOR_SCHEDULE its order.
@@ -20,14 +20,13 @@
  * On a GPU (--driver nvidia) nobody can ask for the worst order. There the first kernel waits
  * between its trigger and its write, 20 us unless --slow says otherwise, so that a kernel after it
  * that does not wait reads what is stale; modules are loaded whole (CUDA_MODULE_LOADING=EAGER),
- * since a kernel that is loaded when it is launched comes too late for that. What one kernel does is
- * counted and not judged; but where none of many controls is stale, the run shows nothing and fails.
- * A stack
- * for recursion is asked for (--stack, 8192 bytes a thread). A fault ends a context, so programs
- * run in processes of their own, some hundreds in each; one that fails is taken apart until the
- * program is found, and the others go on. Where that program fails with no early start either, the
- * driver's compiler is at fault (--optimize is its level) and the program is counted apart;
- * otherwise it is printed. */
+ * since a kernel that is loaded when it is launched comes too late for that. What one kernel does
+ * is counted and not judged; but where none of many controls is stale, the run shows nothing and
+ * fails. A stack for recursion is asked for (--stack, 8192 bytes a thread). A fault ends a context,
+ * so programs run in processes of their own, some hundreds in each; one that fails is taken apart
+ * until the program is found, and the others go on. Where that program fails with no early start
+ * either, the driver's compiler is at fault (--optimize is its level) and the program is counted
+ * apart; otherwise it is printed. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -87,6 +87,16 @@ for folder in llama3 f16 f32 qwen2; do
     check "$folder in 8 bits" agrees $folder --weights fp8
     unset rounded
 done
+# Of 8 bits a tied head is another matrix, and of the embedding a step reads one row.
+halves_bytes() {
+    for weights in bf16 fp8; do
+        generate f32 -p dog -n 2 --weights $weights || return 1
+        field "$work/out.json" token_bytes
+    done >"$work/bytes"
+    cat "$work/bytes"
+    awk 'NR == 1 { whole = $1 } NR == 2 { exit !($1 < 0.6 * whole) }' "$work/bytes"
+}
+check "8 bits are half of the bytes, with a tied head too" halves_bytes
 check "make wide" small make "$work/wide" llama3 layers=1 heads=8 kv_heads=1 hidden=136
 check "eight heads to a key head" agrees wide
 

@@ -8,10 +8,14 @@
 #include <cuda.h>
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
+#if __has_include(<cupti_activity.h>)
+#include <cupti_activity.h>
+#endif
 #include <nvrtc.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "attach/cupti.h"
 #include "cuda/abi.h"
 #include "cuda/driver_rows.h"
 #include "emulator/abi.h"
@@ -581,6 +585,20 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
                    "arguments of " #name);
 #include "cuda/nvrtc_symbols.def"
 #undef GD_NVRTC
+
+#if __has_include(<cupti_activity.h>)
+_Static_assert((int)GD_CUPTI_KERNEL == (int)CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kind");
+#define SAME_MEMBER(ours, theirs)                                                                  \
+    _Static_assert(offsetof(gd_cupti_kernel, ours) == offsetof(CUpti_ActivityKernel10, theirs),    \
+                   #theirs)
+SAME_MEMBER(kind, kind);
+SAME_MEMBER(start, start);
+SAME_MEMBER(end, end);
+SAME_MEMBER(context, contextId);
+SAME_MEMBER(stream, streamId);
+SAME_MEMBER(name, name);
+SAME_MEMBER(graph_node, graphNodeId);
+#endif
 
 int main(void)
 {

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/table.h"
 #include "base/statistics.h"
 #include "base/text.h"
@@ -280,6 +281,50 @@ static void check_quote(const char *source, int32_t line, int32_t column, const 
     gd_text_free(&text);
 }
 
+START_TEST(nearest_counts_slips_up_to_the_best_name_so_far)
+{
+    static const struct {
+        const char *word, *name;
+        size_t slips; /* SIZE_MAX: too many for the word */
+    } cases[] = {
+        {"global", "global", 0},
+        {"GLOBAL", "global", 0},
+        {"globl", "global", 1},
+        {"golbal", "global", 1},
+        {"lgoabl", "global", 2},
+        {"globally", "global", 2},
+        {"gl", "global", SIZE_MAX},
+        {"xyzzyx", "global", SIZE_MAX},
+        {"ab", "ba", 1},
+        {"purpsoe", "purpose", 1},
+        {"upprose", "purpose", 2},
+        {"launch", "lunches", 3},
+        {"x", "y", SIZE_MAX},
+        {"wiat", "wait", 1},
+        {"requrires", "requires", 1},
+        {"tnatsnoc", "constant", SIZE_MAX},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *word = cases[i].word, *name = cases[i].name;
+        const size_t slips = cases[i].slips;
+        gd_nearest alone = {.word = word, .bytes = strlen(word)};
+        gd_nearest_look(&alone, name);
+        ck_assert_msg((alone.name != NULL) == (slips != SIZE_MAX), "%s, %s", word, name);
+        if (slips == SIZE_MAX)
+            continue;
+        ck_assert_msg(alone.distance == slips, "%s, %s: %zu", word, name, alone.distance);
+        for (size_t kept = 0; kept < 6; kept++) { /* beside a name with so many slips */
+            gd_nearest beside = {
+                .word = word, .bytes = strlen(word), .name = "other", .distance = kept};
+            gd_nearest_look(&beside, name);
+            ck_assert_msg((beside.name == name) == (slips < kept), "%s, %s, %zu", word, name, kept);
+            ck_assert_uint_eq(beside.distance, slips < kept ? slips : kept);
+        }
+    }
+}
+END_TEST
+
 START_TEST(quote_shows_the_line_and_a_caret)
 {
     static const char source[] = "first\n  ret;\nlast";
@@ -423,6 +468,7 @@ static TCase *text_case(void)
     tcase_add_test(tests, text_remembers_a_failed_allocation);
     tcase_add_test(tests, text_is_exported_to_the_callers_buffer);
     tcase_add_test(tests, text_export_refuses_what_cannot_be);
+    tcase_add_test(tests, nearest_counts_slips_up_to_the_best_name_so_far);
     tcase_add_test(tests, quote_shows_the_line_and_a_caret);
     tcase_add_test(tests, quote_says_nothing_about_a_line_that_is_not_there);
     tcase_add_test(tests, quote_puts_the_caret_behind_a_line_that_ends_too_early);

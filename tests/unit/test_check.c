@@ -556,6 +556,69 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b64 d; .reg .b32 r; suld.b.1d.b16.trap {h0, h1, h2}, [d, "
      "{r}]; ret; }",
      "GD012"},
+    {".entry g() { .reg .b64 d; .reg .f32 f<4>; tex.uni.2d.v4.f32.f32 {f0, f1, f2, f3}, [d, {f0, "
+     "f1}]; "
+     "ret; }",
+     NULL},
+    {".entry g() { .reg .b64 d; .reg .b32 r; suld.b.uni.1d.b32.trap {r}, [d, {r}]; ret; }",
+     "GD011"},
+    {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; cvt.rn.f16x2.f32 r0, d0, d1; ret; }", NULL},
+    {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; cvt.rn.bf16x2.f32 r0, d0, d1; ret; }", "GD012"},
+    {".entry g() { .reg .b32 r<4>; .reg .f32 f<4>; cvt.rn.bf16x2.f32 r0, r0, f1; ret; }", NULL},
+    {".entry g() { .reg .b16 h; .reg .b64 d<4>; .reg .f32 f<4>; cvt.rn.satfinite.e4m3x2.f32 h, f0, "
+     "d1; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b32 WARP_SZ; ret; }", "GD016"},
+    {".entry g() { WARP_SZ: bra WARP_SZ; ret; }", "GD016"},
+    {".entry g(.param .b32 WARP_SZ) { ret; }", "GD016"},
+    {".global .b32 WARP_SZ;", "GD016"},
+    {".entry WARP_SZ() { ret; }", "GD016"},
+    {".entry g() { .reg .b32 WARP_SZ1, warp_sz; ret; }", NULL},
+    {".entry g(.param .f16x2 a[4]) { ret; }", NULL},
+    {".entry g(.param .f16x2 a) { ret; }", "GD016"},
+    {".entry g() { .reg .pred p; .reg .b32 r<4>; { .param .b32 a; @p st.param.b32 [a], r0; } ret; "
+     "}",
+     "GD012"},
+    {".entry g() { .reg .pred p; .reg .b32 r<4>; { .param .b32 a; @!p ld.param.b32 r0, [a+0]; } "
+     "ret; }",
+     "GD012"},
+    {".entry g() { .reg .pred p; .reg .b32 r<4>; { .param .b32 a; st.param.b32 [a], r0; @p "
+     "ld.param.b32 r1, [a]; } ret; }",
+     "GD012"},
+    {".func (.param .b32 a) g() { .reg .pred p; .reg .b32 r<4>; @p st.param.b32 [a], r0; ret; }",
+     NULL},
+    {".entry g(.param .b32 a) { .reg .pred p; .reg .b32 r<4>; @p ld.param.b32 r0, [a]; ret; }",
+     NULL},
+    {".entry g() { .reg .b32 r<4>; .reg .f32 f<4>; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f0, f1, f2, f3}, {r0, 5, r2, r3}, {r0, "
+     "r1}, {f0, f1, f2, f3}; ret; }",
+     NULL},
+    {".entry g() { .reg .b32 r<4>; .reg .f32 f<4>; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f0, f1, f2, f3}, {r0, WARP_SZ, r2, "
+     "1.5}, {r0, r1}, {f0, f1, f2, f3}; ret; }",
+     NULL},
+    {".entry g() { .reg .b32 r<4>; .reg .f32 f<4>; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f0, f1, f2, f3}, {f0, 5, f2, f3}, {r0, "
+     "r1}, {f0, f1, f2, f3}; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b32 r<4>; .reg .f32 f<4>; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f0, f1, f2, f3}, {5, 5, 5, 5}, {r0, "
+     "r1}, {f0, f1, f2, f3}; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; st.global.v2.u32 [d0], {r0, 1.5}; ret; }", NULL},
+    {".entry g() { .reg .b64 d<4>; .reg .u32 u<4>; st.global.v2.u32 [d0], {u0, 1.5}; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; st.global.v2.u32 [d0], {f0, 1.5}; ret; }", NULL},
+    {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; st.global.v2.u32 [d0], {f0, 0f3F800000}; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; st.global.v2.b32 [d0], {f0, 5}; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; st.global.v2.b32 [d0], {f0, 1.5}; ret; }", NULL},
+    {".entry g() { .reg .b64 d<4>; .reg .f16x2 x<4>; st.global.v2.b32 [d0], {x0, 1.5}; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; mov.b64 d0, {r0, 5}; ret; }", NULL},
+    {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; mov.b64 d0, {f0, 5}; ret; }", "GD012"},
+    {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; mov.b64 d0, {f0, 1.5}; ret; }", NULL},
 };
 
 /* The same with heads of their own. */
@@ -633,6 +696,10 @@ static const asked_text asked_whole[] = {
     {".version 8.0\n.target sm_80\n.entry f { .reg .u32 r; mov.u32 r, %clusterid.x; ret; }\n",
      "GD014"},
     {".version 1.4\n.target sm_13\n.func g(.param .u32 a) { ret; }\n.entry f { ret; }\n", "GD016"},
+    {".version 8.0\n.target sm_90\n.entry f(.param .u32 p) { .reg .u32 a, b, c; ld.param.u32 a, "
+     "[p]; "
+     "ld.global.u32 b, [a]; add.u32 c, a, 4; st.global.u32 [c], b; ret; }\n",
+     "GD012"},
 };
 
 static void judge(const asked_text *row, const char *head)

@@ -164,7 +164,8 @@ static int set_environment(const gd_attach *request, const char *folder)
         code =
             gd_emulation_set("GRIDDEP_ATTACH_EARLY", request->early != NULL ? request->early : "");
     if (code == 0)
-        code = gd_emulation_set("GRIDDEP_ATTACH_TIMES", request->times ? "on" : "");
+        code =
+            gd_emulation_set("GRIDDEP_ATTACH_TIMES", request->times != NULL ? request->times : "");
     if (code == 0 && request->launches > 0) {
         char *range = gd_heap_format("%llu:%llu", (unsigned long long)request->first,
                                      (unsigned long long)request->launches);

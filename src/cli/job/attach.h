@@ -7,7 +7,7 @@
 typedef struct gd_attach {
     const char *driver;       /* NULL: as the environment says */
     const char *early;        /* "off", "on", "rewrite"; NULL: as the program says */
-    bool times;               /* launches are timed */
+    const char *times;        /* GRIDDEP_ATTACH_TIMES; NULL: off */
     bool speaks_on_stderr;    /* what it writes to stdout goes to stderr */
     uint64_t first, launches; /* how many are recorded whole, from that one on; 0: none */
 } gd_attach;

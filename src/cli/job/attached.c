@@ -31,7 +31,9 @@ static const size_t least[GD_ATTACHED_KINDS] = {[GD_ATTACHED_END] = sizeof(gd_at
                                                 [GD_ATTACHED_ALLOCATION] =
                                                     sizeof(gd_attached_allocation),
                                                 [GD_ATTACHED_DATA] = sizeof(gd_attached_data),
-                                                [GD_ATTACHED_LAUNCH] = sizeof(gd_attached_launch)};
+                                                [GD_ATTACHED_LAUNCH] = sizeof(gd_attached_launch),
+                                                [GD_ATTACHED_AFTER] = sizeof(gd_attached_after),
+                                                [GD_ATTACHED_SPAN] = sizeof(gd_attached_span)};
 
 const void *gd_attached_get(const gd_attached_file *file, gd_attached_kind kind, uint32_t number)
 {
@@ -124,6 +126,22 @@ static void read_contents(const char *folder, gd_attached_file *file)
     }
 }
 
+static void read_copied(const char *folder, gd_attached_file *file)
+{
+    file->copied = gd_heap_take(file->counts[GD_ATTACHED_LAUNCH], sizeof(*file->copied));
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_LAUNCH]; i++) {
+        const gd_attached_launch *launch = file->records[GD_ATTACHED_LAUNCH][i];
+        const char *name = (const char *)&launch->arguments[1];
+        if (launch->kernel != GD_ATTACHED_NONE || launch->argument_count != 1 ||
+            launch->head.bytes <= sizeof(*launch) + sizeof(*launch->arguments) || name[0] == '\0' ||
+            strchr(name, '/') != NULL)
+            continue;
+        char *path = gd_heap_format("%s/%s", folder, name);
+        file->copied[i] = read_part(path, 0, 0);
+        free(path);
+    }
+}
+
 static int read_file(const char *folder, const char *name, gd_attached_set *set)
 {
     gd_attached_file file = {0};
@@ -138,6 +156,7 @@ static int read_file(const char *folder, const char *name, gd_attached_set *set)
     } else {
         read_images(folder, &file);
         read_contents(folder, &file);
+        read_copied(folder, &file);
     }
     set->files = gd_heap_grow(set->files, set->count, set->count + 1, sizeof(*set->files));
     set->files[set->count++] = file;
@@ -178,7 +197,10 @@ void gd_attached_free(gd_attached_set *set)
         for (int kind = 0; kind < GD_ATTACHED_KINDS; kind++)
             free(file->records[kind]);
         free(file->images);
+        for (uint32_t j = 0; file->copied != NULL && j < file->counts[GD_ATTACHED_LAUNCH]; j++)
+            free(file->copied[j].data);
         free(file->contents);
+        free(file->copied);
         free(file->data);
     }
     free(set->files);

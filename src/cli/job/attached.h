@@ -18,6 +18,7 @@ typedef struct gd_attached_file {
     uint32_t counts[GD_ATTACHED_KINDS];
     struct gd_attached_image *images;   /* of the modules */
     struct gd_attached_image *contents; /* of memory, by record of data */
+    struct gd_attached_image *copied;   /* from the host, by record of a launch */
 } gd_attached_file;
 
 typedef struct gd_attached_image {

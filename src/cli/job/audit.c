@@ -22,8 +22,9 @@ typedef struct audited_kernel {
     char *module, *plain; /* to free; plain: as people write it */
     gd_kernel_code code;
     char target[24];
-    gd_attached_counts sum;  /* counters */
-    uint64_t graph_launches; /* by graphs that were launched */
+    gd_attached_counts sum;   /* counters */
+    uint64_t launches, early; /* in streams; of these: with attribute 6 */
+    uint64_t graph_launches;  /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
     gd_attached_shape shape;
@@ -70,9 +71,8 @@ static bool is_same(const audited_kernel *a, const audited_kernel *b)
 
 static void add_counts(gd_attached_counts *into, const gd_attached_counts *from)
 {
-    into->launches += from->launches;
     into->captured += from->captured;
-    into->early += from->early;
+    into->captured_early += from->captured_early;
     into->trigger_events += from->trigger_events;
     into->begin_events += from->begin_events;
     into->cooperative += from->cooperative;
@@ -132,8 +132,11 @@ static void add_pairs(auditing *all, const gd_attached_file *file, const uint32_
 {
     for (uint32_t i = 0; i < file->counts[GD_ATTACHED_PAIR]; i++) {
         const gd_attached_pair *pair = gd_attached_get(file, GD_ATTACHED_PAIR, i);
-        if (pair->first >= file->counts[GD_ATTACHED_KERNEL] ||
-            pair->second >= file->counts[GD_ATTACHED_KERNEL])
+        if (pair->second >= file->counts[GD_ATTACHED_KERNEL])
+            continue;
+        all->kernels[places[pair->second]].launches += pair->count;
+        all->kernels[places[pair->second]].early += pair->early != 0 ? pair->count : 0;
+        if (pair->first >= file->counts[GD_ATTACHED_KERNEL])
             continue;
         add_pair(all, &(audited_pair){.first = places[pair->first],
                                       .second = places[pair->second],
@@ -420,10 +423,10 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
         {"waits", told(known, (traits & GRIDDEP_TRAIT_WAITS) != 0)},
         {"waits_always", told(followed, (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0)},
         {"triggers", told(known, (traits & GRIDDEP_TRAIT_TRIGGERS) != 0)},
-        {"launches", json_integer((json_int_t)(sum->launches + kernel->graph_launches))},
+        {"launches", json_integer((json_int_t)(kernel->launches + kernel->graph_launches))},
         {"in_graphs", json_integer((json_int_t)kernel->graph_launches)},
         {"captured", json_integer((json_int_t)sum->captured)},
-        {"early", json_integer((json_int_t)sum->early)},
+        {"early", json_integer((json_int_t)(kernel->early + sum->captured_early))},
         {"trigger_events", json_integer((json_int_t)sum->trigger_events)},
         {"begin_events", json_integer((json_int_t)sum->begin_events)},
         {"cooperative", json_integer((json_int_t)sum->cooperative)},
@@ -509,7 +512,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     count_behind(&all);
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         const audited_kernel *kernel = &all.kernels[i];
-        audit.launches += kernel->sum.launches + kernel->graph_launches;
+        audit.launches += kernel->launches + kernel->graph_launches;
         audit.captured += kernel->sum.captured;
         audit.changed += kernel->sum.changed;
         gd_output_append(audit.kernels, kernel_json(&all, kernel));

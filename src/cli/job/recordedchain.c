@@ -22,6 +22,13 @@
 #include "cli/plan/chainfile.h"
 #include "cli/plan/modulefile.h"
 
+enum { MOST_LANES = 1 << 16 };
+
+/* A copy or a fill of the chain, and the lane that it stands in. */
+typedef struct written {
+    uint32_t place, lane;
+} written;
+
 typedef struct recorded {
     const gd_attached_file *file;
     const char *folder;
@@ -29,6 +36,13 @@ typedef struct recorded {
     uint32_t next_data; /* that no launch was behind yet */
     bool *begun;        /* by allocation: its first bytes are there */
     uint32_t *last_use; /* by allocation: the launch behind the last one that has it; 0: none */
+    uint32_t *places;   /* by launch: its place in the chain; GD_ATTACHED_NONE: none */
+    uint32_t lanes;     /* their numbers end before */
+    bool parallel;      /* there are several */
+    uint32_t next_after;
+    written *writes; /* between launches */
+    uint32_t write_count;
+    uint32_t *seen; /* by lane: how many of these its launches stand behind */
 } recorded;
 
 /* ---- files ---- */
@@ -155,6 +169,51 @@ static gd_chainfile_launch *add_launch(gd_chainfile *chain)
     return &chain->launches[count];
 }
 
+/* A name by which others can say that they stand behind. */
+static const char *name_of(recorded *into, uint32_t place)
+{
+    gd_chainfile_launch *launch = &into->chain->launches[place];
+    if (launch->name == NULL)
+        launch->name = gd_heap_format("%.48s_%u",
+                                      launch->kernel != NULL ? launch->kernel
+                                      : launch->copy != NULL ? "copy"
+                                                             : "fill",
+                                      (unsigned)place);
+    return launch->name;
+}
+
+static void follow(recorded *into, uint32_t place, uint32_t before)
+{
+    const char *name = name_of(into, before);
+    gd_chainfile_launch *launch = &into->chain->launches[place];
+    for (uint32_t i = 0; i < launch->after_count; i++)
+        if (strcmp(launch->after[i], name) == 0)
+            return;
+    launch->after = gd_heap_grow(launch->after, launch->after_count, launch->after_count + 1,
+                                 sizeof(*launch->after));
+    launch->after[launch->after_count++] = gd_heap_string(name);
+}
+
+/* Puts the chain's last launch into a lane, behind what a recorded one follows. */
+static void place_last(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    uint32_t place = into->chain->launches_count - 1;
+    if (!into->parallel)
+        return;
+    into->chain->launches[place].lane = gd_heap_format("stream_%u", (unsigned)from->lane);
+    for (uint32_t i = into->next_after; i < into->file->counts[GD_ATTACHED_AFTER]; i++) {
+        const gd_attached_after *after = gd_attached_get(into->file, GD_ATTACHED_AFTER, i);
+        if (after->launch != number)
+            break;
+        if (after->before < number && into->places[after->before] != GD_ATTACHED_NONE)
+            follow(into, place, into->places[after->before]);
+    }
+    for (uint32_t i = into->seen[from->lane]; i < into->write_count; i++)
+        if (into->writes[i].lane != from->lane)
+            follow(into, place, into->writes[i].place);
+    into->seen[from->lane] = into->write_count;
+}
+
 /* What was written between two launches. */
 static int add_write(recorded *into, uint32_t number)
 {
@@ -186,8 +245,17 @@ static bool is_good(const recorded *into, uint32_t number)
            (data->value >= 0 || into->file->contents[number].bytes == of->bytes);
 }
 
+/* It stands in the lane of the launch that it stands before. */
+static void note_write(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    place_last(into, from, number);
+    into->writes =
+        gd_heap_grow(into->writes, into->write_count, into->write_count + 1, sizeof(*into->writes));
+    into->writes[into->write_count++] = (written){into->chain->launches_count - 1, from->lane};
+}
+
 /* Those that stand before a launch. */
-static int take_data(recorded *into, uint32_t launch)
+static int take_data(recorded *into, const gd_attached_launch *from, uint32_t launch)
 {
     int code = 0;
     for (; into->next_data < into->file->counts[GD_ATTACHED_DATA] && code == 0; into->next_data++) {
@@ -197,9 +265,12 @@ static int take_data(recorded *into, uint32_t launch)
             break;
         if (data->expected != 0 || !is_good(into, into->next_data))
             continue;
-        code = into->begun[data->allocation]
-                   ? add_write(into, into->next_data)
-                   : hold(into, &into->chain->buffers[data->allocation], into->next_data);
+        if (!into->begun[data->allocation]) {
+            code = hold(into, &into->chain->buffers[data->allocation], into->next_data);
+        } else {
+            code = add_write(into, into->next_data);
+            note_write(into, from, launch);
+        }
         into->begun[data->allocation] = true;
     }
     return code;
@@ -243,16 +314,10 @@ static gd_type find_type(const char *ptx_type, uint32_t bytes)
     return GD_TYPE_NAMES;
 }
 
-static int set_value(gd_chainfile_argument *argument, const gd_attached_kernel *kernel,
-                     const char *ptx_type, const void *value, uint32_t bytes)
+static void set_value(gd_chainfile_argument *argument, gd_type type, const void *value,
+                      uint32_t bytes)
 {
-    gd_type type = find_type(ptx_type, bytes);
     unsigned long long bits = 0;
-    if (type == GD_TYPE_NAMES)
-        return gd_message_error(GD_EXIT_REFUSED,
-                                "no chain was written: kernel %s takes a parameter of %u bytes, "
-                                "which a chain file cannot say",
-                                kernel->name, (unsigned)bytes);
     memcpy(&bits, value, bytes);
     if (!gd_type_is_integer(type))
         *field_of(argument, type) = format_real(gd_type_load(type, value, 0));
@@ -261,7 +326,43 @@ static int set_value(gd_chainfile_argument *argument, const gd_attached_kernel *
             gd_heap_format("%lld", (long long)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
     else
         *field_of(argument, type) = gd_heap_format("%llu", bits);
-    return 0;
+}
+
+/* The values of a launch's arguments; NULL: a record is damaged. */
+static const char *values_of(const gd_attached_launch *launch, uint64_t *room)
+{
+    uint64_t bytes = launch->head.bytes - sizeof(*launch);
+    uint64_t before = launch->argument_count * sizeof(gd_attached_argument) +
+                      launch->address_count * sizeof(gd_attached_address);
+    if (before > bytes)
+        return NULL;
+    *room = bytes - before;
+    return (const char *)launch->arguments + before;
+}
+
+/* A parameter that is no number, with the addresses in it. */
+static void set_struct(recorded *into, const gd_attached_launch *launch, uint32_t index,
+                       gd_chainfile_argument *argument, const char *value, uint32_t bytes)
+{
+    const gd_attached_address *addresses = (const void *)&launch->arguments[launch->argument_count];
+    argument->bytes = gd_heap_take(2 * (size_t)bytes + 1, 1);
+    for (uint32_t i = 0; i < bytes; i++)
+        snprintf(argument->bytes + 2 * (size_t)i, 3, "%02x", (unsigned)(unsigned char)value[i]);
+    for (uint32_t i = 0; i < launch->address_count; i++) {
+        const gd_attached_address *each = &addresses[i];
+        if (each->argument != index || (uint64_t)each->at + 8 > bytes ||
+            each->allocation >= into->file->counts[GD_ATTACHED_ALLOCATION])
+            continue;
+        memset(argument->bytes + 2 * (size_t)each->at, '0', 16);
+        uint32_t count = argument->addresses_count++;
+        argument->addresses =
+            gd_heap_grow(argument->addresses, count, count + 1, sizeof(*argument->addresses));
+        argument->addresses[count] = (gd_chainfile_address){
+            .at = gd_heap_format("%u", (unsigned)each->at),
+            .buffer = buffer_name(each->allocation),
+            .offset = gd_heap_format("%llu", (unsigned long long)each->offset)};
+        into->last_use[each->allocation] = into->next_data;
+    }
 }
 
 /* For a kernel that tells the elements it takes. */
@@ -275,12 +376,11 @@ static char *element_name(const char *element)
 }
 
 static int set_argument(recorded *into, const gd_attached_launch *launch,
-                        const gd_attached_kernel *kernel, const gd_kernel_code *code,
-                        uint32_t index, gd_chainfile_argument *argument)
+                        const gd_kernel_code *code, uint32_t index, gd_chainfile_argument *argument)
 {
     const gd_attached_argument *given = &launch->arguments[index];
-    const char *values = (const char *)&launch->arguments[launch->argument_count];
-    uint64_t room = launch->head.bytes - (uint64_t)(values - (const char *)launch);
+    uint64_t room = 0;
+    const char *values = values_of(launch, &room);
     griddep_parameter_info info = {.size = sizeof(info)};
     if (code->ptx != NULL)
         griddep_ptx_get_parameter(code->ptx, code->entry, index, &info, NULL);
@@ -291,9 +391,14 @@ static int set_argument(recorded *into, const gd_attached_launch *launch,
         into->last_use[given->allocation] = into->next_data;
         return 0;
     }
-    if (given->offset > room || room - given->offset < given->bytes)
+    if (values == NULL || given->offset > room || room - given->offset < given->bytes)
         return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
-    return set_value(argument, kernel, info.type, values + given->offset, given->bytes);
+    gd_type type = find_type(info.type, given->bytes);
+    if (type != GD_TYPE_NAMES)
+        set_value(argument, type, values + given->offset, given->bytes);
+    else
+        set_struct(into, launch, index, argument, values + given->offset, given->bytes);
+    return 0;
 }
 
 /* ---- launches ---- */
@@ -306,13 +411,63 @@ static void set_shape(char ***list, uint32_t *count, const uint32_t values[3])
         (*list)[i] = gd_heap_format("%u", (unsigned)values[i]);
 }
 
+/* An allocation that a copy or a fill has; NULL: the record is damaged. */
+static const gd_attached_allocation *find_part(recorded *into, const gd_attached_argument *part)
+{
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, part->allocation);
+    if (of == NULL || part->bytes == 0 || part->offset > of->bytes ||
+        part->bytes > of->bytes - part->offset)
+        return NULL;
+    into->last_use[part->allocation] = into->next_data;
+    return of;
+}
+
+/* A copy from the host: a buffer holds what it copied. */
+static int hold_copied(recorded *into, uint32_t number, char *name)
+{
+    const gd_attached_image *image = &into->file->copied[number];
+    gd_chainfile_buffer *buffer = add_buffer(into, gd_heap_string(name), image->bytes);
+    buffer->file = gd_heap_format("%s.bin", name);
+    return stage(into, buffer->file, image->data, image->bytes);
+}
+
+/* A copy or a fill of a graph. */
+static int add_move(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    const gd_attached_argument *to = &from->arguments[0], *source = &from->arguments[1];
+    bool is_copy = from->argument_count == 2, is_fill = from->value <= 255;
+    const gd_attached_image *copied = &into->file->copied[number];
+    if (from->argument_count < 1 || from->argument_count > 2 || find_part(into, to) == NULL ||
+        (is_copy && find_part(into, source) == NULL) ||
+        (!is_copy && !is_fill && copied->bytes != to->bytes))
+        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+    char *at = gd_heap_format("%llu", (unsigned long long)to->offset);
+    char *count = gd_heap_format("%u", (unsigned)to->bytes);
+    if (is_fill) {
+        gd_chainfile_fill *fill = gd_heap_take(1, sizeof(*fill));
+        *fill = (gd_chainfile_fill){.buffer = buffer_name(to->allocation),
+                                    .offset = at,
+                                    .count = count,
+                                    .value = gd_heap_format("%u", (unsigned)from->value)};
+        add_launch(into->chain)->fill = fill;
+        return 0;
+    }
+    gd_chainfile_copy *copy = gd_heap_take(1, sizeof(*copy));
+    *copy = (gd_chainfile_copy){.to = buffer_name(to->allocation), .to_offset = at, .count = count};
+    copy->from =
+        is_copy ? buffer_name(source->allocation) : gd_heap_format("copied_%u", (unsigned)number);
+    if (is_copy)
+        copy->from_offset = gd_heap_format("%llu", (unsigned long long)source->offset);
+    add_launch(into->chain)->copy = copy;
+    return is_copy ? 0 : hold_copied(into, number, copy->from);
+}
+
 static int fill_launch(recorded *into, const gd_attached_launch *from)
 {
     const gd_attached_kernel *kernel =
         gd_attached_get(into->file, GD_ATTACHED_KERNEL, from->kernel);
-    uint64_t arguments = (from->head.bytes - sizeof(*from)) / sizeof(*from->arguments);
-    if (kernel == NULL || from->argument_count > arguments ||
-        gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
+    if (kernel == NULL || gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
     if (from->cooperative != 0)
         return gd_message_error(GD_EXIT_REFUSED,
@@ -333,7 +488,7 @@ static int fill_launch(recorded *into, const gd_attached_launch *from)
                                                      kernel->name, kernel->binary);
     int code = find_module(into, kernel, found.ptx, &launch->module);
     for (uint32_t i = 0; i < from->argument_count && code == 0; i++)
-        code = set_argument(into, from, kernel, &found, i, &launch->arguments[i]);
+        code = set_argument(into, from, &found, i, &launch->arguments[i]);
     return code;
 }
 
@@ -342,9 +497,23 @@ static int add_launches(recorded *into)
     int code = 0;
     for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_LAUNCH] && code == 0; i++) {
         const gd_attached_launch *launch = gd_attached_get(into->file, GD_ATTACHED_LAUNCH, i);
-        code = take_data(into, i);
-        if (code == 0 && launch->taken != 0)
-            code = fill_launch(into, launch);
+        if (launch->lane >= into->lanes ||
+            launch->argument_count >
+                (launch->head.bytes - sizeof(*launch)) / sizeof(*launch->arguments))
+            return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+        into->places[i] = GD_ATTACHED_NONE;
+        code = take_data(into, launch, i);
+        if (code == 0 && launch->taken != 0) {
+            code = launch->kernel == GD_ATTACHED_NONE ? add_move(into, launch, i)
+                                                      : fill_launch(into, launch);
+            into->places[i] = into->chain->launches_count - 1;
+            place_last(into, launch, i);
+        }
+        while (into->next_after < into->file->counts[GD_ATTACHED_AFTER] &&
+               ((const gd_attached_after *)gd_attached_get(into->file, GD_ATTACHED_AFTER,
+                                                           into->next_after))
+                       ->launch <= i)
+            into->next_after++;
     }
     return code;
 }
@@ -378,18 +547,35 @@ static int write_chain(const recorded *into)
     return code == 0 ? gd_outputfile_commit() : code;
 }
 
+/* No more than launches, however damaged the records are. */
+static uint32_t count_lanes(const gd_attached_file *file, bool *several)
+{
+    uint32_t lanes = 1, first = 0;
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_LAUNCH]; i++) {
+        const gd_attached_launch *launch = gd_attached_get(file, GD_ATTACHED_LAUNCH, i);
+        if (i == 0)
+            first = launch->lane;
+        *several |= launch->lane != first;
+        if (launch->lane < MOST_LANES && launch->lane >= lanes)
+            lanes = launch->lane + 1;
+    }
+    return lanes;
+}
+
 static int write_file(const gd_attached_file *file, const char *program, const char *folder)
 {
     recorded into = {.file = file, .folder = folder};
     uint32_t allocations = file->counts[GD_ATTACHED_ALLOCATION];
-    const char *slash = strrchr(program, '/');
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return gd_message_error(GD_EXIT_REFUSED, "%s cannot be made: %s", folder, strerror(errno));
     into.begun = gd_heap_take(allocations, sizeof(*into.begun));
     into.last_use = gd_heap_take(allocations, sizeof(*into.last_use));
+    into.places = gd_heap_take(file->counts[GD_ATTACHED_LAUNCH], sizeof(*into.places));
+    into.lanes = count_lanes(file, &into.parallel);
+    into.seen = gd_heap_take(into.lanes, sizeof(*into.seen));
     into.chain = gd_heap_take(1, sizeof(*into.chain));
-    into.chain->name = gd_heap_string(slash != NULL ? slash + 1 : program);
+    into.chain->name = gd_heap_string(gd_recordedchain_name(program));
     add_allocations(&into);
     int code = add_launches(&into);
     if (code == 0)
@@ -399,9 +585,18 @@ static int write_file(const gd_attached_file *file, const char *program, const c
     if (code != 0 && made)
         rmdir(folder);
     gd_chainfile_free(into.chain);
+    free(into.writes);
+    free(into.seen);
+    free(into.places);
     free(into.last_use);
     free(into.begun);
     return code;
+}
+
+const char *gd_recordedchain_name(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return slash != NULL ? slash + 1 : program;
 }
 
 int gd_recordedchain_check(const char *folder)

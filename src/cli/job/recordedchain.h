@@ -8,6 +8,9 @@
  * message. */
 int gd_recordedchain_check(const char *folder);
 
+/* What the chain is called. */
+const char *gd_recordedchain_name(const char *program);
+
 /* Writes the launches that were recorded whole, with modules and data, into a folder, which is made
  * where it is not there: chain.yaml and what it names. Of several processes the first one that has
  * any. Returns 0, or an exit code after a message. */

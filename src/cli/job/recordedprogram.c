@@ -8,6 +8,7 @@
 #include "cli/io/outputfile.h"
 #include "cli/io/temporary.h"
 #include "cli/job/attach.h"
+#include "cli/job/programspans.h"
 #include "cli/job/recordedchain.h"
 
 static void tell_messages(const gd_attached_set *set)
@@ -26,7 +27,8 @@ int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice 
 {
     gd_attach attach = {.driver = device->driver,
                         .first = request->first,
-                        .launches = request->launches,
+                        .launches = request->plain ? 0 : request->launches,
+                        .times = request->times || request->plain ? "each" : NULL,
                         .speaks_on_stderr = true};
     gd_attached_set set = {0};
     int ended = 0;
@@ -39,12 +41,14 @@ int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice 
         tell_messages(&set);
         if (ended != 0)
             gd_message_warning("the program ended with exit code %d", ended);
-        request->folder = gd_temporary_make_folder();
-        code = request->folder == NULL ? GD_EXIT_REFUSED : 0;
+        request->spans = gd_programspans_read(&set, gd_recordedchain_name(program[0]));
     }
-    if (code == 0)
-        code = gd_recordedchain_write(&set, program[0], request->folder);
-    if (code == 0)
+    if (code == 0 && !request->plain) {
+        request->folder = gd_temporary_make_folder();
+        code = request->folder == NULL ? GD_EXIT_REFUSED
+                                       : gd_recordedchain_write(&set, program[0], request->folder);
+    }
+    if (code == 0 && !request->plain)
         request->path = gd_heap_format("%s/chain.yaml", request->folder);
     gd_attached_free(&set);
     return code;
@@ -52,6 +56,7 @@ int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice 
 
 void gd_recordedprogram_end(gd_recordedprogram *request)
 {
+    gd_spanview_free(&request->spans);
     free(request->path);
     if (request->folder != NULL)
         gd_temporary_remove(request->folder);

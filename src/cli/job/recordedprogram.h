@@ -7,12 +7,16 @@
 
 #include "cli/io/device.h"
 #include "cli/io/options.h"
+#include "cli/show/spanview.h"
 
 enum { GD_RECORDED_LAUNCHES = 256 };
 
 typedef struct gd_recordedprogram {
     uint64_t first, launches; /* how many, from that one on */
+    bool times;               /* begin and end of each launch are asked for */
+    bool plain;               /* they alone are: there is no chain */
     char *folder, *path;      /* of the chain file; both are made */
+    gd_spanview spans;        /* not yet made */
 } gd_recordedprogram;
 
 /* Which launches of a program, for a table of options. */
@@ -29,14 +33,14 @@ typedef struct gd_recordedprogram {
     "A program behind '--' runs first, with what it prints on stdout on stderr, and its launches " \
     "are recorded as by 'griddep audit --record': with their code, their arguments and the "       \
     "memory that these point into. What follows is about a chain of them, in the order in which "  \
-    "the program made them; what the program does between them is not there. A launch may start "  \
-    "early where the program said so."
+    "the program made them, with its streams as lanes; what the program does between them is not " \
+    "there. A launch may start early where the program said so."
 
-/* Runs a program. Returns 0, or an exit code after a message. */
+/* Runs a program. Returns 0, or an exit code after a message; spans are there in both cases. */
 int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,
                             char **program);
 
-/* Removes the folder. */
+/* Removes the folder, and ends the spans. */
 void gd_recordedprogram_end(gd_recordedprogram *request);
 
 #endif

@@ -20,6 +20,7 @@ typedef struct gd_sanitize {
     const char *driver; /* NULL: the emulated driver of this installation */
     const char *report; /* NULL: stdout for a chain, stderr for a program */
     bool json;
+    bool is_recorded; /* the chain is a file of this command's own, which ends with it */
     gd_emulation emulation;
     FILE *stream; /* where findings go */
 } gd_sanitize;

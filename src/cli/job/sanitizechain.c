@@ -274,7 +274,7 @@ static void print_differences(const gd_sanitize_state *state)
 static void print_hint(const gd_sanitize_state *state)
 {
     FILE *stream = state->request->stream;
-    if (state->static_errors == 0)
+    if (state->static_errors == 0 || state->request->is_recorded)
         return;
     fputs("hint: 'griddep check ", stream);
     gd_output_put(stream, state->path);

@@ -125,6 +125,8 @@ uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument)
 {
     if (argument->tensor != NULL)
         return sizeof(griddep_tensor_map);
+    if (argument->data != NULL)
+        return argument->data_bytes;
     return argument->is_buffer ? 8 : gd_type_bytes(argument->type);
 }
 
@@ -201,6 +203,10 @@ static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
 {
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
+        for (uint32_t k = 0; k < argument->address_count; k++) {
+            plan->buffers[argument->addresses[k].buffer].written = true;
+            used[argument->addresses[k].buffer] = true;
+        }
         if (!argument->is_buffer)
             continue;
         gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
@@ -261,8 +267,11 @@ void gd_plan_free(gd_plan *plan)
         free(plan->buffers[i].fill.path);
     }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
-        for (uint32_t k = 0; k < plan->launches[i].argument_count; k++)
+        for (uint32_t k = 0; k < plan->launches[i].argument_count; k++) {
             free(plan->launches[i].arguments[k].tensor);
+            free(plan->launches[i].arguments[k].data);
+            free(plan->launches[i].arguments[k].addresses);
+        }
         free(plan->launches[i].kernel);
         free(plan->launches[i].name);
         free(plan->launches[i].after);

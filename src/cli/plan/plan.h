@@ -55,6 +55,13 @@ typedef struct gd_plan_module {
     gd_place place;
 } gd_plan_module;
 
+/* An address that stands in a struct. */
+typedef struct gd_plan_address {
+    uint32_t at; /* byte of the struct */
+    uint32_t buffer;
+    uint64_t offset; /* elements */
+} gd_plan_address;
+
 typedef struct gd_plan_argument {
     bool is_buffer;
     uint32_t buffer;
@@ -65,8 +72,12 @@ typedef struct gd_plan_argument {
     bool viewed; /* the kernel takes the buffer's bytes for elements of `type` */
     griddep_tensor_options *
         tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
-    gd_type type;   /* of a value, or of what a buffer is taken for */
-    uint64_t value; /* its bytes, little-endian */
+    gd_type type;        /* of a value, or of what a buffer is taken for */
+    uint64_t value;      /* its bytes, little-endian */
+    unsigned char *data; /* of a struct, in place of all above; NULL: it is none */
+    uint32_t data_bytes;
+    gd_plan_address *addresses; /* that are written into a copy of it */
+    uint32_t address_count;
     gd_place place;
 } gd_plan_argument;
 

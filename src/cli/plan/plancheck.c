@@ -37,7 +37,7 @@ static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, cons
  * round: its bits would be taken for quite another number. Nothing is known of a .b32. */
 static bool is_other_kind(const gd_plan_argument *argument, const char *parameter)
 {
-    if (argument->is_buffer || parameter[0] == 'b')
+    if (argument->is_buffer || argument->data != NULL || parameter[0] == 'b')
         return false;
     return gd_type_is_integer(argument->type) == (parameter[0] == 'f');
 }
@@ -61,6 +61,7 @@ static int check_argument(const gd_plan_launch *launch, uint32_t index,
                                (unsigned)parameter->bytes,
                                argument->tensor != NULL ? "a tensor map"
                                : argument->is_buffer    ? "a buffer's address"
+                               : argument->data != NULL ? "'bytes'"
                                                         : gd_type_name(argument->type),
                                (unsigned)bytes);
 }

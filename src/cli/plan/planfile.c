@@ -13,6 +13,8 @@
 #include "cli/io/hostfile.h"
 #include "cli/io/suggest.h"
 
+enum { MOST_STRUCT = 32764 }; /* bytes of all parameters of a kernel */
+
 /* How many deviations the tails of a normal fill reach. */
 #define NORMAL_REACH 4.33L
 
@@ -593,12 +595,59 @@ static int read_value_argument(const gd_yaml_node *node, gd_type type, const cha
     return code == 0 ? gd_fill_write(&fill, type, &argument->value, 1) : code;
 }
 
+/* Two digits a byte. */
+static int read_bytes(const gd_chainfile_argument *source, gd_plan_argument *argument)
+{
+    size_t digits = strlen(source->bytes);
+    if (digits == 0 || digits % 2 != 0 || digits > 2 * (size_t)MOST_STRUCT ||
+        strspn(source->bytes, "0123456789abcdefABCDEF") != digits)
+        return gd_message_error_at(gd_yaml_place(source->node, "bytes"),
+                                   "bytes of an argument are two hexadecimal digits each, at most "
+                                   "%d of them: '0a00ff00'",
+                                   MOST_STRUCT);
+    argument->data_bytes = (uint32_t)(digits / 2);
+    argument->data = gd_heap_take(argument->data_bytes, 1);
+    for (uint32_t i = 0; i < argument->data_bytes; i++) {
+        const char text[3] = {source->bytes[2 * i], source->bytes[2 * i + 1], '\0'};
+        argument->data[i] = (unsigned char)strtoul(text, NULL, 16);
+    }
+    return 0;
+}
+
+static int read_address(const gd_plan *plan, const gd_chainfile_address *source,
+                        const gd_plan_argument *argument, gd_plan_address *address)
+{
+    uint64_t at = 0;
+    if (argument->data_bytes < 8)
+        return gd_message_error_at(source->node->place, "an address needs 8 bytes, there are %u",
+                                   (unsigned)argument->data_bytes);
+    int code = read_whole(source->node, "at", source->at, 0, argument->data_bytes - 8, &at);
+    address->at = (uint32_t)at;
+    if (code == 0)
+        code = find_buffer(source->node, plan, source->buffer, &address->buffer);
+    if (code == 0 && source->offset != NULL)
+        code = read_whole(source->node, "offset", source->offset, 0,
+                          plan->buffers[address->buffer].count - 1, &address->offset);
+    return code;
+}
+
+static int read_struct(const gd_plan *plan, const gd_chainfile_argument *source,
+                       gd_plan_argument *argument)
+{
+    int code = read_bytes(source, argument);
+    argument->addresses = gd_heap_take(source->addresses_count, sizeof(*argument->addresses));
+    for (uint32_t i = 0; i < source->addresses_count && code == 0; i++)
+        code = read_address(plan, &source->addresses[i], argument,
+                            &argument->addresses[argument->address_count++]);
+    return code;
+}
+
 static int read_argument(const gd_plan *plan, const gd_chainfile_argument *source,
                          gd_plan_argument *argument)
 {
     gd_type type = GD_TYPE_u8;
     const char *text = NULL;
-    int given = source->buffer != NULL;
+    int given = (source->buffer != NULL) + (source->bytes != NULL);
 #define LOOK(name)                                                                                 \
     if (source->name != NULL) {                                                                    \
         type = GD_TYPE_##name;                                                                     \
@@ -610,13 +659,20 @@ static int read_argument(const gd_plan *plan, const gd_chainfile_argument *sourc
     argument->place = source->node->place;
     if (given != 1)
         return gd_message_error_at(
-            argument->place, "an argument is one buffer, {buffer: name}, or one number, {u32: 5}");
+            argument->place,
+            "an argument is one buffer, {buffer: name}, one number, {u32: 5}, or a "
+            "struct, {bytes: '0a00ff00'}");
+    if (source->bytes == NULL && source->addresses != NULL)
+        return gd_message_error_at(argument->place,
+                                   "addresses stand in bytes, which are not there");
     if (source->buffer != NULL)
         return read_buffer_argument(plan, source, argument);
     if (source->offset != NULL || source->access != NULL || source->as != NULL ||
         source->tensor_map != NULL)
         return gd_message_error_at(argument->place,
                                    "offset, access, as and tensor_map are for buffers");
+    if (source->bytes != NULL)
+        return read_struct(plan, source, argument);
     return read_value_argument(source->node, type, text, argument);
 }
 

@@ -10,16 +10,36 @@
 
 static const uint64_t made_up_start = (uint64_t)1 << 32, made_up_step = (uint64_t)1 << 21;
 
+static void fill_struct(const gd_plan *plan, const gd_plan_argument *argument,
+                        const uint64_t *addresses, unsigned char *data)
+{
+    memcpy(data, argument->data, argument->data_bytes);
+    for (uint32_t i = 0; i < argument->address_count; i++) {
+        const gd_plan_address *each = &argument->addresses[i];
+        uint64_t element = gd_type_bytes(plan->buffers[each->buffer].type);
+        uint64_t address = addresses[each->buffer] + each->offset * element;
+        memcpy(data + each->at, &address, sizeof(address));
+    }
+}
+
 griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch,
                                           const uint64_t *addresses, const griddep_tensor_map *maps)
 {
     static const griddep_tensor_map none;
-    griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
+    size_t room = launch->argument_count * sizeof(griddep_argument);
+    for (uint32_t i = 0; i < launch->argument_count; i++)
+        room += launch->arguments[i].data_bytes;
+    griddep_argument *arguments = gd_heap_take(room, 1);
+    unsigned char *data = (unsigned char *)&arguments[launch->argument_count];
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         arguments[i].bytes = gd_plan_argument_bytes(argument);
         if (argument->tensor != NULL) {
             arguments[i].data = maps != NULL ? &maps[i] : &none;
+        } else if (argument->data != NULL) {
+            fill_struct(plan, argument, addresses, data);
+            arguments[i].data = data;
+            data += argument->data_bytes;
         } else if (argument->is_buffer) {
             uint64_t element = gd_type_bytes(plan->buffers[argument->buffer].type);
             arguments[i].value = addresses[argument->buffer] + argument->offset * element;

@@ -130,10 +130,12 @@ void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii)
     if (view->count > MOST_ROWS)
         printf("%*s%u %s more; --svg and --perfetto show all\n", (int)label, "",
                (unsigned)(view->count - MOST_ROWS),
-               gd_plural(view->count - MOST_ROWS, "launch", "launches"));
+               view->clock != NULL ? gd_plural(view->count - MOST_ROWS, "kernel", "kernels")
+                                   : gd_plural(view->count - MOST_ROWS, "launch", "launches"));
     print_axis(&drawing);
-    gd_output_print("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n",
-                    (int)label, "", glyphs->preamble, glyphs->wait, glyphs->work[0],
-                    glyphs->work[7]);
+    if (view->clock == NULL)
+        gd_output_print("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n",
+                        (int)label, "", glyphs->preamble, glyphs->wait, glyphs->work[0],
+                        glyphs->work[7]);
     putchar('\n');
 }

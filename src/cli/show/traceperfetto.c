@@ -68,9 +68,10 @@ static void name_track(gd_perfetto *perfetto, uint32_t launch, uint32_t block)
     if (sm < 0 || sm >= perfetto->view->info.multiprocessors || perfetto->named[track])
         return;
     perfetto->named[track] = true;
-    char *name = track % TRACKS == 0
-                     ? gd_heap_format("SM %u", (unsigned)sm)
-                     : gd_heap_format("SM %u, beside %u", (unsigned)sm, (unsigned)(track % TRACKS));
+    const char *what = perfetto->view->clock != NULL ? "stream" : "SM";
+    char *name = track % TRACKS == 0 ? gd_heap_format("%s %u", what, (unsigned)sm)
+                                     : gd_heap_format("%s %u, beside %u", what, (unsigned)sm,
+                                                      (unsigned)(track % TRACKS));
     name_thing(perfetto, "thread_name", SM_PROCESS, track, name);
     free(name);
 }
@@ -85,9 +86,11 @@ static void add_block(gd_perfetto *perfetto, uint32_t index, uint32_t block)
     name_track(perfetto, index, block);
     json_t *event = add_slice(perfetto, gd_traceview_name(perfetto->view, index), SM_PROCESS, track,
                               (double)parts.entry, (double)parts.exit);
-    json_t *arguments = GD_OBJECT({"launch", json_integer(index)},
-                                  {"kernel", gd_output_string(launch->figures.kernel)},
-                                  {"block", json_integer(block)});
+    json_t *arguments = perfetto->view->clock != NULL
+                            ? GD_OBJECT({"launch", json_integer(block)})
+                            : GD_OBJECT({"launch", json_integer(index)},
+                                        {"kernel", gd_output_string(launch->figures.kernel)},
+                                        {"block", json_integer(block)});
     gd_output_set(event, "args", arguments);
     if (parts.wait > parts.entry)
         add_slice(perfetto, "before its wait", SM_PROCESS, track, (double)parts.entry,
@@ -173,10 +176,14 @@ int gd_traceperfetto_write(const gd_traceview *view, const char *path)
     perfetto.named = gd_heap_take((size_t)view->info.multiprocessors * TRACKS, sizeof(bool));
     perfetto.places = gd_traceview_make_places(view, &perfetto.most);
     name_thing(&perfetto, "process_name", SM_PROCESS, 0,
-               view->info.emulated ? "multiprocessors (model time)" : "multiprocessors");
-    name_thing(&perfetto, "process_name", LAUNCH_PROCESS, 0, "launches");
+               view->clock != NULL   ? "streams"
+               : view->info.emulated ? "multiprocessors (model time)"
+                                     : "multiprocessors");
+    if (view->clock == NULL)
+        name_thing(&perfetto, "process_name", LAUNCH_PROCESS, 0, "launches");
     for (uint32_t i = 0; i < view->count; i++) {
-        add_launch(&perfetto, i);
+        if (view->clock == NULL)
+            add_launch(&perfetto, i);
         for (uint32_t block = 0; block < view->launches[i].blocks; block++)
             add_block(&perfetto, i, block);
         add_arrow(&perfetto, i);

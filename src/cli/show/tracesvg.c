@@ -137,6 +137,14 @@ static void put_title(const gd_svg *svg)
 {
     const gd_traceview *view = svg->view;
     put_words(svg, LEFT, 24, "t", "start", "%s", view->chain);
+    if (view->clock != NULL) {
+        put_words(svg, LEFT, 43, "s", "start",
+                  "%llu %s in %.2f us, as the program made them, %s; begin and end by %s",
+                  (unsigned long long)view->info.blocks,
+                  gd_plural(view->info.blocks, "launch", "launches"), view->info.span * 1e-3,
+                  view->device->device_name, view->clock);
+        return;
+    }
     put_words(svg, LEFT, 43, "s", "start",
               "mode %s, %u %s, %.2f us from first entry to last exit, %s%s",
               griddep_mode_name(view->info.mode), (unsigned)view->count,
@@ -238,8 +246,10 @@ static void put_lane(const gd_svg *svg, uint32_t index)
     double base = lane_base(index);
     put_rectangle(svg, "l", LEFT, base - LANE, PLOT, LANE);
     put_label(svg, index, base - LANE / 2.0 - 2);
-    put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu block%s",
-              (unsigned long long)launch->figures.blocks, launch->figures.blocks == 1 ? "" : "s");
+    uint64_t blocks = launch->figures.blocks;
+    put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu %s", (unsigned long long)blocks,
+              svg->view->clock != NULL ? gd_plural(blocks, "launch", "launches")
+                                       : gd_plural(blocks, "block", "blocks"));
     put_lane_load(svg, index, base);
     if (!isnan(launch->figures.last_trigger))
         fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n",
@@ -350,7 +360,10 @@ static void put_rows(const gd_svg *svg, double top)
     put_rectangle(svg, "l", LEFT, top, PLOT, row * svg->sms);
     for (uint32_t sm = 0; sm < svg->sms; sm += step)
         put_words(svg, LEFT - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u",
-                  sm == 0 ? "SM " : "", (unsigned)sm);
+                  sm > 0                     ? ""
+                  : svg->view->clock != NULL ? "stream "
+                                             : "SM ",
+                  (unsigned)sm);
     for (int part = 2; part >= 0; part--) /* what is at work lies on top */
         for (uint32_t i = 0; i < svg->view->count; i++)
             put_rows_part(svg, i, part, top);

@@ -23,9 +23,12 @@ typedef struct gd_traceview_cost {
     double plain, traced;
 } gd_traceview_cost;
 
+/* With a clock, launches of a program as it made them (cli/show/spanview.h): rows are kernels,
+ * blocks launches, and multiprocessors streams. */
 typedef struct gd_traceview {
     const char *chain; /* its name; borrowed, as the marks' */
     const griddep_runtime_info *device;
+    const char *clock; /* NULL: stamps */
     griddep_timeline_info info;
     const char *
         *names; /* by launch: what the chain file calls it; NULL: nothing. Strings are borrowed */

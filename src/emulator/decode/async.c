@@ -203,33 +203,6 @@ bool gd_decode_cp_async(gd_decoder *decoder)
     return true;
 }
 
-/* Copies are done at once: what is committed and waited for concerns the race detector alone. */
-static bool emit_group(gd_decoder *decoder, gd_async_group what, uint64_t left)
-{
-    gd_code *code = gd_emit(decoder, gd_run_async_group);
-
-    if (!code)
-        return false;
-    code->x = (uint8_t)what;
-    code->value = left;
-    return true;
-}
-
-bool gd_decode_cp_async_group(gd_decoder *decoder)
-{
-    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP,
-         commit = decoder->instruction->op == GD_OP_CP_ASYNC_COMMIT_GROUP;
-    uint64_t groups = 0;
-
-    if (wait && !gd_known(decoder, decoder->operands[0], &groups))
-        return false;
-    return emit_group(decoder,
-                      commit ? GD_ASYNC_COMMIT
-                      : wait ? GD_ASYNC_WAIT
-                             : GD_ASYNC_WAIT_ALL,
-                      groups);
-}
-
 /* The arrival that a thread's copies trigger comes at once. Without .noinc it adds the arrival that
  * it takes. */
 bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
@@ -313,19 +286,4 @@ bool gd_decode_bulk(gd_decoder *decoder)
     code->list = list;
     code->y = loads;
     return true;
-}
-
-bool gd_decode_bulk_group(gd_decoder *decoder)
-{
-    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_BULK_WAIT_GROUP;
-    uint64_t groups = 0;
-
-    bool reads = gd_has(decoder, GD_MODIFIER_READ);
-    if (wait && !gd_known(decoder, decoder->operands[0], &groups))
-        return false;
-    return emit_group(decoder,
-                      !wait   ? GD_ASYNC_COMMIT
-                      : reads ? GD_ASYNC_WAIT_READ
-                              : GD_ASYNC_WAIT,
-                      groups);
 }

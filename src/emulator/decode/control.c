@@ -3,6 +3,7 @@
 
 #include "emulator/decode/decode.h"
 #include "emulator/execute/control.h"
+#include "emulator/execute/distributed.h"
 #include "emulator/execute/system.h"
 #include "emulator/execute/lanes.h"
 
@@ -94,27 +95,6 @@ bool gd_decode_ret(gd_decoder *decoder)
     if (!gd_emit_register_parameters(decoder, true))
         return false;
     return gd_emit(decoder, gd_run_ret);
-}
-
-bool gd_decode_exit(gd_decoder *decoder)
-{
-    return gd_emit(decoder, gd_run_exit);
-}
-
-bool gd_decode_trap(gd_decoder *decoder)
-{
-    return gd_emit(decoder, gd_run_trap);
-}
-
-/* pmevent, setmaxnreg: nothing that a result depends on. */
-bool gd_decode_nothing(gd_decoder *decoder)
-{
-    uint64_t value;
-
-    gd_has(decoder, GD_MODIFIER_INC);
-    gd_has(decoder, GD_MODIFIER_DEC);
-    gd_type_at(decoder, 0);
-    return gd_known(decoder, decoder->operands[0], &value) && gd_emit(decoder, gd_run_nothing);
 }
 
 /* ---- calls ---- */
@@ -436,30 +416,16 @@ bool gd_decode_barrier(gd_decoder *decoder)
     return true;
 }
 
-bool gd_decode_warp_sync(gd_decoder *decoder)
+bool gd_decode_cluster_barrier(gd_decoder *decoder)
 {
-    gd_slot masks;
+    bool wait = decoder->instruction->op == GD_OP_BARRIER_CLUSTER_WAIT;
 
-    if (!gd_source(decoder, decoder->operands[0], GD_TYPE_B32, &masks))
-        return false;
-    gd_code *code = gd_emit(decoder, gd_run_warp_sync);
+    bool relaxed =
+        gd_has(decoder,
+               GD_MODIFIER_RELAXED); /* release, acquire where nothing is said (PTX ISA 9.7.13.4) */
+    gd_ignore_order(decoder);
+    gd_code *code = gd_emit(decoder, wait ? gd_run_cluster_wait : gd_run_cluster_arrive);
     if (code)
-        code->a = masks;
+        code->order = relaxed ? 0 : GD_ORDER_ACQUIRE | GD_ORDER_RELEASE;
     return code;
-}
-
-bool gd_decode_griddep(gd_decoder *decoder)
-{
-    return gd_emit(decoder, decoder->instruction->op == GD_OP_GRIDDEPCONTROL_WAIT
-                                ? gd_run_grid_wait
-                                : gd_run_grid_trigger);
-}
-
-bool gd_decode_nanosleep(gd_decoder *decoder)
-{
-    gd_slot time;
-
-    gd_type_at(decoder, 0);
-    return gd_source(decoder, decoder->operands[0], GD_TYPE_U32, &time) &&
-           gd_emit(decoder, gd_run_nanosleep);
 }

@@ -209,7 +209,7 @@ bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space,
 bool gd_regular_has(gd_op op);
 /* The row that an instruction's modifiers fit; NULL: none. */
 const gd_regular *gd_regular_find(gd_op op, const gd_modifier *modifiers, uint32_t count);
-bool gd_decode_regular(gd_decoder *decoder, const gd_regular *row, const gd_form_match *form);
+bool gd_decode_regular(gd_decoder *decoder, const gd_regular *row);
 
 /* Decodes an entry with all that it calls into an image. false: no memory; a refusal is in the
  * image. */

@@ -279,8 +279,10 @@ static bool decode_instruction(gd_decoder *decoder, uint32_t index)
     decoder->instruction = &decoder->module->instructions[index];
     if (!is_emulated(op) || !gd_decode_read(decoder, index))
         return gd_decode_refuse_form(decoder);
-    if (decoder->reading->regular)
-        return gd_decode_regular(decoder, decoder->reading->regular, decoder->form);
+    if (decoder->reading->regular &&
+        !(op == GD_OP_MOV && (gd_is_vector(decoder, decoder->operands[0]) ||
+                              gd_is_vector(decoder, decoder->operands[1]))))
+        return gd_decode_regular(decoder, decoder->reading->regular);
     bool done = decoders[op] && decoders[op](decoder) && gd_decode_end(decoder) &&
                 decoder->image->code_count > before;
     return done || gd_decode_refuse_form(decoder);

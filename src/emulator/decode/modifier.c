@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "emulator/decode/decode.h"
+#include "ptx/isa/operand.h"
 
 typedef struct word {
     const char *text;
@@ -129,17 +130,27 @@ static bool read_guard(gd_decoder *decoder)
     return true;
 }
 
-/* The form that has so many operands, of those for the emulated device. */
-static const gd_form_match *find_form(const gd_decoder *decoder, const gd_spelling *spelling)
+static bool has_count(const gd_decoder *decoder, const gd_form_match *form)
 {
-    for (uint32_t i = 0; i < spelling->count; i++) {
-        const gd_form_match *form = &spelling->fits[i];
-        uint32_t least = form->role_count ? form->roles[0].needed + !form->roles[0].optional : 0;
-        if (form->need.target / 10 <= GD_MACHINE_CAPABILITY && decoder->operand_count >= least &&
-            decoder->operand_count <= form->role_count)
-            return form;
+    const uint32_t least = form->role_count ? form->roles[0].needed + !form->roles[0].optional : 0;
+
+    return form->need.target / 10 <= GD_MACHINE_CAPABILITY && decoder->operand_count >= least &&
+           decoder->operand_count <= form->role_count;
+}
+
+/* The form that has these operands, of those for the emulated device. */
+static const gd_form_match *find_form(const gd_decoder *decoder, gd_spelling *spelling)
+{
+    const gd_form_match *found = NULL, *form = NULL;
+
+    while ((form = gd_spelling_next(decoder->spellings, decoder->module, spelling, form))) {
+        if (!has_count(decoder, form))
+            continue;
+        if (found && gd_operands_fit(decoder->module, decoder->instruction, found, NULL))
+            break;
+        found = form;
     }
-    return NULL;
+    return found;
 }
 
 bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
@@ -169,7 +180,9 @@ bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
         decoder->operands[decoder->operand_count++] = operand;
     }
     decoder->form = find_form(decoder, spelling);
-    if (spelling->described && !decoder->form)
+    if (decoder->spellings->out_of_memory)
+        return gd_decode_memory(decoder);
+    if (spelling->form_count && !decoder->form)
         return gd_decode_refuse_form(decoder);
     return read_guard(decoder);
 }

@@ -33,6 +33,7 @@ bool gd_decode_tex(gd_decoder *decoder)
     uint32_t elements[4], slots[4];
     gd_slot handle;
 
+    gd_has(decoder, GD_MODIFIER_UNI);
     if (dimensions > 2 || !whole || decoder->operand_count != 2 || /* nor an offset or a depth */
         (result != GD_TYPE_U32 && result != GD_TYPE_S32 && result != GD_TYPE_F32) ||
         gd_elements(decoder, decoder->operands[0], elements, 4) != 4)

@@ -2,29 +2,11 @@
 #include "emulator/decode/decode.h"
 #include "emulator/execute/video.h"
 
-static uint8_t find_op(gd_op op)
-{
-    switch (op) {
-    case GD_OP_VADD:
-        return GD_VIDEO_ADD;
-    case GD_OP_VSUB:
-        return GD_VIDEO_SUB;
-    case GD_OP_VABSDIFF:
-        return GD_VIDEO_ABSDIFF;
-    case GD_OP_VMIN:
-        return GD_VIDEO_MIN;
-    case GD_OP_VMAX:
-        return GD_VIDEO_MAX;
-    case GD_OP_VSHL:
-        return GD_VIDEO_SHL;
-    case GD_OP_VSHR:
-        return GD_VIDEO_SHR;
-    case GD_OP_VSET:
-        return GD_VIDEO_SET;
-    default:
-        return GD_VIDEO_MAD;
-    }
-}
+static const uint8_t ops[GD_OP_COUNT] = {
+    [GD_OP_VADD] = GD_VIDEO_ADD, [GD_OP_VSUB] = GD_VIDEO_SUB, [GD_OP_VABSDIFF] = GD_VIDEO_ABSDIFF,
+    [GD_OP_VMIN] = GD_VIDEO_MIN, [GD_OP_VMAX] = GD_VIDEO_MAX, [GD_OP_VSHL] = GD_VIDEO_SHL,
+    [GD_OP_VSHR] = GD_VIDEO_SHR, [GD_OP_VSET] = GD_VIDEO_SET, [GD_OP_VMAD] = GD_VIDEO_MAD,
+};
 
 /* Which one of a row of modifiers is there, from 1; 0: none. */
 static uint8_t find_word(gd_decoder *decoder, const gd_modifier_id *words, uint32_t count)
@@ -126,7 +108,7 @@ static bool is_measured(const gd_video_form *form)
 
 bool gd_decode_video(gd_decoder *decoder)
 {
-    gd_video_form form = {.is.op = find_op((gd_op)decoder->instruction->op)};
+    gd_video_form form = {.is.op = ops[decoder->instruction->op]};
     gd_slot slots[4] = {GD_AREA_SINK};
     bool minus[4] = {false};
     uint8_t part = GD_PART_WORD;

@@ -155,20 +155,17 @@ bool gd_decode_wgmma(gd_decoder *decoder)
 /* wgmma.fence orders accesses of registers, which the emulator never delays. */
 bool gd_decode_wgmma_group(gd_decoder *decoder)
 {
-    const gd_op op = (gd_op)decoder->instruction->op;
-    const bool wait = op == GD_OP_WGMMA_WAIT_GROUP;
+    const bool wait = decoder->instruction->op == GD_OP_WGMMA_WAIT_GROUP;
     uint64_t left = 0;
     gd_slot all;
 
     if ((wait && !gd_known(decoder, decoder->operands[0], &left)) ||
         !gd_constant(decoder, 4, UINT32_MAX, &all))
         return false;
-    gd_code *code = gd_emit(decoder, op == GD_OP_WGMMA_FENCE ? gd_run_nothing
-                                     : wait                  ? gd_run_wgmma_wait
-                                                             : gd_run_wgmma_commit);
-    if (code) {
-        code->value = left;
-        code->e = all;
-    }
-    return code;
+    gd_code *code = gd_emit(decoder, wait ? gd_run_wgmma_wait : gd_run_wgmma_commit);
+    if (!code)
+        return false;
+    code->value = left;
+    code->e = all;
+    return true;
 }

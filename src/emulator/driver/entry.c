@@ -111,8 +111,9 @@ static gd_CUresult why_refused(const char *symbol)
     if (!strcmp(symbol, "cuGetExportTable"))
         return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
                                 "%s is not emulated: programs of the CUDA runtime ask for tables "
-                                "of NVIDIA's driver that "
-                                "are not documented; programs of the driver API run",
+                                "of NVIDIA's driver that are not documented, and for a proof that "
+                                "it is NVIDIA's; programs of the driver API run ('griddep sanitize "
+                                "--recorded -- PROGRAM' checks what others launch on a GPU)",
                                 symbol);
     return gd_device_unsupported(symbol);
 }

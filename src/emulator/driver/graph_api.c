@@ -532,6 +532,48 @@ static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *
     return GD_CUDA_SUCCESS;
 }
 
+/* As it was made of what was given: offsets are part of the addresses. */
+static gd_CUresult get_copy(gd_CUgraphNode handle, gd_CUDA_MEMCPY3D *params)
+{
+    const gd_work *work = work_of_node(handle);
+
+    if (!params || !work || work->kind != GD_WORK_COPY)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    const gd_copy_work *copy = &work->is.copy;
+    const gd_copy_side *source = &copy->source, *target = &copy->target;
+    *params = (gd_CUDA_MEMCPY3D){
+        .srcMemoryType = source->device ? GD_CU_MEMORYTYPE_DEVICE : GD_CU_MEMORYTYPE_HOST,
+        .srcHost = source->device ? NULL : (const void *)(uintptr_t)source->address,
+        .srcDevice = source->device ? source->address : 0,
+        .srcPitch = source->pitch,
+        .srcHeight = source->pitch ? source->slice / source->pitch : 0,
+        .dstMemoryType = target->device ? GD_CU_MEMORYTYPE_DEVICE : GD_CU_MEMORYTYPE_HOST,
+        .dstHost = target->device ? NULL : (void *)(uintptr_t)target->address,
+        .dstDevice = target->device ? target->address : 0,
+        .dstPitch = target->pitch,
+        .dstHeight = target->pitch ? target->slice / target->pitch : 0,
+        .WidthInBytes = copy->width,
+        .Height = copy->height,
+        .Depth = copy->depth};
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_fill(gd_CUgraphNode handle, gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
+{
+    const gd_work *work = work_of_node(handle);
+
+    if (!params || !work || work->kind != GD_WORK_FILL)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    const gd_fill_work *fill = &work->is.fill;
+    *params = (gd_CUDA_MEMSET_NODE_PARAMS_v1){.dst = fill->address,
+                                              .pitch = fill->pitch,
+                                              .value = fill->value,
+                                              .elementSize = fill->element_bytes,
+                                              .width = fill->width,
+                                              .height = fill->height};
+    return GD_CUDA_SUCCESS;
+}
+
 static gd_CUresult get_child(gd_CUgraphNode node, gd_CUgraph *graph)
 {
     const gd_work *work = work_of_node(node);
@@ -910,6 +952,16 @@ gd_CUresult cuGraphHostNodeSetParams(gd_CUgraphNode node, const gd_CUDA_HOST_NOD
     gd_work work;
 
     GD_CALL(GD_NEED_INIT, replace(make_host(params, &work), work_of_node(node), &work));
+}
+
+gd_CUresult cuGraphMemcpyNodeGetParams(gd_CUgraphNode node, gd_CUDA_MEMCPY3D *params)
+{
+    GD_CALL(GD_NEED_INIT, get_copy(node, params));
+}
+
+gd_CUresult cuGraphMemsetNodeGetParams(gd_CUgraphNode node, gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
+{
+    GD_CALL(GD_NEED_INIT, get_fill(node, params));
 }
 
 gd_CUresult cuGraphChildGraphNodeGetGraph(gd_CUgraphNode node, gd_CUgraph *graph)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "emulator/api.h"
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/ownership.h"
@@ -42,16 +43,10 @@ static struct {
 /* The number of allocations that start below an address. */
 static size_t count_below(uint64_t start)
 {
-    size_t low = 0, high = ownership.count;
+    size_t count;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ownership.list[middle].start < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    GD_COUNT_FIRST(count, ownership.count, i, ownership.list[i].start < start);
+    return count;
 }
 
 static owned *find_owned(uint64_t start)

@@ -159,17 +159,36 @@ static uint64_t convert(uint64_t value, gd_ptx_type to, gd_ptx_type from, uint32
     return to_bits(number, to, flags);
 }
 
+/* Lanes have at least four bytes. */
+static uint32_t lane_bytes(uint32_t bytes)
+{
+    return bytes < 4 ? 4 : bytes;
+}
+
 void gd_run_convert(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    gd_ptx_type to = (gd_ptx_type)code->x, from = (gd_ptx_type)code->y;
+    gd_ptx_type to = (gd_ptx_type)code->kind, from = (gd_ptx_type)code->y;
     uint32_t bytes = gd_ptx_types[to].bytes;
 
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t value =
-            convert(gd_lane_get(warp, code->a, lane, code->bytes), to, from, code->flags);
-        value = extend(extend(value, bytes, is_signed(to)), code->kind, false);
-        gd_lane_put(warp, code->d, lane, code->count, value);
+        uint64_t value = convert(gd_lane_get(warp, code->a, lane, lane_bytes(code->bytes)), to,
+                                 from, code->flags);
+        value = extend(extend(value, bytes, is_signed(to)), code->count, false);
+        gd_lane_put(warp, code->d, lane, lane_bytes(code->count), value);
+    }
+}
+
+void gd_run_convert_pair(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    gd_ptx_type half = code->kind == GD_TYPE_BF16X2 ? GD_TYPE_BF16 : GD_TYPE_F16;
+
+    GD_EACH_LANE(lane, mask)
+    {
+        uint64_t a = gd_lane_get(warp, code->a, lane, 4), b = gd_lane_get(warp, code->b, lane, 4);
+        gd_lane_put(warp, code->d, lane, 4,
+                    convert(a, half, GD_TYPE_F32, code->flags) << 16 |
+                        convert(b, half, GD_TYPE_F32, code->flags));
     }
 }
 
@@ -225,14 +244,21 @@ float gd_from_fp8(uint32_t byte, bool e5m2)
 
 void gd_run_to_fp8(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
+    const bool e5m2 = code->x & GD_FP8_E5M2;
+
     GD_EACH_LANE(lane, mask)
     {
         uint32_t a = (uint32_t)gd_lane_get(warp, code->a, lane, 4);
-        uint32_t b = code->kind ? a : (uint32_t)gd_lane_get(warp, code->b, lane, 4);
-        double high = code->kind ? (double)gd_from_half((uint16_t)(a >> 16)) : (double)gd_single(a);
-        double low = code->kind ? (double)gd_from_half((uint16_t)a) : (double)gd_single(b);
+        double high, low;
+        if (code->x & GD_FP8_HALVES) {
+            high = (double)gd_from_half((uint16_t)(a >> 16));
+            low = (double)gd_from_half((uint16_t)a);
+        } else {
+            high = (double)gd_single(a);
+            low = (double)gd_single((uint32_t)gd_lane_get(warp, code->b, lane, 4));
+        }
         gd_lane_put(warp, code->d, lane, 4,
-                    to_fp8(high, code->x, code->flags) << 8 | to_fp8(low, code->x, code->flags));
+                    to_fp8(high, e5m2, code->flags) << 8 | to_fp8(low, e5m2, code->flags));
     }
 }
 
@@ -260,13 +286,14 @@ static uint32_t saturate(int32_t value, uint32_t bits, bool is_signed)
 
 void gd_run_saturate_pack(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t bits = code->x;
+    const uint32_t bits = code->x;
+    const bool is_signed = code->flags & GD_PACK_SIGNED;
 
     GD_EACH_LANE(lane, mask)
     {
-        uint32_t a = saturate((int32_t)gd_lane_get(warp, code->a, lane, 4), bits, code->flags);
-        uint32_t b = saturate((int32_t)gd_lane_get(warp, code->b, lane, 4), bits, code->flags);
-        uint64_t c = code->y ? gd_lane_get(warp, code->c, lane, 4) : 0;
+        uint32_t a = saturate((int32_t)gd_lane_get(warp, code->a, lane, 4), bits, is_signed);
+        uint32_t b = saturate((int32_t)gd_lane_get(warp, code->b, lane, 4), bits, is_signed);
+        uint64_t c = code->flags & GD_PACK_SHIFTS ? gd_lane_get(warp, code->c, lane, 4) : 0;
         gd_lane_put(warp, code->d, lane, 4, c << (2 * bits) | a << bits | b);
     }
 }

@@ -17,7 +17,7 @@ typedef enum gd_lanes_op {
 } gd_lanes_op;
 
 /* How a comparison's result is combined with the predicate c (gd_code.x). */
-enum { GD_COMBINE_NONE, GD_COMBINE_AND, GD_COMBINE_OR, GD_COMBINE_XOR };
+enum { GD_COMBINE_NONE, GD_COMBINE_AND, GD_COMBINE_OR, GD_COMBINE_XOR, GD_COMBINE_NOT };
 
 /* The same code for any processor of the architecture, and for one with AVX2 and FMA (NULL entries
  * elsewhere). */

@@ -714,6 +714,15 @@ static inline float gd_half_value(uint16_t bits, bool bfloat, uint32_t flags)
     return bfloat ? gd_from_bfloat(bits) : gd_from_half(bits);
 }
 
+/* Of a comparison's flags: which format it compares, and which half of its operands. */
+enum { GD_COMPARES_BFLOAT = 1024, GD_COMPARES_UPPER = 2048 };
+
+static inline float gd_compared_half(uint32_t halves, uint32_t flags)
+{
+    return gd_half_value((uint16_t)(flags & GD_COMPARES_UPPER ? halves >> 16 : halves),
+                         flags & GD_COMPARES_BFLOAT, flags);
+}
+
 /* Operations on one f16 or bf16: computed exactly, or rounded to odd, in double and rounded
  * once. */
 static inline uint16_t gd_half(gd_half_op op, uint16_t a, uint16_t b, uint16_t c, bool bfloat,

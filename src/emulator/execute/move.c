@@ -10,9 +10,11 @@ void gd_run_predicates(gd_warp *warp, const gd_code *code, uint32_t mask)
     uint32_t b = gd_predicate(warp, code->b) ^ (code->flags & 2 ? UINT32_MAX : 0);
 
     gd_predicate_put(warp, code->d,
-                     code->x == GD_COMBINE_AND  ? a & b
-                     : code->x == GD_COMBINE_OR ? a | b
-                                                : a ^ b,
+                     code->x == GD_COMBINE_NONE  ? a
+                     : code->x == GD_COMBINE_NOT ? ~a
+                     : code->x == GD_COMBINE_AND ? a & b
+                     : code->x == GD_COMBINE_OR  ? a | b
+                                                 : a ^ b,
                      mask);
 }
 
@@ -99,16 +101,26 @@ void gd_run_space(gd_warp *warp, const gd_code *code, uint32_t mask)
 void gd_run_pack(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint32_t *slots = warp->cta->image->list + code->list;
-    gd_u64 *wide = gd_lanes(warp, code->d);
+    const uint32_t whole = code->count * code->bytes, stored = whole < 4 ? 4 : whole;
+    const uint32_t part = code->bytes < 4 ? 4 : code->bytes;
 
     GD_EACH_LANE(lane, mask)
     {
-        for (uint32_t half = 0; half < 2; half++) {
-            gd_u64 *part = gd_lanes(warp, slots[half]);
-            if (code->x)
-                part[lane] = wide[2 * lane + half];
-            else
-                wide[2 * lane + half] = part[lane];
+        unsigned char bytes[16] = {0};
+        unsigned char *place = (unsigned char *)gd_lanes(warp, code->d) + (size_t)lane * stored;
+        if (code->x)
+            memcpy(bytes, place, whole);
+        for (uint32_t i = 0; i < code->count; i++) {
+            uint64_t value = 0;
+            if (code->x) {
+                memcpy(&value, bytes + (size_t)i * code->bytes, code->bytes);
+                gd_lane_put(warp, slots[i], lane, part, value);
+            } else {
+                value = gd_lane_get(warp, slots[i], lane, part);
+                memcpy(bytes + (size_t)i * code->bytes, &value, code->bytes);
+            }
         }
+        if (!code->x)
+            memcpy(place, bytes, stored);
     }
 }

@@ -3,10 +3,11 @@
 #include "emulator/execute/control.h"
 #include "emulator/execute/sweep.h"
 
-/* The lanes that take part; 0 when they wait for others. */
-static uint32_t gather(gd_warp *warp, const gd_code *code, uint32_t mask)
+/* The lanes that take part; 0 when they wait for others. Without .sync there is no slot of
+ * masks. */
+static uint32_t gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint32_t mask)
 {
-    return code->flags & GD_WARP_SYNC ? gd_warp_gather(warp, code, code->e, mask) : mask;
+    return masks == GD_AREA_SINK ? mask : gd_warp_gather(warp, code, masks, mask);
 }
 
 static void put_all(const gd_warp *warp, gd_slot slot, uint32_t mask, uint32_t value)
@@ -21,9 +22,8 @@ static void put_all(const gd_warp *warp, gd_slot slot, uint32_t mask, uint32_t v
 
 void gd_run_vote(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t here = gather(warp, code, mask);
-    uint32_t votes =
-        (gd_predicate(warp, code->a) ^ (code->flags & GD_WARP_NEGATED ? UINT32_MAX : 0)) & here;
+    uint32_t here = gather(warp, code, code->b, mask);
+    uint32_t votes = (gd_predicate(warp, code->a) ^ (code->flags & 1 ? UINT32_MAX : 0)) & here;
     bool result = code->x == GD_VOTE_ALL   ? votes == here
                   : code->x == GD_VOTE_ANY ? votes != 0
                                            : votes == here || !votes;
@@ -38,7 +38,7 @@ void gd_run_vote(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 void gd_run_shfl(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t here = gather(warp, code, mask), inside, values[GD_LANES];
+    uint32_t here = gather(warp, code, code->e, mask), inside, values[GD_LANES];
     const gd_u32 *a = gd_lanes(warp, code->a), *b = gd_lanes(warp, code->b),
                  *c = gd_lanes(warp, code->c);
     gd_u32 *d = gd_lanes(warp, code->d);
@@ -57,17 +57,17 @@ void gd_run_shfl(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 void gd_run_match(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t here = gather(warp, code, mask), results[GD_LANES];
+    uint32_t here = gather(warp, code, code->b, mask), results[GD_LANES];
     bool all = here;
 
     GD_EACH_LANE(lane, here)
     {
-        uint64_t value = gd_lane_get(warp, code->a, lane, code->y);
+        uint64_t value = gd_lane_get(warp, code->a, lane, code->bytes);
         results[lane] = 0;
         GD_EACH_LANE(other, here)
         {
             results[lane] |=
-                gd_lane_get(warp, code->a, other, code->y) == value ? UINT32_C(1) << other : 0;
+                gd_lane_get(warp, code->a, other, code->bytes) == value ? UINT32_C(1) << other : 0;
         }
         all &= results[lane] == here;
     }
@@ -81,7 +81,7 @@ void gd_run_match(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 static uint32_t reduce(const gd_code *code, uint32_t a, uint32_t b)
 {
-    bool less = code->y ? (int32_t)a < (int32_t)b : a < b;
+    bool less = code->y == GD_TYPE_S32 ? (int32_t)a < (int32_t)b : a < b;
 
     switch (code->x) {
     case GD_REDUX_ADD:
@@ -101,7 +101,7 @@ static uint32_t reduce(const gd_code *code, uint32_t a, uint32_t b)
 
 void gd_run_redux(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t here = gather(warp, code, mask), value = 0;
+    uint32_t here = gather(warp, code, code->b, mask), value = 0;
     const gd_u32 *a = gd_lanes(warp, code->a);
     bool first = true;
 
@@ -121,10 +121,10 @@ void gd_run_activemask(gd_warp *warp, const gd_code *code, uint32_t mask)
 /* The lowest lane of the mask is elected. */
 void gd_run_elect(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t here = gather(warp, code, mask);
+    uint32_t here = gather(warp, code, code->a, mask);
 
     if (!here)
         return;
     put_all(warp, code->d, here, gd_lowest(here));
-    gd_predicate_put(warp, code->a, here & (0 - here), here);
+    gd_predicate_put(warp, code->address, here & (0 - here), here);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "emulator/machine/memory.h"
 
 enum { ALIGNMENT = 512, MOST_FREED = 4096, HEAP_ALIGNMENT = 16 };
@@ -62,16 +63,10 @@ void gd_memory_destroy(gd_memory *memory)
 /* The number of allocations that start at or below an address. */
 static size_t count_below(const gd_memory *memory, uint64_t address)
 {
-    size_t low = 0, high = memory->count;
+    size_t count;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memory->list[middle]->allocation.start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    GD_COUNT_FIRST(count, memory->count, i, memory->list[i]->allocation.start <= address);
+    return count;
 }
 
 static void remove_at(gd_memory *memory, size_t index)

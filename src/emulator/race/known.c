@@ -2,6 +2,7 @@
  * counted. Numbers up to the detector's floor are in every set. */
 #include <string.h>
 
+#include "base/search.h"
 #include "emulator/race/core.h"
 
 /* The ranges of a set, or of one number. */
@@ -23,15 +24,9 @@ bool gd_known_has(const gd_race *race, const gd_known *known, uint32_t number)
         return false;
     if (number <= known->base)
         return true;
-    uint32_t low = 0, high = known->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (known->ranges[middle].last < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < known->count && known->ranges[low].first <= number;
+    uint32_t before;
+    GD_COUNT_FIRST(before, known->count, i, known->ranges[i].last < number);
+    return before < known->count && known->ranges[before].first <= number;
 }
 
 gd_known *gd_known_hold(gd_known *known)

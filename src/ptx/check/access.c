@@ -158,18 +158,6 @@ gd_access gd_access_of(const gd_ptx_module *module, const gd_ptx_instruction *in
     case GD_OP_ST_ASYNC:
     case GD_OP_RED_ASYNC:
         return remote_access(module, instruction);
-    case GD_OP_LDMATRIX: /* shared memory only */
-    case GD_OP_STMATRIX:
-    case GD_OP_ST_BULK:
-    case GD_OP_MBARRIER_ARRIVE:
-    case GD_OP_MBARRIER_ARRIVE_DROP:
-    case GD_OP_MBARRIER_COMPLETE_TX:
-    case GD_OP_MBARRIER_EXPECT_TX:
-    case GD_OP_MBARRIER_INIT:
-    case GD_OP_MBARRIER_INVAL:
-    case GD_OP_MBARRIER_TEST_WAIT:
-    case GD_OP_MBARRIER_TRY_WAIT:
-        return no_access;
     default:
         return table_access(module, instruction);
     }

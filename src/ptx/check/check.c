@@ -14,27 +14,11 @@ enum { OPTIONS_MINIMUM = sizeof(griddep_check_options) };
 
 /* ---- errors of the text ---- */
 
-/* The first token at or behind an offset. */
-static uint32_t token_from(const gd_ptx_module *module, uint32_t offset)
-{
-    const gd_token *list = module->tokens.list;
-    uint32_t low = 0, high = module->tokens.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Whether a diagnostic is about a token that is none. */
 static bool is_lexical(const gd_ptx_module *module, uint32_t offset)
 {
     const gd_token *list = module->tokens.list;
-    uint32_t low = token_from(module, offset);
+    uint32_t low = gd_ptx_tokens_from(&module->tokens, offset);
 
     if (low < module->tokens.count && list[low].offset == offset)
         return gd_token_kind(list[low]) == GD_TOKEN_BAD;
@@ -48,7 +32,7 @@ static bool misses_end(const gd_ptx_module *module, const gd_ptx_diagnostic *dia
 {
     static const char wanted[] = "';'";
     const gd_token *list = module->tokens.list;
-    uint32_t token = token_from(module, diagnostic->offset);
+    uint32_t token = gd_ptx_tokens_from(&module->tokens, diagnostic->offset);
     size_t bytes = strlen(diagnostic->text), tail = sizeof wanted - 1;
 
     if (token == 0 || list[token].offset != diagnostic->offset || bytes < tail ||
@@ -66,7 +50,7 @@ static bool misses_comma(const gd_ptx_module *module, const gd_ptx_diagnostic *d
 {
     static const char wanted[] = "expected ',' or ';'";
     const gd_token *list = module->tokens.list;
-    uint32_t token = token_from(module, diagnostic->offset);
+    uint32_t token = gd_ptx_tokens_from(&module->tokens, diagnostic->offset);
     size_t bytes = strlen(diagnostic->text), tail = sizeof wanted - 1;
 
     if (token == 0 || list[token].offset != diagnostic->offset || bytes < tail ||
@@ -83,7 +67,7 @@ static bool misses_comma(const gd_ptx_module *module, const gd_ptx_diagnostic *d
 static bool misses_brace(const gd_ptx_module *module, const gd_ptx_diagnostic *diagnostic,
                          gd_finding_relation *open)
 {
-    uint32_t token = token_from(module, diagnostic->offset), depth = 0;
+    uint32_t token = gd_ptx_tokens_from(&module->tokens, diagnostic->offset), depth = 0;
 
     if (token < module->tokens.count || !strstr(diagnostic->text, "'}'"))
         return false;

@@ -216,12 +216,30 @@ static void mend_operand(instruction_check *check, const gd_ptx_instruction *ins
     }
 }
 
+/* Whether the text says how many bits its addresses have. */
+static bool has_address_size(const gd_ptx_module *module)
+{
+    for (uint32_t i = 0; i < module->directive_count; i++) {
+        if (module->directives[i].kind == GD_DIRECTIVE_ADDRESS_SIZE)
+            return true;
+    }
+    return false;
+}
+
 static void tell_operand(instruction_check *check, const gd_ptx_instruction *instruction,
                          const gd_operand_fault *fault)
 {
     const char *name = gd_ops[instruction->op].name;
     uint32_t symbol = blamed_symbol(check->module, instruction, fault->token);
     char hint[2 * GD_GUESS_BYTES] = "";
+
+    if (fault->lacks == GD_LACKS_WIDTH && !has_address_size(check->module)) {
+        gd_validity_collect(check->text, GD_CODE_GD012, fault->token,
+                            (gd_mistake_key){.kind = GD_MISTAKE_ADDRESS},
+                            "CUDA 12 and later compile no text with addresses of 32 bits", "%s: %s",
+                            name, fault->text);
+        return;
+    }
 
     mend_operand(check, instruction, fault, hint, sizeof hint);
     if (symbol == GD_PTX_NONE || *hint)
@@ -231,6 +249,31 @@ static void tell_operand(instruction_check *check, const gd_ptx_instruction *ins
                             (gd_mistake_key){.kind = GD_MISTAKE_SYMBOL,
                                              .id = gd_validity_declared(check->module, symbol)},
                             NULL, "%s: %s", name, fault->text);
+}
+
+/* A parameter of a call belongs to the call, so that no guard parts it from it. */
+static void check_guard_of_parameter(instruction_check *check,
+                                     const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = check->module;
+
+    if (instruction->op != GD_OP_LD && instruction->op != GD_OP_ST)
+        return;
+    for (uint32_t i = instruction->operand; i + 1 < instruction->operand_end; i++) {
+        const gd_ptx_operand *address = &module->operands[i + 1];
+        if (module->operands[i].kind != GD_OPERAND_MEMORY || address->kind != GD_OPERAND_SYMBOL ||
+            address->symbol == GD_PTX_NONE ||
+            module->symbols[address->symbol].space != GD_SPACE_PARAM ||
+            module->symbols[address->symbol].kind != GD_SYMBOL_VARIABLE)
+            continue;
+        uint32_t length;
+        const char *name = gd_ptx_token_text(module, address->token, &length);
+        add(check, GD_CODE_GD012, instruction->opcode,
+            "branch around the call with all that it has",
+            "%s.param has a guard, and %.*s is a parameter of a call", gd_ops[instruction->op].name,
+            (int)length, name);
+        return;
+    }
 }
 
 /* Whether an operand's declaration is wrong, which was told. */
@@ -248,17 +291,23 @@ static bool has_spoilt(const instruction_check *check, const gd_ptx_instruction 
     return spoilt;
 }
 
-/* The operands against the forms that the modifiers fit. What is wrong is put into words only where
- * none fits. */
+static const gd_form_match *next_form(instruction_check *check, gd_spelling *found,
+                                      const gd_form_match *before)
+{
+    return gd_spelling_next(&check->spellings, check->module, found, before);
+}
+
+/* The operands against the forms that the modifiers fit, from the first one on. What is wrong is put
+ * into words only where none fits. */
 static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction,
-                           const gd_spelling *found)
+                           gd_spelling *found, const gd_form_match *first)
 {
     gd_operand_fault worst = {.position = 0}, fault;
     const gd_need *lowest = NULL;
 
-    for (uint32_t i = 0; i < found->count; i++) {
-        const gd_need *need = &found->fits[i].need;
-        if (!gd_operands_fit(check->module, instruction, &found->fits[i], NULL))
+    for (const gd_form_match *form = first; form; form = next_form(check, found, form)) {
+        const gd_need *need = &form->need;
+        if (!gd_operands_fit(check->module, instruction, form, NULL))
             continue;
         if (gd_need_is_met(*need, check->module))
             return;
@@ -271,8 +320,8 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
     }
     if (has_spoilt(check, instruction))
         return;
-    for (uint32_t i = 0; i < found->count; i++) {
-        gd_operands_fit(check->module, instruction, &found->fits[i], &fault);
+    for (const gd_form_match *form = first; form; form = next_form(check, found, form)) {
+        gd_operands_fit(check->module, instruction, form, &fault);
         if (fault.position > worst.position)
             worst = fault;
     }
@@ -448,7 +497,8 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
                                  .id = gd_validity_declared(check->module, guard->symbol)},
                 NULL, "the guard is a .%s register; a predicate is expected",
                 gd_ptx_types[check->module->symbols[guard->symbol].type].name);
-        }
+        } else
+            check_guard_of_parameter(check, instruction);
     }
     if (instruction->op == GD_OP_UNKNOWN) {
         check_name(check, instruction);
@@ -458,19 +508,20 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
         tell_family(check, instruction);
         return true;
     }
-    const gd_spelling *found = gd_spelling_find(&check->spellings, check->module, instruction);
+    gd_spelling *found = gd_spelling_find(&check->spellings, check->module, instruction);
     if (!found)
         return false;
-    if (!found->described)
+    if (!found->form_count)
         return true;
-    if (found->count > 0) {
+    const gd_form_match *form = next_form(check, found, NULL);
+    if (form) {
         if (check_expressions(check, instruction))
-            check_operands(check, instruction, found);
-        return true;
+            check_operands(check, instruction, found, form);
+    } else if (!check->spellings.out_of_memory) {
+        uint32_t count = gd_spelling_list(check->module, instruction, modifiers, &first);
+        tell_modifiers(check, instruction, modifiers, count, first);
     }
-    uint32_t count = gd_spelling_list(check->module, instruction, modifiers, &first);
-    tell_modifiers(check, instruction, modifiers, count, first);
-    return true;
+    return !check->spellings.out_of_memory;
 }
 
 /* ---- names ---- */

@@ -321,9 +321,10 @@ static void tell_group(gd_validity *check, const group *found)
 
     if (found->count > 1)
         snprintf(more, sizeof more,
-                 found->key.kind == GD_MISTAKE_NAME    ? "; %u more like it follow"
-                 : found->key.kind == GD_MISTAKE_AGAIN ? ", as are %u more of its names"
-                                                       : "; %u more lines need more too",
+                 found->key.kind == GD_MISTAKE_NAME      ? "; %u more like it follow"
+                 : found->key.kind == GD_MISTAKE_AGAIN   ? ", as are %u more of its names"
+                 : found->key.kind == GD_MISTAKE_ADDRESS ? "; %u more addresses are as short"
+                                                         : "; %u more lines need more too",
                  (unsigned)(found->count - 1));
     char text[500];
     snprintf(text, sizeof text, "%s%s", top->text, more);

@@ -15,7 +15,8 @@ typedef enum gd_mistake_kind {
     GD_MISTAKE_SYMBOL,  /* operands of a symbol's type; when most are wrong, its declaration is */
     GD_MISTAKE_AGAIN,   /* names of one declaration that are declared already; id: the first */
     GD_MISTAKE_VERSION, /* what .version lacks; id: 0 for instructions, 1 for declarations */
-    GD_MISTAKE_TARGET   /* what .target lacks; likewise */
+    GD_MISTAKE_TARGET,  /* what .target lacks; likewise */
+    GD_MISTAKE_ADDRESS  /* addresses of 32 bits in a text that does not say how many they have */
 } gd_mistake_kind;
 
 typedef struct gd_mistake_key {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "ptx/text/parser.h"
 #include "ptx/require/lost_field.h"
@@ -118,17 +119,12 @@ bool gd_ptx_find_entry(const griddep_ptx *ptx, const char *name, uint32_t *index
 
     if (symbol == GD_PTX_NONE || module->symbols[symbol].kind != GD_SYMBOL_FUNCTION)
         return false;
-    uint32_t low = 0, high = module->entry_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (module->entries[middle] < module->symbols[symbol].target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == module->entry_count || module->entries[low] != module->symbols[symbol].target)
+    const uint32_t target = module->symbols[symbol].target;
+    uint32_t place;
+    GD_COUNT_FIRST(place, module->entry_count, i, module->entries[i] < target);
+    if (place == module->entry_count || module->entries[place] != target)
         return false;
-    *index = low;
+    *index = place;
     return true;
 }
 

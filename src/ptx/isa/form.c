@@ -2,6 +2,7 @@
  * among state spaces, and nowhere else. */
 #include <string.h>
 
+#include "base/search.h"
 #include "ptx/isa/need.h"
 
 typedef struct set {
@@ -45,28 +46,30 @@ enum { SET_COUNT = sizeof sets / sizeof sets[0], FORM_COUNT = sizeof forms / siz
 
 const gd_form *gd_forms_of(gd_op op, uint32_t *count)
 {
-    uint32_t low = 0, high = FORM_COUNT;
+    uint32_t first, end;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (forms[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < FORM_COUNT && forms[high].op == op;)
-        high++;
-    *count = high - low;
-    return &forms[low];
+    GD_COUNT_FIRST(first, FORM_COUNT, i, forms[i].op < op);
+    for (end = first; end < FORM_COUNT && forms[end].op == op;)
+        end++;
+    *count = end - first;
+    return &forms[first];
 }
 
 /* ---- alternatives ---- */
+
+/* Whether a byte ends a word of a form's modifiers. */
+static bool ends_word(char byte)
+{
+    static const bool ends[256] = {[0] = true, [' '] = true, ['|'] = true, ['?'] = true};
+
+    return ends[(unsigned char)byte];
+}
 
 static size_t word_length(const char *text)
 {
     size_t length = 0;
 
-    while (text[length] && text[length] != '|' && text[length] != ' ' && text[length] != '?')
+    while (!ends_word(text[length]))
         length++;
     return length;
 }
@@ -74,7 +77,8 @@ static size_t word_length(const char *text)
 static const char *find_set(const char *name, size_t length)
 {
     for (size_t i = 0; i < SET_COUNT; i++) {
-        if (sets[i].length == length && memcmp(sets[i].name, name, length) == 0)
+        if (sets[i].length == length && sets[i].name[0] == name[0] &&
+            memcmp(sets[i].name, name, length) == 0)
             return sets[i].alternatives;
     }
     return "";
@@ -115,26 +119,37 @@ const char *gd_form_next_group(const char *group)
     return *group ? group + 1 : NULL;
 }
 
-/* Whether a modifier is among a group's alternatives: what most of a check's time goes to. */
-static bool group_has(const char *group, const gd_modifier *modifier)
+static bool is_word(const char *at, const gd_modifier *modifier)
 {
-    for (const char *at = group; *at && *at != ' ' && *at != '?'; at += *at == '|') {
-        if (*at == '@') {
-            size_t length = word_length(at);
-            if (group_has(find_set(at + 1, length - 1), modifier))
-                return true;
-            at += length;
-            continue;
-        }
-        size_t same = 0;
-        while (same < modifier->length && at[same] == modifier->text[same])
-            same++;
-        at += same;
-        if (same == modifier->length && (!*at || strchr("| ?", *at)))
+    return strncmp(at, modifier->text, modifier->length) == 0 && ends_word(at[modifier->length]);
+}
+
+/* Whether a modifier is among all alternatives of a text: what most of a check's time goes to. */
+static bool has_word(const char *text, const gd_modifier *modifier)
+{
+    for (const char *at = strchr(text, modifier->text[0]); at;
+         at = strchr(at + 1, modifier->text[0])) {
+        if ((at == text || ends_word(at[-1])) && is_word(at, modifier))
             return true;
-        at += word_length(at);
+    }
+    for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@')) {
+        if (has_word(find_set(at + 1, word_length(at + 1)), modifier))
+            return true;
     }
     return false;
+}
+
+/* The same of one group. */
+static bool group_has(const char *group, const gd_modifier *modifier)
+{
+    for (const char *at = group;; at++) {
+        if (*at == '@' ? has_word(find_set(at + 1, word_length(at + 1)), modifier)
+                       : *at == modifier->text[0] && is_word(at, modifier))
+            return true;
+        at += word_length(at);
+        if (*at != '|')
+            return false;
+    }
 }
 
 static bool group_is_optional(const char *group)
@@ -152,11 +167,14 @@ static bool is(const gd_modifier *modifier, const char *text)
 
 static bool is_type(const gd_modifier *modifier)
 {
+    const char last = modifier->text[modifier->length - 1];
     static const char *const others[] = {
         "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",   "e2m3",    "e3m2",   "e2m1",
         "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4",
         "u4",     "s4",     "u2",     "s2",     "b1",     "ue8m0",   "ue4m3",  "b1024"};
 
+    if ((last < '0' || last > '9') && !is(modifier, "pred"))
+        return false;
     for (int i = 1; i < GD_TYPE_COUNT; i++) {
         if (is(modifier, gd_ptx_types[i].name))
             return true;
@@ -326,9 +344,12 @@ static bool is_repeated(const gd_modifier *modifiers, uint32_t index)
     return false;
 }
 
-/* ptxas overlooks .pred in instructions that may saturate or flush. */
+/* ptxas overlooks .pred in instructions that may saturate or flush, and .uni where a texture is
+ * read. */
 static bool is_overlooked(const gd_form *form, const gd_modifier *modifier)
 {
+    if (is(modifier, "uni"))
+        return form->op == GD_OP_TEX || form->op == GD_OP_TLD4;
     if (!is(modifier, "pred"))
         return false;
     switch (form->op) {
@@ -411,8 +432,14 @@ bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t cou
     return fit(form, modifiers, count, true, match);
 }
 
+/* What tells forms apart stands last. */
 bool gd_form_takes(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
                    gd_form_match *match)
 {
+    for (uint32_t i = count; i-- > 0;) {
+        if (!has_word(form->modifiers, &modifiers[i]) && !is_repeated(modifiers, i) &&
+            !is_overlooked(form, &modifiers[i]))
+            return false;
+    }
     return fit(form, modifiers, count, false, match);
 }

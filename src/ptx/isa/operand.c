@@ -798,6 +798,31 @@ static bool fits_element(const fitting *fit, const gd_ptx_operand *vector, uint3
     return true;
 }
 
+/* Whether elements of two types go together: those of one size, and of one type, or of integers, or
+ * of bits and any. */
+static bool types_agree(uint8_t a, uint8_t b)
+{
+    return gd_ptx_types[a].bytes == gd_ptx_types[b].bytes &&
+           (a == b || classes[a] == CLASS_BITS || classes[b] == CLASS_BITS ||
+            (classes[a] == CLASS_INTEGER && classes[b] == CLASS_INTEGER));
+}
+
+/* Constants have no size, and are integers or fractions. */
+static bool is_fraction_element(const fitting *fit, const gd_ptx_operand *element)
+{
+    return element->kind == GD_OPERAND_SINGLE || element->kind == GD_OPERAND_DOUBLE ||
+           (element->kind == GD_OPERAND_EXPRESSION &&
+            gd_constant_classify(fit->module, element->token, element->token_end) ==
+                GD_CONSTANT_FRACTION);
+}
+
+static bool goes_with_constant(uint8_t type, bool fraction)
+{
+    return classes[type] == CLASS_FLOAT     ? fraction && type != GD_TYPE_F16X2
+           : classes[type] == CLASS_INTEGER ? !fraction
+                                            : true;
+}
+
 /* The registers among a vector's elements have one size and type; those of bits go with any. A
  * vector of nothing but '_' has none. */
 static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
@@ -815,14 +840,22 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
             predicates = true;
             continue;
         }
-        if (type != GD_TYPE_NONE &&
-            (gd_ptx_types[next].bytes != gd_ptx_types[type].bytes ||
-             (next != type && classes[next] != CLASS_BITS && classes[type] != CLASS_BITS &&
-              (classes[next] != CLASS_INTEGER || classes[type] != CLASS_INTEGER))))
+        if (type != GD_TYPE_NONE && !types_agree(type, next))
             return tell(fit, element->token, "operand %u mixes .%s and .%s registers",
                         (unsigned)fit->position, gd_ptx_types[type].name, gd_ptx_types[next].name);
         if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
             type = next;
+    }
+    for (uint32_t i = index + 1; i < vector->end && type != GD_TYPE_NONE;
+         i = operand_at(fit, i)->end) {
+        const gd_ptx_operand *element = operand_at(fit, i);
+        if (!is_constant(fit, element))
+            continue;
+        const bool fraction = is_fraction_element(fit, element);
+        if (!goes_with_constant(type, fraction))
+            return tell(fit, element->token, "operand %u has %s beside .%s registers",
+                        (unsigned)fit->position, fraction ? "a fraction" : "an integer",
+                        gd_ptx_types[type].name);
     }
     if (predicates && type != GD_TYPE_NONE &&
         (gd_ptx_types[type].bytes != PREDICATE_BYTES || classes[type] != CLASS_BITS))
@@ -873,8 +906,7 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     return elements_agree(fit, operand, index);
 }
 
-/* Whether an element of a vector is a register of bits: then the others are only held against one
- * another. */
+/* Whether an element of a vector is a register of bits. */
 static bool has_bits(const fitting *fit, uint32_t index)
 {
     bool bits = false;
@@ -882,6 +914,27 @@ static bool has_bits(const fitting *fit, uint32_t index)
     for (uint32_t i = index + 1; i < operand_at(fit, index)->end; i = operand_at(fit, i)->end)
         bits |= classes[type_of_element(fit, operand_at(fit, i))] == CLASS_BITS;
     return bits;
+}
+
+/* Whether constants stand beside registers of another type in a vector that is read: 0f and 0d have
+ * types, and other constants none that a register has. */
+static bool is_mixed(const fitting *fit, uint32_t index, const gd_form_role *role)
+{
+    const gd_ptx_operand *vector = operand_at(fit, index);
+    uint8_t type = GD_TYPE_NONE;
+    bool mixed = false;
+
+    for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
+        if (operand_at(fit, i)->kind == GD_OPERAND_REGISTER)
+            type = type_of_element(fit, operand_at(fit, i));
+    }
+    for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
+        const gd_ptx_operand *element = operand_at(fit, i);
+        mixed |= is_constant(fit, element) &&
+                 !(element->kind == GD_OPERAND_SINGLE && type == GD_TYPE_F32) &&
+                 !(element->kind == GD_OPERAND_DOUBLE && type == GD_TYPE_F64);
+    }
+    return mixed && type != GD_TYPE_NONE && !is_destination(role);
 }
 
 static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
@@ -905,7 +958,8 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
         return is_undeclared(fit, operand) ||
                (fit->instruction->op == GD_OP_SUST && is_constant(fit, operand));
     role.sink = is_destination(&role) && !role.whole;
-    if (has_bits(fit, index)) {
+    const bool mixed = is_mixed(fit, index, &role);
+    if (mixed || has_bits(fit, index)) { /* elements are held against one another only */
         any.type.class = CLASS_BITS;
         any.exact = any.bits = false;
     }
@@ -921,6 +975,7 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
             continue;
         }
         if (!is_overlooked_element(fit, element, &role, role.type.bytes) &&
+            !(mixed && is_constant(fit, element)) &&
             !fits_scalar(fit, element, element->kind == GD_OPERAND_REGISTER ? &any : &role))
             return tell_expected(fit, element, &role);
         role.high = role.high_rest;
@@ -977,14 +1032,6 @@ static bool is_address_checked(const fitting *fit)
     case GD_OP_DISCARD:
     case GD_OP_LD:
     case GD_OP_LDU:
-    case GD_OP_MBARRIER_ARRIVE:
-    case GD_OP_MBARRIER_ARRIVE_DROP:
-    case GD_OP_MBARRIER_COMPLETE_TX:
-    case GD_OP_MBARRIER_EXPECT_TX:
-    case GD_OP_MBARRIER_INIT:
-    case GD_OP_MBARRIER_INVAL:
-    case GD_OP_MBARRIER_TEST_WAIT:
-    case GD_OP_MBARRIER_TRY_WAIT:
     case GD_OP_MULTIMEM_LD_REDUCE:
     case GD_OP_MULTIMEM_RED:
     case GD_OP_MULTIMEM_ST:
@@ -995,7 +1042,7 @@ static bool is_address_checked(const fitting *fit)
     case GD_OP_PREFETCH:
         return !fit->match->tensormap;
     default:
-        return false;
+        return gd_op_is_member((gd_op)fit->instruction->op, GD_OP_MBARRIER);
     }
 }
 
@@ -1106,10 +1153,13 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         return tell(fit, address->token, "an address of tensor memory is held by %s",
                     role->bits ? "a .b32 register here" : "32 bits");
     if (gd_ptx_types[symbol->type].bytes == 4 && fit->module->address_bits == 64 &&
-        is_whole_address(fit))
+        is_whole_address(fit)) {
+        if (fit->fault)
+            fit->fault->lacks = GD_LACKS_WIDTH;
         return tell(fit, address->token,
                     "a .%s register holds 32 bits of an address that has 64 here",
                     gd_ptx_types[symbol->type].name);
+    }
     if ((fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ) &&
         gd_ptx_types[symbol->type].bytes != 8)
         return tell(fit, address->token, "a handle of a texture or surface has 64 bits");

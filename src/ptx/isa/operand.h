@@ -8,7 +8,8 @@
 typedef enum gd_operand_lack {
     GD_LACKS_NOTHING,
     GD_LACKS_FRACTION, /* an integer constant stands for a number of `bytes` bytes */
-    GD_LACKS_BRACKETS  /* a register or name stands for an address */
+    GD_LACKS_BRACKETS, /* a register or name stands for an address */
+    GD_LACKS_WIDTH     /* a register of 32 bits holds an address of 64 */
 } gd_operand_lack;
 
 typedef struct gd_operand_fault {

@@ -23,36 +23,41 @@ uint32_t gd_spelling_list(const gd_ptx_module *module, const gd_ptx_instruction 
     return count;
 }
 
-enum { MOST_KEPT = 4 }; /* forms that fit and are not looked for twice */
+typedef struct gd_spelling_fit {
+    gd_form_match match;
+    struct gd_spelling_fit *next;
+} gd_spelling_fit;
 
-static gd_spelling *make(gd_spellings *spellings, const gd_ptx_module *module,
-                         const gd_ptx_instruction *instruction)
+/* Most instructions have the operands of the first form that their modifiers fit, so the others are
+ * not looked at before somebody asks. */
+const gd_form_match *gd_spelling_next(gd_spellings *spellings, const gd_ptx_module *module,
+                                      gd_spelling *spelling, const gd_form_match *before)
 {
+    gd_spelling_fit *known =
+        before ? ((const gd_spelling_fit *)(const void *)before)->next : spelling->first;
     gd_modifier modifiers[GD_SPELLING_MODIFIERS];
-    uint32_t first, count;
-    const uint32_t modifier_count = gd_spelling_list(module, instruction, modifiers, &first);
-    const gd_form *forms = gd_forms_of(instruction->op, &count);
-    gd_spelling *made = gd_arena_take(&spellings->arena, sizeof *made);
-    gd_form_match fits[MOST_KEPT];
+    gd_form_match match;
+    uint32_t first, count = 0;
 
-    if (!made)
-        return NULL;
-    made->described = count > 0;
-    for (uint32_t i = 0; i < count; i++)
-        made->count +=
-            gd_form_takes(&forms[i], modifiers, modifier_count,
-                          &fits[made->count < MOST_KEPT - 1 ? made->count : MOST_KEPT - 1]);
-    made->fits = gd_arena_array(&spellings->arena, made->count, sizeof *made->fits);
-    if (!made->fits)
-        return NULL;
-    for (uint32_t i = 0, k = 0; k < made->count; i++) {
-        if (made->count < MOST_KEPT)
-            made->fits[k] = fits[k];
-        else if (!gd_form_takes(&forms[i], modifiers, modifier_count, &made->fits[k]))
+    if (known)
+        return &known->match;
+    if (spelling->looked_at < spelling->form_count)
+        count = gd_spelling_list(module, spelling->instruction, modifiers, &first);
+    while (spelling->looked_at < spelling->form_count) {
+        if (!gd_form_takes(&spelling->forms[spelling->looked_at++], modifiers, count, &match))
             continue;
-        gd_operands_read(&made->fits[k++]);
+        known = gd_arena_take(&spellings->arena, sizeof *known);
+        if (!known) {
+            spellings->out_of_memory = true;
+            return NULL;
+        }
+        gd_operands_read(&match);
+        known->match = match;
+        *(spelling->last ? &spelling->last->next : &spelling->first) = known;
+        spelling->last = known;
+        return &known->match;
     }
-    return made;
+    return NULL;
 }
 
 gd_spelling *gd_spelling_find(gd_spellings *spellings, const gd_ptx_module *module,
@@ -67,8 +72,14 @@ gd_spelling *gd_spelling_find(gd_spellings *spellings, const gd_ptx_module *modu
 
     if (known)
         return known;
-    known = make(spellings, module, instruction);
-    return known && gd_table_set(&spellings->table, key, bytes, known) ? known : NULL;
+    known = gd_arena_take(&spellings->arena, sizeof *known);
+    if (!known || !gd_table_set(&spellings->table, key, bytes, known)) {
+        spellings->out_of_memory = true;
+        return NULL;
+    }
+    known->instruction = instruction;
+    known->forms = gd_forms_of(instruction->op, &known->form_count);
+    return known;
 }
 
 void gd_spellings_free(gd_spellings *spellings)

@@ -135,11 +135,17 @@ static size_t beginning(const char *word, const char *field)
 /* The field that the line was meant to be; NULL: none. */
 static const char *find_field(const heading *from)
 {
-    gd_nearest nearest = {.word = from->word, .bytes = from->bytes};
+    const size_t count = from->alone ? READ_COUNT : FIELD_COUNT;
+    gd_nearest nearest = {
+        .word = from->word, .bytes = from->bytes, .name = "", .distance = LETTERS + 1};
 
-    for (size_t i = 0; i < (from->alone ? READ_COUNT : FIELD_COUNT); i++)
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(from->word, fields[i]))
+            return fields[i];
+    }
+    for (size_t i = 0; i < count && !from->alone; i++)
         gd_nearest_look(&nearest, fields[i]);
-    if (nearest.name && nearest.distance <= (from->alone ? 0 : LETTERS))
+    if (nearest.name[0])
         return nearest.name;
     for (size_t i = 0; i < READ_COUNT && !from->alone; i++) {
         if (beginning(from->word, fields[i]) >= BEGINNING)

@@ -249,20 +249,6 @@ static int32_t run_steps(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_pt
 
 /* ---- notes ---- */
 
-static uint32_t token_at(const gd_ptx_module *module, uint32_t offset)
-{
-    uint32_t low = 0, high = module->tokens.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (module->tokens.list[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < module->tokens.count ? low : GD_PTX_NONE;
-}
-
 static const char *words_of(gd_code code)
 {
     switch (code) {
@@ -290,7 +276,7 @@ static void add_note(griddep_findings *findings, const griddep_ptx *made,
         .code = item->code,
         .launch = -1,
         .module = &made->module,
-        .token = token_at(&made->module, offset),
+        .token = gd_ptx_tokens_from(&made->module.tokens, offset),
         .entry = item->entry == GD_PTX_NONE ? NULL : gd_ptx_get_function(made, item->entry)->name,
     };
     gd_findings_add(findings, &draft, "%s", words_of(item->code));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "ptx/text/array.h"
 #include "ptx/text/edit.h"
 
@@ -295,14 +296,8 @@ void gd_edits_apply(gd_edits *edits, gd_text *text)
 
 uint32_t gd_edits_map(const gd_edits *edits, uint32_t offset)
 {
-    uint32_t low = 0, high = edits->count;
+    uint32_t before;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (edits->sorted[middle]->offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? (uint32_t)(offset + edits->sorted[low - 1]->shift) : offset;
+    GD_COUNT_FIRST(before, edits->count, i, edits->sorted[i]->offset <= offset);
+    return before ? (uint32_t)(offset + edits->sorted[before - 1]->shift) : offset;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "ptx/text/array.h"
 #include "ptx/text/findings.h"
@@ -76,16 +77,10 @@ static int compare_position(const griddep_finding *a, const griddep_finding *b)
 /* The index behind all findings up to and at this one's position. */
 static uint32_t find_place(const griddep_findings *findings, const griddep_finding *key)
 {
-    uint32_t low = 0, high = findings->count;
+    uint32_t place;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_position(&findings->list[middle]->data, key) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    GD_COUNT_FIRST(place, findings->count, i, compare_position(&findings->list[i]->data, key) <= 0);
+    return place;
 }
 
 /* The index of a finding that says the same already; UINT32_MAX when there is none. `text` may be

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "ptx/text/array.h"
 #include "ptx/text/lexer.h"
 
@@ -453,17 +454,20 @@ void gd_ptx_tokens_free(gd_ptx_tokens *tokens)
 void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_t *line,
                             int32_t *column)
 {
-    uint32_t low = 0, high = tokens->line_count;
+    uint32_t before;
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tokens->lines[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    *line = (int32_t)low + 1;
-    *column = (int32_t)(offset - tokens->lines[low]) + 1;
+    GD_COUNT_FIRST(before, tokens->line_count, i, tokens->lines[i] <= offset);
+    before -= before > 0;
+    *line = (int32_t)before + 1;
+    *column = (int32_t)(offset - tokens->lines[before]) + 1;
+}
+
+uint32_t gd_ptx_tokens_from(const gd_ptx_tokens *tokens, uint32_t offset)
+{
+    uint32_t before;
+
+    GD_COUNT_FIRST(before, tokens->count, i, tokens->list[i].offset < offset);
+    return before;
 }
 
 bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value)

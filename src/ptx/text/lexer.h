@@ -65,6 +65,9 @@ void gd_ptx_tokens_free(gd_ptx_tokens *tokens);
 void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_t *line,
                             int32_t *column);
 
+/* The first token at or behind an offset; the number of tokens: there is none. */
+uint32_t gd_ptx_tokens_from(const gd_ptx_tokens *tokens, uint32_t offset);
+
 /* The values of literals. gd_ptx_integer_read: false when the number needs more than 64 bits.
  * gd_ptx_float_read: the bits of an IEEE double, or of a float for 0f (then *is_single). */
 bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value);

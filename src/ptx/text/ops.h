@@ -34,6 +34,7 @@ typedef enum gd_op_memory {
     GD_MEMORY_READ_WRITE,
     GD_MEMORY_FENCE,
     GD_MEMORY_ASYNC,
+    GD_MEMORY_SHARED,
     GD_MEMORY_UNKNOWN
 } gd_op_memory;
 

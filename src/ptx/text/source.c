@@ -1,39 +1,19 @@
 /* Directives and functions stand in the order of the text, so both are searched by halves; a .file
  * may stand anywhere. */
 #include "ptx/text/source.h"
+#include "base/search.h"
 
 /* Directives that are looked at backward from a token: no compiler writes as many between two
  * .loc. */
 enum { FARTHEST = 1 << 14 };
 
-/* The first directive behind a token. */
-static uint32_t directive_behind(const gd_ptx_module *module, uint32_t token)
-{
-    uint32_t low = 0, high = module->directive_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (module->directives[middle].token <= token)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The function that a token is in; NULL: none. */
 static const gd_ptx_function *function_around(const gd_ptx_module *module, uint32_t token)
 {
-    uint32_t low = 0, high = module->function_count;
+    uint32_t before;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (module->functions[middle].token <= token)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const gd_ptx_function *found = low ? &module->functions[low - 1] : NULL;
+    GD_COUNT_FIRST(before, module->function_count, i, module->functions[i].token <= token);
+    const gd_ptx_function *found = before ? &module->functions[before - 1] : NULL;
     return found && token < found->token_end ? found : NULL;
 }
 
@@ -68,10 +48,11 @@ gd_ptx_source gd_ptx_find_source(const gd_ptx_module *module, uint32_t token)
     const gd_ptx_function *function = function_around(module, token);
     gd_ptx_source source = {0}, none = {0};
     uint64_t number, line;
+    uint32_t behind;
 
     if (!function)
         return none;
-    uint32_t behind = directive_behind(module, token);
+    GD_COUNT_FIRST(behind, module->directive_count, i, module->directives[i].token <= token);
     uint32_t least = behind > FARTHEST ? behind - FARTHEST : 0;
     while (behind-- > least && module->directives[behind].token >= function->token) {
         const gd_ptx_directive *loc = &module->directives[behind];

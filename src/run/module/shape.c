@@ -151,18 +151,20 @@ static void shape_linear(const shape_request *request)
 }
 
 /* skinny and linear_fp8: rows, columns and, in the former, the rows of x. `unit`: bytes of an
- * element of W. */
+ * element of W. On chips of 9.0 linear_fp8 is another text, which keeps x in shared memory. */
 static void shape_skinny(const shape_request *request)
 {
     const griddep_runtime_info *device = request->device;
     uint32_t multiprocessors = (uint32_t)device->multiprocessors;
     uint64_t elements = value(request, 0) * value(request, 1), columns = value(request, 1);
     uint64_t batch = request->places[2] ? value(request, 2) : 1;
+    const bool keeps_x = !request->places[2] && device->capability == 90;
     bool small = elements < (request->unit == 1 ? 20000000u : 8000000u);
-    bool whole = columns > 4096 || (batch > 2 && (request->unit == 1 || elements < 30000000));
+    bool whole = columns > (keeps_x ? 8192 : 4096) ||
+                 (batch > 2 && (request->unit == 1 || elements < 30000000));
     uint32_t shared = half_shared(device);
 
-    if (whole || shared < 41408 + 4480 * batch)
+    if (whole || shared < (keeps_x ? 75000 + columns * 65 / 32 + 1 : 41408 + 4480 * batch))
         shared = device->shared_bytes_per_block;
     set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
 }
