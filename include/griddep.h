@@ -1322,8 +1322,9 @@ enum {
     /* It does not start early. */
     GRIDDEP_REASON_NOT_PROVEN = 29,     /* the kernel is machine code, of which a path in front of a
                                          * wait cannot be followed */
-    GRIDDEP_REASON_RACE = 30            /* in a chain: griddep_chain_check finds an error, a race of
-                                         * it with a launch before it, if it started early */
+    GRIDDEP_REASON_RACE = 30            /* in a chain: griddep_chain_check finds a race of it with a
+                                         * launch before it, if it started early, or one that
+                                         * nothing rules out (GD112) */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */

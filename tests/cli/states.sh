@@ -97,4 +97,13 @@ check "a right statement is no race" says 0 "no race" "$GRIDDEP" sanitize "$work
 check "run shows a wrong statement" says 1 "differ from serial" "$GRIDDEP" run "$work/wrong.yaml" --driver emulated
 check "stress shows it" says 1 "left something else in buffer z" "$GRIDDEP" stress "$work/wrong.yaml" --driver emulated
 check "the race check shows it" says 66 "missing: griddepcontrol.wait in kernel second" "$GRIDDEP" sanitize "$work/wrong.yaml"
+# What the machine code in the middle lets begin, by its trigger, may meet what stands before it.
+kernel second 'griddepcontrol.launch_dependents; griddepcontrol.wait;' >"$work/middle.ptx"
+kernel third '' | sed 's/st.global/griddepcontrol.wait; &/' >"$work/third.ptx"
+kernel first 'griddepcontrol.launch_dependents; griddepcontrol.wait;' >"$work/first.ptx"
+machine_code "$work/middle.ptx" "$work/middle.cubin" || exit 99
+chain middle "waits_always, triggers" | sed -e '/^buffers/i\  - {name: three, file: third.ptx}' -e '/{name: z/a\  - {name: v, type: u32, count: 64}' \
+    -e '/^expect/i\  - {kernel: third, module: three, grid: [1], block: [64], arguments: [{buffer: y, access: read}, {buffer: v, access: write}]}' >"$work/middle.yaml"
+check "what is behind machine code is held back" says 0 "the check finds that it would race" "$GRIDDEP" explain "$work/middle.yaml" --driver emulated --no-measure
+check "so that results are equal" says 0 "equal" "$GRIDDEP" run "$work/middle.yaml" --driver emulated --schedule eager
 finish

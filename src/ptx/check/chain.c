@@ -107,8 +107,24 @@ static void note_use(gd_parameter_use *use, const gd_entry_access *access)
         keep_first(&use->noncoherent, access->instruction);
 }
 
+/* By a handle of a texture or surface, and not by an address. */
+static bool is_by_handle(const gd_chain_kernel *kernel, const gd_entry_access *access)
+{
+    switch (kernel->module->functions.module->instructions[access->instruction].op) {
+    case GD_OP_TEX:
+    case GD_OP_TLD4:
+    case GD_OP_SULD:
+    case GD_OP_SUST:
+    case GD_OP_SURED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int32_t note_access(gd_chain_kernel *kernel, const gd_entry_access *access)
 {
+    const bool handle = is_by_handle(kernel, access);
     gd_access_class class;
     int32_t status = gd_access_classify(&kernel->module->rules, access, &class);
 
@@ -116,14 +132,17 @@ static int32_t note_access(gd_chain_kernel *kernel, const gd_entry_access *acces
         return status;
     if (class != GD_ACCESS_CLASS_PARAMETER) {
         keep_first(&kernel->unknown, access->instruction);
+        kernel->unknown_write |= access->flags & (GD_ACCESS_WRITE | GD_ACCESS_ANYTHING);
         if (access->state & GD_STATE_UNSAFE && kernel->dry_unknown == GD_PTX_NONE) {
             kernel->dry_unknown = access->instruction;
             kernel->dry_unknown_words = gd_access_describe(&kernel->report, access, class);
         }
     }
     for (uint32_t i = 0; i < kernel->use_count; i++) {
-        if (gd_parameter_set_has(access->parameters, i))
-            note_use(&kernel->uses[i], access);
+        if (!gd_parameter_set_has(access->parameters, i))
+            continue;
+        note_use(&kernel->uses[i], access);
+        kernel->uses[i].handle |= handle;
     }
     return GRIDDEP_OK;
 }
@@ -140,8 +159,12 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
     if (!kernel->uses)
         return gd_error_memory(build->error);
     for (uint32_t i = 0; i < kernel->use_count; i++)
-        kernel->uses[i] = (gd_parameter_use){GD_PTX_NONE, GD_PTX_NONE, GD_PTX_NONE, GD_PTX_NONE,
-                                             GD_PTX_NONE, GD_PTX_NONE, false,       false};
+        kernel->uses[i] = (gd_parameter_use){.read = GD_PTX_NONE,
+                                             .write = GD_PTX_NONE,
+                                             .dry_read = GD_PTX_NONE,
+                                             .dry_write = GD_PTX_NONE,
+                                             .late_write = GD_PTX_NONE,
+                                             .noncoherent = GD_PTX_NONE};
     kernel->unknown = kernel->dry_unknown = GD_PTX_NONE;
     for (uint32_t i = 0; i < kernel->report.access_count && !status; i++)
         status = note_access(kernel, &kernel->report.accesses[i]);
@@ -224,14 +247,32 @@ static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch
 static bool sets_attribute(const gd_chain_launch *launch)
 {
     bool first = launch->previous == GD_PTX_NONE && !launch->given.after_count;
-    const gd_chain_kernel *kernel = launch->kernel;
 
     if (launch->given.node != GD_CHECK_KERNEL)
         return false;
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
-    return !first && launch->given.pdl != GRIDDEP_PDL_OFF && kernel &&
-           kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+    return !first && launch->given.pdl != GRIDDEP_PDL_OFF &&
+           gd_chain_traits(launch) & GRIDDEP_TRAIT_WAITS_ALWAYS;
+}
+
+uint32_t gd_chain_traits(const gd_chain_launch *launch)
+{
+    return launch->kernel ? launch->kernel->function->traits : launch->given.traits;
+}
+
+bool gd_chain_covers(const gd_chain_launch *launch)
+{
+    return launch->kernel ? launch->kernel->covers
+                          : launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+}
+
+/* Triggers of code that is not known may stand before its wait. */
+bool gd_chain_covers_trigger(const gd_chain_launch *launch)
+{
+    return launch->kernel
+               ? launch->kernel->covers_trigger
+               : gd_chain_covers(launch) && !(launch->given.traits & GRIDDEP_TRAIT_TRIGGERS);
 }
 
 static void lay_out(gd_chain *chain, uint32_t index)
@@ -248,10 +289,9 @@ static void lay_out(gd_chain *chain, uint32_t index)
     launch->before = launch->previous;
     if (!last->overlaps)
         return;
-    bool covers = last->kernel && last->kernel->covers;
-    launch->after = covers ? last->after : last->before;
-    launch->after_end = covers ? last->after_end : launch->previous;
-    if (!covers || !last->kernel->covers_trigger)
+    launch->after = gd_chain_covers(last) ? last->after : last->before;
+    launch->after_end = gd_chain_covers(last) ? last->after_end : launch->previous;
+    if (!gd_chain_covers_trigger(last))
         launch->before = last->before;
     else if (last->after < last->after_end)
         launch->before = last->after;
@@ -412,8 +452,7 @@ static int32_t find_hazards(builder *build, const gd_check_launch *launches)
     if (status)
         return status;
     gd_chain_check_hazards(chain);
-    gd_chain_check_lanes(chain);
-    return GRIDDEP_OK;
+    return gd_chain_check_lanes(chain, &build->arena, build->error);
 }
 
 static int32_t check_chain(builder *build, const gd_check_launch *launches)

@@ -5,7 +5,8 @@
  * waited). A hazard is a pair of accesses to one buffer, at least one of them a write, between a
  * launch and one of its stretch.
  *
- * Stretches are of one lane: launches of others between their ends do not count. */
+ * Stretches are of one lane: launches of others between their ends do not count. Where lanes wait
+ * for each other, chain_lane.c has for each launch the set of all that may still run. */
 #ifndef GD_PTX_CHECK_CHAIN_H
 #define GD_PTX_CHECK_CHAIN_H
 
@@ -26,6 +27,7 @@ typedef struct gd_parameter_use {
     uint32_t late_write;          /* behind a trigger */
     uint32_t noncoherent;         /* non-coherent read behind the wait */
     bool hoped_read, hoped_write; /* the dry one is perhaps ordered */
+    bool handle;                  /* of a texture or surface: what memory it is of nobody tells */
 } gd_parameter_use;
 
 /* A parsed module that launches use. */
@@ -44,6 +46,7 @@ typedef struct gd_chain_kernel {
     gd_parameter_use *uses; /* by parameter, at most GD_CHECK_LIMIT_PARAMETERS */
     uint32_t use_count;
     uint32_t unknown;     /* an access that cannot be traced to parameters; GD_PTX_NONE: none */
+    bool unknown_write;   /* there is such a one that may write */
     uint32_t dry_unknown; /* such a one before the wait */
     gd_access_words dry_unknown_words;
     bool covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on
@@ -100,11 +103,26 @@ typedef struct gd_chain {
 gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code,
                                 int32_t severity, uint32_t at, const char *hint);
 
-/* Looks back from a use over a stretch of the launches of a lane for the nearest hazard; `between`
- * is the launch that did not order them. Behind the wait, or before it. Returns whether there is
- * one. */
-bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end,
+/* The launches [from, end) of a lane, or those of them that are in a set. */
+typedef struct gd_launch_stretch {
+    uint32_t lane, from, end;
+    const uint64_t *set; /* a bit for each of the chain's launches; NULL: all */
+} gd_launch_stretch;
+
+/* Looks back from a use over a stretch for the nearest hazard; `between` is the launch that did not
+ * order them. Behind the wait, or before it. Returns whether there is one. */
+bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait);
+
+/* GD112 of a launch and an earlier one that may still run, where one of the two reaches memory that
+ * no argument names. */
+void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other);
+
+/* Of a launch, also where its code is not known as PTX: whether all its threads' ends are behind
+ * its prerequisites' ends; whether its triggers are. */
+uint32_t gd_chain_traits(const gd_chain_launch *launch);
+bool gd_chain_covers(const gd_chain_launch *launch);
+bool gd_chain_covers_trigger(const gd_chain_launch *launch);
 
 bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b);
 const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument);
@@ -114,9 +132,9 @@ const char *gd_chain_touch_verb(const gd_buffer_use *use);
  * it. */
 int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error);
 
-/* Hazards between lanes: GD212, and GD130, GD201, GD202, GD205 and GD206 where one lane waits for
- * another. */
-void gd_chain_check_lanes(gd_chain *chain);
+/* Hazards between lanes: GD212, and GD112, GD130, GD201, GD202, GD205 and GD206 where one lane
+ * waits for another, or goes on behind a launch that did. */
+int32_t gd_chain_check_lanes(gd_chain *chain, gd_arena *arena, griddep_error *error);
 
 /* Hazards between the launches: GD130, GD201, GD202, GD205 to GD207, GD209, GD210, GD112. */
 void gd_chain_check_hazards(gd_chain *chain);

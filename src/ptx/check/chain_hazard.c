@@ -164,17 +164,24 @@ static bool check_after(const pair *at)
     return true;
 }
 
-bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end,
+static bool is_in(const gd_launch_stretch *stretch, const gd_chain *chain, uint32_t launch)
+{
+    return launch >= stretch->from && launch < stretch->end &&
+           chain->launches[launch].given.lane == stretch->lane &&
+           (!stretch->set || stretch->set[launch / 64] >> launch % 64 & 1);
+}
+
+bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
     bool found = false;
 
-    for (uint32_t i = use;
-         i-- > 0 && chain->uses[i].buffer == own->buffer && chain->uses[i].launch >= from;) {
+    for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer &&
+                           chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
-        if (other->launch >= end || chain->launches[other->launch].given.lane != lane ||
-            !gd_chain_meet(own, other) || !(own->writes || other->writes))
+        if (!is_in(stretch, chain, other->launch) || !gd_chain_meet(own, other) ||
+            !(own->writes || other->writes))
             continue;
         if (found && other->launch < between)
             break;
@@ -212,6 +219,85 @@ static bool is_known(const gd_chain_launch *launch)
     return launch->given.use_count > 0;
 }
 
+/* Whether an argument leads to memory and no buffer says to which: a struct with addresses in it, a
+ * texture or surface. A single address without a buffer is NULL, or a number. */
+static bool is_untold(const gd_chain_launch *launch, uint32_t argument)
+{
+    const gd_ptx_function *function = launch->kernel->function;
+    const gd_ptx_module *module = launch->kernel->module->functions.module;
+    const bool named =
+        argument < launch->given.use_count && launch->given.uses[argument].buffer != 0;
+
+    if (launch->kernel->uses[argument].handle)
+        return named;
+    return !named && module->symbols[function->parameter + argument].bytes > sizeof(uint64_t);
+}
+
+/* The parameter through which a launch reaches such memory before its wait, or writes it.
+ * use_count: there is none. */
+static uint32_t find_untold(const gd_chain_launch *launch, bool dry)
+{
+    const gd_chain_kernel *kernel = launch->kernel;
+    uint32_t i = 0;
+
+    for (; i < kernel->use_count; i++) {
+        const gd_parameter_use *use = &kernel->uses[i];
+        const bool reaches = dry ? use->dry_read != GD_PTX_NONE || use->dry_write != GD_PTX_NONE
+                                 : use->write != GD_PTX_NONE;
+        if (reaches && is_untold(launch, i))
+            break;
+    }
+    return i;
+}
+
+static bool writes_any(const gd_chain_launch *launch)
+{
+    if (!launch->kernel)
+        return launch->given.node != GD_CHECK_EVENT;
+    for (uint32_t i = 0; i < launch->kernel->use_count; i++) {
+        if (launch->kernel->uses[i].write != GD_PTX_NONE)
+            return true;
+    }
+    return launch->kernel->unknown_write;
+}
+
+/* An access before the wait that may meet what a launch that may still run writes, where one of the
+ * two has no buffer. */
+void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other)
+{
+    const gd_chain_launch *launch = &chain->launches[index], *writer = &chain->launches[other];
+    const gd_chain_kernel *kernel = launch->kernel;
+    if (!kernel || !kernel->report.has_wait)
+        return;
+    const uint32_t own = find_untold(launch, true);
+    if (own < kernel->use_count && writes_any(writer)) {
+        const gd_parameter_use *use = &kernel->uses[own];
+        gd_chain_add(chain, index, 0, GD112,
+                     use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write, WAIT_HINT,
+                     "%s touches memory before its wait that %s leads to, and launch %" PRIu32
+                     " (%s) may still write it: no argument says what memory that is",
+                     launch->name, gd_chain_parameter_name(launch, own), other, writer->name);
+        return;
+    }
+    if (!writer->kernel)
+        return;
+    const uint32_t untold = find_untold(writer, false);
+    if (untold == writer->kernel->use_count)
+        return;
+    for (uint32_t i = 0; i < kernel->use_count; i++) {
+        const gd_parameter_use *use = &kernel->uses[i];
+        if (use->dry_read == GD_PTX_NONE && use->dry_write == GD_PTX_NONE)
+            continue;
+        gd_chain_add(chain, index, 0, GD112,
+                     use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write, WAIT_HINT,
+                     "%s touches %s before its wait, and launch %" PRIu32
+                     " (%s) may still write it: no argument says to what memory its %s leads",
+                     launch->name, gd_chain_parameter_name(launch, i), other, writer->name,
+                     gd_chain_parameter_name(writer, untold));
+        return;
+    }
+}
+
 static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
 {
     const gd_chain_launch *launch = &chain->launches[index];
@@ -224,8 +310,15 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
             gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
                          "%s, on a path that has not executed griddepcontrol.wait",
                          kernel->dry_unknown_words.text);
+        for (uint32_t i = index; i-- > launch->before;) {
+            if (chain->launches[i].given.lane == launch->given.lane)
+                gd_chain_check_untold(chain, index, i);
+        }
         return;
     }
+    /* Of code without PTX whoever states that it waits, or its machine code, vouches. */
+    if (!kernel && launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
+        return;
     uint32_t previous = launch->previous;
     if (hazard || (kernel && is_known(launch) && is_known(&chain->launches[previous])))
         return;
@@ -297,12 +390,12 @@ void gd_chain_check_hazards(gd_chain *chain)
         gd_chain_launch *launch = &chain->launches[chain->uses[i].launch];
         if (!launch->overlaps)
             continue;
-        uint32_t lane = launch->given.lane;
-        launch->hazard |= gd_chain_look_back(chain, i, lane, launch->before, chain->uses[i].launch,
-                                             launch->previous, false);
+        const uint32_t lane = launch->given.lane;
+        const gd_launch_stretch before = {lane, launch->before, chain->uses[i].launch, NULL},
+                                behind = {lane, launch->after, launch->after_end, NULL};
+        launch->hazard |= gd_chain_look_back(chain, i, &before, launch->previous, false);
         if (launch->after < launch->after_end)
-            gd_chain_look_back(chain, i, lane, launch->after, launch->after_end, launch->previous,
-                               true);
+            gd_chain_look_back(chain, i, &behind, launch->previous, true);
     }
     for (uint32_t i = 0; i < chain->count; i++)
         check_unknown(chain, i, chain->launches[i].hazard);

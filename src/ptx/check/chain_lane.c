@@ -80,49 +80,102 @@ static void check_order(gd_chain *chain, uint32_t use)
     }
 }
 
-/* ---- where one lane waits for another ---- */
+/* ---- what may still run, across lanes ---- */
 
-/* The launch that is waited for may be in its last part when this one begins, and with it what may
- * run beside it then. */
-static void check_wait(gd_chain *chain, uint32_t use, uint32_t on)
+/* Sets of launches, by launch: those that may still run when it begins, and those that may behind
+ * its wait. */
+typedef struct beside {
+    uint64_t *before, *behind;
+    size_t words; /* of a set */
+} beside;
+
+static uint64_t *set_of(uint64_t *sets, const beside *at, uint32_t index)
 {
-    const gd_chain_launch *before = &chain->launches[on];
-    uint32_t from = on, lane = before->given.lane;
-
-    if (before->given.node != GD_CHECK_KERNEL)
-        return;
-    if (before->overlaps) {
-        bool covers = before->kernel && before->kernel->covers;
-        if (!covers || !before->kernel->covers_trigger)
-            from = before->before;
-        else if (before->after < before->after_end)
-            from = before->after;
-        uint32_t after = covers ? before->after : before->before,
-                 after_end = covers ? before->after_end : on;
-        if (after < after_end)
-            gd_chain_look_back(chain, use, lane, after, after_end, on, true);
-    }
-    gd_chain_look_back(chain, use, lane, from, on + 1, on, false);
+    return sets + index * at->words;
 }
 
-/* A launch that does not wait on every path has a plain edge, and begins when what it waits for has
- * ended. */
+static void join(uint64_t *target, const uint64_t *more, size_t words)
+{
+    for (size_t i = 0; i < words; i++)
+        target[i] |= more[i];
+}
+
+/* A launch that does not wait on every path has a plain edge, and begins when what it waits for in
+ * another lane has ended. */
 static bool begins_early(const gd_chain_launch *launch)
 {
-    return launch->given.node == GD_CHECK_KERNEL && launch->attribute && launch->kernel &&
-           launch->kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+    return launch->given.node == GD_CHECK_KERNEL && launch->attribute &&
+           gd_chain_traits(launch) & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
-void gd_chain_check_lanes(gd_chain *chain)
+/* `on` is waited for, and has let the launch begin: what `on` itself began beside may run too,
+ * unless its trigger, or for what stands behind the launch's wait its end, is behind its own
+ * wait. */
+static void add(const gd_chain *chain, const beside *at, uint32_t index, uint32_t on)
 {
-    if (chain->lane_count < 2)
+    const gd_chain_launch *waited = &chain->launches[on];
+    uint64_t *before = set_of(at->before, at, index), *behind = set_of(at->behind, at, index);
+    const uint64_t *on_before = set_of(at->before, at, on), *on_behind = set_of(at->behind, at, on);
+
+    if (waited->given.node != GD_CHECK_KERNEL)
         return;
-    for (uint32_t i = 0; i < chain->use_count; i++) {
-        const gd_chain_launch *launch = &chain->launches[chain->uses[i].launch];
-        check_order(chain, i);
-        for (uint32_t k = 0; k < launch->given.after_count && begins_early(launch); k++) {
-            if (chain->launches[launch->given.after[k]].given.lane != launch->given.lane)
-                check_wait(chain, i, launch->given.after[k]);
+    before[on / 64] |= UINT64_C(1) << on % 64;
+    join(before, gd_chain_covers_trigger(waited) ? on_behind : on_before, at->words);
+    join(behind, gd_chain_covers(waited) ? on_behind : on_before, at->words);
+}
+
+static void look_beside(gd_chain *chain, const beside *at, uint32_t use)
+{
+    const gd_buffer_use *own = &chain->uses[use];
+    const gd_chain_launch *launch = &chain->launches[own->launch];
+    const bool some_after = launch->after < launch->after_end;
+
+    for (uint32_t lane = 0; lane < chain->lane_count; lane++) {
+        uint32_t between = launch->given.after_count ? launch->given.after[0] : launch->previous;
+        const bool here = lane == launch->given.lane; /* its own stretch has been looked at */
+        for (uint32_t k = 0; k < launch->given.after_count; k++) {
+            if (chain->launches[launch->given.after[k]].given.lane == lane)
+                between = launch->given.after[k];
+        }
+        const gd_launch_stretch behind = {lane, 0, here && some_after ? launch->after : own->launch,
+                                          set_of(at->behind, at, own->launch)};
+        const gd_launch_stretch before = {lane, 0, here ? launch->before : own->launch,
+                                          set_of(at->before, at, own->launch)};
+        gd_chain_look_back(chain, use, &behind, between, true);
+        gd_chain_look_back(chain, use, &before, between, false);
+    }
+}
+
+static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *error)
+{
+    beside at = {.words = chain->count / 64 + 1};
+
+    at.before = gd_arena_array(arena, chain->count * at.words, sizeof *at.before);
+    at.behind = gd_arena_array(arena, chain->count * at.words, sizeof *at.behind);
+    if (!at.before || !at.behind)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        if (launch->overlaps)
+            add(chain, &at, i, launch->previous);
+        for (uint32_t k = 0; k < launch->given.after_count && begins_early(launch); k++)
+            add(chain, &at, i, launch->given.after[k]);
+        for (uint32_t k = 0; k < i && begins_early(launch); k++) {
+            if (set_of(at.before, &at, i)[k / 64] >> k % 64 & 1 &&
+                (chain->launches[k].given.lane != launch->given.lane || k < launch->before))
+                gd_chain_check_untold(chain, i, k);
         }
     }
+    for (uint32_t i = 0; i < chain->use_count; i++)
+        look_beside(chain, &at, i);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_chain_check_lanes(gd_chain *chain, gd_arena *arena, griddep_error *error)
+{
+    if (chain->lane_count < 2)
+        return GRIDDEP_OK;
+    for (uint32_t i = 0; i < chain->use_count; i++)
+        check_order(chain, i);
+    return check_beside(chain, arena, error);
 }

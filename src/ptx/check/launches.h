@@ -24,7 +24,8 @@ typedef struct gd_check_launch {
     const char *entry; /* name in ptx, or of the kernel for messages; NULL: "the kernel" */
     const griddep_use *uses; /* in the order of the parameters */
     uint32_t use_count;
-    int32_t pdl; /* GRIDDEP_PDL_* */
+    int32_t pdl;     /* GRIDDEP_PDL_* */
+    uint32_t traits; /* GRIDDEP_TRAIT_*, of code that is not known as PTX */
     uint32_t lane;
     uint32_t after_count;
     const uint32_t *after; /* earlier launches that it waits for */

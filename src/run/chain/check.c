@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ptx/check/launches.h"
+#include "ptx/require/tensor_map.h"
 #include "run/chain/chain.h"
 #include "run/module/module.h"
 #include "run/launch/require.h"
@@ -33,6 +34,12 @@ static void read_address(const gd_chain_launch *launch, uint32_t argument,
         return;
     }
     const gd_call *call = launch->call;
+    gd_tensor_map map;
+    if (call->kernel->parameters[argument].bytes == GD_TENSOR_MAP_BYTES &&
+        gd_tensor_map_read(call->pointers[argument], &map)) {
+        *address = (gd_chain_address){map.address, gd_tensor_map_extent(&map)};
+        return;
+    }
     if (call->kernel->parameters[argument].bytes != sizeof address->at)
         return;
     memcpy(&address->at, call->pointers[argument], sizeof address->at);
@@ -221,6 +228,7 @@ static gd_check_launch describe(const griddep_chain *chain, uint32_t index, cons
                              .pdl = entry  ? entry->pdl
                                     : call ? call->launch.pdl
                                            : GRIDDEP_PDL_OFF,
+                             .traits = call ? call->kernel->info.traits : 0,
                              .lane = launch->lane,
                              .after_count = launch->on_count,
                              .after = launch->on};
@@ -360,12 +368,18 @@ static bool has_finding(const griddep_findings *findings, const griddep_finding 
     return found;
 }
 
+/* Whether the list had to leave some out that may be hazards. */
+static bool leaves_out(const griddep_finding *finding)
+{
+    return !strcmp(finding->code, "GD004") && finding->severity >= GRIDDEP_SEVERITY_WARNING;
+}
+
 /* The first hazard that is in one list and not in the other one. */
 static bool find_new_hazard(const griddep_findings *beside, const griddep_findings *behind,
                             griddep_finding *finding)
 {
     for (uint32_t i = 0; !griddep_findings_get(beside, i, finding, NULL); i++) {
-        if (is_hazard(finding) && !has_finding(behind, finding))
+        if (leaves_out(finding) || (is_hazard(finding) && !has_finding(behind, finding)))
             return true;
     }
     return false;
@@ -437,15 +451,24 @@ void gd_chain_forget_all_held(griddep_chain *chain)
     chain->always_known = chain->always_safe = chain->hops_known = false;
 }
 
-/* The first race of a launch that the findings are sure of, from `*at` on. */
+/* The first race of a launch, from `*at` on: one that is sure, or one that nothing rules out. Or
+ * that races were left out, of any launch (-1). */
 static bool find_race(const griddep_findings *findings, uint32_t *at, griddep_finding *finding)
 {
     while (!griddep_findings_get(findings, (*at)++, finding, NULL)) {
-        if (finding->severity == GRIDDEP_SEVERITY_ERROR && finding->launch >= 0 &&
-            is_hazard(finding))
+        if (leaves_out(finding) || (finding->severity >= GRIDDEP_SEVERITY_WARNING &&
+                                    finding->launch >= 0 && is_hazard(finding)))
             return true;
     }
     return false;
+}
+
+static void hold(const griddep_chain *chain, uint32_t index, bool *held)
+{
+    const gd_call *call = chain->launches[index].call;
+
+    if (call && call->launch.pdl != GRIDDEP_PDL_FORCE)
+        held[index] = true;
 }
 
 /* Marks the launches that race if they begin early and are not forced to. */
@@ -460,9 +483,10 @@ static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *he
         launches ? look(chain, launches, chain->count, &findings, error) : gd_error_memory(error);
 
     while (!status && find_race(findings, &at, &finding)) {
-        const gd_call *call = chain->launches[finding.launch].call;
-        if (call && call->launch.pdl != GRIDDEP_PDL_FORCE)
-            held[finding.launch] = true;
+        if (finding.launch >= 0)
+            hold(chain, (uint32_t)finding.launch, held);
+        for (uint32_t i = 0; i < chain->count && finding.launch < 0; i++)
+            hold(chain, i, held);
     }
     griddep_findings_destroy(findings);
     free(launches);
@@ -484,7 +508,7 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
             uses[place] = default_use(launch, k);
             if (uses[place].access == GRIDDEP_ACCESS_UNKNOWN)
                 uses[place].access = GRIDDEP_ACCESS_UPDATE;
-            if (!launch->call || launch->call->kernel->parameters[k].bytes == sizeof(uint64_t))
+            if (!launch->call || launch->call->kernel->parameters[k].bytes >= sizeof(uint64_t))
                 uses[place].buffer = 1;
         }
     }
@@ -586,7 +610,7 @@ int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text
         status = launches ? look(chain, launches, chain->count, &findings, error)
                           : gd_error_memory(error);
     while (!status && find_race(findings, &at, &finding)) {
-        if ((uint32_t)finding.launch == index) {
+        if (finding.launch < 0 || (uint32_t)finding.launch == index) {
             gd_text_format(text, "%s: %s", finding.code, finding.text);
             break;
         }
