@@ -175,12 +175,7 @@ static int show_mode(gd_trace_job *job, const gd_traceview *view)
 
 static int trace_mode(gd_trace_job *job, int32_t mode)
 {
-    gd_traceview view = {.chain = job->plan->name,
-                         .device = &job->info,
-                         .step_bytes = job->plan->step_bytes,
-                         .names = gd_heap_take(job->plan->launch_count, sizeof(*view.names))};
-    for (uint32_t i = 0; i < job->plan->launch_count; i++)
-        view.names[i] = job->plan->launches[i].name;
+    gd_traceview view = gd_traceview_of(job->plan, &job->info);
     int code = compare(job, mode, &view);
     if (code == 0)
         code = measure_cost(job, mode, &view.cost);
