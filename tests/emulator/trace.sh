@@ -238,6 +238,26 @@ names = [e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 assert names.count("load") == names.count("store") == 2, names
 '
 
+trace "a picture beside the serial run" 0 "$chain" --svg "$work/both.svg" --serial --json
+python_says "a picture beside the serial run" "$work/both.svg" '
+import json, os, sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+halves = [p for p in picture.childNodes if p.nodeName == "svg"]
+words = [[t.firstChild.data for t in p.getElementsByTagName("text")] for p in halves]
+assert len(halves) == 2 and words[0][1].startswith("mode graph,") and words[1][1].startswith("mode graph-pdl,"), words
+def lines(half):
+    return [p.getAttribute("d").split()[0] for p in half.getElementsByTagName("path") if p.getAttribute("class") == "g"]
+short, long = sorted(map(lines, halves), key=len)
+assert short and long[:len(short)] == short, (short, long)
+modes = json.load(open(os.path.dirname(sys.argv[1]) + "/out"))["modes"]
+assert [m["mode"] for m in modes] == ["graph-pdl"], modes
+'
+trace "a picture beside the serial run, pdl" 0 "$chain" --svg "$work/both.svg" --serial --mode pdl
+if grep -q "mode serial," "$work/both.svg"; then passed=$((passed + 1)); else fail "a picture beside the serial run, pdl"; fi
+trace "a serial run without a picture" 2 "$chain" --serial
+says "a serial run without a picture" err "--serial goes with --svg"
+trace "a serial run beside itself" 2 "$chain" --svg "$work/c.svg" --mode serial --serial
+says "a serial run beside itself" err "--mode pdl or graph-pdl"
 trace "two modes in a picture" 2 "$chain" --mode all --svg "$work/c.svg"
 says "two modes in a picture" err "a picture shows one mode"
 trace "neither file nor demo" 2
