@@ -96,5 +96,5 @@ check "a right statement survives stress" says 0 "no attack changed the results"
 check "a right statement is no race" says 0 "no race" "$GRIDDEP" sanitize "$work/right.yaml"
 check "run shows a wrong statement" says 1 "differ from serial" "$GRIDDEP" run "$work/wrong.yaml" --driver emulated
 check "stress shows it" says 1 "left something else in buffer z" "$GRIDDEP" stress "$work/wrong.yaml" --driver emulated
-check "the race check shows it" says 66 "missing: griddepcontrol.wait in kernel second" "$GRIDDEP" sanitize "$work/wrong.yaml"
+check "the race check shows it" says 66 "missing: griddepcontrol.wait in launch 1 (second)" "$GRIDDEP" sanitize "$work/wrong.yaml"
 finish
