@@ -64,6 +64,7 @@ complete -c griddep -n '__fish_seen_subcommand_from trace' -l mode -x -a 'serial
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l demo -d 'trace the chain of \'griddep demo\' in place of a file\'s'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l perfetto -r -F -d 'write a trace for ui.perfetto.dev and chrome://tracing'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l svg -r -F -d 'write a picture'
+complete -c griddep -n '__fish_seen_subcommand_from trace' -l serial -d 'with --svg: above it the run without overlap, in the same scale'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l width -r -F -d 'columns of the drawing (the terminal\'s, or 80)'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l ascii -d 'draw with ASCII (the default where the locale is not UTF-8)'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l blocks -r -F -d 'most blocks of a launch that are kept (16384)'

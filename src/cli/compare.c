@@ -227,13 +227,8 @@ static int draw(const compare_request *request, const gd_plan plans[SIDES],
     int code = 0;
     for (int i = 0; i < SIDES && code == 0; i++) {
         sides[i].title = gd_heap_format("%c: %s", 'A' + i, request->names[i]);
-        sides[i].view = (gd_traceview){
-            .chain = sides[i].title,
-            .device = info,
-            .step_bytes = plans[i].step_bytes,
-            .names = gd_heap_take(plans[i].launch_count, sizeof(*sides[i].view.names))};
-        for (uint32_t j = 0; j < plans[i].launch_count; j++)
-            sides[i].view.names[j] = plans[i].launches[j].name;
+        sides[i].view = gd_traceview_of(&plans[i], info);
+        sides[i].view.chain = sides[i].title;
         code = trace_side(&plans[i], runtime, mode, &sides[i]);
         views[i] = sides[i].view;
     }

@@ -122,14 +122,15 @@ static char *result_text(const gd_stress *stress, const gd_attack_result *result
         return gd_heap_format("no difference%s",
                               result->own_triggers ? " (triggers where they are)" : "");
     char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
-    return gd_heap_format(
-        "launch %u %s left something else in buffer %s: %llu %s, first %llu: %s "
-        "instead of %s",
-        (unsigned)result->launch, gd_plan_launch_name(stress->plan, result->launch),
+    char *launch = gd_plan_launch_text(stress->plan, result->launch);
+    char *text = gd_heap_format(
+        "%s left something else in buffer %s: %llu %s, first %llu: %s instead of %s", launch,
         stress->plan->buffers[result->buffer].name, (unsigned long long)result->difference.unequal,
         gd_plural(result->difference.unequal, "element differs", "elements differ"),
         (unsigned long long)result->difference.first, gd_output_value(result->difference.got, got),
         gd_output_value(result->difference.wanted, wanted));
+    free(launch);
+    return text;
 }
 
 static void add_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_attack *attack,
@@ -182,13 +183,15 @@ static int open_again(gd_stress *stress)
 static char *shown_text(const gd_stress *stress, const gd_attack *attack,
                         const gd_attack_result *result)
 {
-    if (result->faulted)
-        return gd_heap_format("%s of launch %u, a fault, %s", places[attack->place],
-                              (unsigned)attack->producer, griddep_mode_name(attack->mode));
-    return gd_heap_format("%s of launch %u, in launch %u %s, %s", places[attack->place],
-                          (unsigned)attack->producer, (unsigned)result->launch,
-                          gd_plan_launch_name(stress->plan, result->launch),
-                          griddep_mode_name(attack->mode));
+    char *producer = gd_plan_launch_text(stress->plan, attack->producer), *launch = NULL;
+    if (!result->faulted)
+        launch = gd_plan_launch_text(stress->plan, result->launch);
+    char *text = gd_heap_format("%s of %s, %s%s, %s", places[attack->place], producer,
+                                result->faulted ? "a fault" : "in ", result->faulted ? "" : launch,
+                                griddep_mode_name(attack->mode));
+    free(launch);
+    free(producer);
+    return text;
 }
 
 /* All attacks on a hop; broken: with a kernel whose wait is broken, until something shows. */

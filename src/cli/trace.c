@@ -36,7 +36,7 @@ enum {
 typedef struct gd_trace_request {
     const char *path, *mode, *perfetto, *svg;
     uint64_t width, blocks, runs, samples;
-    bool json, points, ascii, demo;
+    bool json, points, ascii, demo, serial;
     gd_device_choice device;
     char **program; /* NULL: a chain */
     gd_recordedprogram recorded;
@@ -51,7 +51,8 @@ typedef struct gd_trace_job {
     griddep_runtime_info info;
     gd_session session;
     griddep_timeline *timeline;
-    json_t *modes; /* NULL: text */
+    json_t *modes;       /* NULL: text */
+    gd_traceview serial; /* the picture's upper half, where it is asked for */
     bool as_serial, has_stamps;
 } gd_trace_job;
 
@@ -59,7 +60,9 @@ static const char details[] =
     "Kernels are instrumented by rewriting their PTX: each block notes when it begins, comes to "
     "its wait, is released, triggers, and ends. A line \"//@ mark NAME\" in the PTX is noted too. "
     "doc/timeline.md explains each figure. The stamps cost time; how much is told.\n\n"
-    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. --mode all tells of all four "
+    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture; with --serial it has two "
+    "halves in one scale: mode serial above pdl, or graph above graph-pdl. --mode all tells of all "
+    "four "
     "modes; files take one.\n\n" GD_RECORDEDPROGRAM_DETAILS
     " The mode is pdl where none is given.\n\n"
     "With --as-run a program is not recorded: what is shown is when each of its launches began and "
@@ -160,8 +163,9 @@ static int show_mode(gd_trace_job *job, const gd_traceview *view)
     gd_progress_clear();
     if (request->perfetto != NULL)
         code = gd_traceperfetto_write(view, request->perfetto);
+    const gd_traceview pictures[] = {request->serial ? job->serial : *view, *view};
     if (code == 0 && request->svg != NULL)
-        code = gd_tracesvg_write(view, 1, request->svg);
+        code = gd_tracesvg_write(pictures, request->serial ? 2 : 1, request->svg);
     if (code != 0)
         return code;
     if (job->modes != NULL) {
@@ -173,15 +177,24 @@ static int show_mode(gd_trace_job *job, const gd_traceview *view)
     return 0;
 }
 
+/* The serial run for the picture: in the mode that hands launches over as the other one does. */
+static int trace_serial(gd_trace_job *job, int32_t beside)
+{
+    bool graph = beside == GRIDDEP_MODE_GRAPH || beside == GRIDDEP_MODE_GRAPH_PDL;
+    int32_t mode = graph ? GRIDDEP_MODE_GRAPH : GRIDDEP_MODE_SERIAL;
+    job->serial = gd_traceview_of(job->plan, &job->info);
+    int code = compare(job, mode, &job->serial);
+    if (code == 0)
+        code = run_typical(job, mode, &job->serial);
+    return code == 0 ? gd_traceview_read(&job->serial, job->timeline) : code;
+}
+
 static int trace_mode(gd_trace_job *job, int32_t mode)
 {
-    gd_traceview view = {.chain = job->plan->name,
-                         .device = &job->info,
-                         .step_bytes = job->plan->step_bytes,
-                         .names = gd_heap_take(job->plan->launch_count, sizeof(*view.names))};
-    for (uint32_t i = 0; i < job->plan->launch_count; i++)
-        view.names[i] = job->plan->launches[i].name;
-    int code = compare(job, mode, &view);
+    gd_traceview view = gd_traceview_of(job->plan, &job->info);
+    int code = job->request->serial ? trace_serial(job, mode) : 0;
+    if (code == 0)
+        code = compare(job, mode, &view);
     if (code == 0)
         code = measure_cost(job, mode, &view.cost);
     if (code == 0)
@@ -202,6 +215,10 @@ static int choose_modes(const gd_trace_request *request, uint32_t *modes)
         return gd_message_error(GD_EXIT_USAGE,
                                 "a picture shows one mode: --mode all goes with neither --svg nor "
                                 "--perfetto");
+    const uint32_t overlapping = 1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL;
+    if (code == 0 && request->serial && (*modes & overlapping) == 0)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--serial shows what --mode pdl or graph-pdl is compared with");
     return code;
 }
 
@@ -316,6 +333,7 @@ static int run_job(gd_trace_request *request, gd_plan *plan, uint32_t modes)
         print_document(&job);
     if (code == 0 && !job.as_serial)
         code = GD_EXIT_DIFFERS;
+    gd_traceview_free(&job.serial);
     griddep_timeline_destroy(job.timeline);
     gd_session_close(&job.session);
     json_decref(job.modes);
@@ -333,6 +351,8 @@ static int check_request(const gd_trace_request *request)
                                 given > 1 ? ": one of them" : "");
     if (request->points && !request->json)
         return gd_message_error(GD_EXIT_USAGE, "--points goes with --json");
+    if (request->serial && (request->svg == NULL || request->recorded.plain))
+        return gd_message_error(GD_EXIT_USAGE, "--serial goes with --svg, and not with --as-run");
     if (request->recorded.plain && request->program == NULL)
         return gd_message_error(GD_EXIT_USAGE, "--as-run is for a program behind '--'");
     if (request->recorded.plain && request->mode != NULL)
@@ -401,6 +421,7 @@ static int trace_chain(gd_trace_request *request)
 static const char examples[] = "When each block ran: figures and a drawing, and a picture:\n"
                                "    griddep trace examples/vector_add.yaml\n"
                                "    griddep trace chain.yaml --svg picture.svg\n"
+                               "    griddep trace chain.yaml --svg both.svg --serial\n"
                                "The launches of any program:\n"
                                "    griddep trace --launches 8 -- ./application\n"
                                "    griddep trace --as-run --svg picture.svg -- ./application\n";
@@ -416,6 +437,8 @@ int gd_command_trace(int argc, char **argv)
         {GD_OPTION_FILE, "perfetto", "FILE",
          "write a trace for ui.perfetto.dev and chrome://tracing", (void *)&request.perfetto, 0, 0},
         {GD_OPTION_FILE, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
+        {GD_OPTION_FLAG, "serial", NULL,
+         "with --svg: above it the run without overlap, in the same scale", &request.serial, 0, 0},
         {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)",
          &request.width, 40, 1000},
         {GD_OPTION_FLAG, "ascii", NULL,
@@ -444,10 +467,10 @@ int gd_command_trace(int argc, char **argv)
     const gd_usage usage = {
         .name = "trace",
         .summary = "Shows when each block of a chain's launches ran, and how launches overlap.",
-        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
-                    "[--ascii] [--emulate] [--json]\n"
-                    "[--first N] [--launches N] [--mode MODE] [--perfetto FILE] [--svg FILE] "
-                    "[--json] -- PROGRAM [ARGUMENT]...\n"
+        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE [--serial]] "
+                    "[--width N] [--ascii] [--emulate] [--json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--perfetto FILE] "
+                    "[--svg FILE [--serial]] [--json] -- PROGRAM [ARGUMENT]...\n"
                     "--as-run [--kernel NAME] [--window FROM:TO] [--first N] [--launches N] "
                     "[--perfetto FILE] [--svg FILE] [--json] -- PROGRAM [ARGUMENT]...",
         .details = details,

@@ -96,7 +96,7 @@ check "a right statement survives stress" says 0 "no attack changed the results"
 check "a right statement is no race" says 0 "no race" "$GRIDDEP" sanitize "$work/right.yaml"
 check "run shows a wrong statement" says 1 "differ from serial" "$GRIDDEP" run "$work/wrong.yaml" --driver emulated
 check "stress shows it" says 1 "left something else in buffer z" "$GRIDDEP" stress "$work/wrong.yaml" --driver emulated
-check "the race check shows it" says 66 "missing: griddepcontrol.wait in kernel second" "$GRIDDEP" sanitize "$work/wrong.yaml"
+check "the race check shows it" says 66 "missing: griddepcontrol.wait in launch 1 (second)" "$GRIDDEP" sanitize "$work/wrong.yaml"
 # What the machine code in the middle lets begin, by its trigger, may meet what stands before it.
 kernel second 'griddepcontrol.launch_dependents; griddepcontrol.wait;' >"$work/middle.ptx"
 kernel third '' | sed 's/st.global/griddepcontrol.wait; &/' >"$work/third.ptx"

@@ -730,7 +730,7 @@ else
     fi
     stress_chain early c >"$work/stress.yaml"
     run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
-    check "stress finds a late wait" 1 out "launch 2 early left something else in buffer d" out "attacks changed the results"
+    check "stress finds a late wait" 1 out "launch 2 (early) left something else in buffer d" out "attacks changed the results"
 fi
 stress_chain add_one c | sed '$d' | sed '$d' >"$work/stress.yaml"
 run stress "$work/stress.yaml"
@@ -1434,7 +1434,7 @@ else
     finding 2 "$late" "$write" | sed 's/"line":1/"line":2/' >>"$work/script.random:2"
     printf '%s\n' "$summary" >>"$work/script.random:2"
     sanitize late.yaml
-    check "findings of a chain" 66 out "late.ptx:25:5: race: kernel late (launch 1) reads buffer b before its griddepcontrol.wait; kernel vector_add (launch 0) writes it, prelaunch 4" \
+    check "findings of a chain" 66 out "late.ptx:25:5: race: launch 1 (late) reads buffer b before its griddepcontrol.wait; launch 0 (vector_add) writes it, prelaunch 4" \
         out "  25 |     ld.global.f32 %value, [%x];" out "     |     ^" out "  read of 4 bytes by late, launch 1, CTA 0,0,0, thread 5,0,0" \
         out "elementwise/vector_add.ptx:1:5: write of 4 bytes by vector_add, launch 0" out "   1 | st.global.f32 [%other], %x0;" \
         out "  in buffer b, byte 20 of 128, element 5" out "missing: a wait of launch 1" \
@@ -1442,6 +1442,14 @@ else
         out "seen 2 times: random:2 (pdl, graph-pdl)" out "late.yaml' finds 2 errors in this chain without running it"
     if tail -n 1 "$work/out" | grep -q '^2 findings in these executions ([0-9]* launches; schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "findings of a chain: the last line"; fi
     silent "findings of a chain" err
+    sed 's/kernel: late$/&\n    name: later/;t;s/kernel: vector_add$/&\n    name: adder/' late.yaml >"$work/named.yaml"
+    cp late.ptx "$work/"
+    sed '0,/name: later/!s/name: later/name: last/' "$work/named.yaml" >"$work/names.yaml"
+    sanitize "$work/names.yaml"
+    check "findings of a chain with names" 66 out "race: launch 1 (later) reads buffer b before its griddepcontrol.wait; launch 0 (adder) writes it, prelaunch 4" \
+        out "  read of 4 bytes by late, launch 1 (later), CTA" out "missing: a wait of launch 1 (later)"
+    run check "$work/names.yaml"
+    check "a check of a chain with names" 1 out "reads x before its wait, and launch 0 (adder), which may still run, writes it" out "  in launch 1 (later) of "
     sanitize late.yaml --json --schedule lazy --schedule eager --modes pdl
     check "findings of a chain, JSON" 66
     json "findings of a chain, JSON" '[f["runs"] for f in d["findings"]] == [[{"schedule": "eager", "mode": "pdl", "times": 17}]] and [r["findings"] for r in d["runs"]] == [0, 1] and d["static_errors"] == 2'

@@ -57,7 +57,7 @@ else
     check "graph: old PTX, forced" says 0 "races: " "$griddep" graph "$work/old.yaml" --driver "$EMULATED_DRIVER"
     check "explain: old PTX, forced" says 0 "it races with the launch before it" \
         "$griddep" explain "$work/old.yaml" --driver "$EMULATED_DRIVER"
-    check "sanitize: old PTX, forced" says 66 "race: kernel copy (launch 1)" \
+    check "sanitize: old PTX, forced" says 66 "race: launch 1 (copy)" \
         "$griddep" sanitize "$work/old.yaml" --driver "$EMULATED_DRIVER"
     check "stress: old PTX, forced" says 1 "left something else in buffer c" \
         "$griddep" stress "$work/old.yaml" --driver "$EMULATED_DRIVER"

@@ -152,10 +152,43 @@ picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
 titles = [t.firstChild.data for t in picture.getElementsByTagName("title")]
 assert "the first half of what there is to do: vector_add" in titles, titles
 labels = [t.firstChild.data for t in picture.getElementsByTagName("text")]
-assert any(l.startswith("1 the ot") and "\u2026" in l and len(l) <= 18 for l in labels), labels
+assert any(l.startswith("1 the other ha") and "\u2026" in l and len(l) == 34 for l in labels), labels
 assert os.path.getsize(sys.argv[1]) < 100000, os.path.getsize(sys.argv[1])
 ground = picture.getElementsByTagName("rect")[0]
 assert ground.getAttribute("class") == "b" and float(ground.getAttribute("width")) == 1000
+'
+
+# Two lanes that join: an arrow for each launch that is waited for, and the gap behind the last one.
+cat >"$work/join.yaml" <<'END'
+name: join
+buffers:
+  - {name: x, type: f32, count: 16384, random: {seed: 1}}
+  - {name: y, type: f32, count: 16384}
+  - {name: z, type: f32, count: 16384}
+  - {name: sum, type: f32, count: 16384}
+launches:
+  - {kernel: vector_add, name: a name of thirty-one letters is, grid: [4], block: [32],
+     arguments: [{buffer: x, access: read}, {buffer: x, access: read}, {buffer: y, access: write}, {u32: 16384}]}
+  - {kernel: vector_add, name: beside, lane: side, grid: [2], block: [32],
+     arguments: [{buffer: x, access: read}, {buffer: x, access: read}, {buffer: z, access: write}, {u32: 16384}]}
+  - {kernel: vector_add, name: both, after: [beside], grid: [4], block: [32],
+     arguments: [{buffer: y, access: read}, {buffer: z, access: read}, {buffer: sum, access: write}, {u32: 16384}]}
+END
+trace "a join" 0 "$work/join.yaml" --svg "$work/join.svg" --json
+python_says "a join in a picture" "$work/join.svg" '
+import json, os, sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+labels = [t.firstChild.data for t in picture.getElementsByTagName("text")]
+arrows = [p for p in picture.getElementsByTagName("path") if p.getAttribute("class").split()[0] == "a"]
+launches = json.load(open(os.path.dirname(sys.argv[1]) + "/out"))["modes"][0]["launches"]
+last = max((0, 1), key=lambda i: launches[i]["last_exit_ns"])
+gap = (launches[2]["first_release_ns"] - launches[last]["last_exit_ns"]) * 1e-3
+assert len(arrows) == 2, len(arrows)
+assert "%.2f us after %d" % (gap, last) in labels, (labels, gap, last)
+assert "0 a name of thirty-one letters is" in labels, labels
+assert "colours are launches, shades:" in labels, labels
+style = picture.getElementsByTagName("style")[0].firstChild.data
+assert not any("fill-opacity" in rule for rule in style.split("}") if ".p{" in rule or ".w{" in rule), style
 '
 python_says "names in a Perfetto trace" "$work/n.json" '
 import json, sys
@@ -205,6 +238,26 @@ names = [e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 assert names.count("load") == names.count("store") == 2, names
 '
 
+trace "a picture beside the serial run" 0 "$chain" --svg "$work/both.svg" --serial --json
+python_says "a picture beside the serial run" "$work/both.svg" '
+import json, os, sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+halves = [p for p in picture.childNodes if p.nodeName == "svg"]
+words = [[t.firstChild.data for t in p.getElementsByTagName("text")] for p in halves]
+assert len(halves) == 2 and words[0][1].startswith("mode graph,") and words[1][1].startswith("mode graph-pdl,"), words
+def lines(half):
+    return [p.getAttribute("d").split()[0] for p in half.getElementsByTagName("path") if p.getAttribute("class") == "g"]
+short, long = sorted(map(lines, halves), key=len)
+assert short and long[:len(short)] == short, (short, long)
+modes = json.load(open(os.path.dirname(sys.argv[1]) + "/out"))["modes"]
+assert [m["mode"] for m in modes] == ["graph-pdl"], modes
+'
+trace "a picture beside the serial run, pdl" 0 "$chain" --svg "$work/both.svg" --serial --mode pdl
+if grep -q "mode serial," "$work/both.svg"; then passed=$((passed + 1)); else fail "a picture beside the serial run, pdl"; fi
+trace "a serial run without a picture" 2 "$chain" --serial
+says "a serial run without a picture" err "--serial goes with --svg"
+trace "a serial run beside itself" 2 "$chain" --svg "$work/c.svg" --mode serial --serial
+says "a serial run beside itself" err "--mode pdl or graph-pdl"
 trace "two modes in a picture" 2 "$chain" --mode all --svg "$work/c.svg"
 says "two modes in a picture" err "a picture shows one mode"
 trace "neither file nor demo" 2

@@ -1127,11 +1127,12 @@ START_TEST(graphs_print)
 {
     static const char dot[] = "digraph {\n"
                               "    node [fontname=monospace];\n"
+                              "    edge [fontname=monospace, fontsize=10];\n"
                               "    n0 [shape=box, label=\"step\"];\n"
                               "    n1 [shape=box, label=\"step\"];\n"
                               "    n2 [shape=ellipse, label=\"fill\"];\n"
                               "    n0 -> n1 [color=darkgreen, style=bold, "
-                              "taillabel=\"programmatic\", label=\"overlaps: each "
+                              "label=\"programmatic\\noverlaps\", tooltip=\"each "
                               "path of the kernel executes griddepcontrol.wait\"];\n"
                               "    n1 -> n2 [color=black];\n"
                               "}\n";
@@ -1149,9 +1150,10 @@ START_TEST(graphs_print)
     ck_assert_uint_lt(bytes, sizeof buffer);
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, buffer, sizeof buffer, &bytes, &error));
     ck_assert_uint_eq(strlen(buffer), bytes);
-    ck_assert_ptr_nonnull(
-        strstr(buffer, "{\"node\": 0, \"type\": \"kernel\", \"kernel\": \"step\", \"known\": true, "
-                       "\"waits\": true, \"waits_always\": true, \"triggers\": true"));
+    ck_assert_ptr_nonnull(strstr(buffer,
+                                 "{\"node\": 0, \"type\": \"kernel\", \"kernel\": \"step\", "
+                                 "\"name\": null, \"known\": true, "
+                                 "\"waits\": true, \"waits_always\": true, \"triggers\": true"));
     ck_assert_ptr_nonnull(strstr(
         buffer, "{\"from\": 0, \"to\": 1, \"port\": \"programmatic\", \"programmatic\": true, "
                 "\"overlap\": \"full\", \"races\": false, \"reason\": 0, \"text\": \"each path"));
@@ -1331,6 +1333,7 @@ START_TEST(conditional_nodes_print)
     static const char dot[] =
         "digraph {\n"
         "    node [fontname=monospace];\n"
+        "    edge [fontname=monospace, fontsize=10];\n"
         "    n0 [shape=box, label=\"step\"];\n"
         "    n1 [shape=diamond, label=\"switch node\"];\n"
         "    subgraph cluster_n1b0 {\n"
@@ -1344,8 +1347,8 @@ START_TEST(conditional_nodes_print)
         "    n1b1 [shape=point];\n"
         "    }\n"
         "    n1 -> n1b1 [style=dotted];\n"
-        "    n0 -> n1 [color=gray40, label=\"no overlap: a conditional node begins after the "
-        "end of its prerequisites, and ends before its dependents\"];\n"
+        "    n0 -> n1 [color=gray40, label=\"no overlap\", tooltip=\"a conditional node begins "
+        "after the end of its prerequisites, and ends before its dependents\"];\n"
         "}\n";
     griddep_conditional *which = make_conditional(0);
     griddep_graph *bodies[2] = {make_graph(), NULL};

@@ -22,11 +22,25 @@ static double bytes_per_second(const gd_job *job, const gd_job_mode *result)
     return (double)job->plan->step_bytes / (result->timing.us.median * 1e-6);
 }
 
-/* How many times faster than another mode; 0 where either was not timed. */
+/* A buffer that the serial run did not write is not right in any mode. */
+static bool mode_passed(const gd_job *job, const gd_job_mode *result)
+{
+    bool passed = result->equal;
+    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
+        passed &= !job->unwritten[i];
+    for (uint32_t i = 0; i < job->plan->expectation_count; i++)
+        passed &= result->met[i];
+    return passed;
+}
+
+/* How many times faster than another mode; 0 where either was not timed, or computes what it should
+ * not: there is nothing to compare then. */
 static double speed_up(const gd_job *job, int32_t mode, int32_t over)
 {
     const gd_job_mode *result = &job->results[mode], *base = &job->results[over];
-    return timed(result) && timed(base) ? base->timing.us.median / result->timing.us.median : 0.0;
+    bool comparable =
+        timed(result) && timed(base) && mode_passed(job, result) && mode_passed(job, base);
+    return comparable ? base->timing.us.median / result->timing.us.median : 0.0;
 }
 
 static bool is_set(int32_t reason)
@@ -57,17 +71,6 @@ static const char *expected_name(gd_expected from)
     return from == GD_EXPECTED_FILE        ? "file"
            : from == GD_EXPECTED_REFERENCE ? "reference"
                                            : "serial";
-}
-
-/* A buffer that the serial run did not write is not right in any mode. */
-static bool mode_passed(const gd_job *job, const gd_job_mode *result)
-{
-    bool passed = result->equal;
-    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
-        passed &= !job->unwritten[i];
-    for (uint32_t i = 0; i < job->plan->expectation_count; i++)
-        passed &= result->met[i];
-    return passed;
 }
 
 /* The largest of all modes decides the unit, so that the column reads in one. */
@@ -138,7 +141,7 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
         add_factor(&columns, speed_up(job, mode, GRIDDEP_MODE_SERIAL));
         add_factor(&columns,
                    mode == GRIDDEP_MODE_GRAPH_PDL ? speed_up(job, mode, GRIDDEP_MODE_GRAPH) : 0.0);
-        if (ceiling > 0.0 && timed(result))
+        if (ceiling > 0.0 && timed(result) && mode_passed(job, result))
             gd_columns_add(&columns, "%.1f %%", bytes_per_second(job, result) / ceiling * 100.0);
         else
             gd_columns_add(&columns, "-");

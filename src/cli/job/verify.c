@@ -87,10 +87,11 @@ static int run_launch(const gd_plan *plan, uint32_t index, uint32_t multiprocess
     free(arguments);
     if (failed == 0)
         return 0;
-    return gd_message_error_at(
-        launch->place,
-        "launch %u: number, types or sizes of the arguments do not fit the CPU reference of %s",
-        (unsigned)index, launch->reference->kernel);
+    return gd_message_error_at(launch->place,
+                               "launch %u (%s): number, types or sizes of the arguments do not fit "
+                               "the CPU reference of %s",
+                               (unsigned)index, gd_plan_launch_name(plan, index),
+                               launch->reference->kernel);
 }
 
 /* A copy or a fill. */

@@ -39,6 +39,11 @@ const char *gd_plan_launch_name(const gd_plan *plan, uint32_t launch)
     return of->name != NULL ? of->name : of->kernel;
 }
 
+char *gd_plan_launch_text(const gd_plan *plan, uint32_t launch)
+{
+    return gd_heap_format("launch %u (%s)", (unsigned)launch, gd_plan_launch_name(plan, launch));
+}
+
 gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan)
 {
     return ADD(plan->expectations, plan->expectation_count);

@@ -160,6 +160,9 @@ extern const char *const gd_plan_pdl_names[3];
 
 /* What the chain file calls a launch, else its kernel. */
 const char *gd_plan_launch_name(const gd_plan *plan, uint32_t launch);
+
+/* The same behind its number, as the library says it in messages: "launch 2 (scale)". To free. */
+char *gd_plan_launch_text(const gd_plan *plan, uint32_t launch);
 gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan);
 
 /* The index of a lane, which is added when the plan lacks it; NULL: the lane of launches that name

@@ -122,8 +122,8 @@ static int check_references(const gd_plan *plan)
         if (gd_plan_is_kernel(&plan->launches[i]) && plan->launches[i].reference == NULL)
             return gd_message_error_at(
                 asked->place,
-                "'from: reference' needs a CPU reference for every launch; launch %u, %s, has none",
-                (unsigned)i, plan->launches[i].kernel);
+                "'from: reference' needs a CPU reference for every launch; launch %u (%s) has none",
+                (unsigned)i, gd_plan_launch_name(plan, i));
     return 0;
 }
 

@@ -43,7 +43,8 @@ static void add_launch(gd_finding *finding, uint32_t launch, const gd_plan *plan
     finding->launches = gd_heap_grow(finding->launches, finding->launch_count,
                                      finding->launch_count + 1, sizeof(uint32_t));
     finding->launches[finding->launch_count++] = launch;
-    if (finding->launch == NULL && plan != NULL && launch < plan->launch_count)
+    finding->plan = plan;
+    if (finding->launch == NULL && plan != NULL)
         finding->launch = &plan->launches[launch];
 }
 
@@ -92,22 +93,34 @@ static void print_severity(FILE *stream, int32_t severity, bool color)
         fprintf(stream, "%s: ", name);
 }
 
+static const char *name_of(const gd_finding *finding, size_t index)
+{
+    return finding->plan != NULL ? gd_plan_launch_name(finding->plan, finding->launches[index])
+                                 : NULL;
+}
+
+/* Each launch by its name; neighbours of one name, which is their kernel's, share it: "in launches
+ * 1, 2 (late), 4 (last)". */
 static void print_launches(FILE *stream, const gd_finding *finding)
 {
     enum { SHOWN = 8 };
     const gd_plan_launch *launch = finding->launch;
-    if (finding->launch_count == 0)
+    size_t count = finding->launch_count;
+    if (count == 0)
         return;
-    fprintf(stream, "  in launch%s", finding->launch_count > 1 ? "es" : "");
-    for (size_t i = 0; i < finding->launch_count && i < SHOWN; i++)
+    fprintf(stream, "  in launch%s", count > 1 ? "es" : "");
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
         fprintf(stream, "%s %u", i > 0 ? "," : "", (unsigned)finding->launches[i]);
-    if (finding->launch_count > SHOWN)
-        fprintf(stream, " and %zu more", finding->launch_count - SHOWN);
-    if (launch != NULL) {
+        const char *name = name_of(finding, i);
+        if (name == NULL ||
+            (i + 1 < count && i + 1 < SHOWN && strcmp(name, name_of(finding, i + 1)) == 0))
+            continue;
         fputs(" (", stream);
-        gd_output_put(stream, launch->kernel);
+        gd_output_put(stream, name);
         fputs(")", stream);
     }
+    if (count > SHOWN)
+        fprintf(stream, " and %zu more", count - SHOWN);
     if (launch != NULL && launch->place.file != NULL) {
         fputs(" of ", stream);
         gd_output_put(stream, launch->place.file);

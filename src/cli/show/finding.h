@@ -21,6 +21,7 @@ typedef struct gd_finding {
     uint32_t index;     /* in them */
     uint32_t *launches; /* empty outside chains */
     size_t launch_count;
+    const gd_plan *plan;          /* whose launches they are, or NULL */
     const gd_plan_launch *launch; /* the first of them, or NULL */
     const gd_yaml *yaml;          /* the chain file's text, or NULL */
 } gd_finding;

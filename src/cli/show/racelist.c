@@ -69,8 +69,7 @@ static char *replace_allocation(const gd_race_chain *chain, const char **at)
     return gd_heap_format("buffer %s", chain->plan->buffers[buffer].name);
 }
 
-/* Replaces "launch N" of the process by the launch's number in the chain, as 'griddep check'
- * counts. */
+/* Replaces "launch N" of the process by the launch in the chain. */
 static char *replace_launch(const gd_race_chain *chain, const char **at)
 {
     static const char word[] = "launch ";
@@ -82,7 +81,29 @@ static char *replace_launch(const gd_race_chain *chain, const char **at)
     if (find_launch(chain, launch, &index) == NULL)
         return NULL;
     *at = end;
-    return gd_heap_format("launch %u", (unsigned)index);
+    return gd_plan_launch_text(chain->plan, index);
+}
+
+/* Replaces "kernel NAME (launch N)" likewise: the launch's name says which kernel it is, or the
+ * access does. */
+static char *replace_kernel(const gd_race_chain *chain, const char **at)
+{
+    static const char word[] = "kernel ";
+    const char *from = *at;
+    if (strncmp(from, word, strlen(word)) != 0)
+        return NULL;
+    from += strlen(word);
+    from += strcspn(from, " ");
+    if (strncmp(from, " (", 2) != 0)
+        return NULL;
+    from += 2;
+    char *text = replace_launch(chain, &from);
+    if (text == NULL || *from != ')') {
+        free(text);
+        return NULL;
+    }
+    *at = from + 1;
+    return text;
 }
 
 /* A text of the report in the words of the chain. To free. */
@@ -92,6 +113,8 @@ static char *translate(const gd_race_chain *chain, const char *text)
     for (const char *at = text; *at != '\0';) {
         bool begins_word = at == text || !isalnum((unsigned char)at[-1]);
         char *part = begins_word ? replace_allocation(chain, &at) : NULL;
+        if (part == NULL && begins_word)
+            part = replace_kernel(chain, &at);
         if (part == NULL && begins_word)
             part = replace_launch(chain, &at);
         if (part == NULL)
@@ -159,6 +182,9 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
     char *quote = quote_access(module, access);
     bool has_line = number_of(access, "line") > 0;
     gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());
+    gd_output_set(access, "name",
+                  launch != NULL && launch->name != NULL ? gd_output_string(launch->name)
+                                                         : json_null());
     gd_output_set(access, "file",
                   module != NULL && has_line ? gd_output_string(module->name) : json_null());
     gd_output_set(access, "quote", quote[0] != '\0' ? gd_output_string(quote) : json_null());
@@ -359,7 +385,12 @@ static void print_access(FILE *stream, const json_t *access, const char *positio
     }
     if (json_is_integer(chain_launch))
         fprintf(stream, ", launch %lld", (long long)json_integer_value(chain_launch));
-    else if (number_of(access, "launch") > 0)
+    if (text_of(access, "name")[0] != '\0') {
+        fputs(" (", stream);
+        print_clean(stream, text_of(access, "name"));
+        fputs(")", stream);
+    }
+    if (!json_is_integer(chain_launch) && number_of(access, "launch") > 0)
         fprintf(stream, ", launch %llu", (unsigned long long)number_of(access, "launch"));
     if (kernel[0] != '\0' && number_of(access, "launch") > 0) {
         print_triple(stream, "CTA", json_object_get(access, "cta"));

@@ -33,15 +33,6 @@ static const char *glyph_of(const gd_glyphs *glyphs, const gd_traceview_load *lo
     return load->preamble >= load->wait ? glyphs->preamble : glyphs->wait;
 }
 
-/* Each character of UTF-8 takes one column, which is so of what identifiers are made of. */
-static int columns_of(const char *text)
-{
-    int count = 0;
-    for (; *text != '\0'; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
-
 typedef struct gd_drawing {
     const gd_traceview *view;
     const gd_glyphs *glyphs;
@@ -57,7 +48,8 @@ static void print_row(const gd_drawing *drawing, uint32_t index)
     int indent = index < 10 ? 2 : index < 100 ? 1 : 0;
     char *label =
         gd_traceview_label(view, index, drawing->label - 1 - (uint32_t)indent, glyphs->gap);
-    printf("%*s%s%*s", indent, "", label, (int)drawing->label - indent - columns_of(label), "");
+    printf("%*s%s%*s", indent, "", label,
+           (int)drawing->label - indent - (int)gd_traceview_columns(label), "");
     uint32_t last = width;
     while (last > 0 && glyph_of(glyphs, &load[last - 1]) == glyphs->none)
         last--;
@@ -111,7 +103,7 @@ static uint32_t choose_label(const gd_traceview *view, uint32_t width)
 {
     uint32_t widest = LEAST_LABEL, most = width / 4 > LEAST_LABEL ? width / 4 : LEAST_LABEL;
     for (uint32_t i = 0; i < view->count && i < MOST_ROWS; i++) {
-        uint32_t own = (uint32_t)columns_of(gd_traceview_name(view, i)) + 5;
+        uint32_t own = (uint32_t)gd_traceview_columns(gd_traceview_name(view, i)) + 5;
         widest = own > widest ? own : widest;
     }
     return widest < most ? widest : most;

@@ -55,18 +55,18 @@ static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks
         {"first_exit_ns", figures->first_exit},       {"last_exit_ns", figures->last_exit},
         {"preamble_ns", figures->preamble},           {"wait_least_ns", figures->wait_least},
         {"wait_median_ns", figures->wait_median},     {"wait_most_ns", figures->wait_most}};
-    json_t *object =
-        GD_OBJECT({"kernel", gd_output_string(figures->kernel)},
-                  {"name", gd_output_string(view->names != NULL ? view->names[index] : NULL)},
-                  {"lane", json_integer(figures->lane)},
-                  {"blocks", json_integer((json_int_t)figures->blocks)},
-                  {"blocks_kept", json_integer(figures->blocks_kept)},
-                  {"blocks_backward", json_integer(figures->backward)},
-                  {"registers", json_integer(figures->registers)},
-                  {"registers_without_stamps", json_integer(figures->plain_registers)},
-                  {"pdl", json_boolean(launch->reason == GRIDDEP_REASON_SET ||
-                                       launch->reason == GRIDDEP_REASON_FORCED)},
-                  {"reason_text", gd_output_string(griddep_reason_text(launch->reason))});
+    json_t *object = GD_OBJECT(
+        {"kernel", gd_output_string(figures->kernel)},
+        {"name", gd_output_string(view->plan != NULL ? view->plan->launches[index].name : NULL)},
+        {"lane", json_integer(figures->lane)},
+        {"blocks", json_integer((json_int_t)figures->blocks)},
+        {"blocks_kept", json_integer(figures->blocks_kept)},
+        {"blocks_backward", json_integer(figures->backward)},
+        {"registers", json_integer(figures->registers)},
+        {"registers_without_stamps", json_integer(figures->plain_registers)},
+        {"pdl", json_boolean(launch->reason == GRIDDEP_REASON_SET ||
+                             launch->reason == GRIDDEP_REASON_FORCED)},
+        {"reason_text", gd_output_string(griddep_reason_text(launch->reason))});
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         gd_output_set(object, times[i].name, gd_output_real(times[i].value));
     gd_output_set(object, "hop", hop_json(launch));

@@ -18,15 +18,17 @@
 #include "cli/show/traceview.h"
 
 enum {
-    LEFT = 132,
-    PLOT = 760,
+    WIDTH = 1000,
+    MARGIN = 24, /* beside the widest name */
+    LETTER = 6,  /* of a name, at most on average */
     RIGHT = 108,
     TOP = 84,
     LANE = 30,
     LANE_GAP = 6,
     SM_HEIGHT = 396,
     PALETTE = 6,
-    LABEL = 18,
+    LEAST_LABEL = 18,
+    MOST_LABEL = 34,
     FAR = 2
 };
 
@@ -37,32 +39,44 @@ typedef struct gd_svg {
     FILE *stream;   /* into memory */
     double scale;   /* picture units in a nanosecond */
     double longest; /* span of all pictures in the file */
+    uint32_t label; /* letters of the widest name that is shown, in all pictures too */
+    int left, plot; /* where time begins, and the width it has */
     uint32_t parts; /* columns that the span of this one takes */
     uint32_t **places;
     uint32_t most_places, sms; /* the numbers of multiprocessors end before */
 } gd_svg;
 
+/* Shades are colours of their own, not transparent: nothing shines through them. */
 static const char style[] =
     "<style>\n"
     "svg{font:12px system-ui,'DejaVu Sans',sans-serif}\n"
     ".b{fill:#fff}text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;"
     "font-weight:600}\n"
-    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}.l{fill:#000;"
-    "fill-opacity:.04}.m{"
-    "fill:#222}\n"
-    ".c0{fill:#0072b2}.c1{fill:#e69f00}.c2{fill:#009e73}.c3{fill:#cc79a7}.c4{fill:#56b4e9}.c5{fill:"
-    "#d55e00}\n"
-    ".p{fill-opacity:.5}.w{fill-opacity:.18}\n"
-    "@media "
-    "(prefers-color-scheme:dark){.b{fill:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}"
-    "\n"
+    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}"
+    ".l{fill:#000;fill-opacity:.04}.m{fill:#222}\n"
+    ".c0{fill:#0072b2}.c0.p{fill:#80b8d8}.c0.w{fill:#d1e6f1}\n"
+    ".c1{fill:#e69f00}.c1.p{fill:#f2cf80}.c1.w{fill:#fbeed1}\n"
+    ".c2{fill:#009e73}.c2.p{fill:#80ceb9}.c2.w{fill:#d1eee6}\n"
+    ".c3{fill:#cc79a7}.c3.p{fill:#e6bcd3}.c3.w{fill:#f6e7ef}\n"
+    ".c4{fill:#56b4e9}.c4.p{fill:#aadaf4}.c4.w{fill:#e1f2fb}\n"
+    ".c5{fill:#d55e00}.c5.p{fill:#eaae80}.c5.w{fill:#f7e2d1}\n"
+    ".k{fill:#777777}.k.p{fill:#bbbbbb}.k.w{fill:#e7e7e7}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    ".b{fill:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}\n"
     ".g{stroke:#fff;stroke-opacity:.16}.a{stroke:#b8bec4}.l{fill:#fff;fill-opacity:.06}\n"
-    ".c0{fill:#3a9ad9}.c2{fill:#1fbf91}.c5{fill:#f07b2e}.w{fill-opacity:.28}}\n"
+    ".c0{fill:#3a9ad9}.c0.p{fill:#27587a}.c0.w{fill:#1f3c4f}\n"
+    ".c1{fill:#e69f00}.c1.p{fill:#7d5b0d}.c1.w{fill:#4f3d13}\n"
+    ".c2{fill:#1fbf91}.c2.p{fill:#1a6b56}.c2.w{fill:#17463b}\n"
+    ".c3{fill:#cc79a7}.c3.p{fill:#704860}.c3.w{fill:#483241}\n"
+    ".c4{fill:#56b4e9}.c4.p{fill:#356682}.c4.w{fill:#264354}\n"
+    ".c5{fill:#f07b2e}.c5.p{fill:#824924}.c5.w{fill:#523320}\n"
+    ".k{fill:#999999}.k.p{fill:#56585a}.k.w{fill:#393b3e}\n"
+    "}\n"
     "</style>\n";
 
 static double x_of(const gd_svg *svg, double nanoseconds)
 {
-    return LEFT + nanoseconds * svg->scale;
+    return svg->left + nanoseconds * svg->scale;
 }
 
 /* Text of files may hold anything; what XML 1.0 does not allow becomes '?', and bytes beyond ASCII
@@ -118,34 +132,42 @@ static void put_rectangle(const gd_svg *svg, const char *kind, double x, double 
 
 /* ---- frame ---- */
 
+/* A colour of each launch, as far as there are, and the shades without a colour. */
 static void put_legend(const gd_svg *svg, double y)
 {
-    static const char *const kinds[] = {"c0", "c0 p", "c0 w"};
+    static const char *const kinds[] = {"k", "k p", "k w"};
     static const char *const names[] = {"at work", "before its wait", "waiting"};
-    double x = LEFT;
+    double x = svg->left;
+    for (uint32_t i = 0; i < PALETTE && i < svg->view->count; i++, x += 8) {
+        char kind[16];
+        snprintf(kind, sizeof(kind), "c%u", (unsigned)i);
+        put_rectangle(svg, kind, x, y - 10, 8, 12);
+    }
+    put_words(svg, x + 5, y, "s", "start", "colours are launches, shades:");
+    x += 180;
     for (size_t i = 0; i < 3; i++) {
         put_rectangle(svg, kinds[i], x, y - 10, 12, 12);
         put_words(svg, x + 17, y, "s", "start", "%s", names[i]);
-        x += 40 + 6.5 * (double)strlen(names[i]);
+        x += 32 + 6.2 * (double)strlen(names[i]);
     }
     fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n", x, y - 8);
     put_words(svg, x + 13, y, "s", "start", "last block has triggered");
-    put_words(svg, LEFT + PLOT + 12, y, "s", "start", "hand-off gap");
+    put_words(svg, svg->left + svg->plot + 12, y, "s", "start", "hand-off gap");
 }
 
 static void put_title(const gd_svg *svg)
 {
     const gd_traceview *view = svg->view;
-    put_words(svg, LEFT, 24, "t", "start", "%s", view->chain);
+    put_words(svg, svg->left, 24, "t", "start", "%s", view->chain);
     if (view->clock != NULL) {
-        put_words(svg, LEFT, 43, "s", "start",
+        put_words(svg, svg->left, 43, "s", "start",
                   "%llu %s in %.2f us, as the program made them, %s; begin and end by %s",
                   (unsigned long long)view->info.blocks,
                   gd_plural(view->info.blocks, "launch", "launches"), view->info.span * 1e-3,
                   view->device->device_name, view->clock);
         return;
     }
-    put_words(svg, LEFT, 43, "s", "start",
+    put_words(svg, svg->left, 43, "s", "start",
               "mode %s, %u %s, %.2f us from first entry to last exit, %s%s",
               griddep_mode_name(view->info.mode), (unsigned)view->count,
               gd_plural(view->count, "launch", "launches"), view->info.span * 1e-3,
@@ -170,7 +192,7 @@ static void put_grid(const gd_svg *svg, double top, double bottom)
         fprintf(svg->stream, "<path class=\"g\" d=\"M%.2f %.1fV%.1f\"/>\n", x, top, bottom);
         put_words(svg, x, bottom + 15, "s", "middle", "%g", round(time) * 1e-3);
     }
-    put_words(svg, LEFT - 10, bottom + 15, "s", "end", "us");
+    put_words(svg, svg->left - 10, bottom + 15, "s", "end", "us");
 }
 
 /* ---- lanes by launch ---- */
@@ -181,12 +203,12 @@ static void put_band(const gd_svg *svg, const char *kind, const double *low, con
 {
     bool open = false;
     fprintf(svg->stream, "<path class=\"%s\" d=\"", kind);
-    for (int i = 0; i <= PLOT; i++) {
-        bool is_there = i < PLOT && high[i] > low[i] + 1e-6;
+    for (int i = 0; i <= svg->plot; i++) {
+        bool is_there = i < svg->plot && high[i] > low[i] + 1e-6;
         if (is_there && !open) {
             int end = i;
-            fprintf(svg->stream, "M%d %.1f", LEFT + i, base - low[i] * LANE);
-            for (; end < PLOT && high[end] > low[end] + 1e-6; end++)
+            fprintf(svg->stream, "M%d %.1f", svg->left + i, base - low[i] * LANE);
+            for (; end < svg->plot && high[end] > low[end] + 1e-6; end++)
                 fprintf(svg->stream, "V%.1fh1", base - high[end] * LANE);
             for (int back = end - 1; back >= i; back--)
                 fprintf(svg->stream, "V%.1fh-1", base - low[back] * LANE);
@@ -200,17 +222,18 @@ static void put_band(const gd_svg *svg, const char *kind, const double *low, con
 static void put_lane_load(const gd_svg *svg, uint32_t index, double base)
 {
     gd_traceview_load *load = gd_traceview_load_of(svg->view, index, svg->parts);
-    double *edges = gd_heap_take((size_t)PLOT * 4, sizeof(double));
+    size_t width = (size_t)svg->plot;
+    double *edges = gd_heap_take(width * 4, sizeof(double));
     static const char *const kinds[] = {"", " p", " w"};
     for (size_t i = 0; i < svg->parts; i++) {
-        edges[PLOT + i] = fmin(1, load[i].work);
-        edges[2 * PLOT + i] = fmin(1, edges[PLOT + i] + load[i].preamble);
-        edges[3 * PLOT + i] = fmin(1, edges[2 * PLOT + i] + load[i].wait);
+        edges[width + i] = fmin(1, load[i].work);
+        edges[2 * width + i] = fmin(1, edges[width + i] + load[i].preamble);
+        edges[3 * width + i] = fmin(1, edges[2 * width + i] + load[i].wait);
     }
     for (size_t part = 0; part < 3; part++) {
         char kind[16];
         snprintf(kind, sizeof(kind), "c%u%s", (unsigned)(index % PALETTE), kinds[part]);
-        put_band(svg, kind, edges + part * PLOT, edges + (part + 1) * PLOT, base);
+        put_band(svg, kind, edges + part * width, edges + (part + 1) * width, base);
     }
     free(edges);
     free(load);
@@ -226,7 +249,7 @@ static void put_label(const gd_svg *svg, uint32_t index, double y)
 {
     const gd_traceview_launch *launch = &svg->view->launches[index];
     const char *name = gd_traceview_name(svg->view, index);
-    char *label = gd_traceview_label(svg->view, index, LABEL, "\u2026");
+    char *label = gd_traceview_label(svg->view, index, svg->label, "\u2026");
     bool is_named = strcmp(name, launch->figures.kernel) != 0;
     fputs("<g><title>", svg->stream);
     put_text(svg, name);
@@ -235,38 +258,54 @@ static void put_label(const gd_svg *svg, uint32_t index, double y)
         put_text(svg, launch->figures.kernel);
     }
     fputs("</title>", svg->stream);
-    put_words(svg, LEFT - 10, y, "n", "end", "%s", label);
+    put_words(svg, svg->left - 10, y, "n", "end", "%s", label);
     fputs("</g>\n", svg->stream);
     free(label);
+}
+
+static double release_of(const gd_svg *svg, uint32_t index)
+{
+    const griddep_timeline_launch *figures = &svg->view->launches[index].figures;
+    return isnan(figures->first_release) ? figures->first_entry : figures->first_release;
+}
+
+/* From all that the launch waits for, and how long after the last of them ended it was released:
+ * of a join it is told which that is. */
+static void put_arrows(const gd_svg *svg, uint32_t index)
+{
+    double release = release_of(svg, index);
+    uint32_t count = 0, *from = gd_traceview_producers(svg->view, index, &count);
+    for (uint32_t i = 0; i < count && !isnan(release); i++) {
+        double end = svg->view->launches[from[i]].figures.last_exit;
+        if (isnan(end))
+            continue;
+        fprintf(svg->stream,
+                "<path class=\"a%s\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
+                i > 0 || index - from[i] > FAR ? " f" : "", x_of(svg, end), lane_base(from[i]) - 4,
+                x_of(svg, release), lane_base(index) - LANE / 2.0);
+        if (i == 0)
+            put_words(svg, svg->left + svg->plot + 12, lane_base(index) - LANE / 2.0 + 4, "n",
+                      "start", count > 1 ? "%.2f us after %u" : "%.2f us", (release - end) * 1e-3,
+                      (unsigned)from[i]);
+    }
+    free(from);
 }
 
 static void put_lane(const gd_svg *svg, uint32_t index)
 {
     const gd_traceview_launch *launch = &svg->view->launches[index];
     double base = lane_base(index);
-    put_rectangle(svg, "l", LEFT, base - LANE, PLOT, LANE);
+    put_rectangle(svg, "l", svg->left, base - LANE, svg->plot, LANE);
     put_label(svg, index, base - LANE / 2.0 - 2);
     uint64_t blocks = launch->figures.blocks;
-    put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu %s", (unsigned long long)blocks,
+    put_words(svg, svg->left - 10, base - 3, "s", "end", "%llu %s", (unsigned long long)blocks,
               svg->view->clock != NULL ? gd_plural(blocks, "launch", "launches")
                                        : gd_plural(blocks, "block", "blocks"));
     put_lane_load(svg, index, base);
     if (!isnan(launch->figures.last_trigger))
         fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n",
                 x_of(svg, launch->figures.last_trigger) - 4, base - LANE - 4);
-    if (!launch->has_hop)
-        return;
-    if (!isnan(launch->hop.handoff_gap))
-        put_words(svg, LEFT + PLOT + 12, base - LANE / 2.0 + 4, "n", "start", "%.2f us",
-                  launch->hop.handoff_gap * 1e-3);
-    const griddep_timeline_launch *from = &svg->view->launches[launch->hop.from].figures;
-    double release = isnan(launch->figures.first_release) ? launch->figures.first_entry
-                                                          : launch->figures.first_release;
-    if (!isnan(from->last_exit) && !isnan(release))
-        fprintf(svg->stream,
-                "<path class=\"a%s\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
-                index - launch->hop.from > FAR ? " f" : "", x_of(svg, from->last_exit),
-                lane_base(launch->hop.from) - 4, x_of(svg, release), base - LANE / 2.0);
+    put_arrows(svg, index);
 }
 
 /* ---- rows by multiprocessor ---- */
@@ -357,9 +396,9 @@ static void put_rows(const gd_svg *svg, double top)
 {
     double row = row_height(svg);
     uint32_t step = row >= 12 ? 1 : (uint32_t)ceil(12 / row / 4) * 4;
-    put_rectangle(svg, "l", LEFT, top, PLOT, row * svg->sms);
+    put_rectangle(svg, "l", svg->left, top, svg->plot, row * svg->sms);
     for (uint32_t sm = 0; sm < svg->sms; sm += step)
-        put_words(svg, LEFT - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u",
+        put_words(svg, svg->left - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u",
                   sm > 0                     ? ""
                   : svg->view->clock != NULL ? "stream "
                                              : "SM ",
@@ -374,8 +413,8 @@ static void put_rows(const gd_svg *svg, double top)
 static void measure(gd_svg *svg)
 {
     const gd_traceview *view = svg->view;
-    svg->scale = svg->longest > 0 ? PLOT / svg->longest : 0;
-    svg->parts = (uint32_t)fmax(1, round(PLOT * view->info.span / svg->longest));
+    svg->scale = svg->longest > 0 ? svg->plot / svg->longest : 0;
+    svg->parts = (uint32_t)fmax(1, round(svg->plot * view->info.span / svg->longest));
     svg->sms = 1;
     for (uint32_t i = 0; i < view->count; i++)
         for (uint32_t block = 0; block < view->launches[i].blocks; block++) {
@@ -397,7 +436,7 @@ static double height_of(const gd_svg *svg)
 
 static void begin_picture(FILE *stream, double y, double height)
 {
-    double width = LEFT + PLOT + RIGHT;
+    double width = WIDTH;
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\"", stream);
     if (y > 0)
         fprintf(stream, " y=\"%g\"", y);
@@ -418,7 +457,7 @@ static void put_picture(const gd_svg *svg, double y)
           "markerHeight=\"6\" "
           "orient=\"auto\"><path class=\"m\" d=\"M0 0L6 3L0 6z\"/></marker></defs>\n",
           svg->stream);
-    put_rectangle(svg, "b", 0, 0, LEFT + PLOT + RIGHT, height);
+    put_rectangle(svg, "b", 0, 0, WIDTH, height);
     put_title(svg);
     put_grid(svg, TOP - 4, bottom);
     put_rows(svg, rows);
@@ -427,15 +466,34 @@ static void put_picture(const gd_svg *svg, double y)
     fputs("</svg>\n", svg->stream);
 }
 
+/* Letters of the widest name, as far as it is shown; `least` at least. */
+static uint32_t widest_label(const gd_traceview *view, uint32_t least)
+{
+    uint32_t widest = least;
+    for (uint32_t i = 0; i < view->count; i++) {
+        char *label = gd_traceview_label(view, i, MOST_LABEL, "\u2026");
+        uint32_t own = (uint32_t)gd_traceview_columns(label);
+        widest = own > widest ? own : widest;
+        free(label);
+    }
+    return widest;
+}
+
 /* All pictures of a file, one above the other and in one scale. */
 static void put_all(FILE *stream, const gd_traceview *views, size_t count)
 {
     gd_svg *pictures = gd_heap_take(count, sizeof(*pictures));
     double longest = 0, height = 0, y = 0;
-    for (size_t i = 0; i < count; i++)
-        longest = fmax(longest, views[i].info.span);
+    uint32_t label = LEAST_LABEL;
     for (size_t i = 0; i < count; i++) {
-        pictures[i] = (gd_svg){.view = &views[i], .stream = stream, .longest = longest};
+        longest = fmax(longest, views[i].info.span);
+        label = widest_label(&views[i], label);
+    }
+    for (size_t i = 0; i < count; i++) {
+        pictures[i] =
+            (gd_svg){.view = &views[i], .stream = stream, .longest = longest, .label = label};
+        pictures[i].left = MARGIN + LETTER * (int)label;
+        pictures[i].plot = WIDTH - RIGHT - pictures[i].left;
         pictures[i].places = gd_traceview_make_places(&views[i], &pictures[i].most_places);
         measure(&pictures[i]);
         height += height_of(&pictures[i]);

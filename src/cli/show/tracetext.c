@@ -167,7 +167,7 @@ static void print_registers(const gd_traceview *view, uint32_t index)
             return;
         more += same;
     }
-    gd_output_print("launch %u (%s)", (unsigned)index, figures->kernel);
+    gd_output_print("launch %u (%s)", (unsigned)index, gd_traceview_name(view, index));
     if (more > 0)
         printf(" and %u more", more);
     gd_output_print(": %u registers a thread with stamps, %u without\n",
@@ -181,12 +181,12 @@ static void print_kept(const gd_traceview *view)
         if (figures->blocks_kept < figures->blocks)
             gd_output_print(
                 "launch %u (%s): of %llu blocks the first %u were kept; --blocks keeps more\n",
-                (unsigned)i, figures->kernel, (unsigned long long)figures->blocks,
+                (unsigned)i, gd_traceview_name(view, i), (unsigned long long)figures->blocks,
                 (unsigned)figures->blocks_kept);
         if (figures->backward > 0)
             gd_output_print(
                 "launch %u (%s): the clock of %u %s went backwards; no figure counts %s\n",
-                (unsigned)i, figures->kernel, (unsigned)figures->backward,
+                (unsigned)i, gd_traceview_name(view, i), (unsigned)figures->backward,
                 gd_plural(figures->backward, "block", "blocks"),
                 gd_plural(figures->backward, "it", "them"));
         print_registers(view, i);

@@ -53,6 +53,12 @@ static int read_launch(gd_traceview *view, griddep_timeline *timeline, uint32_t 
     return code;
 }
 
+gd_traceview gd_traceview_of(const gd_plan *plan, const griddep_runtime_info *device)
+{
+    return (gd_traceview){
+        .chain = plan->name, .device = device, .plan = plan, .step_bytes = plan->step_bytes};
+}
+
 int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline)
 {
     griddep_error error;
@@ -74,9 +80,7 @@ void gd_traceview_free(gd_traceview *view)
         for (int32_t column = 0; column < GRIDDEP_STAMP_CLOCK; column++)
             free(view->launches[i].columns[column]);
     free(view->launches);
-    free(view->names);
     view->launches = NULL;
-    view->names = NULL;
     view->count = 0;
 }
 
@@ -84,8 +88,8 @@ void gd_traceview_free(gd_traceview *view)
 
 const char *gd_traceview_name(const gd_traceview *view, uint32_t launch)
 {
-    const char *name = view->names != NULL ? view->names[launch] : NULL;
-    return name != NULL ? name : view->launches[launch].figures.kernel;
+    return view->plan != NULL ? gd_plan_launch_name(view->plan, launch)
+                              : view->launches[launch].figures.kernel;
 }
 
 /* Bytes of the first `columns` characters of UTF-8. */
@@ -101,7 +105,7 @@ static size_t prefix(const char *text, size_t columns)
     return at;
 }
 
-static size_t characters(const char *text)
+size_t gd_traceview_columns(const char *text)
 {
     size_t count = 0;
     for (; *text != '\0'; text++)
@@ -112,7 +116,7 @@ static size_t characters(const char *text)
 char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
 {
     char *name = gd_output_clean(gd_traceview_name(view, launch)), *made = NULL;
-    size_t length = characters(name), hole = characters(gap);
+    size_t length = gd_traceview_columns(name), hole = gd_traceview_columns(gap);
     if (length <= width || width <= hole) {
         made = gd_heap_format("%.*s", (int)prefix(name, width), name);
     } else {
@@ -132,6 +136,37 @@ char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t wid
     char *label = gd_heap_format("%s%s", number, name);
     free(name);
     return label;
+}
+
+/* ---- order ---- */
+
+/* Whether the first ended later; one whose end is not known did not. */
+static bool ends_later(const gd_traceview *view, uint32_t first, uint32_t second)
+{
+    double a = view->launches[first].figures.last_exit,
+           b = view->launches[second].figures.last_exit;
+    return a > b || (isnan(b) && !isnan(a));
+}
+
+uint32_t *gd_traceview_producers(const gd_traceview *view, uint32_t launch, uint32_t *count)
+{
+    const gd_traceview_launch *of = &view->launches[launch];
+    const gd_plan_launch *planned = view->plan != NULL ? &view->plan->launches[launch] : NULL;
+    uint32_t others = planned != NULL ? planned->after_count : 0;
+    uint32_t *list = gd_heap_take((size_t)others + 1, sizeof(*list));
+    *count = 0;
+    if (of->has_hop)
+        list[(*count)++] = of->hop.from;
+    for (uint32_t i = 0; i < others; i++)
+        if (!of->has_hop || planned->after[i] != of->hop.from)
+            list[(*count)++] = planned->after[i];
+    for (uint32_t i = 1; i < *count; i++)
+        if (ends_later(view, list[i], list[0])) {
+            uint32_t last = list[i];
+            list[i] = list[0];
+            list[0] = last;
+        }
+    return list;
 }
 
 /* ---- blocks ---- */

@@ -8,6 +8,8 @@
 
 #include "griddep.h"
 
+#include "cli/plan/plan.h"
+
 typedef struct gd_traceview_launch {
     griddep_timeline_launch figures;
     griddep_timeline_hop hop;
@@ -30,8 +32,7 @@ typedef struct gd_traceview {
     const griddep_runtime_info *device;
     const char *clock; /* NULL: stamps */
     griddep_timeline_info info;
-    const char *
-        *names; /* by launch: what the chain file calls it; NULL: nothing. Strings are borrowed */
+    const gd_plan *plan; /* whose launches they are, by number; NULL with a clock */
     gd_traceview_launch *launches;
     uint32_t count;
     uint64_t step_bytes; /* that the chain reads and writes; 0: not known */
@@ -46,12 +47,18 @@ typedef struct gd_traceview_block {
     int64_t entry, wait, release, exit; /* without a wait: wait and release are entry */
 } gd_traceview_block;
 
+/* Of a plan's launches: names, and what waits for what. Both are borrowed. */
+gd_traceview gd_traceview_of(const gd_plan *plan, const griddep_runtime_info *device);
+
 /* Reads all but what is not in a timeline. Returns 0, or an exit code after a message. */
 int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline);
 void gd_traceview_free(gd_traceview *view);
 
 /* What a launch is called: its name, or its kernel's. */
 const char *gd_traceview_name(const gd_traceview *view, uint32_t launch);
+
+/* Each character of UTF-8 takes one column, which is so of what identifiers are made of. */
+size_t gd_traceview_columns(const char *text);
 
 /* That in at most `width` columns, with `gap` in place of what does not fit in the middle, for
  * names often differ at their ends only; and the same behind the launch's number: "3
@@ -60,6 +67,10 @@ char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t wid
                          const char *gap);
 char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t width,
                          const char *gap);
+
+/* The launches that one waits for: the one before it in its lane, and those of other lanes. The one
+ * that ended last comes first. To free. */
+uint32_t *gd_traceview_producers(const gd_traceview *view, uint32_t launch, uint32_t *count);
 
 /* false for a block that has no entry, no exit, or a clock that went backwards. */
 bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/plural.h"
 
@@ -173,9 +174,11 @@ static void print_choices(const gd_tunereport *report)
     griddep_tune_choice choice = {.size = sizeof(choice)};
     puts("chosen:");
     for (uint32_t i = 0; griddep_tune_get_choice(report->tune, i, &choice, NULL) == GRIDDEP_OK; i++)
-        if (choice.text[0] != '\0')
-            gd_output_print("  launch %u, %s: %s\n", (unsigned)i,
-                            gd_plan_launch_name(report->plan, i), choice.text);
+        if (choice.text[0] != '\0') {
+            char *launch = gd_plan_launch_text(report->plan, i);
+            gd_output_print("  %s: %s\n", launch, choice.text);
+            free(launch);
+        }
 }
 
 static void print_verdict(const gd_tunereport *report, const griddep_tune_info *info)

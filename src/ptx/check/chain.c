@@ -231,7 +231,8 @@ static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch
     uint32_t entry;
 
     launch->given = *given;
-    launch->name = given->entry ? given->entry : "the kernel";
+    launch->kernel_name = given->entry ? given->entry : "the kernel";
+    launch->name = given->name ? given->name : launch->kernel_name;
     if (!given->ptx)
         return GRIDDEP_OK;
     if (!gd_ptx_find_entry(given->ptx, given->entry, &entry))

@@ -60,7 +60,8 @@ typedef struct gd_chain_kernel {
 typedef struct gd_chain_launch {
     gd_check_launch given;
     const gd_chain_kernel *kernel; /* NULL: not known, or no kernel */
-    const char *name;
+    const char *kernel_name;
+    const char *name;  /* behind its number in messages: the chain's for it, else its kernel's */
     uint32_t previous; /* in its lane; GD_PTX_NONE: the first */
     uint32_t
         *seen; /* by lane: how many of the chain's launches, counted from the first of all, a path

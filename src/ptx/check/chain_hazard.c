@@ -67,8 +67,9 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
         at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : 0, GD205, instruction,
         "insert a wait (griddep rewrite), or do not force the launch",
         "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s",
-        own->name, writes ? "writes" : "reads", gd_chain_parameter_name(own, at->own->argument),
-        at->other->launch, other->name, gd_chain_touch_verb(at->other),
+        own->kernel_name, writes ? "writes" : "reads",
+        gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
+        gd_chain_touch_verb(at->other),
         fenced ? "; whether the release fence in front of its trigger orders them cannot be shown"
                : "");
     if (!writes && produced && produced->late_write != GD_PTX_NONE &&
@@ -76,8 +77,8 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
         gd_chain_add(
             at->chain, at->other->launch, 0, GD207, produced->late_write, "let the dependent wait",
             "%s writes %s behind its trigger, and launch %" PRIu32 " (%s) reads it without a wait",
-            other->name, gd_chain_parameter_name(other, at->other->argument), at->own->launch,
-            own->name);
+            other->kernel_name, gd_chain_parameter_name(other, at->other->argument),
+            at->own->launch, own->name);
 }
 
 static void report_dry_read(const pair *at, const gd_parameter_use *use)
@@ -88,11 +89,12 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_read, false);
         return;
     }
-    gd_chain_add(
-        at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206,
-        use->dry_read, WAIT_HINT,
-        "%s reads %s before its wait, and launch %" PRIu32 " (%s), which may still run, writes it",
-        own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name);
+    gd_chain_add(at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206,
+                 use->dry_read, WAIT_HINT,
+                 "%s reads %s before its wait, and launch %" PRIu32
+                 " (%s), which may still run, writes it",
+                 own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
+                 at->other->launch, other->name);
 }
 
 static void report_dry_write(const pair *at, const gd_parameter_use *use)
@@ -107,8 +109,8 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
                  use->dry_write, WAIT_HINT,
                  "%s writes %s before its wait, and launch %" PRIu32
                  " (%s), which may still run, %s it",
-                 own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch,
-                 other->name, gd_chain_touch_verb(at->other));
+                 own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
+                 at->other->launch, other->name, gd_chain_touch_verb(at->other));
 }
 
 /* Before the wait. Returns whether there is a hazard. */
@@ -133,7 +135,7 @@ static bool check_before(const pair *at)
                      "%s reads %s through the non-coherent path, and launch %" PRIu32
                      " (%s), which may still run when "
                      "it starts, writes it",
-                     own_launch(at)->name,
+                     own_launch(at)->kernel_name,
                      gd_chain_parameter_name(own_launch(at), at->own->argument), at->other->launch,
                      other_launch(at)->name);
     return found;
@@ -151,15 +153,15 @@ static bool check_after(const pair *at)
                      BETWEEN_HINT,
                      "%s reads %s, which launch %" PRIu32 " (%s) writes, and launch %" PRIu32
                      " (%s) between them does not wait on every path",
-                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch,
-                     other->name, between, at->chain->launches[between].name);
+                     own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
+                     at->other->launch, other->name, between, at->chain->launches[between].name);
     if (at->own->writes)
         gd_chain_add(at->chain, at->own->launch, 0, GD202, use ? use->write : GD_PTX_NONE,
                      BETWEEN_HINT,
                      "%s writes %s, which launch %" PRIu32 " (%s) %s, and launch %" PRIu32
                      " (%s) between them does not wait on every path",
-                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch,
-                     other->name, gd_chain_touch_verb(at->other), between,
+                     own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
+                     at->other->launch, other->name, gd_chain_touch_verb(at->other), between,
                      at->chain->launches[between].name);
     return true;
 }
@@ -329,7 +331,7 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
                         : "%s is launched dependently and its code is not known; that it waits "
                           "before it touches what "
                           "launch %" PRIu32 " (%s) touches cannot be shown",
-                 launch->name, previous, chain->launches[previous].name);
+                 launch->kernel_name, previous, chain->launches[previous].name);
 }
 
 /* ---- declarations ---- */
@@ -343,7 +345,7 @@ static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
     if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE)
         gd_chain_add(chain, use->launch, 0, GD210, found->write,
                      "declare the argument write or update",
-                     "%s writes %s, which the chain declares read", launch->name,
+                     "%s writes %s, which the chain declares read", launch->kernel_name,
                      gd_chain_parameter_name(launch, use->argument));
 }
 
@@ -365,7 +367,7 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
             gd_chain_add(chain, writer->launch, 0, GD209, use ? use->write : GD_PTX_NONE,
                          "declare the argument read, or write elsewhere",
                          "%s writes %s, which launch %" PRIu32 " (%s) declares constant",
-                         launch->name, gd_chain_parameter_name(launch, writer->argument),
+                         launch->kernel_name, gd_chain_parameter_name(launch, writer->argument),
                          constant->launch, chain->launches[constant->launch].name);
             break;
         }

@@ -72,7 +72,8 @@ static void check_launch(gd_chain *chain, uint32_t index)
 
     if (missing)
         gd_chain_add(chain, index, 0, GD204, GD_PTX_NONE, "leave the launch at auto",
-                     "%s is forced to be launched dependently, but %s", launch->name, missing);
+                     "%s is forced to be launched dependently, but %s", launch->kernel_name,
+                     missing);
     uint32_t previous = launch->previous;
     if (previous == GD_PTX_NONE || !is_kernel(chain, previous))
         return;
@@ -82,11 +83,11 @@ static void check_launch(gd_chain *chain, uint32_t index)
         gd_chain_add(chain, index, 0, GD208, GD_PTX_NONE, "add a trigger to the kernel before",
                      "%s waits, and launch %" PRIu32
                      " (%s) never triggers: only the launch latency overlaps",
-                     launch->name, previous, before->name);
+                     launch->kernel_name, previous, before->name);
     if (!launch->attribute && launch->kernel && launch->given.pdl <= GRIDDEP_PDL_AUTO)
         gd_chain_add(
             chain, index, 0, GD211, GD_PTX_NONE, "insert a wait (griddep rewrite)",
-            "%s is not launched dependently: %s%s%s", launch->name,
+            "%s is not launched dependently: %s%s%s", launch->kernel_name,
             launch->kernel->report.has_wait ? "not every path through it waits" : "it has no wait",
             launch->kernel->dry_path.bytes ? "; " : "", gd_text_get(&launch->kernel->dry_path));
 }

@@ -22,6 +22,7 @@ typedef struct gd_check_launch {
     const griddep_ptx
         *ptx;          /* NULL where the code is not known, and for nodes that are no kernels */
     const char *entry; /* name in ptx, or of the kernel for messages; NULL: "the kernel" */
+    const char *name;  /* that the chain gives it; NULL: messages say the entry's */
     const griddep_use *uses; /* in the order of the parameters */
     uint32_t use_count;
     int32_t pdl;     /* GRIDDEP_PDL_* */

@@ -223,6 +223,7 @@ static gd_check_launch describe(const griddep_chain *chain, uint32_t index, cons
                                     : call ? call->kernel->module->ptx
                                            : NULL,
                              .entry = entry ? entry->name : gd_chain_kernel_name(launch),
+                             .name = launch->name,
                              .uses = uses,
                              .use_count = launch->argument_count,
                              .pdl = entry  ? entry->pdl

@@ -176,7 +176,8 @@ static void explain_lanes(griddep_explanation *explanation, const pair *hop)
                 griddep_graph_get_edge(graph, i, &edge, NULL) == GRIDDEP_OK;
     if (found && edge.reason == GRIDDEP_REASON_OTHER_ORDER)
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNMET, true,
-            "launch %" PRIu32 ", of another lane, must end first", edge.node);
+            "launch %" PRIu32 " (%s), of another lane, must end first", edge.node,
+            gd_graph_label(&graph->nodes[edge.node]));
     else
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, MET, true,
             "it also waits for %" PRIu32
@@ -195,9 +196,9 @@ static void explain_between(griddep_explanation *explanation, const pair *hop)
             "no copy, fill or host function stands between");
     else if (hop->consumer.reason == GRIDDEP_REASON_NODE_BETWEEN)
         add(explanation, "nodes between", GRIDDEP_REASON_NODE_BETWEEN, UNMET, true,
-            "a %s, launch %" PRIu32 ", stands between two kernels: it begins after the end of the "
-            "first, and the second after its end",
-            between->what, between->index);
+            "a %s, launch %" PRIu32 " (%s), stands between two kernels: it begins after the end of "
+            "the first, and the second after its end",
+            between->what, between->index, between->name);
     else
         add(explanation, "nodes between", GRIDDEP_REASON_NOT_KERNELS, UNMET, true,
             "a %s begins after the end of what stands before it, and ends before what follows "

@@ -2,6 +2,7 @@
  * without timing; and the same order as edges of a graph. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "run/chain/chain.h"
@@ -309,6 +310,15 @@ static int32_t add_node(const builder *build, const gd_chain_launch *launch)
     }
 }
 
+/* The node that was added last. */
+static int32_t name_node(const builder *build, const char *name)
+{
+    gd_graph_node *node = &build->graph->nodes[build->graph->node_count - 1];
+
+    node->launch_name = strdup(name);
+    return node->launch_name ? GRIDDEP_OK : gd_error_memory(build->error);
+}
+
 static int32_t add_round(const builder *build)
 {
     int32_t status = GRIDDEP_OK;
@@ -316,6 +326,8 @@ static int32_t add_round(const builder *build)
     for (uint32_t i = 0; i < build->chain->count && !status; i++) {
         const gd_chain_launch *launch = &build->chain->launches[i];
         status = add_node(build, launch);
+        if (!status && launch->name)
+            status = name_node(build, launch->name);
         if (!status && launch->previous != GD_CHAIN_NONE)
             status = add_edge_to(build, launch->previous, i);
         else if (!status && build->round)

@@ -42,6 +42,7 @@ static void free_node(gd_graph_node *node)
     gd_graph_release_bodies(node->bodies);
     griddep_conditional_destroy(node->conditional);
     free(node->name);
+    free(node->launch_name);
     free(node->before.edges);
     free(node->after.edges);
 }
@@ -128,6 +129,13 @@ const char *gd_graph_body_name(const gd_graph_node *node, uint32_t body)
 static const char *kernel_name(const gd_graph_node *node)
 {
     return node->name ? node->name : node->kernel ? node->kernel->name : NULL;
+}
+
+const char *gd_graph_label(const gd_graph_node *node)
+{
+    const char *name = node->launch_name ? node->launch_name : kernel_name(node);
+
+    return name ? name : gd_graph_node_type(node);
 }
 
 void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text)

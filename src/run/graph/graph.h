@@ -31,7 +31,8 @@ typedef struct gd_graph_node {
         *kernel;   /* whose traits are known; its module is held. NULL: not one of the runtime's */
     gd_call *call; /* NULL: no kernel, or an adopted one whose arguments are not known */
     char *name;    /* of a kernel without `kernel`; NULL */
-    uint32_t traits; /* of a kernel */
+    char *launch_name; /* that the chain gives it; NULL */
+    uint32_t traits;   /* of a kernel */
     int32_t
         pdl; /* GRIDDEP_PDL_* of a kernel without a call: AUTO, or OFF where its launch was captured
               * so */
@@ -128,6 +129,9 @@ int32_t gd_graph_leads(const griddep_graph *graph, uint32_t from, uint32_t to, b
 
 /* Appends "node 3 (kernel step)". */
 void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text);
+
+/* What a chain calls the launch; else its kernel's name; else what it is. */
+const char *gd_graph_label(const gd_graph_node *node);
 
 /* The same as a string for messages; "a node" when memory runs out. `text` keeps it. */
 const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_text *text);

@@ -1,14 +1,13 @@
 /* The audit of a graph as text: for Graphviz, and as JSON. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "run/graph/graph.h"
 
-/* A string of either format, quoted: both know these escapes, and names of kernels are ASCII (PTX
- * ISA 4.4). */
-static void put_string(gd_text *text, const char *string)
+/* Both formats know these escapes. */
+static void put_escaped(gd_text *text, const char *string)
 {
-    gd_text_string(text, "\"");
     for (const char *at = string; *at; at++) {
         if (*at == '"' || *at == '\\')
             gd_text_format(text, "\\%c", *at);
@@ -17,6 +16,13 @@ static void put_string(gd_text *text, const char *string)
         else
             gd_text_append(text, at, 1);
     }
+}
+
+/* A string of either format, quoted. */
+static void put_string(gd_text *text, const char *string)
+{
+    gd_text_string(text, "\"");
+    put_escaped(text, string);
     gd_text_string(text, "\"");
 }
 
@@ -39,13 +45,20 @@ static const char *shape_of(int32_t type)
                                                     : "ellipse";
 }
 
-static void put_dot_node(gd_text *text, const char *prefix, uint32_t index,
+/* A launch that its chain names, with what it is below. */
+static void put_dot_node(gd_text *text, const char *prefix, uint32_t index, const gd_graph_node *of,
                          const griddep_graph_node_info *node)
 {
-    gd_text_format(text, "    %sn%" PRIu32 " [shape=%s%s, label=", prefix, index,
+    const char *name = gd_graph_label(of);
+
+    gd_text_format(text, "    %sn%" PRIu32 " [shape=%s%s, label=\"", prefix, index,
                    shape_of(node->type), node->enabled ? "" : ", style=dashed");
-    put_string(text, node->name ? node->name : "kernel");
-    gd_text_string(text, "];\n");
+    put_escaped(text, name);
+    if (node->name && strcmp(node->name, name) != 0) {
+        gd_text_string(text, "\\n");
+        put_escaped(text, node->name);
+    }
+    gd_text_string(text, "\"];\n");
 }
 
 static const char *color_of(const griddep_graph_edge_info *edge)
@@ -62,13 +75,16 @@ static void put_dot_edge(gd_text *text, const char *prefix, const griddep_graph_
     gd_text_format(text, "    %sn%" PRIu32 " -> %sn%" PRIu32 " [color=%s%s", prefix, edge->from,
                    prefix, edge->to, color_of(edge),
                    edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? ", style=bold" : "");
-    if (edge->from_port > GRIDDEP_PORT_DEFAULT)
-        gd_text_format(text, ", taillabel=\"%s\"", port_name(edge));
-    if (edge->reason != GRIDDEP_REASON_NOT_KERNELS) {
-        gd_text_format(text, ", label=\"%s: %s\"",
-                       edge->races ? "races" : griddep_overlap_text(edge->overlap),
-                       griddep_reason_text(edge->reason));
-    }
+    bool kernels = edge->reason != GRIDDEP_REASON_NOT_KERNELS;
+    bool port = edge->from_port > GRIDDEP_PORT_DEFAULT;
+    if (port || kernels)
+        gd_text_format(text, ", label=\"%s%s%s\"", port ? port_name(edge) : "",
+                       port && kernels ? "\\n" : "",
+                       !kernels      ? ""
+                       : edge->races ? "races"
+                                     : griddep_overlap_text(edge->overlap));
+    if (kernels)
+        gd_text_format(text, ", tooltip=\"%s\"", griddep_reason_text(edge->reason));
     gd_text_string(text, "];\n");
 }
 
@@ -79,7 +95,8 @@ static void put_json_flag(gd_text *text, const char *name, bool value)
     gd_text_format(text, ", \"%s\": %s", name, value ? "true" : "false");
 }
 
-static void put_json_node(gd_text *text, uint32_t index, const griddep_graph_node_info *node)
+static void put_json_node(gd_text *text, uint32_t index, const gd_graph_node *of,
+                          const griddep_graph_node_info *node)
 {
     gd_text_format(text, "%s\n    {\"node\": %" PRIu32 ", \"type\": ", index ? "," : "", index);
     put_string(text, node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL ? node->name
@@ -87,6 +104,11 @@ static void put_json_node(gd_text *text, uint32_t index, const griddep_graph_nod
     gd_text_string(text, ", \"kernel\": ");
     if (node->type == GRIDDEP_GRAPH_NODE_KERNEL && node->name)
         put_string(text, node->name);
+    else
+        gd_text_string(text, "null");
+    gd_text_string(text, ", \"name\": ");
+    if (of->launch_name)
+        put_string(text, of->launch_name);
     else
         gd_text_string(text, "null");
     put_json_flag(text, "known", node->traits & GRIDDEP_TRAIT_KNOWN);
@@ -185,9 +207,9 @@ static int32_t put_node(const printing *out, const griddep_graph *graph, const c
     if (status)
         return status;
     if (out->json)
-        put_json_node(out->text, index, &node);
+        put_json_node(out->text, index, &graph->nodes[index], &node);
     else
-        put_dot_node(out->text, prefix, index, &node);
+        put_dot_node(out->text, prefix, index, &graph->nodes[index], &node);
     if (bodies && out->json)
         gd_text_string(out->text, ", \"bodies\": [");
     for (uint32_t i = 0; bodies && i < bodies->count && !status; i++)
@@ -222,7 +244,9 @@ static int32_t put_graph(const griddep_graph *graph, bool json, gd_text *text, g
 {
     const printing out = {.text = text, .json = json};
 
-    gd_text_string(text, json ? "{\n  " : "digraph {\n    node [fontname=monospace];\n");
+    gd_text_string(text, json ? "{\n  "
+                              : "digraph {\n    node [fontname=monospace];\n    edge "
+                                "[fontname=monospace, fontsize=10];\n");
     int32_t status = put_parts(&out, graph, "", error);
     gd_text_string(text, json ? "\n}\n" : "}\n");
     return status ? status : text->failed ? gd_error_memory(error) : GRIDDEP_OK;
