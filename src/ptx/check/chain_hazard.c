@@ -130,9 +130,8 @@ static bool check_before(const pair *at)
     if (use->noncoherent != GD_PTX_NONE && at->other->writes)
         gd_chain_add(at->chain, at->own->launch, 0, GD130, use->noncoherent,
                      "use a coherent load (ld.global)",
-                     "%s reads %s through the non-coherent path, and launch %" PRIu32
-                     " (%s), which may still run when "
-                     "it starts, writes it",
+                     "%s reads %s through the non-coherent path, while launch %" PRIu32
+                     " (%s) may still write it",
                      own_launch(at)->name,
                      gd_chain_parameter_name(own_launch(at), at->own->argument), at->other->launch,
                      other_launch(at)->name);
