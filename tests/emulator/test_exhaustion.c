@@ -1,8 +1,8 @@
 /* Memory that runs out: every allocation of the emulated driver and its interpreter fails in turn,
- * while a program loads, launches, captures, launches graphs, uses a second device and ends. The driver may refuse with
- * its error codes; what it says is done is done; and it ends without a crash or, as the sanitizers
- * see, a leak. Each try is a process, because cuInit is among the calls and a race detector that
- * has run out of memory stays stopped. */
+ * while a program loads, launches, captures, launches graphs, uses a second device and ends. The
+ * driver may refuse with its error codes; what it says is done is done; and it ends without a crash
+ * or, as the sanitizers see, a leak. Each try is a process, because cuInit is among the calls and a
+ * race detector that has run out of memory stays stopped. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>

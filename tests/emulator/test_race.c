@@ -750,6 +750,34 @@ START_TEST(hops_between_devices)
 }
 END_TEST
 
+/* A fence.sc of scope gpu behind one of scope sys takes nothing away, with barriers on the way. */
+START_TEST(narrower_fences)
+{
+    gd_race_task *first = kernel_on("send", 0), *second = kernel_on("receive", 1);
+
+    begin_behind(first, NULL, GD_RACE_COMPLETE);
+    begin_behind(second, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(first, 0, 64), *b = make_cta(second, 0, 64);
+    wr(a, 35, 0);
+    gd_race_fence(a, 1, 8, GD_SCOPE_SYS, true);
+    wr(a, 35, 4);
+    gd_race_fence(a, 1, 8, GD_SCOPE_GPU, true);
+    barrier(a);
+    touch(a, 3, 256, 4, GD_ACTION_WRITE, RELAXED, GD_SCOPE_SYS);
+    touch(b, 40, 256, 4, GD_ACTION_READ, RELAXED, GD_SCOPE_SYS);
+    barrier(b);
+    gd_race_fence(b, 0, 2, GD_SCOPE_SYS, true);
+    rd(b, 1, 0);
+    NO_RACE();
+    rd(b, 1, 4);
+    RACE("nothing of scope sys orders the two");
+    finish(a, first, NULL);
+    finish(b, second, NULL);
+    gd_race_task_release(world.race, first);
+    gd_race_task_release(world.race, second);
+}
+END_TEST
+
 /* What is said to be missing: the side that lacks it is named, with its device. */
 START_TEST(words_about_hops)
 {
@@ -919,6 +947,38 @@ START_TEST(sequentially_consistent_fences)
     ck_assert_uint_gt(reduce_by_all(false, true, true, true), 0);
     ck_assert_uint_gt(reduce_by_all(true, true, false, true), 0);
     ck_assert_uint_gt(reduce_by_all(true, false, true, true), 0);
+}
+END_TEST
+
+/* What a fence.sc is for goes with a trigger behind a barrier too, on to a kernel that passes it
+ * on: the barrier tells the others of the CTA, and the fence's own release keeps it. */
+START_TEST(fences_behind_a_barrier_and_a_trigger)
+{
+    gd_race_task *first = kernel("a", 1), *second = kernel("b", 1);
+
+    begin_behind(first, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(first, 0, 64);
+    wr(a, 3, 0);
+    fence_sc(a, 3);
+    barrier(a);
+    trigger(a, 3);
+    begin_behind(second, first, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *b = make_cta(second, 0, 64), *c = make_cta(second, 1, 64);
+    touch(b, 0, 256, 4, GD_ACTION_WRITE, RELAXED, GD_SCOPE_GPU);
+    finish(a, first, NULL);
+    gd_race_task *third = kernel("c", 2);
+    begin_behind(third, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *d = make_cta(third, 0, 64);
+    touch(d, 0, 256, 4, GD_ACTION_READ, RELAXED, GD_SCOPE_GPU);
+    fence_sc(d, 0);
+    rd(d, 0, 0);
+    NO_RACE();
+    leave(c);
+    finish(b, second, first);
+    finish(d, third, NULL);
+    gd_race_task_release(world.race, first);
+    gd_race_task_release(world.race, second);
+    gd_race_task_release(world.race, third);
 }
 END_TEST
 
@@ -1662,12 +1722,14 @@ static Suite *make_suite(void)
     tcase_add_test(ctas, last_block_reduction);
     tcase_add_test(ctas, sequentially_consistent_fences);
     tcase_add_test(ctas, fences_of_one_thread_alone);
+    tcase_add_test(ctas, fences_behind_a_barrier_and_a_trigger);
     tcase_add_test(ctas, plain_access_behind_an_atomic);
     tcase_add_test(ctas, writes_of_the_same_value);
     suite_add_tcase(suite, ctas);
     TCase *devices = tcase_create("devices");
     tcase_add_checked_fixture(devices, setup_devices, close_world);
     tcase_add_test(devices, hops_between_devices);
+    tcase_add_test(devices, narrower_fences);
     tcase_add_test(devices, words_about_hops);
     tcase_add_test(devices, words_about_flags);
     tcase_add_test(devices, counters_of_two_devices);

@@ -24,20 +24,24 @@ enum {
     MOST = 1024
 };
 
-/* What is known; what was before a fence.sc of those; what is to be had at the next fence.sc. */
+/* What is known; what was before a fence.sc of those; what is to be had at the next fence.sc. Of
+ * several devices also what was before a fence.sc.sys, and what is to be had at the next one. */
 typedef struct clock_of {
-    uint32_t at[PARTS], fenced[PARTS], pending[PARTS];
+    uint32_t at[PARTS], fenced[PARTS], pending[PARTS], fenced_sys[PARTS], far[PARTS];
 } clock_of;
 
+enum { DEVICES = 2, GPU = 0, SYS = 1, SCOPES = 2 };
+
 typedef struct thread_model {
-    clock_of now, fenced, seen;
-    bool has_fenced;
+    clock_of now, fenced[SCOPES], seen[SCOPES];
+    bool has_fenced[SCOPES];
     uint32_t commits[STEPS], commit_count;
 } thread_model;
 
 typedef struct access {
     uint32_t part, index, space, offset, bytes;
     bool writes, strong, atomic;
+    uint32_t scope, device; /* of a strong one */
 } access;
 
 /* The model and what it is compared with. */
@@ -55,8 +59,10 @@ static struct {
     clock_of complete[TASKS], all[TASKS], wait[TASKS], trigger[TASKS], host;
     thread_model actors[ACTORS];
     uint32_t counts[PARTS];
-    clock_of released[2];
-    uint32_t fenced[2][PARTS];
+    bool several; /* tasks take turns between two devices */
+    /* By variable, device and scope. */
+    clock_of released[2][DEVICES][SCOPES];
+    uint32_t fenced[2][DEVICES][SCOPES][PARTS], fenced_sys[2][DEVICES][SCOPES][PARTS];
     clock_of pending[TASKS][CTAS][2], ready[TASKS][CTAS][2];
     access list[MOST];
     uint32_t count;
@@ -91,9 +97,27 @@ static void join(clock_of *target, const clock_of *more)
     join_parts(target->at, more->at);
     join_parts(target->fenced, more->fenced);
     join_parts(target->pending, more->pending);
+    join_parts(target->fenced_sys, more->fenced_sys);
+    join_parts(target->far, more->far);
 }
 
 /* ---- who ---- */
+
+static uint32_t device_of(uint32_t task)
+{
+    return w.several ? task & 1 : 0;
+}
+
+/* Of one device both scopes are the same. */
+static uint32_t draw_scope(void)
+{
+    return w.several ? draw(SCOPES) : draw(4) ? GPU : SYS;
+}
+
+static gd_scope scope_of(uint32_t scope)
+{
+    return scope == SYS ? GD_SCOPE_SYS : GD_SCOPE_GPU;
+}
 
 static uint32_t number_of(uint32_t task, uint32_t cta, uint32_t thread)
 {
@@ -147,11 +171,18 @@ static bool is_observed(const access *old, uint32_t byte, const clock_of *clock,
     return old->atomic && last && last != old && last->atomic && is_before(last, clock, own);
 }
 
+/* Strong accesses whose scopes include each other. */
+static bool gets_on(const access *old, const access *new)
+{
+    return old->strong && new->strong &&
+           (old->device == new->device || (old->scope == SYS && new->scope == SYS));
+}
+
 static bool races_with(const access *old, const access *new, const clock_of *clock, uint32_t own)
 {
     bool observed = true;
 
-    if (!overlaps(old, new) || (!old->writes && !new->writes) || (old->strong && new->strong))
+    if (!overlaps(old, new) || (!old->writes && !new->writes) || gets_on(old, new))
         return false;
     for (uint32_t byte = new->offset; byte < new->offset + new->bytes; byte++) {
         if (byte >= old->offset && byte < old->offset + old->bytes)
@@ -176,7 +207,7 @@ static bool is_crowded(const access *new)
             uint32_t same = 0;
             while (same < count &&
                    (kept[same]->part != old->part || kept[same]->strong != old->strong ||
-                    kept[same]->writes != old->writes))
+                    kept[same]->writes != old->writes || kept[same]->scope != old->scope))
                 same++;
             kept[same] = old;
             count += same == count;
@@ -209,7 +240,7 @@ static bool refrains(const clock_of *clock, uint32_t own, access new)
 }
 
 static gd_race_operation operation_of(uint32_t thread, uint32_t mask, uint32_t bytes,
-                                      gd_action action)
+                                      gd_action action, uint32_t scope)
 {
     return (gd_race_operation){.warp = warp_of(thread),
                                .mask = mask,
@@ -217,7 +248,7 @@ static gd_race_operation operation_of(uint32_t thread, uint32_t mask, uint32_t b
                                .bytes = bytes,
                                .action = action,
                                .strong = action == GD_ACTION_ATOMIC,
-                               .scope = GD_SCOPE_GPU};
+                               .scope = scope_of(scope)};
 }
 
 /* One or both lanes of a warp read, write or update a few bytes, perhaps by an asynchronous
@@ -228,8 +259,8 @@ static void do_access(uint32_t task, uint32_t cta, uint32_t thread, bool alone)
     const gd_action action = kind < 4   ? GD_ACTION_READ
                              : kind < 7 ? GD_ACTION_WRITE
                                         : GD_ACTION_ATOMIC;
-    const uint32_t mask = alone || draw(4) ? bit_of(thread) : 3;
-    gd_race_operation operation = operation_of(thread, mask, bytes, action);
+    const uint32_t mask = alone || draw(4) ? bit_of(thread) : 3, scope = draw_scope();
+    gd_race_operation operation = operation_of(thread, mask, bytes, action, scope);
     uint64_t addresses[32] = {0};
 
     operation.addresses = addresses;
@@ -243,7 +274,9 @@ static void do_access(uint32_t task, uint32_t cta, uint32_t thread, bool alone)
                               .bytes = bytes,
                               .writes = action != GD_ACTION_READ,
                               .strong = operation.strong,
-                              .atomic = action == GD_ACTION_ATOMIC};
+                              .atomic = action == GD_ACTION_ATOMIC,
+                              .scope = scope,
+                              .device = device_of(task)};
         addresses[lane] = (space ? 0 : BASE) + made[lane].offset;
         if ((mask >> lane & 1) && refrains(&w.actors[actor].now, actor * KINDS, made[lane]))
             return;
@@ -265,11 +298,14 @@ static void do_bulk(uint32_t task, uint32_t cta, uint32_t thread)
 {
     const uint32_t actor = number_of(task, cta, thread), bytes = 16 * (1 + draw(80)),
                    which = draw(2);
-    gd_race_operation operation = operation_of(thread, bit_of(thread), bytes, GD_ACTION_WRITE);
+    gd_race_operation operation = operation_of(thread, bit_of(thread), bytes, GD_ACTION_WRITE, GPU);
     const uint32_t part = actor * KINDS + 2 + which;
 
-    const access made = {
-        .space = 1 + task * CTAS + cta, .offset = 0, .bytes = bytes, .writes = true};
+    const access made = {.space = 1 + task * CTAS + cta,
+                         .offset = 0,
+                         .bytes = bytes,
+                         .writes = true,
+                         .device = device_of(task)};
 
     operation.async = true;
     if (refrains(&w.actors[actor].now, actor * KINDS, made))
@@ -284,6 +320,21 @@ static void do_bulk(uint32_t task, uint32_t cta, uint32_t thread)
 
 /* ---- synchronization ---- */
 
+/* A strong read, of a scope, of what one device released to a variable with a scope. */
+static void see(thread_model *a, uint32_t which, uint32_t from, uint32_t by, bool near,
+                uint32_t scope, bool acquires)
+{
+    if (!near && (by != SYS || scope != SYS))
+        return;
+    if (near)
+        join_parts(a->now.pending, w.fenced[which][from][by]);
+    else
+        join_parts(a->now.far, w.fenced_sys[which][from][by]);
+    join(&a->seen[near ? GPU : SYS], &w.released[which][from][by]);
+    if (acquires)
+        join(&a->now, &w.released[which][from][by]);
+}
+
 /* A strong access of one of two variables, or a plain write that ends its patterns. */
 static void do_variable(uint32_t task, uint32_t cta, uint32_t thread)
 {
@@ -291,7 +342,8 @@ static void do_variable(uint32_t task, uint32_t cta, uint32_t thread)
     const gd_action action = kind < 3   ? GD_ACTION_READ
                              : kind < 5 ? GD_ACTION_WRITE
                                         : GD_ACTION_ATOMIC;
-    gd_race_operation operation = operation_of(thread, bit_of(thread), 4, action);
+    const uint32_t scope = draw_scope(), device = device_of(task);
+    gd_race_operation operation = operation_of(thread, bit_of(thread), 4, action, scope);
     uint64_t addresses[32] = {0};
     thread_model *a = &w.actors[actor];
 
@@ -304,29 +356,33 @@ static void do_variable(uint32_t task, uint32_t cta, uint32_t thread)
                          .bytes = 4,
                          .writes = action != GD_ACTION_READ,
                          .strong = operation.strong,
-                         .atomic = action == GD_ACTION_ATOMIC};
+                         .atomic = action == GD_ACTION_ATOMIC,
+                         .scope = scope,
+                         .device = device};
     if (refrains(&a->now, actor * KINDS, made))
         return;
     model_access(actor * KINDS, &a->now, actor * KINDS, made);
     gd_race_global(w.ctas[task][cta], w.memory, &operation);
-    if (action != GD_ACTION_WRITE) {
-        join_parts(a->now.pending, w.fenced[which]);
-        join(&a->seen, &w.released[which]);
-        if (operation.acquire)
-            join(&a->now, &w.released[which]);
+    for (uint32_t from = 0; action != GD_ACTION_WRITE && from < DEVICES; from++) {
+        for (uint32_t by = 0; by < SCOPES; by++)
+            see(a, which, from, by, from == device, scope, operation.acquire);
     }
     if (action == GD_ACTION_WRITE) {
-        w.released[which] = (clock_of){0};
+        memset(w.released[which], 0, sizeof w.released[which]);
         memset(w.fenced[which], 0, sizeof w.fenced[which]);
+        memset(w.fenced_sys[which], 0, sizeof w.fenced_sys[which]);
     }
     if (action == GD_ACTION_READ || !operation.strong)
         return;
     const clock_of own = publish(actor);
-    join_parts(w.fenced[which], own.fenced);
+    join_parts(w.fenced[which][device][scope], own.fenced);
+    join_parts(w.fenced_sys[which][device][scope], own.fenced_sys);
     if (operation.release)
-        join(&w.released[which], &own);
-    else if (a->has_fenced)
-        join(&w.released[which], &a->fenced);
+        join(&w.released[which][device][scope], &own);
+    for (uint32_t by = 0; !operation.release && by <= scope; by++) {
+        if (a->has_fenced[by])
+            join(&w.released[which][device][by], &a->fenced[by]);
+    }
 }
 
 static void do_fence(uint32_t task, uint32_t cta, uint32_t thread)
@@ -334,16 +390,24 @@ static void do_fence(uint32_t task, uint32_t cta, uint32_t thread)
     thread_model *a = &w.actors[number_of(task, cta, thread)];
 
     const bool sc = draw(2);
+    const uint32_t scope = draw_scope();
 
-    gd_race_fence(w.ctas[task][cta], warp_of(thread), bit_of(thread), GD_SCOPE_GPU, sc);
-    join(&a->now, &a->seen);
+    gd_race_fence(w.ctas[task][cta], warp_of(thread), bit_of(thread), scope_of(scope), sc);
+    for (uint32_t by = 0; by <= scope; by++)
+        join(&a->now, &a->seen[by]);
     if (sc) {
         join_parts(a->now.at, a->now.pending);
+        if (scope == SYS)
+            join_parts(a->now.at, a->now.far);
         const clock_of own = publish(number_of(task, cta, thread));
         join_parts(a->now.fenced, own.at);
+        if (scope == SYS)
+            join_parts(a->now.fenced_sys, own.at);
     }
-    a->fenced = publish(number_of(task, cta, thread));
-    a->has_fenced = true;
+    for (uint32_t by = 0; by <= scope; by++) {
+        a->fenced[by] = publish(number_of(task, cta, thread));
+        a->has_fenced[by] = true;
+    }
 }
 
 /* Threads of a mask, over the CTA's four, have all that each of them had. */
@@ -458,6 +522,7 @@ static void begin_task(void)
     const uint32_t task = w.begun, before = task - 1;
     const gd_race_task_info info = {.kernel = "k",
                                     .launch = task + 1,
+                                    .device = device_of(task),
                                     .stream = draw(2),
                                     .grid = {CTAS, 1, 1},
                                     .block = {64, 1, 1},
@@ -500,6 +565,8 @@ static void complete_task(void)
         w.complete[task].at[number_of(task, 0, 0) * KINDS + i] = UINT32_MAX;
     memset(w.complete[task].fenced, 0, sizeof w.complete[task].fenced);
     memset(w.complete[task].pending, 0, sizeof w.complete[task].pending);
+    memset(w.complete[task].fenced_sys, 0, sizeof w.complete[task].fenced_sys);
+    memset(w.complete[task].far, 0, sizeof w.complete[task].far);
     gd_race_task_complete(w.race, w.tasks[task]);
     w.completed++;
 }
@@ -585,8 +652,8 @@ static void do_dependent(uint32_t task, uint32_t cta, uint32_t thread)
         return;
     }
     gd_race_trigger(w.ctas[task][cta], warp_of(thread), bit_of(thread));
-    if (!w.triggered[task][cta] && a->has_fenced)
-        join(&w.trigger[task], &a->fenced);
+    if (!w.triggered[task][cta] && a->has_fenced[GPU])
+        join(&w.trigger[task], &a->fenced[GPU]);
     w.triggered[task][cta] = true;
 }
 
@@ -597,7 +664,14 @@ static void step(void)
     const uint32_t kind = draw(20), task = w.completed + draw(w.begun - w.completed),
                    cta = draw(CTAS), thread = draw(THREADS);
 
-    if (kind < 7)
+    if (w.several && draw(2)) { /* what devices do to each other */
+        if (kind < 4)
+            do_access(task, cta, thread, false);
+        else if (kind < 14)
+            do_variable(task, cta, thread);
+        else
+            do_fence(task, cta, thread);
+    } else if (kind < 7)
         do_access(task, cta, thread, false);
     else if (kind < 8)
         do_bulk(task, cta, thread);
@@ -623,11 +697,12 @@ static void step(void)
         do_task();
 }
 
-static void open_schedule(uint64_t seed)
+static void open_schedule(uint64_t seed, bool several)
 {
-    const gd_race_options options = {true, true, false, false, take_finding, NULL, NULL, false};
+    const gd_race_options options = {true, true, false, false, take_finding, NULL, NULL, several};
 
     memset(&w, 0, sizeof w);
+    w.several = several;
     w.random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
     w.race = gd_race_create(&options);
     w.memory = gd_shadow_create(w.race, BASE, 8192, NULL, true);
@@ -651,7 +726,7 @@ START_TEST(random_schedules)
     uint32_t racy = 0, missed = 0, steps = 0;
 
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
-        open_schedule(seed);
+        open_schedule(seed, _i);
         for (uint32_t i = 0; i < STEPS && !w.raced; i++, steps++) {
             step();
             ck_assert_msg(w.raced || !w.found, "seed %u, step %u: a false alarm: %s", seed, i,
@@ -676,7 +751,7 @@ int main(void)
     Suite *suite = suite_create("race_random");
     TCase *cases = tcase_create("random");
 
-    tcase_add_test(cases, random_schedules);
+    tcase_add_loop_test(cases, random_schedules, 0, 2); /* of one device, of two */
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

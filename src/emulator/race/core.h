@@ -185,6 +185,7 @@ typedef struct gd_release {
 typedef struct gd_thread_sync {
     gd_release release[GD_LEVELS];
     gd_release fence_sc; /* at its last fence.sc of scope gpu or sys, until a barrier has told it */
+    gd_release told;     /* and then, for what the fence itself released */
     gd_outside *pending[GD_LEVELS]; /* read, to be had at the next fence */
 } gd_thread_sync;
 

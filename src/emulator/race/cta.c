@@ -235,6 +235,7 @@ static void free_sync(gd_race *race, gd_thread_sync *sync)
             gd_outside_drop(race, sync[lane].pending[level]);
         }
         gd_clock_drop(race, sync[lane].fence_sc.clock);
+        gd_clock_drop(race, sync[lane].told.clock);
     }
     gd_race_give(race, sync, GD_RACE_LANES * sizeof *sync);
 }

@@ -149,9 +149,9 @@ static bool reaches(const gd_sync_item *item, const gd_race_cta *cta, uint32_t l
     const bool same_device = item->device == cta->device;
 
     if (item->level == GD_LEVEL_CTA || level == GD_LEVEL_CTA)
-        return same_cta && same_cluster;
+        return same_device && same_cta && same_cluster;
     if (item->level == GD_LEVEL_CLUSTER || level == GD_LEVEL_CLUSTER)
-        return same_cluster;
+        return same_device && same_cluster;
     return same_device || (item->level == GD_LEVEL_SYS && level == GD_LEVEL_SYS);
 }
 
@@ -229,6 +229,23 @@ static void acquire(gd_race_cta *cta, const gd_race_operation *operation, uint32
     }
 }
 
+/* What lanes had at a fence.sc, which was the same for all of them. */
+static void add_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_release *fence,
+                      const uint32_t *done, gd_outside **fenced)
+{
+    gd_race *race = cta->race;
+    gd_outside *all =
+        gd_publish_outside(cta, warp, mask, fence->clock, fence->stamp, fence->synced, done);
+    gd_outside *plain = gd_outside_plain(race, all);
+    gd_outside *system = fence->system ? gd_outside_of_fences(race, plain, NULL) : NULL;
+
+    gd_outside_add(race, fenced, plain);
+    gd_outside_add(race, fenced, system);
+    gd_outside_drop(race, system);
+    gd_outside_drop(race, plain);
+    gd_outside_drop(race, all);
+}
+
 gd_outside *gd_release_outside(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t level)
 {
     const gd_thread_sync *sync = &cta->warps[warp].sync[lane];
@@ -238,8 +255,17 @@ gd_outside *gd_release_outside(gd_race_cta *cta, uint32_t warp, uint32_t lane, u
     done[lane] = release->done;
     gd_outside *outside = gd_publish_outside(cta, warp, UINT32_C(1) << lane, release->clock,
                                              release->stamp, release->synced, done);
-    if (sync->fence_sc.stamp && sync->fence_sc.stamp <= release->stamp)
-        gd_add_fences(cta, warp, UINT32_C(1) << lane, &outside);
+    const bool told = !sync->fence_sc.stamp || sync->fence_sc.stamp > release->stamp;
+    const gd_release *fence = told ? &sync->told : &sync->fence_sc;
+    if (fence->stamp && fence->stamp <= release->stamp) {
+        gd_outside *fenced = NULL;
+        done[lane] = fence->done;
+        add_fence(cta, warp, UINT32_C(1) << lane, fence, done, &fenced);
+        gd_outside *more = fenced ? gd_outside_of_fences(cta->race, fenced, NULL) : NULL;
+        gd_outside_add(cta->race, &outside, more);
+        gd_outside_drop(cta->race, more);
+        gd_outside_drop(cta->race, fenced);
+    }
     return outside;
 }
 
@@ -354,6 +380,17 @@ static void acquire_pending(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint
     }
 }
 
+/* What was before a fence.sc.sys becomes part of what the thread knows: one of scope gpu takes its
+ * place. */
+static void keep_fence(gd_race_cta *cta, uint32_t warp, uint32_t lane)
+{
+    gd_outside *outside = NULL;
+
+    gd_add_fences(cta, warp, UINT32_C(1) << lane, &outside);
+    gd_lanes_acquire(cta, warp, UINT32_C(1) << lane, outside);
+    gd_outside_drop(cta->race, outside);
+}
+
 static void release_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t widest, bool sc)
 {
     gd_thread_sync *sync = get_thread_sync(cta, warp, lane);
@@ -362,10 +399,12 @@ static void release_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_
         return;
     for (uint32_t level = 0; level <= widest; level++)
         take_snapshot(cta, warp, lane, &sync->release[level]);
-    if (sc)
-        take_snapshot(cta, warp, lane, &sync->fence_sc);
-    if (sc)
-        sync->fence_sc.system = widest == GD_LEVEL_SYS;
+    if (!sc)
+        return;
+    if (sync->fence_sc.system && widest != GD_LEVEL_SYS)
+        keep_fence(cta, warp, lane);
+    take_snapshot(cta, warp, lane, &sync->fence_sc);
+    sync->fence_sc.system = widest == GD_LEVEL_SYS;
 }
 
 static void acquire_fenced(gd_race_cta *cta, uint32_t warp, uint32_t mask, bool system)
@@ -418,9 +457,12 @@ void gd_forget_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     gd_thread_sync *sync = cta->warps[warp].sync;
 
     for (uint32_t rest = sync ? mask : 0; rest; rest &= rest - 1) {
-        gd_release *fence = &sync[__builtin_ctz(rest)].fence_sc;
-        gd_clock_drop(cta->race, fence->clock);
-        *fence = (gd_release){0};
+        gd_thread_sync *thread = &sync[__builtin_ctz(rest)];
+        if (!thread->fence_sc.stamp)
+            continue;
+        gd_clock_drop(cta->race, thread->told.clock);
+        thread->told = thread->fence_sc;
+        thread->fence_sc = (gd_release){0};
     }
 }
 
@@ -444,17 +486,7 @@ void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside
         mask &= ~alike;
         if (!first.stamp)
             continue;
-        gd_outside *all =
-            gd_publish_outside(cta, warp, alike, first.clock, first.stamp, first.synced, done);
-        gd_outside *plain = gd_outside_plain(cta->race, all);
-        gd_outside_add(cta->race, fenced, plain);
-        if (first.system) {
-            gd_outside *system = gd_outside_of_fences(cta->race, plain, NULL);
-            gd_outside_add(cta->race, fenced, system);
-            gd_outside_drop(cta->race, system);
-        }
-        gd_outside_drop(cta->race, plain);
-        gd_outside_drop(cta->race, all);
+        add_fence(cta, warp, alike, &first, done, fenced);
     }
 }
 

@@ -266,8 +266,8 @@ static uint64_t get_start_time(const gd_task *task)
     return task->in_graph ? GRAPH_START_TIME : START_TIME;
 }
 
-/* A context without a fault that has work of a graph's launch of which some node in `context` is not
- * over; NULL. Nodes of a launch have the number of its stream. */
+/* A context without a fault that has work of a graph's launch of which some node in `context` is
+ * not over; NULL. Nodes of a launch have the number of its stream. */
 static gd_context *find_partner(const gd_context *context)
 {
     for (const gd_task *lost = queue.first; lost; lost = lost->next) {
