@@ -78,7 +78,15 @@ def squeeze(text):
     return re.sub(r"(?<=\S) {2,}", " ", text)
 
 
+def check_that_files_are_named(path):
+    """A page does not show the comment that names a file: the paragraph in front of it has to name the file too."""
+    text = open(os.path.join(top, path), encoding="utf-8").read()
+    for match in re.finditer(r"((?:[^\n]+\n)+)\n<!-- file: (\S+) -->", text):
+        case(f"`{match.group(2)}`" in match.group(1), f"{path}: no sentence names the file {match.group(2)}", match.group(1))
+
+
 def run_console(path, folder):
+    check_that_files_are_named(path)
     os.makedirs(folder, exist_ok=True)
     if not os.path.exists(os.path.join(folder, "examples")):
         os.symlink(os.path.join(top, "examples"), os.path.join(folder, "examples"))
