@@ -78,7 +78,15 @@ def squeeze(text):
     return re.sub(r"(?<=\S) {2,}", " ", text)
 
 
+def check_that_files_are_named(path):
+    """A page does not show the comment that names a file: the paragraph in front of it has to name the file too."""
+    text = open(os.path.join(top, path), encoding="utf-8").read()
+    for match in re.finditer(r"((?:[^\n]+\n)+)\n<!-- file: (\S+) -->", text):
+        case(f"`{match.group(2)}`" in match.group(1), f"{path}: no sentence names the file {match.group(2)}", match.group(1))
+
+
 def run_console(path, folder):
+    check_that_files_are_named(path)
     os.makedirs(folder, exist_ok=True)
     if not os.path.exists(os.path.join(folder, "examples")):
         os.symlink(os.path.join(top, "examples"), os.path.join(folder, "examples"))
@@ -175,21 +183,25 @@ def run_chain_example(folder):
         case(result.returncode == 0, f"doc/griddep-chain.md: {command} on its complete example", result.stdout)
 
 
-def run_readme_python(folder):
-    """The first steps of README.md: the variables that it sets, in place of those that the test has, and the Python with a kernel of the guide."""
-    places = {"$PWD/build": build, "$PWD": top}
-    variables = "\n".join(only_block("README.md", "export PATH"))
-    for name, place in places.items():
-        variables = variables.replace(name, place)
-    clean = 'cc=$(command -v cc) python=$(command -v python3); unset PYTHONPATH GRIDDEP_LIBRARY PKG_CONFIG_PATH\n'
-    text = "\n".join(only_block("README.md", "import array"))
-    write(folder, "first.py", text + "\nassert result[-1] == 1023.75, result[-1]\n")
+def run_first_steps(folder):
+    """The first steps of README.md and of the guide: the variables that they set, in place of those that the test has, in a checkout
+    of links; the program of README.md, which prints what its comments say; and a kernel of the guide."""
+    checkout = os.path.join(folder, "checkout")
+    os.makedirs(checkout)
+    for name, place in {"build": build, "bindings": os.path.join(top, "bindings"), "examples": os.path.join(top, "examples")}.items():
+        os.symlink(place, os.path.join(checkout, name))
+    variables, setup = only_block("README.md", "export PATH"), only_block("doc/guide.md", "export PATH")
+    case(setup[:len(variables)] == variables, "doc/guide.md: sets the variables of README.md", "\n".join(setup))
+    program = only_block("README.md", "import array")
+    write(folder, "first.py", "\n".join(program) + "\n")
     write(folder, "empty.c", "#include <griddep.h>\nint main(void) { return griddep_version() < 0; }\n")
-    steps = 'griddep info >info && griddep rewrite kernel.ptx -o mine.ptx 2>said && griddep check mine.ptx && "$python" first.py && '
-    steps += '"$cc" -o empty empty.c $(pkg-config --cflags --libs griddep) && ./empty'
-    result = run(clean + variables + "\n" + steps, folder)
-    said = re.search(r"print\(.*# (.*)", text).group(1)
-    case(result.stdout.endswith(f"; safe to launch early\n0 errors, 0 warnings, 0 notes\n{said}\n"), "README.md: first steps", result.stdout)
+    clean = 'cc=$(command -v cc) python=$(command -v python3); unset PYTHONPATH GRIDDEP_LIBRARY PKG_CONFIG_PATH\n'
+    steps = ' && griddep info >info && test -f examples/vector_add.yaml && griddep rewrite ../kernel.ptx -o mine.ptx 2>said && griddep check mine.ptx'
+    steps += ' && "$python" ../first.py && "$cc" -o empty ../empty.c $(pkg-config --cflags --libs griddep) && ./empty'
+    result = run(clean + "\n".join(setup) + steps, checkout)
+    said = [match.group(1) for line in program if (match := re.match(r" *print\(.*  # (.*)", line))]
+    case(len(said) == 2 and result.stdout.endswith("\n".join(["; safe to launch early", "0 errors, 0 warnings, 0 notes", *said, ""])),
+         "first steps", result.stdout)
 
 
 def run_fragments(folder):
@@ -223,6 +235,7 @@ def run_head_comment(folder):
 # Blocks that are run elsewhere, and one that is too slow or takes the machine: the beginning of each and who does it.
 ELSEWHERE = {
     ("README.md", "./bootstrap demo"): "a build of its own",
+    ("doc/guide.md", "./bootstrap build"): "a build of its own",
     ("HACKING.md", "./bootstrap check"): "a build of its own",
     ("HACKING.md", "autoreconf -fi"): "a build of its own",
 }
@@ -252,7 +265,7 @@ run_help_examples(files)
 run_chain_example(files)
 run_fragments(files)
 run_head_comment(files)
-run_readme_python(files)
+run_first_steps(files)
 check_that_all_was_run(["README.md", "HACKING.md", "NEWS.md"] + sorted("doc/" + name for name in os.listdir(os.path.join(top, "doc")) if name.endswith(".md")))
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)

@@ -79,7 +79,7 @@ static int refuse_elements(const gd_plan *plan, const gd_finding_list *list)
         if (strcmp(finding->code, "GD213") == 0)
             return gd_message_error_at(
                 plan->launches[finding->launch].place,
-                "%s: %s (GD213; 'as' in the argument says that this is meant)",
+                "%s: %s [GD213]; if you mean this, say so with 'as' in the argument",
                 plan->launches[finding->launch].kernel, finding->text);
     }
     return 0;

@@ -50,13 +50,13 @@ static int check_argument(const gd_plan_launch *launch, uint32_t index,
     if (bytes == parameter->bytes && is_other_kind(argument, parameter->type))
         return gd_message_error_at(
             argument->place,
-            "argument %u of %s, '%s', is a .%s; %s gives bits of another kind of number",
-            (unsigned)index, launch->kernel, parameter->name, parameter->type,
+            "argument %u of %s: parameter '%s' is a .%s; write %s in place of %s", (unsigned)index,
+            launch->kernel, parameter->name, parameter->type, parameter->type,
             gd_type_name(argument->type));
     if (bytes == parameter->bytes)
         return 0;
     return gd_message_error_at(argument->place,
-                               "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u",
+                               "argument %u of %s: parameter '%s' (.%s) has %u bytes; %s has %u",
                                (unsigned)index, launch->kernel, parameter->name, parameter->type,
                                (unsigned)parameter->bytes,
                                argument->tensor != NULL ? "a tensor map"

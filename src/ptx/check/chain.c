@@ -328,7 +328,7 @@ static void check_elements(gd_chain *chain, uint32_t index)
             gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
         if (wanted && element && !is_element(wanted, element))
             gd_findings_add(chain->findings, &draft,
-                            "argument %" PRIu32 ", %s, points to %s; the kernel takes %s", i,
+                            "argument %" PRIu32 " (%s) points to %s; the kernel expects %s", i,
                             launch->kernel->function->parameter_names[i], element, wanted);
     }
 }

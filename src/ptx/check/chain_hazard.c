@@ -132,9 +132,8 @@ static bool check_before(const pair *at)
     if (use->noncoherent != GD_PTX_NONE && at->other->writes)
         gd_chain_add(at->chain, at->own->launch, 0, GD130, use->noncoherent,
                      "use a coherent load (ld.global)",
-                     "%s reads %s through the non-coherent path, and launch %" PRIu32
-                     " (%s), which may still run when "
-                     "it starts, writes it",
+                     "%s reads %s through the non-coherent path, while launch %" PRIu32
+                     " (%s) may still write it",
                      own_launch(at)->kernel_name,
                      gd_chain_parameter_name(own_launch(at), at->own->argument), at->other->launch,
                      other_launch(at)->name);
@@ -278,7 +277,8 @@ void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other)
                      use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write, WAIT_HINT,
                      "%s touches memory before its wait that %s leads to, and launch %" PRIu32
                      " (%s) may still write it: no argument says what memory that is",
-                     launch->name, gd_chain_parameter_name(launch, own), other, writer->name);
+                     launch->kernel_name, gd_chain_parameter_name(launch, own), other,
+                     writer->name);
         return;
     }
     if (!writer->kernel)
@@ -294,7 +294,7 @@ void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other)
                      use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write, WAIT_HINT,
                      "%s touches %s before its wait, and launch %" PRIu32
                      " (%s) may still write it: no argument says to what memory its %s leads",
-                     launch->name, gd_chain_parameter_name(launch, i), other, writer->name,
+                     launch->kernel_name, gd_chain_parameter_name(launch, i), other, writer->name,
                      gd_chain_parameter_name(writer, untold));
         return;
     }

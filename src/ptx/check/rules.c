@@ -270,11 +270,10 @@ static void report_noncoherent(gd_rules *rules, const gd_entry_report *report,
     gd_access_words words = gd_access_describe(report, access, class);
 
     gd_rules_add(rules, report, 0, GD130, access->instruction,
-                 "use a coherent load (ld.global); where no prerequisite writes the data, declare "
-                 "the parameter constant",
-                 "%s through the non-coherent path, which may be stale or fetched before the wait; "
-                 "that nothing writes "
-                 "it while the kernel runs cannot be shown",
+                 "use a coherent load (ld.global); if no prerequisite kernel writes the data, "
+                 "declare the parameter constant",
+                 "%s through the non-coherent path: a prerequisite kernel may still write the data,"
+                 " and the load may return old values",
                  words.text);
 }
 
@@ -342,13 +341,12 @@ static int32_t repeats(gd_rules *rules, uint32_t instruction, bool *again)
 
 enum { PATHS_TOLD = 16 }; /* of one entry: each takes time that grows with the path */
 
-#define EXIT_HINT "wait in front of the branch that leads here"
+#define EXIT_HINT "put griddepcontrol.wait in front of the branch that leads here"
 #define LEAVES_ALONE                                                                               \
     "a path ends here without griddepcontrol.wait: the grid may complete before its prerequisites"
 #define LEAVES_OTHERS                                                                              \
-    "threads end here without griddepcontrol.wait while others wait: the order is kept, but "      \
-    "GRIDDEP_PDL_AUTO does "                                                                       \
-    "not launch such a kernel dependently"
+    "some threads end here without griddepcontrol.wait while others wait: the order holds, but "   \
+    "GRIDDEP_PDL_AUTO does not start this kernel early"
 
 /* The exits of an entry of which the search for dry paths says that it does not always wait. */
 typedef struct exit_check {
@@ -514,7 +512,7 @@ void gd_rules_check_limit(gd_rules *rules, const gd_entry_report *report)
     if (!report->limit)
         return;
     gd_rules_add(rules, report, GRIDDEP_SEVERITY_WARNING, GD003, report->limit_instruction, NULL,
-                 "the limit %s was passed: what lies behind is not looked into, and nothing there "
-                 "is called safe",
+                 "the kernel exceeds the limit %s: the check does not examine the rest of it, and "
+                 "calls nothing there safe",
                  report->limit);
 }
