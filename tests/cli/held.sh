@@ -59,6 +59,25 @@ $head
     griddepcontrol.wait;
     st.global.u32 [%y], %v; ret;
 }
+.visible .entry writes_struct(.param .align 8 .b8 s[16])
+{
+    $registers
+    griddepcontrol.launch_dependents;
+    mov.u32 %k, 300;
+loop: sub.u32 %k, %k, 1; setp.ne.u32 %p, %k, 0; @%p bra loop;
+    griddepcontrol.wait;
+    $here ld.param.u64 %x, [s]; ld.param.u64 %y, [s+8]; add.u64 %x, %x, %at; add.u64 %y, %y, %at;
+    ld.global.u32 %v, [%x]; add.u32 %v, %v, 1; st.global.u32 [%y], %v; ret;
+}
+.visible .entry sampled(.param .u64 texture, .param .u64 y)
+{
+    $registers
+    .reg .b32 %g, %h, %l;
+    $here ld.param.u64 %x, [texture]; ld.param.u64 %y, [y]; add.u64 %y, %y, %at;
+    tex.1d.v4.u32.s32 {%v, %g, %h, %l}, [%x, {%i}];
+    griddepcontrol.wait;
+    st.global.u32 [%y], %v; ret;
+}
 .visible .entry map(.param .align 64 .b8 map[128], .param .u64 y)
 {
     $registers
@@ -149,6 +168,18 @@ $writer
   - {kernel: struct, module: ways, $shape, arguments: [{bytes: "00000000000000000000000000000000", addresses: [{at: 0, buffer: b}, {at: 8, buffer: c}]}]}
 END
 held struct
+chain writer <<END
+  - {kernel: writes_struct, module: ways, $shape, arguments: [{bytes: "00000000000000000000000000000000", addresses: [{at: 0, buffer: a}, {at: 8, buffer: b}]}]}
+  - {kernel: r, module: usual, $shape, arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
+END
+held writer
+# What a texture is of no argument says. (A chain file has none: the check alone.)
+chain sampled <<END
+$writer
+  - {kernel: sampled, module: ways, $shape, arguments: [{buffer: d, access: read}, {buffer: c, access: write}]}
+END
+told() { "$GRIDDEP" check "$work/sampled.yaml" >"$work/out" 2>&1; cat "$work/out"; grep -q "memory before its wait that texture leads to.*GD112" "$work/out"; }
+check "a texture's memory is not known" told
 chain map <<END
 $writer
   - {kernel: map, module: ways, $shape, arguments: [{buffer: b, access: read, tensor_map: {dimensions: [64], box: [64]}}, {buffer: c, access: write}]}

@@ -125,25 +125,34 @@ static void add(const gd_chain *chain, const beside *at, uint32_t index, uint32_
     join(behind, gd_chain_covers(waited) ? on_behind : on_before, at->words);
 }
 
-static void look_beside(gd_chain *chain, const beside *at, uint32_t use)
+/* The first launch of a set from `from` on; count: there is none. */
+static uint32_t next_of(const uint64_t *set, uint32_t from, uint32_t count)
 {
-    const gd_buffer_use *own = &chain->uses[use];
-    const gd_chain_launch *launch = &chain->launches[own->launch];
-    const bool some_after = launch->after < launch->after_end;
+    for (uint32_t i = from; i < count; i = (i | 63) + 1) {
+        const uint64_t rest = set[i / 64] >> i % 64;
+        if (rest)
+            return i + (uint32_t)__builtin_ctzll(rest);
+    }
+    return count;
+}
 
-    for (uint32_t lane = 0; lane < chain->lane_count; lane++) {
+/* A use beside what a set has of each lane; the stretch of its own lane has been looked at, from
+ * `own_end` on. */
+static void look_beside(gd_chain *chain, uint32_t use, const uint64_t *set, uint32_t own_end,
+                        bool behind_wait)
+{
+    const uint32_t index = chain->uses[use].launch, first = next_of(set, 0, index);
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    for (uint32_t lane = 0; lane < chain->lane_count && first < index; lane++) {
         uint32_t between = launch->given.after_count ? launch->given.after[0] : launch->previous;
-        const bool here = lane == launch->given.lane; /* its own stretch has been looked at */
         for (uint32_t k = 0; k < launch->given.after_count; k++) {
             if (chain->launches[launch->given.after[k]].given.lane == lane)
                 between = launch->given.after[k];
         }
-        const gd_launch_stretch behind = {lane, 0, here && some_after ? launch->after : own->launch,
-                                          set_of(at->behind, at, own->launch)};
-        const gd_launch_stretch before = {lane, 0, here ? launch->before : own->launch,
-                                          set_of(at->before, at, own->launch)};
-        gd_chain_look_back(chain, use, &behind, between, true);
-        gd_chain_look_back(chain, use, &before, between, false);
+        const gd_launch_stretch stretch = {lane, first,
+                                           lane == launch->given.lane ? own_end : index, set};
+        gd_chain_look_back(chain, use, &stretch, between, behind_wait);
     }
 }
 
@@ -157,18 +166,23 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
         return gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
+        const uint64_t *before = set_of(at.before, &at, i);
         if (launch->overlaps)
             add(chain, &at, i, launch->previous);
         for (uint32_t k = 0; k < launch->given.after_count && begins_early(launch); k++)
             add(chain, &at, i, launch->given.after[k]);
-        for (uint32_t k = 0; k < i && begins_early(launch); k++) {
-            if (set_of(at.before, &at, i)[k / 64] >> k % 64 & 1 &&
-                (chain->launches[k].given.lane != launch->given.lane || k < launch->before))
+        for (uint32_t k = next_of(before, 0, i); k < i; k = next_of(before, k + 1, i)) {
+            if (chain->launches[k].given.lane != launch->given.lane || k < launch->before)
                 gd_chain_check_untold(chain, i, k);
         }
     }
-    for (uint32_t i = 0; i < chain->use_count; i++)
-        look_beside(chain, &at, i);
+    for (uint32_t i = 0; i < chain->use_count; i++) {
+        const uint32_t index = chain->uses[i].launch;
+        const gd_chain_launch *launch = &chain->launches[index];
+        look_beside(chain, i, set_of(at.behind, &at, index),
+                    launch->after < launch->after_end ? launch->after : index, true);
+        look_beside(chain, i, set_of(at.before, &at, index), launch->before, false);
+    }
     return GRIDDEP_OK;
 }
 
