@@ -1416,9 +1416,10 @@ else
     run demo --driver "$fake" --layers 2 --rows 64 --columns 32 --repeat 1
     check "demo whose kernels do nothing" 1 out "Fake device" out "is not as expected (reference)"
 
-    # The scripted driver in the place of the emulated one, with a report for each of the schedules.
+    # The scripted driver in the place of the emulated one, with a report for each of the schedules. Its report is written as a forked
+    # process ends, where LeakSanitizer, that looks first, now and then crashes itself ("Tracer caught signal 11").
     sanitize() {
-        FAKE_DRIVER_REPORT=$work/script "$griddep" sanitize --driver "$fake" "$@" >"$work/out" 2>"$work/err" </dev/null
+        ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 FAKE_DRIVER_REPORT=$work/script "$griddep" sanitize --driver "$fake" "$@" >"$work/out" 2>"$work/err" </dev/null
         code=$?
     }
     summary='{"summary":true,"findings":1,"reports":17,"launches":6,"schedule":"@SCHEDULE@","model":"contract"}'
