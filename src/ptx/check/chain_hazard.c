@@ -234,6 +234,12 @@ static bool is_untold(const gd_chain_launch *launch, uint32_t argument)
     return !named && module->symbols[function->parameter + argument].bytes > sizeof(uint64_t);
 }
 
+/* An access through a parameter before the wait; GD_PTX_NONE: there is none. */
+static uint32_t dry_access(const gd_parameter_use *use)
+{
+    return use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write;
+}
+
 /* The parameter through which a launch reaches such memory before its wait, or writes it.
  * use_count: there is none. */
 static uint32_t find_untold(const gd_chain_launch *launch, bool dry)
@@ -243,9 +249,7 @@ static uint32_t find_untold(const gd_chain_launch *launch, bool dry)
 
     for (; i < kernel->use_count; i++) {
         const gd_parameter_use *use = &kernel->uses[i];
-        const bool reaches = dry ? use->dry_read != GD_PTX_NONE || use->dry_write != GD_PTX_NONE
-                                 : use->write != GD_PTX_NONE;
-        if (reaches && is_untold(launch, i))
+        if ((dry ? dry_access(use) : use->write) != GD_PTX_NONE && is_untold(launch, i))
             break;
     }
     return i;
@@ -272,9 +276,7 @@ void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other)
         return;
     const uint32_t own = find_untold(launch, true);
     if (own < kernel->use_count && writes_any(writer)) {
-        const gd_parameter_use *use = &kernel->uses[own];
-        gd_chain_add(chain, index, 0, GD112,
-                     use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write, WAIT_HINT,
+        gd_chain_add(chain, index, 0, GD112, dry_access(&kernel->uses[own]), WAIT_HINT,
                      "%s touches memory before its wait that %s leads to, and launch %" PRIu32
                      " (%s) may still write it: no argument says what memory that is",
                      launch->kernel_name, gd_chain_parameter_name(launch, own), other,
@@ -287,11 +289,10 @@ void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other)
     if (untold == writer->kernel->use_count)
         return;
     for (uint32_t i = 0; i < kernel->use_count; i++) {
-        const gd_parameter_use *use = &kernel->uses[i];
-        if (use->dry_read == GD_PTX_NONE && use->dry_write == GD_PTX_NONE)
+        const uint32_t at = dry_access(&kernel->uses[i]);
+        if (at == GD_PTX_NONE)
             continue;
-        gd_chain_add(chain, index, 0, GD112,
-                     use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write, WAIT_HINT,
+        gd_chain_add(chain, index, 0, GD112, at, WAIT_HINT,
                      "%s touches %s before its wait, and launch %" PRIu32
                      " (%s) may still write it: no argument says to what memory its %s leads",
                      launch->kernel_name, gd_chain_parameter_name(launch, i), other, writer->name,
