@@ -18,7 +18,8 @@ head='.version 8.3
 here='mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4;'
 registers='.reg .b32 %i, %v, %k; .reg .b64 %x, %y, %z, %at, %f; .reg .pred %p;'
 
-# w: triggers, is slow, waits, and writes y = x + 1. mid: triggers before it waits. r: reads k before its wait.
+# w: triggers, is slow, waits, and writes y = x + 1. mid: triggers before it waits. unfenced, fenced: trigger behind their wait; quiet never does. r: reads k before
+# its wait.
 cat >"$work/usual.ptx" <<END
 $head
 .visible .entry w(.param .u64 x, .param .u64 y)
@@ -35,6 +36,27 @@ loop: sub.u32 %k, %k, 1; setp.ne.u32 %p, %k, 0; @%p bra loop;
 {
     $registers
     griddepcontrol.launch_dependents;
+    griddepcontrol.wait;
+    $here ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; add.u64 %x, %x, %at; add.u64 %y, %y, %at;
+    ld.global.u32 %v, [%x]; st.global.u32 [%y], %v; ret;
+}
+$(for fence in '' 'fence.acq_rel.gpu;'; do
+    [ -z "$fence" ] && name=unfenced || name=fenced
+    cat <<MIDDLE
+.visible .entry $name(.param .u64 x, .param .u64 y)
+{
+    $registers
+    griddepcontrol.wait;
+    $fence
+    griddepcontrol.launch_dependents;
+    $here ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; add.u64 %x, %x, %at; add.u64 %y, %y, %at;
+    ld.global.u32 %v, [%x]; st.global.u32 [%y], %v; ret;
+}
+MIDDLE
+done)
+.visible .entry quiet(.param .u64 x, .param .u64 y)
+{
+    $registers
     griddepcontrol.wait;
     $here ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; add.u64 %x, %x, %at; add.u64 %y, %y, %at;
     ld.global.u32 %v, [%x]; st.global.u32 [%y], %v; ret;
@@ -199,6 +221,25 @@ chain lanes <<END
   - {kernel: r, module: usual, lane: side, $shape, arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
 END
 held lanes
+# Behind a launch that waits, then triggers or ends, the writer has ended; what it wrote is there for those that begin then only where a release
+# fence stands between wait and trigger. Check and sanitize say the same of all three.
+for middle in quiet unfenced fenced; do
+    chain $middle <<END
+$writer
+  - {kernel: $middle, module: usual, $shape, arguments: [{buffer: a, access: read}, {buffer: d, access: write}]}
+  - {kernel: r, module: usual, $shape, arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
+END
+done
+held quiet
+held unfenced
+is_clean() {
+    "$GRIDDEP" check "$work/$1.yaml" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$GRIDDEP" explain "$work/$1.yaml" --emulate --no-measure >>"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$GRIDDEP" sanitize "$work/$1.yaml" >>"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    cat "$work/out"
+    ! grep -q 'would race\|GD206' "$work/out"
+}
+check "fenced: nothing is held back, and nothing races" is_clean fenced
 # More races than the check tells: those that are left out count.
 chain many <<END
 $(i=0; while [ $i -lt 1040 ]; do

@@ -47,6 +47,12 @@ static const char ptx[] =
     "    and.b32 %r6, %r3, 2;\n    setp.eq.u32 %p2, %r6, 0;\n    @%p2 bra READ;\n"
     "    griddepcontrol.wait;\n"
     "READ:\n"
+    "    and.b32 %r6, %r3, 48;\n    setp.eq.u32 %p2, %r6, 0;\n    @%p2 bra PAST;\n"
+    "    setp.eq.u32 %p2, %r6, 16;\n    @%p2 bra BEHIND;\n"
+    "    fence.acq_rel.gpu;\n"
+    "BEHIND:\n"
+    "    griddepcontrol.launch_dependents;\n"
+    "PAST:\n"
     "    mov.u64 %rd8, %globaltimer;\n    red.global.min.u64 [%rd2+16], %rd8;\n"
     "    setp.eq.u64 %p2, %rd3, 0;\n    @%p2 bra SPIN;\n"
     "    ld.global.u32 %r7, [%rd6];\n    setp.eq.u32 %p2, %r7, %r1;\n    @%p2 bra SPIN;\n"
@@ -110,10 +116,12 @@ static const char ptx[] =
     "}\n";
 
 enum {
-    TRIGGERS = 1,    /* as the first thing */
-    WAITS = 2,       /* before it reads */
-    EARLY = 4,       /* writes before its trigger, with a fence of gpu scope between */
-    EARLY_SYSTEM = 8 /* likewise, of system scope */
+    TRIGGERS = 1,      /* as the first thing */
+    WAITS = 2,         /* before it reads */
+    EARLY = 4,         /* writes before its trigger, with a fence of gpu scope between */
+    EARLY_SYSTEM = 8,  /* likewise, of system scope */
+    BEHIND = 16,       /* triggers behind its wait */
+    BEHIND_FENCED = 32 /* likewise, with a fence of gpu scope between */
 };
 
 enum { RECORDS = 32, ROUNDS = 5, WORDS = 65536, LONG_NS = 50000, TIMER_NS = 1000 };
@@ -1008,6 +1016,69 @@ START_TEST(transitivity_of_waits)
 }
 END_TEST
 
+/* C does not wait, and reads what A writes. R reads it first, so that lines of old may be in the L1
+ * caches. */
+static int32_t trigger_behind_wait(void *stream, uint32_t round)
+{
+    const probe r = {.record = 3,
+                     .grid = wide_grid,
+                     .expect = round,
+                     .flags = TRIGGERS,
+                     .source = words[0],
+                     .target = words[2]};
+    const probe a = {.grid = wide_grid,
+                     .expect = round,
+                     .spin = 10000,
+                     .flags = TRIGGERS | WAITS,
+                     .pdl = 1,
+                     .target = words[0]};
+    const probe b = {.record = 1,
+                     .grid = (uint32_t)device.multiprocessors,
+                     .spin = LONG_NS,
+                     .flags = middle_flags,
+                     .pdl = 1,
+                     .target = words[1]};
+    const probe c = {
+        .record = 2, .grid = wide_grid, .expect = round + 1, .pdl = 1, .source = words[0]};
+    const probe *const all[4] = {&r, &a, &b, &c};
+    int32_t status = GRIDDEP_OK;
+
+    for (int i = 0; i < 4 && !status; i++)
+        status = launch(stream, all[i]);
+    return status;
+}
+
+START_TEST(trigger_behind_a_wait)
+{
+    static const struct {
+        uint32_t flags;
+        const char *question;
+    } middles[] = {{TRIGGERS | WAITS, "B triggers, then waits; C reads A's data without a wait"},
+                   {BEHIND | WAITS, "B waits, then triggers; C reads A's data without a wait"},
+                   {BEHIND_FENCED | WAITS,
+                    "B waits, fences (gpu scope), triggers; C reads A's data without a wait"}};
+    static const uint32_t factors[2] = {1, 8}; /* CTAs an SM */
+    const int graph = _i % 2, middle = _i / 2 % 3, factor = _i / 6;
+    uint64_t stale = 0, read = 0;
+    int64_t most = INT64_MIN;
+
+    wide_grid = factors[factor] * (uint32_t)device.multiprocessors;
+    middle_flags = middles[middle].flags;
+    for (uint32_t round = 0; round < 200; round++) {
+        ck_status(run(trigger_behind_wait, round, graph), GRIDDEP_OK);
+        stale += seen[2].stale;
+        read += wide_grid;
+        most = lead(1, 2) > most ? lead(1, 2) : most;
+    }
+    if (middle_flags & BEHIND_FENCED)
+        ck_assert_uint_eq(stale, 0); /* PTX ISA, griddepcontrol: a release before the trigger */
+    answer(middles[middle].question,
+           "in a %s, %" PRIu32 " CTAs an SM, %" PRIu64 " of %" PRIu64
+           " CTAs read stale data (C began up to %" PRId64 " ns before B's end)",
+           place(graph), factors[factor], stale, read, most);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 START_TEST(wait_and_bulk_copies)
@@ -1157,6 +1228,7 @@ int main(void)
     tcase_add_test(all, attribute_six_in_a_green_context);
     tcase_add_loop_test(all, depth_of_dependents, 0, 2);
     tcase_add_loop_test(all, transitivity_of_waits, 0, 18);
+    tcase_add_loop_test(all, trigger_behind_a_wait, 0, 12);
     tcase_add_loop_test(all, wait_and_bulk_copies, 0, 2);
     tcase_add_loop_test(all, fence_before_the_trigger, 0, 8);
     suite_add_tcase(suite, all);

@@ -1127,6 +1127,8 @@ static const char kernels[] = HEAD ENTRY("first", TRIGGER WAIT LOAD STORE) /* tr
     ENTRY("plain", LOAD STORE)                /* neither */
     ENTRY("fenced",
           WAIT LOAD STORE "    fence.acq_rel.gpu;\n" TRIGGER) /* releases, then triggers */
+    ENTRY("released", WAIT "    fence.acq_rel.gpu;\n" TRIGGER LOAD STORE)
+        ENTRY("ahead", "    fence.acq_rel.gpu;\n" WAIT TRIGGER LOAD STORE) /* fences, then waits */
     ENTRY("cached", TRIGGER WAIT "    ld.global.nc.f32 %f0, [%a0];\n" STORE) /* non-coherent */
     ENTRY("chases",
           TRIGGER "    ld.global.u64 %a2, [%a0];\n    ld.global.f32 %f0, [%a2];\n" WAIT STORE);
@@ -1198,9 +1200,15 @@ static const chain_case chain_cases[] = {
     {"a write before the wait of what the launch before that reads",
      "2:GD202:3",
      {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
-    {"its neighbour: the one between triggers behind its wait",
-     "",
+    {"the one between triggers behind its wait",
+     "2:GD202:3",
      {{"first", 1, 2, 0, 0}, {"covered", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
+    {"its neighbour: with a release fence between wait and trigger",
+     "",
+     {{"first", 1, 2, 0, 0}, {"released", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
+    {"a release fence before the wait",
+     "2:GD202:3",
+     {{"first", 1, 2, 0, 0}, {"ahead", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
     {"a node between kernels",
      "1:GD203:1",
      {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}, {"first", 2, 3, 0, 0}}},
@@ -1242,9 +1250,12 @@ static const chain_case chain_cases[] = {
     {"a read before the wait of what the launch before that writes",
      "2:GD206:3",
      {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
-    {"its neighbour: the one between triggers behind its wait",
-     "",
+    {"the one between triggers behind its wait",
+     "2:GD206:3",
      {{"first", 1, 2, 0, 0}, {"covered", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
+    {"its neighbour: with a release fence between wait and trigger",
+     "",
+     {{"first", 1, 2, 0, 0}, {"released", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
     {"a producer without a trigger", "1:GD208:1", {{"quiet", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}}},
     {"a constant that is written",
      "0:GD209:3",

@@ -172,7 +172,8 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
                      (kernel->report.has_wait &&
                       !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE));
     kernel->covers_trigger =
-        kernel->covers && !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
+        kernel->covers && kernel->report.fenced &&
+        !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
     const gd_dry_search *search = gd_check_dry_search(&kernel->module->functions);
     if (!search || !gd_dry_search_describe(search, kernel->report.function, &kernel->dry_path))
         return gd_error_memory(build->error);
@@ -268,12 +269,10 @@ bool gd_chain_covers(const gd_chain_launch *launch)
                           : launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
-/* Triggers of code that is not known may stand before its wait. */
+/* Where code is not known, nor is a fence in front of its triggers. */
 bool gd_chain_covers_trigger(const gd_chain_launch *launch)
 {
-    return launch->kernel
-               ? launch->kernel->covers_trigger
-               : gd_chain_covers(launch) && !(launch->given.traits & GRIDDEP_TRAIT_TRIGGERS);
+    return launch->kernel && launch->kernel->covers_trigger;
 }
 
 static void lay_out(gd_chain *chain, uint32_t index)

@@ -51,7 +51,9 @@ typedef struct gd_chain_kernel {
     gd_access_words dry_unknown_words;
     bool covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on
                  * every way out */
-    bool covers_trigger; /* so are its triggers */
+    bool covers_trigger; /* it triggers behind those ends and a release fence: without the fence, or
+                          * where the trigger is the end, the PTX ISA does not order what the
+                          * prerequisites wrote before what a dependent does before its own wait */
     gd_text
         dry_path; /* in words, a path that leaves without a wait; empty: there is none, or no wait
                    * at all */
@@ -120,7 +122,7 @@ bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *
 void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other);
 
 /* Of a launch, also where its code is not known as PTX: whether all its threads' ends are behind
- * its prerequisites' ends; whether its triggers are. */
+ * its prerequisites' ends; whether its triggers are, and order what those ends have ordered. */
 uint32_t gd_chain_traits(const gd_chain_launch *launch);
 bool gd_chain_covers(const gd_chain_launch *launch);
 bool gd_chain_covers_trigger(const gd_chain_launch *launch);

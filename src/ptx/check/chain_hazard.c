@@ -91,8 +91,8 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
     }
     gd_chain_add(at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206,
                  use->dry_read, WAIT_HINT,
-                 "%s reads %s before its wait, and launch %" PRIu32
-                 " (%s), which may still run, writes it",
+                 "%s reads %s before its wait, and nothing orders it behind launch %" PRIu32
+                 " (%s), which writes it",
                  own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
                  at->other->launch, other->name);
 }
@@ -107,8 +107,8 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
     }
     gd_chain_add(at->chain, at->own->launch, use->hoped_write ? GRIDDEP_SEVERITY_WARNING : 0, GD202,
                  use->dry_write, WAIT_HINT,
-                 "%s writes %s before its wait, and launch %" PRIu32
-                 " (%s), which may still run, %s it",
+                 "%s writes %s before its wait, and nothing orders it behind launch %" PRIu32
+                 " (%s), which %s it",
                  own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
                  at->other->launch, other->name, gd_chain_touch_verb(at->other));
 }

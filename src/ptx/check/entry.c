@@ -450,8 +450,8 @@ static int32_t run_rounds(builder *build)
 
 /* ---- the report ---- */
 
-/* Whether a release fence stands in front of a trigger with no write between, within straight-line
- * text. */
+/* Whether a release fence stands in front of a trigger with no write and no wait between, within
+ * straight-line text. */
 static bool is_fenced(const gd_entry_report *report, uint32_t trigger)
 {
     const gd_ptx_module *module = report->module;
@@ -461,7 +461,7 @@ static bool is_fenced(const gd_entry_report *report, uint32_t trigger)
         const gd_ptx_instruction *item = &module->instructions[i];
         if (gd_sync_is_release_fence(module, item))
             return !(item->flags & GD_INSTRUCTION_GUARDED);
-        if (gd_ops[item->op].control != GD_CONTROL_NONE ||
+        if (gd_ops[item->op].control != GD_CONTROL_NONE || item->op == GD_OP_GRIDDEPCONTROL_WAIT ||
             gd_access_of(module, item).flags & ~(uint32_t)GD_ACCESS_READ)
             return false;
     }
