@@ -51,7 +51,7 @@
  *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
  *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
  *                  conditional_argument stream_legacy stream_per_thread *_count chain_length
- *                  chain_get_use findings_get* explanation_get* tune_get_* timeline_get_chain
+ *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
  *                  kernel_get_info kernel_get_parameter kernel_get_requirement
@@ -1745,6 +1745,14 @@ int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
 int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char *name,
                                griddep_error *error);
 
+/* Tells what the code of a launch does, in a chain without a runtime where griddep_chain_add_ptx
+ * was given no PTX: a sum of GRIDDEP_TRAIT_*, from griddep_image_get_kernel or as
+ * griddep_kernel_state_traits takes them; 0: nothing is known. WAITS_ALWAYS says WAITS too, and any
+ * says KNOWN. ARGUMENT for other bits, and where the launch has PTX or a runtime; NOT_FOUND where
+ * there is no such launch. */
+int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t traits,
+                                 griddep_error *error);
+
 /* What a launch does with the data behind an argument. */
 enum {
     GRIDDEP_ACCESS_UNKNOWN = 0,  /* found out from the PTX where it shows */
@@ -1768,10 +1776,11 @@ typedef struct griddep_use {
 
 /* Says what stands behind an argument of a launch, counted from 0; element is copied. A copy has
  * the arguments target (0) and source (1), a fill its target. What is not said is inferred: an
- * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent),
- * else to the next address that the chain has; addresses whose ranges overlap are in one buffer.
- * How it is used is read from the PTX. get tells what is said or inferred; element lives until it
- * is said anew. NOT_FOUND where there is no such launch or argument. */
+ * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent);
+ * else perhaps to the end of its allocation, which the driver is asked for, or, where there is
+ * none, to the next address that the chain has (`bytes` is then 0). Addresses whose ranges overlap
+ * are in one buffer. How it is used is read from the PTX. get tells what is said or inferred;
+ * element lives until it is said anew. NOT_FOUND where there is no such launch or argument. */
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,

@@ -667,6 +667,7 @@ my @FUNCTIONS = (
     [chain_find => [qw(opaque string uint32* opaque)] => 'sint32'],
     [chain_depend => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
     [chain_set_name => [qw(opaque uint32 string opaque)] => 'sint32'],
+    [chain_set_traits => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
     [chain_set_use => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [chain_get_use => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [chain_check => [qw(opaque opaque* opaque)] => 'sint32'],

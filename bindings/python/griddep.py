@@ -1208,6 +1208,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chain_find": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "chain_depend": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "chain_set_name": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p]),
+    "chain_set_traits": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "chain_set_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_get_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_check": (c_int32, [c_void_p, c_void_p, c_void_p]),

@@ -50,6 +50,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/chain/check.c \
 	%D%/chain/decide.c \
 	%D%/chain/explain.c \
+	%D%/chain/graph.c \
 	%D%/chain/lane.c \
 	%D%/chain/ready.c
 

@@ -105,5 +105,6 @@ machine_code "$work/middle.ptx" "$work/middle.cubin" || exit 99
 chain middle "waits_always, triggers" | sed -e '/^buffers/i\  - {name: three, file: third.ptx}' -e '/{name: z/a\  - {name: v, type: u32, count: 64}' \
     -e '/^expect/i\  - {kernel: third, module: three, grid: [1], block: [64], arguments: [{buffer: y, access: read}, {buffer: v, access: write}]}' >"$work/middle.yaml"
 check "what is behind machine code is held back" says 0 "the check finds that it would race" "$GRIDDEP" explain "$work/middle.yaml" --driver emulated --no-measure
+check "as the check says without a driver" says 1 "third reads in before its wait, and nothing orders it behind launch 0 (first)" "$GRIDDEP" check "$work/middle.yaml"
 check "so that results are equal" says 0 "equal" "$GRIDDEP" run "$work/middle.yaml" --driver emulated --schedule eager
 finish

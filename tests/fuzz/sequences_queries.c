@@ -350,10 +350,11 @@ static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
     if (CHECK(griddep_chain_create, NULL, &chain, E))
         return NULL;
     for (uint32_t i = 0; i < 3; i++)
-        CHECK(griddep_chain_add_ptx, chain, one_in(by, 5) ? NULL : ptx, "step", &config,
+        CHECK(griddep_chain_add_ptx, chain, one_in(by, 3) ? NULL : ptx, "step", &config,
               one_in(by, 2) ? arguments : NULL, below(by, 3), E);
     CHECK(griddep_chain_depend, chain, 1, 0, E);
     CHECK(griddep_chain_set_name, chain, below(by, 4), one_in(by, 4) ? NULL : "named", E);
+    CHECK(griddep_chain_set_traits, chain, below(by, 4), below(by, 300), E);
     CHECK(griddep_chain_set_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_get_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_check, chain, &findings, E);

@@ -653,6 +653,95 @@ START_TEST(hops_overlap_where_the_check_allows_it)
 }
 END_TEST
 
+static int32_t edge_reason(griddep_graph *graph)
+{
+    griddep_graph_edge_info info = {.size = sizeof info};
+
+    ck_good(griddep_graph_get_edge(graph, 0, &info, &error));
+    return info.reason;
+}
+
+/* A graph of a chain looks again when its nodes' arguments change, the chain being gone. */
+START_TEST(graphs_of_chains_look_again)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    griddep_use use = {.size = sizeof use, .buffer = 7, .access = GRIDDEP_ACCESS_READ, .bytes = 4};
+    griddep_graph *graph = NULL;
+
+    add("step", NULL, 0, 1);
+    add("hasty", NULL, 3, 2);
+    if (_i) /* what was said of an argument counts in the graph too */
+        ck_good(griddep_chain_set_use(chain, 1, 0, &use, &error));
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &graph, &error));
+    griddep_chain_destroy(chain);
+    chain = NULL;
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_int_eq(edge_reason(graph), GRIDDEP_REASON_SET);
+    ck_assert_uint_eq(fake_driver_programmatic_edges(), 1);
+    if (_i) {
+        const pair slice = {
+            {{.bytes = 8, .value = buffers[1] - 4}, {.bytes = 8, .value = buffers[2]}}};
+        ck_good(griddep_graph_set_arguments(graph, 1, slice.list, 2, &error));
+        ck_assert_int_eq(edge_reason(graph), GRIDDEP_REASON_SET);
+    }
+    ck_good(griddep_graph_set_arguments(graph, 1, pointers(1, 2).list, 2, &error));
+    ck_assert_int_eq(edge_reason(graph), GRIDDEP_REASON_RACE);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(fake_driver_programmatic_edges(), 0);
+    ck_assert_uint_eq(word_of(2, 0), word_of(1, 0) + 1);
+    ck_good(griddep_graph_set_config(graph, 0, &config, &error));
+    ck_assert_int_eq(edge_reason(graph), GRIDDEP_REASON_RACE);
+    bool failed = true;
+    for (long i = 0; failed; i++) {
+        fail_alloc_after(i);
+        failed = griddep_graph_set_arguments(graph, 1, pointers(3, 2).list, 2, &error) != 0;
+        fail_alloc_after(-1);
+        ck_assert_int_eq(edge_reason(graph), failed ? GRIDDEP_REASON_RACE : GRIDDEP_REASON_SET);
+    }
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(fake_driver_programmatic_edges(), 1);
+    griddep_graph_destroy(graph);
+}
+END_TEST
+
+static void set_addresses(uint32_t index, uint64_t in, uint64_t out)
+{
+    const pair arguments = {{{.bytes = 8, .value = in}, {.bytes = 8, .value = out}}};
+
+    ck_good(griddep_chain_set_arguments(chain, index, arguments.list, 2, &error));
+}
+
+/* Slices of one allocation may meet where nobody tells how far the first of them reaches. */
+START_TEST(slices_of_an_allocation_may_meet)
+{
+    const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
+    griddep_use use = {
+        .size = sizeof use, .buffer = 7, .access = GRIDDEP_ACCESS_READ, .bytes = 4096};
+    uint64_t block;
+
+    ck_good(griddep_memory_allocate(runtime, 8192, &block, &error));
+    add("step", NULL, 0, 1);
+    add("hasty", NULL, 1, 2);
+    set_addresses(0, buffers[0], block + 4096);
+    set_addresses(1, block, buffers[2]);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_assert_int_eq(explained(mode, 1), GRIDDEP_REASON_RACE);
+    ck_assert_uint_eq(count_findings("GD206", 1), 1);
+    set_addresses(0, buffers[0], block);
+    set_addresses(1, block + 4096, buffers[2]);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    set_addresses(0, buffers[0], block + 4096); /* and told: the other half */
+    set_addresses(1, block, buffers[2]);
+    ck_good(griddep_chain_set_use(chain, 1, 0, &use, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    ck_assert_uint_eq(count_findings("GD206", 1), 0);
+    use.bytes = 4100;
+    ck_good(griddep_chain_set_use(chain, 1, 0, &use, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_good(griddep_memory_free(runtime, block, &error));
+}
+END_TEST
+
 /* The first kernel reads before its wait: what nobody writes it may read beside the round before,
  * what the last kernel writes it may not. */
 START_TEST(rounds_overlap_where_the_check_allows_it)
@@ -814,6 +903,8 @@ int main(void)
     tcase_add_loop_test(open, rounds_run_back_to_back, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, rounds_overlap_where_the_check_allows_it, 0, 2);
     tcase_add_loop_test(open, hops_overlap_where_the_check_allows_it, 0, 2);
+    tcase_add_loop_test(open, slices_of_an_allocation_may_meet, 0, 2);
+    tcase_add_loop_test(open, graphs_of_chains_look_again, 0, 2);
     tcase_add_test(open, rounds_of_lanes_and_copies_do_not_overlap);
     tcase_add_loop_test(open, every_driver_call_may_fail, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, every_allocation_may_fail, 0, GRIDDEP_MODE_COUNT);

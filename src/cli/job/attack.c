@@ -127,7 +127,7 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
         given[i] = texts != NULL ? texts[i] : gd_modulefile_of(attacked->modules, launch)->ptx;
         pdl[i] = pdl_of(attacked, attack, i);
     }
-    int32_t status = gd_chaincheck_texts(plan, given, pdl, &findings, &error);
+    int32_t status = gd_chaincheck_texts(plan, attacked->modules, given, pdl, &findings, &error);
     free(pdl);
     free(given);
     *count = 0;

@@ -31,8 +31,9 @@ static void print_errors(const gd_finding_list *list)
                         (unsigned)errors, errors == 1 ? "" : "s");
 }
 
-int32_t gd_chaincheck_texts(const gd_plan *plan, const griddep_ptx *const *texts,
-                            const int32_t *pdl, griddep_findings **findings, griddep_error *error)
+int32_t gd_chaincheck_texts(const gd_plan *plan, const gd_modulefile_list *modules,
+                            const griddep_ptx *const *texts, const int32_t *pdl,
+                            griddep_findings **findings, griddep_error *error)
 {
     griddep_chain *chain = NULL;
     int32_t status = griddep_chain_create(NULL, &chain, error);
@@ -44,6 +45,9 @@ int32_t gd_chaincheck_texts(const gd_plan *plan, const griddep_ptx *const *texts
                      ? griddep_chain_add_ptx(chain, texts[i], launch->kernel, &config, NULL,
                                              launch->argument_count, error)
                      : gd_planlaunch_add_move(plan, launch, NULL, chain, error);
+        if (status == GRIDDEP_OK && gd_plan_is_kernel(launch) && texts[i] == NULL)
+            status =
+                griddep_chain_set_traits(chain, i, gd_modulefile_traits(modules, launch), error);
         if (status == GRIDDEP_OK)
             status = gd_planlaunch_describe(plan, launch, chain, error);
     }
@@ -65,7 +69,7 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
         texts[i] = gd_modulefile_of(modules, launch)->ptx;
         each[i] = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl;
     }
-    int32_t status = gd_chaincheck_texts(plan, texts, each, findings, &error);
+    int32_t status = gd_chaincheck_texts(plan, modules, texts, each, findings, &error);
     free(each);
     free(texts);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "checking the chain");

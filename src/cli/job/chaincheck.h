@@ -9,10 +9,11 @@
 #include "cli/plan/modulefile.h"
 #include "cli/plan/plan.h"
 
-/* Checks the plan's launches in their order, each with the PTX (NULL: not known) and the
- * GRIDDEP_PDL_* that stand at its place. */
-int32_t gd_chaincheck_texts(const gd_plan *plan, const griddep_ptx *const *texts,
-                            const int32_t *pdl, griddep_findings **findings, griddep_error *error);
+/* Checks the plan's launches in their order, each with the PTX (NULL: what is known of the module
+ * without it) and the GRIDDEP_PDL_* that stand at its place. */
+int32_t gd_chaincheck_texts(const gd_plan *plan, const gd_modulefile_list *modules,
+                            const griddep_ptx *const *texts, const int32_t *pdl,
+                            griddep_findings **findings, griddep_error *error);
 
 /* The same with the modules' texts. pdl: GRIDDEP_PDL_* for launches that say nothing.
  * Returns 0 with findings to destroy, or an exit code after a message. */

@@ -77,6 +77,17 @@ const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_p
     return gd_plan_is_kernel(launch) ? &list->items[launch->module] : &none;
 }
 
+uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch)
+{
+    griddep_image_kernel kernel = {.size = sizeof(kernel)};
+    const griddep_image *image = gd_modulefile_of(list, launch)->image;
+    for (uint32_t i = 0;
+         image != NULL && griddep_image_get_kernel(image, 0, i, &kernel, NULL) == GRIDDEP_OK; i++)
+        if (strcmp(kernel.name, launch->kernel) == 0)
+            return kernel.traits | launch->states;
+    return launch->states;
+}
+
 int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
 {
     *list = (gd_modulefile_list){.items = gd_heap_take(plan->module_count, sizeof(*list->items)),
@@ -92,6 +103,8 @@ int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
             return failed;
         if (loaded->kind == GD_MODULEFILE_FATBIN)
             parse_fatbin(loaded);
+        if (loaded->kind == GD_MODULEFILE_CUBIN)
+            griddep_image_open(loaded->owned, loaded->bytes, loaded->name, &loaded->image, NULL);
         if (loaded->text != NULL)
             griddep_ptx_parse(loaded->text, loaded->bytes, loaded->name, &loaded->ptx, NULL);
     }
@@ -102,6 +115,7 @@ void gd_modulefile_free(gd_modulefile_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         griddep_ptx_destroy(list->items[i].ptx);
+        griddep_image_destroy(list->items[i].image);
         free(list->items[i].owned);
     }
     free(list->items);

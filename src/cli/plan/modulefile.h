@@ -33,7 +33,8 @@ typedef struct gd_modulefile {
     const char *name; /* of the text: a path, or the file of the shelf; borrowed */
     const char *text; /* of PTX, whether it could be parsed or not; NULL for other kinds */
     size_t bytes;
-    char *owned; /* the text where it came from a file */
+    griddep_image *image; /* of a cubin that can be read; NULL */
+    char *owned;          /* the text where it came from a file */
 } gd_modulefile;
 
 /* The modules of a plan, by their index. */
@@ -44,6 +45,10 @@ typedef struct gd_modulefile_list {
 
 /* The code of a launch; one of no kind, without PTX, for a copy or a fill. */
 const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_plan_launch *launch);
+
+/* GRIDDEP_TRAIT_* of a launch whose code has no PTX: what the plan states, and what the machine
+ * code tells. 0: nothing. */
+uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch);
 
 /* Reads and parses what there is. Returns 0, or an exit code after a message where a file cannot be
  * read; syntax errors are no failure. The list is to be freed either way, before the plan. */

@@ -128,6 +128,10 @@ bool gd_chain_covers(const gd_chain_launch *launch);
 bool gd_chain_covers_trigger(const gd_chain_launch *launch);
 
 bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b);
+
+/* The severity of a finding about two uses that meet, and words to end its text: a warning where
+ * they do so only because nobody tells how far the one reaches that begins before the other. */
+int32_t gd_chain_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words);
 const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument);
 const char *gd_chain_touch_verb(const gd_buffer_use *use);
 

@@ -37,6 +37,8 @@ typedef struct pair {
     gd_chain *chain;
     const gd_buffer_use *own, *other; /* `other` belongs to the launch that may still run */
     uint32_t between;
+    int32_t weight;    /* of a finding, as gd_chain_weigh tells */
+    const char *words; /* that end it */
 } pair;
 
 static const gd_chain_launch *own_launch(const pair *at)
@@ -47,6 +49,18 @@ static const gd_chain_launch *own_launch(const pair *at)
 static const gd_chain_launch *other_launch(const pair *at)
 {
     return &at->chain->launches[at->other->launch];
+}
+
+int32_t gd_chain_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words)
+{
+    const gd_buffer_use *low = a->start < b->start ? a : b;
+    const bool assumed = a->start != b->start && low->end == UINT64_MAX;
+
+    *words = assumed
+                 ? "; both lie in one allocation, and nothing tells how far the one that begins "
+                   "first reaches"
+                 : "";
+    return assumed ? GRIDDEP_SEVERITY_WARNING : 0;
 }
 
 const char *gd_chain_touch_verb(const gd_buffer_use *use)
@@ -64,21 +78,23 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
                   produced->late_write == GD_PTX_NONE;
 
     gd_chain_add(
-        at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : 0, GD205, instruction,
-        "insert a wait (griddep rewrite), or do not force the launch",
-        "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s",
+        at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : at->weight, GD205,
+        instruction, "insert a wait (griddep rewrite), or do not force the launch",
+        "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s%s",
         own->kernel_name, writes ? "writes" : "reads",
         gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
         gd_chain_touch_verb(at->other),
         fenced ? "; whether the release fence in front of its trigger orders them cannot be shown"
-               : "");
+               : "",
+        at->words);
     if (!writes && produced && produced->late_write != GD_PTX_NONE &&
         at->other->launch == at->between)
-        gd_chain_add(
-            at->chain, at->other->launch, 0, GD207, produced->late_write, "let the dependent wait",
-            "%s writes %s behind its trigger, and launch %" PRIu32 " (%s) reads it without a wait",
-            other->kernel_name, gd_chain_parameter_name(other, at->other->argument),
-            at->own->launch, own->name);
+        gd_chain_add(at->chain, at->other->launch, at->weight, GD207, produced->late_write,
+                     "let the dependent wait",
+                     "%s writes %s behind its trigger, and launch %" PRIu32
+                     " (%s) reads it without a wait%s",
+                     other->kernel_name, gd_chain_parameter_name(other, at->other->argument),
+                     at->own->launch, own->name, at->words);
 }
 
 static void report_dry_read(const pair *at, const gd_parameter_use *use)
@@ -89,12 +105,13 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_read, false);
         return;
     }
-    gd_chain_add(at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206,
-                 use->dry_read, WAIT_HINT,
+    gd_chain_add(at->chain, at->own->launch,
+                 use->hoped_read ? GRIDDEP_SEVERITY_WARNING : at->weight, GD206, use->dry_read,
+                 WAIT_HINT,
                  "%s reads %s before its wait, and nothing orders it behind launch %" PRIu32
-                 " (%s), which writes it",
+                 " (%s), which writes it%s",
                  own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
-                 at->other->launch, other->name);
+                 at->other->launch, other->name, at->words);
 }
 
 static void report_dry_write(const pair *at, const gd_parameter_use *use)
@@ -105,12 +122,13 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_write, true);
         return;
     }
-    gd_chain_add(at->chain, at->own->launch, use->hoped_write ? GRIDDEP_SEVERITY_WARNING : 0, GD202,
-                 use->dry_write, WAIT_HINT,
+    gd_chain_add(at->chain, at->own->launch,
+                 use->hoped_write ? GRIDDEP_SEVERITY_WARNING : at->weight, GD202, use->dry_write,
+                 WAIT_HINT,
                  "%s writes %s before its wait, and nothing orders it behind launch %" PRIu32
-                 " (%s), which %s it",
+                 " (%s), which %s it%s",
                  own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
-                 at->other->launch, other->name, gd_chain_touch_verb(at->other));
+                 at->other->launch, other->name, gd_chain_touch_verb(at->other), at->words);
 }
 
 /* Before the wait. Returns whether there is a hazard. */
@@ -130,13 +148,13 @@ static bool check_before(const pair *at)
         found = true;
     }
     if (use->noncoherent != GD_PTX_NONE && at->other->writes)
-        gd_chain_add(at->chain, at->own->launch, 0, GD130, use->noncoherent,
+        gd_chain_add(at->chain, at->own->launch, at->weight, GD130, use->noncoherent,
                      "use a coherent load (ld.global)",
                      "%s reads %s through the non-coherent path, while launch %" PRIu32
-                     " (%s) may still write it",
+                     " (%s) may still write it%s",
                      own_launch(at)->kernel_name,
                      gd_chain_parameter_name(own_launch(at), at->own->argument), at->other->launch,
-                     other_launch(at)->name);
+                     other_launch(at)->name, at->words);
     return found;
 }
 
@@ -148,20 +166,21 @@ static bool check_after(const pair *at)
     uint32_t between = at->between;
 
     if (at->own->reads && at->other->writes)
-        gd_chain_add(at->chain, at->own->launch, 0, GD201, use ? use->read : GD_PTX_NONE,
+        gd_chain_add(at->chain, at->own->launch, at->weight, GD201, use ? use->read : GD_PTX_NONE,
                      BETWEEN_HINT,
                      "%s reads %s, which launch %" PRIu32 " (%s) writes, and launch %" PRIu32
-                     " (%s) between them does not wait on every path",
+                     " (%s) between them does not wait on every path%s",
                      own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
-                     at->other->launch, other->name, between, at->chain->launches[between].name);
+                     at->other->launch, other->name, between, at->chain->launches[between].name,
+                     at->words);
     if (at->own->writes)
-        gd_chain_add(at->chain, at->own->launch, 0, GD202, use ? use->write : GD_PTX_NONE,
+        gd_chain_add(at->chain, at->own->launch, at->weight, GD202, use ? use->write : GD_PTX_NONE,
                      BETWEEN_HINT,
                      "%s writes %s, which launch %" PRIu32 " (%s) %s, and launch %" PRIu32
-                     " (%s) between them does not wait on every path",
+                     " (%s) between them does not wait on every path%s",
                      own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
                      at->other->launch, other->name, gd_chain_touch_verb(at->other), between,
-                     at->chain->launches[between].name);
+                     at->chain->launches[between].name, at->words);
     return true;
 }
 
@@ -186,7 +205,8 @@ bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *
             continue;
         if (found && other->launch < between)
             break;
-        const pair at = {.chain = chain, .own = own, .other = other, .between = between};
+        pair at = {.chain = chain, .own = own, .other = other, .between = between};
+        at.weight = gd_chain_weigh(own, other, &at.words);
         found |= behind_wait ? check_after(&at) : check_before(&at);
     }
     return found;
@@ -365,11 +385,13 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
             const gd_buffer_use *constant = &chain->uses[c];
             if (!constant->constant || !gd_chain_meet(writer, constant))
                 continue;
-            gd_chain_add(chain, writer->launch, 0, GD209, use ? use->write : GD_PTX_NONE,
+            const char *words;
+            const int32_t weight = gd_chain_weigh(writer, constant, &words);
+            gd_chain_add(chain, writer->launch, weight, GD209, use ? use->write : GD_PTX_NONE,
                          "declare the argument read, or write elsewhere",
-                         "%s writes %s, which launch %" PRIu32 " (%s) declares constant",
+                         "%s writes %s, which launch %" PRIu32 " (%s) declares constant%s",
                          launch->kernel_name, gd_chain_parameter_name(launch, writer->argument),
-                         constant->launch, chain->launches[constant->launch].name);
+                         constant->launch, chain->launches[constant->launch].name, words);
             break;
         }
     }

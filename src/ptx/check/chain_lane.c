@@ -71,12 +71,14 @@ static void check_order(gd_chain *chain, uint32_t use)
             launch->seen[earlier->given.lane] > other->launch || !(own->writes || other->writes) ||
             !gd_chain_meet(own, other))
             continue;
-        gd_chain_add(chain, own->launch, 0, GD212, GD_PTX_NONE, "let one wait for the other",
+        const char *words;
+        const int32_t weight = gd_chain_weigh(own, other, &words);
+        gd_chain_add(chain, own->launch, weight, GD212, GD_PTX_NONE, "let one wait for the other",
                      "%s %s %s, launch %" PRIu32
-                     " (%s) %s it in another lane, and nothing orders them",
+                     " (%s) %s it in another lane, and nothing orders them%s",
                      launch->kernel_name, gd_chain_touch_verb(own),
                      gd_chain_parameter_name(launch, own->argument), other->launch, earlier->name,
-                     gd_chain_touch_verb(other));
+                     gd_chain_touch_verb(other), words);
         return;
     }
 }

@@ -37,14 +37,19 @@ static void destroy_entry(gd_chain_entry *entry)
     free(entry);
 }
 
+static void free_uses(griddep_use *uses, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && uses; i++)
+        free((char *)(uintptr_t)uses[i].element);
+    free(uses);
+}
+
 static void destroy_launch(gd_chain_launch *launch)
 {
     gd_call_release(launch->call);
     gd_call_release(launch->spare);
     destroy_entry(launch->entry);
-    for (uint32_t i = 0; i < launch->argument_count && launch->uses; i++)
-        free((char *)(uintptr_t)launch->uses[i].element);
-    free(launch->uses);
+    free_uses(launch->uses, launch->argument_count);
     free(launch->on);
     free(launch->name);
 }
@@ -140,6 +145,24 @@ static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep
     return GRIDDEP_OK;
 }
 
+/* NULL: nothing was said, or no memory. */
+static griddep_use *copy_uses(const gd_chain_launch *launch)
+{
+    griddep_use *uses =
+        launch->uses ? calloc((size_t)launch->argument_count + 1, sizeof *uses) : NULL;
+    bool whole = true;
+
+    for (uint32_t i = 0; uses && i < launch->argument_count; i++) {
+        const char *element = launch->uses[i].element;
+        uses[i] = launch->uses[i];
+        uses[i].element = element && whole ? strdup(element) : NULL;
+        whole = whole && (!element || uses[i].element);
+    }
+    if (!whole)
+        free_uses(uses, launch->argument_count);
+    return whole ? uses : NULL;
+}
+
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, gd_call *call,
                              griddep_error *error)
 {
@@ -148,10 +171,15 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
                                   .move = like->move,
                                   .name = like->name,
                                   .lane = like->lane,
+                                  .uses = copy_uses(like),
                                   .argument_count = like->argument_count,
                                   .held = like->held};
+    int32_t status =
+        like->uses && !item.uses ? gd_error_memory(error) : append(chain, &item, error);
 
-    return append(chain, &item, error);
+    if (status)
+        free_uses(item.uses, item.argument_count);
+    return status;
 }
 
 static int32_t launch_move(const griddep_chain *chain, const gd_chain_launch *launch,
@@ -497,6 +525,27 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
     if (status)
         destroy_entry(item.entry);
     return status;
+}
+
+int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t traits,
+                                 griddep_error *error)
+{
+    const uint32_t all = GRIDDEP_TRAIT_STATED * 2 - 1;
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count)
+        return gd_chain_no_launch(chain, index, error);
+    gd_chain_entry *entry = chain->launches[index].entry;
+    if (!entry || entry->ptx || traits & ~all)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            traits & ~all ? "traits has bits that are no GRIDDEP_TRAIT_*"
+                                          : "the code of launch %" PRIu32 " is known",
+                            index);
+    entry->traits = traits | (traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_TRAIT_WAITS : 0) |
+                    (traits ? GRIDDEP_TRAIT_KNOWN : 0);
+    return GRIDDEP_OK;
 }
 
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,

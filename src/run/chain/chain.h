@@ -28,6 +28,7 @@ typedef struct gd_chain_entry {
     const griddep_ptx *ptx; /* held; NULL: the code is not known */
     char *name;             /* NULL: likewise */
     int32_t pdl;
+    uint32_t traits; /* of code that is not known as PTX; 0: nothing is known */
     gd_chain_address *addresses; /* by argument; NULL: arguments are not known */
 } gd_chain_entry;
 
@@ -92,7 +93,7 @@ typedef struct gd_chain_set {
     int32_t proof;     /* whether round may follow round early: 1, 0; -1: not looked at */
     griddep_use *uses; /* that the proof was made with */
     bool *held;        /* by launch, as in the launches; NULL: not looked at */
-    bool held_known;   /* nothing has changed since */
+    bool held_known, proof_known; /* nothing has changed since */
     griddep_use *hop_uses; /* that `held` was found with; NULL: it is so whatever they are */
 } gd_chain_set;
 
@@ -148,7 +149,7 @@ void gd_chain_decide_triggers(griddep_chain *chain);
 extern const gd_call_owner gd_chain_owner;
 
 /* Appends a launch like one of another chain, with another call where it is a kernel's, which is
- * taken over on success, without what it depends on. */
+ * taken over on success, and what was said of its arguments, without what it depends on. */
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch, gd_call *call,
                              griddep_error *error);
 
@@ -244,6 +245,8 @@ void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes);
 
 /* Forgets them; nothing is asked of the driver. */
 void gd_chain_free_lanes(gd_chain_lanes *lanes);
+
+/* ---- graph.c */
 
 /* A graph of so many rounds of the launches in a mode. */
 int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, uint32_t rounds,

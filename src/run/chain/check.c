@@ -17,6 +17,7 @@ typedef struct gd_chain_stretch {
     uint64_t start, end;
     uint32_t place; /* among all the chain's arguments */
     bool said;
+    bool open; /* nobody tells where it ends */
 } gd_chain_stretch;
 
 static void read_address(const gd_chain_launch *launch, uint32_t argument,
@@ -57,17 +58,45 @@ static int compare_starts(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* A stretch whose length is not known ends where the next one begins. */
-static void close_stretches(gd_chain_stretch *list, uint32_t count)
+/* Where the allocation that an address is in ends; 0 where the driver does not know it. The context
+ * is current. */
+static uint64_t find_end(const gd_driver *driver, uint64_t address)
+{
+    uint64_t start = 0, bytes = 0;
+
+    if (driver->cuPointerGetAttribute(&start, GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) !=
+            GD_CUDA_SUCCESS ||
+        driver->cuPointerGetAttribute(&bytes, GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) !=
+            GD_CUDA_SUCCESS)
+        return 0;
+    return start <= address && address - start < bytes ? start + bytes : 0;
+}
+
+/* An open stretch may reach to the end of its allocation. Where nobody knows that, it ends where
+ * the next one begins. */
+static int32_t close_stretches(const griddep_chain *chain, gd_chain_stretch *list, uint32_t count,
+                               griddep_error *error)
 {
     uint64_t next = UINT64_MAX;
+    bool entered = false, pushed;
 
     for (uint32_t i = count; i-- > 0;) {
         if (i + 1 < count && list[i + 1].start != list[i].start)
             next = list[i + 1].start;
-        if (list[i].end == list[i].start)
-            list[i].end = next;
+        if (!list[i].open)
+            continue;
+        if (chain->runtime && !entered) {
+            int32_t status = gd_runtime_enter(chain->runtime, &pushed, error);
+            if (status)
+                return status;
+            entered = true;
+        }
+        const uint64_t end = entered ? find_end(chain->runtime->driver, list[i].start) : 0;
+        list[i].end = end ? end : next;
     }
+    if (entered)
+        gd_runtime_leave(chain->runtime, pushed);
+    return GRIDDEP_OK;
 }
 
 /* The uses of [first, end), whose stretches overlap, are of one buffer: the one that a caller
@@ -91,17 +120,20 @@ static void join(const gd_chain_stretch *list, uint32_t first, uint32_t end, gri
         use->buffer = named ? uses[named->place].buffer : lowest + 1;
         use->reserved = !named;
         use->offset = list[i].start - base;
-        use->bytes = list[i].end == UINT64_MAX ? 0 : list[i].end - list[i].start;
+        use->bytes = list[i].open ? 0 : list[i].end - list[i].start;
     }
 }
 
-static void infer(gd_chain_stretch *list, uint32_t count, griddep_use *uses)
+static int32_t infer(const griddep_chain *chain, gd_chain_stretch *list, uint32_t count,
+                     griddep_use *uses, griddep_error *error)
 {
     uint32_t first = 0;
     uint64_t reach = 0;
 
     qsort(list, count, sizeof *list, compare_starts);
-    close_stretches(list, count);
+    int32_t status = close_stretches(chain, list, count, error);
+    if (status)
+        return status;
     for (uint32_t i = 0; i < count; i++) {
         if (i > first && list[i].start >= reach) {
             join(list, first, i, uses);
@@ -111,6 +143,7 @@ static void infer(gd_chain_stretch *list, uint32_t count, griddep_use *uses)
     }
     if (count)
         join(list, first, count, uses);
+    return GRIDDEP_OK;
 }
 
 /* ---- uses ---- */
@@ -146,6 +179,7 @@ static bool make_stretch(const gd_chain_launch *launch, uint32_t argument, const
     stretch->start = address.at;
     stretch->end = address.at + (bytes < most ? bytes : most);
     stretch->said = is_said(launch, argument);
+    stretch->open = !bytes;
     return true;
 }
 
@@ -189,9 +223,13 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
             count += make_stretch(launch, k, &made[place], &list[count]);
         }
     }
-    infer(list, count, made);
-    number_buffers(made, place);
+    int32_t status = infer(chain, list, count, made, error);
     free(list);
+    if (status) {
+        free(made);
+        return status;
+    }
+    number_buffers(made, place);
     *uses = made;
     return GRIDDEP_OK;
 }
@@ -229,7 +267,9 @@ static gd_check_launch describe(const griddep_chain *chain, uint32_t index, cons
                              .pdl = entry  ? entry->pdl
                                     : call ? call->launch.pdl
                                            : GRIDDEP_PDL_OFF,
-                             .traits = call ? call->kernel->info.traits : 0,
+                             .traits = call    ? call->kernel->info.traits
+                                       : entry ? entry->traits
+                                               : 0,
                              .lane = launch->lane,
                              .after_count = launch->on_count,
                              .after = launch->on};
@@ -409,10 +449,13 @@ int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error 
     const uint32_t count = count_uses(chain);
     griddep_use *uses;
     bool safe = false;
-    int32_t status = gd_chain_read_uses(chain, &uses, error);
 
+    if (!text && set->proof >= 0 && set->proof_known)
+        return GRIDDEP_OK;
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
     if (status)
         return status;
+    set->proof_known = true;
     /* Other addresses in the same places of the same buffers change nothing. */
     if (!text && set->proof >= 0 && set->uses && !memcmp(set->uses, uses, count * sizeof *uses)) {
         free(uses);
@@ -420,6 +463,7 @@ int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error 
     }
     status = prove(chain, uses, &safe, text, error);
     if (status) {
+        set->proof_known = false;
         free(uses);
         return status;
     }
@@ -435,6 +479,7 @@ int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error 
 
 void gd_chain_forget_held(griddep_chain *chain)
 {
+    chain->sets[chain->set]->proof_known = false;
     if (chain->always_safe)
         return;
     chain->sets[chain->set]->held_known = false;
@@ -447,7 +492,7 @@ void gd_chain_forget_all_held(griddep_chain *chain)
         gd_chain_set *set = chain->sets[i];
         free(set->hop_uses);
         set->hop_uses = NULL;
-        set->held_known = false;
+        set->held_known = set->proof_known = false;
     }
     chain->always_known = chain->always_safe = chain->hops_known = false;
 }

@@ -329,13 +329,14 @@ int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t roun
     bool pushed;
     int32_t status = gd_chain_can_run(chain, mode, error);
 
-    if (!status && rounds > 1)
-        status = prove(chain, mode, error);
     if (!status)
         status = gd_runtime_enter(chain->runtime, &pushed, error);
     if (status)
         return status;
-    status = prepare(chain, mode, error);
+    if (rounds > 1)
+        status = prove(chain, mode, error);
+    if (!status)
+        status = prepare(chain, mode, error);
     if (!status && chain->count)
         status = gd_chain_is_graph(mode) ? launch_pieces(chain, mode, rounds, stream, error)
                                          : launch_into(chain, mode, rounds, stream, error);

@@ -65,6 +65,27 @@ int32_t gd_graph_set_call(griddep_graph *graph, uint32_t index, gd_call *call, g
     return GRIDDEP_OK;
 }
 
+/* The same, and what was decided with the arguments in view is decided again. Where that fails the
+ * node has its call of before, and the graph is instantiated anew. */
+static int32_t change_call(griddep_graph *graph, uint32_t index, gd_call *call,
+                           griddep_error *error)
+{
+    gd_graph_node *node = &graph->nodes[index];
+    gd_call *old = graph->proof ? gd_call_hold(node->call) : NULL;
+    int32_t status = gd_graph_set_call(graph, index, call, error);
+
+    if (!status && graph->proof) {
+        status = graph->proof_kind->look_again(graph->proof, graph, error);
+        if (status) {
+            gd_call_release(node->call);
+            node->call = gd_call_hold(old);
+            gd_graph_drop(graph);
+        }
+    }
+    gd_call_release(old);
+    return status;
+}
+
 /* The context is current. */
 static gd_CUresult tell_move(const griddep_graph *graph, const gd_graph_node *node)
 {
@@ -426,7 +447,7 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node,
                                                &call, error)
                       : make_call(graph, node, arguments, argument_count, &call, error);
     if (!status)
-        status = gd_graph_set_call(graph, node, call, error);
+        status = change_call(graph, node, call, error);
     gd_call_release(call);
     return status;
 }
@@ -462,7 +483,7 @@ int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node,
             refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
                    "keeps its cluster, attributes and pdl once the graph is instantiated", error);
     if (!status)
-        status = gd_graph_set_call(graph, node, call, error);
+        status = change_call(graph, node, call, error);
     gd_call_release(call);
     return status;
 }

@@ -72,6 +72,8 @@ void gd_graph_drop(griddep_graph *graph)
 static void release(griddep_graph *graph)
 {
     gd_graph_drop(graph);
+    if (graph->proof)
+        graph->proof_kind->end(graph->proof);
     if (graph->handle && !graph->borrowed)
         graph->runtime->driver->cuGraphDestroy(graph->handle);
     gd_graph_unbind(graph);

@@ -58,6 +58,13 @@ typedef struct gd_graph_edge {
         upgraded; /* made programmatic by griddep_graph_upgrade; in an adopted graph, about to be */
 } gd_graph_edge;
 
+/* Who decided about early starts with what the nodes' arguments are. */
+typedef struct gd_graph_proof_kind {
+    /* Decides again: nodes have changed. On failure edges are as before. */
+    int32_t (*look_again)(void *proof, griddep_graph *graph, griddep_error *error);
+    void (*end)(void *proof);
+} gd_graph_proof_kind;
+
 struct griddep_graph {
     atomic_uint references;
     griddep_runtime *runtime;
@@ -80,6 +87,8 @@ struct griddep_graph {
     bool in_body;      /* of a conditional node, at any depth: some nodes are not allowed there */
     uint32_t depth;    /* of the graphs in it; 0: there are none */
     uint64_t unfolded; /* graphs in it, each as often as it is met */
+    void *proof;       /* owned; NULL: the arguments decided nothing */
+    const gd_graph_proof_kind *proof_kind;
 };
 
 /* ---- graph.c */
