@@ -1774,13 +1774,23 @@ typedef struct griddep_use {
     const char *element; /* type of what it points to, "bf16"; NULL: not told */
 } griddep_use;
 
+/* Tells that memory of `bytes` bytes at an address holds one thing. There may be many such things in
+ * one allocation. An argument that points into it, and whose extent nobody tells, reaches to its
+ * end at most; where several hold the address, to the furthest end. Without that it may reach to
+ * the end of the allocation, and a launch that touches it early is held back where another one
+ * writes there. What has been told already changes nothing. ARGUMENT for an address or a size of 0,
+ * and for what goes beyond all addresses. */
+int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_t bytes,
+                                 griddep_error *error);
+
 /* Says what stands behind an argument of a launch, counted from 0; element is copied. A copy has
  * the arguments target (0) and source (1), a fill its target. What is not said is inferred: an
- * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent);
- * else perhaps to the end of its allocation, which the driver is asked for, or, where there is
- * none, to the next address that the chain has (`bytes` is then 0). Addresses whose ranges overlap
- * are in one buffer. How it is used is read from the PTX. get tells what is said or inferred;
- * element lives until it is said anew. NOT_FOUND where there is no such launch or argument. */
+ * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent),
+ * or griddep_chain_add_buffer; else perhaps to the end of its allocation, which the driver is asked
+ * for, or, where there is none, to the next address that the chain has (`bytes` is then 0).
+ * Addresses whose ranges overlap are in one buffer. How it is used is read from the PTX. get tells
+ * what is said or inferred; element lives until it is said anew. NOT_FOUND where there is no such
+ * launch or argument. */
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,

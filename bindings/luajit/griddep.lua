@@ -640,6 +640,7 @@ int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
 int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char *name, griddep_error *error);
 int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t traits, griddep_error *error);
+int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_t bytes, griddep_error *error);
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument, griddep_use *use, griddep_error *error);
 int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings, griddep_error *error);

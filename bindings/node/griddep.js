@@ -657,6 +657,7 @@ const prototypes = [
   'int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_name(void *chain, uint32_t index, const char *name, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_traits(void *chain, uint32_t index, uint32_t traits, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_buffer(void *chain, uint64_t address, uint64_t bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, const griddep_use *use, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, _Inout_ griddep_use *use, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_check(void *chain, _Out_ void **findings, _Inout_ griddep_error *error)',

@@ -668,6 +668,7 @@ my @FUNCTIONS = (
     [chain_depend => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
     [chain_set_name => [qw(opaque uint32 string opaque)] => 'sint32'],
     [chain_set_traits => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
+    [chain_add_buffer => [qw(opaque uint64 uint64 opaque)] => 'sint32'],
     [chain_set_use => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [chain_get_use => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [chain_check => [qw(opaque opaque* opaque)] => 'sint32'],

@@ -1209,6 +1209,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chain_depend": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "chain_set_name": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p]),
     "chain_set_traits": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "chain_add_buffer": (c_int32, [c_void_p, c_uint64, c_uint64, c_void_p]),
     "chain_set_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_get_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_check": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -2074,6 +2075,7 @@ class Kernel:
             if nbytes is not None:
                 sizes.append((index, nbytes))
         self._check_sizes(made, packed, sizes)
+        packed.sizes = sizes
         return made, packed
 
     def _check_sizes(self, config: Any, packed: Any, sizes: list[tuple[int, int]]) -> None:
@@ -2123,9 +2125,18 @@ class Chain(_Object):
     def _index(self, launch: int | str) -> int:
         return self.find(launch) if isinstance(launch, str) else operator.index(launch)
 
+    def _tell_buffers(self, packed: Any) -> None:
+        """Memory whose size is known: a kernel that is given it does not reach further."""
+        for index, nbytes in packed.sizes:
+            address = c_uint64.from_address(packed[index].data).value
+            if address and nbytes:
+                call(raw.chain_add_buffer, self.handle, address, nbytes)
+
     def add(self, kernel: Kernel, grid: Shape, block: Shape, arguments: Sequence[Any], **config: Any) -> int:
-        """Appends a launch; `config` may have `name`, `lane`, `pdl`, `cluster` and `shared_bytes`."""
+        """Appends a launch; `config` may have `name`, `lane`, `pdl`, `cluster` and `shared_bytes`. Memory that has a size (Memory, a tensor) is
+        all that the kernel reaches of it; an address as an int may lead to the end of its allocation, and `buffer` tells where it stops."""
         made, packed = kernel._prepare(grid, block, arguments, None, config)
+        self._tell_buffers(packed)
         call(raw.chain_add, self.handle, kernel.handle, byref(made), packed, len(packed))
         return self._added(kernel, arguments)
 
@@ -2151,6 +2162,10 @@ class Chain(_Object):
         call(raw.chain_add_host, self.handle, byref(config), _call_entry, number)
         return self._added(None, None)
 
+    def buffer(self, memory: DeviceMemory, nbytes: int) -> None:
+        """Tells that so many bytes hold one thing: an argument that is an address in there reaches to its end at most."""
+        call(raw.chain_add_buffer, self.handle, self.runtime._address(memory, nbytes, None), nbytes)
+
     def depend(self, launch: int | str, on: int | str) -> None:
         """Makes a launch wait for an earlier one of another lane."""
         call(raw.chain_depend, self.handle, self._index(launch), self._index(on))
@@ -2167,6 +2182,7 @@ class Chain(_Object):
         """Other arguments for the runs that follow, in every mode; nothing is instantiated again."""
         index = self._index(launch)
         _, packed = self._kernel(index)._prepare(1, 1, arguments, None, {})
+        self._tell_buffers(packed)
         call(raw.chain_set_arguments, self.handle, index, packed, len(packed))
         self._change(index, arguments)
 

@@ -686,6 +686,7 @@ module Griddep
       "int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, void *error)",
       "int32_t griddep_chain_set_name(void *chain, uint32_t index, void *name, void *error)",
       "int32_t griddep_chain_set_traits(void *chain, uint32_t index, uint32_t traits, void *error)",
+      "int32_t griddep_chain_add_buffer(void *chain, uint64_t address, uint64_t bytes, void *error)",
       "int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
       "int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
       "int32_t griddep_chain_check(void *chain, void *findings, void *error)",

@@ -1199,6 +1199,7 @@ functions! {
     fn chain_depend(chain: *mut Chain, index: u32, on: u32, error: *mut Error) -> i32;
     fn chain_set_name(chain: *mut Chain, index: u32, name: *const c_char, error: *mut Error) -> i32;
     fn chain_set_traits(chain: *mut Chain, index: u32, traits: u32, error: *mut Error) -> i32;
+    fn chain_add_buffer(chain: *mut Chain, address: u64, bytes: u64, error: *mut Error) -> i32;
     fn chain_set_use(chain: *mut Chain, index: u32, argument: u32, r#use: *const Use, error: *mut Error) -> i32;
     fn chain_get_use(chain: *const Chain, index: u32, argument: u32, r#use: *mut Use, error: *mut Error) -> i32;
     fn chain_check(chain: *const Chain, findings: *mut *mut Findings, error: *mut Error) -> i32;

@@ -49,6 +49,9 @@ static griddep_kernel *find_kernel(model *of, const char *name, bool own)
 builder build_begin(model *of, griddep_chain **chain)
 {
     check(griddep_chain_create(of->runtime, chain, &error), &error, "a chain");
+    for (uint32_t i = 0; i < of->stretch_count; i++)
+        check(griddep_chain_add_buffer(*chain, of->stretches[i].at, of->stretches[i].bytes, &error),
+              &error, "a chain");
     return (builder){.of = of, .chain = *chain, .type = of->type == ELEMENT_F16 ? "f16" : "bf16"};
 }
 

@@ -19,6 +19,8 @@ typedef struct layout {
     bool eight_bits;     /* all matrices */
     bool any_eight_bits; /* that were placed */
     uint64_t sequences, capacity, rows;
+    stretch *stretches; /* NULL: they are counted alone */
+    uint32_t count;
 } layout;
 
 enum { ALIGNMENT = 256 };
@@ -27,6 +29,9 @@ static uint64_t place(layout *in, uint64_t bytes)
 {
     uint64_t at = in->next;
 
+    if (in->stretches && bytes)
+        in->stretches[in->count] = (stretch){at, bytes};
+    in->count += bytes > 0;
     in->next = (at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return at;
 }
@@ -391,7 +396,10 @@ model *model_load(const model_config *config, const weight_files *files,
         of->type = ELEMENT_BF16; /* which the kernels for 8 bits go with */
     allocate_all(of, &in);
     in.next = of->memory;
+    of->stretches = in.stretches = allocate(in.count, sizeof *in.stretches);
+    in.count = 0;
     of->at = place_all(config, files, layers, &in);
+    of->stretch_count = in.count;
     /* Of the embedding a step reads one row, unless it is the head too. */
     of->step_bytes = in.weight_bytes;
     if (of->at.head.at != of->at.embedding)
@@ -414,6 +422,7 @@ void model_free(model *of)
     griddep_chain_destroy(of->step);
     build_end(of);
     griddep_memory_free(of->runtime, of->memory, NULL);
+    free(of->stretches);
     free(of->at.layers);
     free(of);
 }

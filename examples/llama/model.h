@@ -17,6 +17,11 @@ typedef struct sampling {
 
 /* ---- where everything lies: addresses on the device, 0: there is none ---- */
 
+/* A stretch of memory that holds one thing. */
+typedef struct stretch {
+    uint64_t at, bytes;
+} stretch;
+
 /* A matrix of weights: in 16 bits, or in 8 with a scale for each row. */
 typedef struct matrix {
     uint64_t at, scale; /* scale 0: 16 bits */
@@ -59,6 +64,9 @@ typedef struct model {
     uint32_t sequences; /* of a step */
     uint32_t rows;      /* of a part of a prompt */
     places at;
+    stretch *stretches; /* of the memory, each of one thing: where a kernel stops that is given its
+                         * address */
+    uint32_t stretch_count;
     struct model_modules *modules;
 } model;
 

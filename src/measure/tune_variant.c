@@ -456,6 +456,8 @@ int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool ane
 {
     int32_t status = griddep_chain_create(tune->runtime, &setup->chain, error);
 
+    if (!status)
+        status = gd_chain_add_buffers_of(setup->chain, tune->chain, error);
     for (uint32_t i = 0; i < tune->source_count && !status; i++) {
         const griddep_ptx *text = gd_tune_text_of(tune, setup, i);
         if (setup->texts[i] || (anew && text))

@@ -601,6 +601,21 @@ class Binding(unittest.TestCase):
             chain.add(module.kernel("shift"), GRID, BLOCK, [second, z, 0.5, COUNT], lane=0)
             self.assertEqual([finding.code for finding in chain.check() if finding.code == "GD206"], codes)
             chain.depend(1, 0)
+        # Tensors in one allocation: each is all that a kernel reaches of it. Of addresses nobody knows how far they reach, unless it is told.
+        arena = self.runtime.allocate(8 * COUNT)
+        whole = arena.address
+        for first, second, told, codes in (
+            (WithInterface(whole + 4 * COUNT), WithInterface(whole), None, []),
+            (whole + 4 * COUNT, whole, None, ["GD206"]),
+            (whole + 4 * COUNT, whole, 4 * COUNT, []),
+            (whole + 4 * COUNT, whole, 4 * COUNT + 4, ["GD206"]),
+        ):
+            chain = self.runtime.chain()
+            if told:
+                chain.buffer(whole, told)
+            chain.add(module.kernel("square"), GRID, BLOCK, [x, first, COUNT])
+            chain.add(module.kernel("shift"), GRID, BLOCK, [second, z, 0.5, COUNT])
+            self.assertEqual([finding.code for finding in chain.check() if finding.code == "GD206"], codes)
 
     @unittest.skipUnless(numpy, "this python3 has no NumPy")
     def test_numpy_arrays(self):

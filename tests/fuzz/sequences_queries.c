@@ -354,6 +354,7 @@ static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
               one_in(by, 2) ? arguments : NULL, below(by, 3), E);
     CHECK(griddep_chain_depend, chain, 1, 0, E);
     CHECK(griddep_chain_set_name, chain, below(by, 4), one_in(by, 4) ? NULL : "named", E);
+    CHECK(griddep_chain_add_buffer, chain, 4096 + below(by, 8), below(by, 8), E);
     CHECK(griddep_chain_set_traits, chain, below(by, 4), below(by, 300), E);
     CHECK(griddep_chain_set_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_get_use, chain, below(by, 3), below(by, 3), &use, E);

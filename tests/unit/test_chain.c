@@ -704,6 +704,25 @@ START_TEST(graphs_of_chains_look_again)
 }
 END_TEST
 
+/* An update gives a graph what the nodes of another one do; each has its own names to free. */
+START_TEST(graphs_of_chains_with_names_are_updated)
+{
+    griddep_graph *graph = NULL, *other = NULL;
+
+    add("step", "first", 0, 1);
+    add("step", "second", 1, 2);
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &graph, &error));
+    ck_good(griddep_chain_set_name(chain, 0, "other", &error));
+    ck_good(griddep_chain_set_arguments(chain, 1, pointers(1, 3).list, 2, &error));
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &other, &error));
+    ck_good(griddep_graph_update(graph, other, &error));
+    griddep_graph_destroy(other);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(3, 0), word_of(1, 0) + 1);
+    griddep_graph_destroy(graph);
+}
+END_TEST
+
 static void set_addresses(uint32_t index, uint64_t in, uint64_t out)
 {
     const pair arguments = {{{.bytes = 8, .value = in}, {.bytes = 8, .value = out}}};
@@ -738,6 +757,18 @@ START_TEST(slices_of_an_allocation_may_meet)
     use.bytes = 4100;
     ck_good(griddep_chain_set_use(chain, 1, 0, &use, &error));
     ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    set_addresses(0, buffers[0], block); /* the writer's extent is not told */
+    set_addresses(1, block + 4096, buffers[2]);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_good(griddep_chain_add_buffer(chain, block, 4096, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    ck_good(griddep_chain_add_buffer(chain, block, 4096, &error)); /* told twice */
+    ck_good(griddep_chain_add_buffer(chain, block, 4100, &error)); /* the furthest end counts */
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_assert_uint_eq(count_findings("GD206", 1), 1);
+    ck_status(griddep_chain_add_buffer(chain, 0, 4, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_add_buffer(chain, block, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_add_buffer(chain, 8, UINT64_MAX - 7, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_memory_free(runtime, block, &error));
 }
 END_TEST
@@ -905,6 +936,7 @@ int main(void)
     tcase_add_loop_test(open, hops_overlap_where_the_check_allows_it, 0, 2);
     tcase_add_loop_test(open, slices_of_an_allocation_may_meet, 0, 2);
     tcase_add_loop_test(open, graphs_of_chains_look_again, 0, 2);
+    tcase_add_test(open, graphs_of_chains_with_names_are_updated);
     tcase_add_test(open, rounds_of_lanes_and_copies_do_not_overlap);
     tcase_add_loop_test(open, every_driver_call_may_fail, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, every_allocation_may_fail, 0, GRIDDEP_MODE_COUNT);

@@ -44,6 +44,12 @@ static void free_uses(griddep_use *uses, uint32_t count)
     free(uses);
 }
 
+void gd_chain_forget_uses(gd_chain_launch *launch)
+{
+    free_uses(launch->uses, launch->argument_count);
+    launch->uses = NULL;
+}
+
 static void destroy_launch(gd_chain_launch *launch)
 {
     gd_call_release(launch->call);
@@ -316,6 +322,7 @@ void griddep_chain_destroy(griddep_chain *chain)
     if (chain->runtime)
         gd_chain_end_lanes(chain->runtime, chain->lanes);
     gd_check_facts_destroy(chain->facts);
+    free(chain->buffers);
     for (uint32_t i = 0; i < chain->count; i++)
         destroy_launch(&chain->launches[i]);
     free(chain->launches);
@@ -638,6 +645,57 @@ static int32_t make_room(gd_chain_launch *launch, uint32_t argument, griddep_err
     launch->uses = more;
     launch->argument_count = count;
     return GRIDDEP_OK;
+}
+
+static bool has_buffer(const griddep_chain *chain, gd_chain_address buffer)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < chain->buffer_count && !found; i++)
+        found = chain->buffers[i].at == buffer.at && chain->buffers[i].bytes == buffer.bytes;
+    return found;
+}
+
+static int32_t add_buffer(griddep_chain *chain, gd_chain_address buffer, griddep_error *error)
+{
+    if (has_buffer(chain, buffer))
+        return GRIDDEP_OK;
+    if (chain->buffer_count == chain->buffer_capacity) {
+        const uint32_t capacity = chain->buffer_capacity ? chain->buffer_capacity * 2 : 16;
+        gd_chain_address *more = capacity > chain->buffer_capacity
+                                     ? realloc(chain->buffers, capacity * sizeof *more)
+                                     : NULL;
+        if (!more)
+            return gd_error_memory(error);
+        chain->buffers = more;
+        chain->buffer_capacity = capacity;
+    }
+    chain->buffers[chain->buffer_count++] = buffer;
+    gd_chain_forget_all_held(chain);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_chain_add_buffers_of(griddep_chain *chain, const griddep_chain *other,
+                                griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < other->buffer_count && !status; i++)
+        status = add_buffer(chain, other->buffers[i], error);
+    return status;
+}
+
+int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_t bytes,
+                                 griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (status)
+        return status;
+    if (!address || !bytes || bytes > UINT64_MAX - address)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "a buffer of %" PRIu64 " bytes at address 0x%" PRIx64, bytes, address);
+    return add_buffer(chain, (gd_chain_address){address, bytes}, error);
 }
 
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,

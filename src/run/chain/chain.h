@@ -110,7 +110,9 @@ struct griddep_chain {
     bool hops_known;                /* what is held was found with the selected set as it is */
     bool always_safe, always_known; /* whatever the arguments are, no launch is held */
     struct gd_check_facts *facts;   /* NULL: nobody has asked yet */
-    bool held_given;                /* the launches are copies of others, which say what is held */
+    gd_chain_address *buffers;      /* that the caller told of */
+    uint32_t buffer_count, buffer_capacity;
+    bool held_given; /* the launches are copies of others, which say what is held */
 };
 
 /* ---- decide.c */
@@ -152,6 +154,13 @@ extern const gd_call_owner gd_chain_owner;
  * taken over on success, and what was said of its arguments, without what it depends on. */
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch, gd_call *call,
                              griddep_error *error);
+
+/* Tells a chain of the buffers that another one was told of. */
+int32_t gd_chain_add_buffers_of(griddep_chain *chain, const griddep_chain *other,
+                                griddep_error *error);
+
+/* Nothing is said any more of a launch's arguments. */
+void gd_chain_forget_uses(gd_chain_launch *launch);
 
 /* The name of a launch's kernel; else what it is, "copy". And the name that the caller gave it;
  * else that. */

@@ -72,6 +72,20 @@ static uint64_t find_end(const gd_driver *driver, uint64_t address)
     return start <= address && address - start < bytes ? start + bytes : 0;
 }
 
+/* Where the buffers that the caller told of end which an address is in; 0: there is none. */
+static uint64_t find_told_end(const griddep_chain *chain, uint64_t address)
+{
+    uint64_t end = 0;
+
+    for (uint32_t i = 0; i < chain->buffer_count; i++) {
+        const gd_chain_address *buffer = &chain->buffers[i];
+        if (address >= buffer->at && address - buffer->at < buffer->bytes &&
+            buffer->at + buffer->bytes > end)
+            end = buffer->at + buffer->bytes;
+    }
+    return end;
+}
+
 /* An open stretch may reach to the end of its allocation. Where nobody knows that, it ends where
  * the next one begins. */
 static int32_t close_stretches(const griddep_chain *chain, gd_chain_stretch *list, uint32_t count,
@@ -83,6 +97,8 @@ static int32_t close_stretches(const griddep_chain *chain, gd_chain_stretch *lis
     for (uint32_t i = count; i-- > 0;) {
         if (i + 1 < count && list[i + 1].start != list[i].start)
             next = list[i + 1].start;
+        if (list[i].open && (list[i].end = find_told_end(chain, list[i].start)))
+            list[i].open = false;
         if (!list[i].open)
             continue;
         if (chain->runtime && !entered) {
@@ -119,8 +135,10 @@ static void join(const gd_chain_stretch *list, uint32_t first, uint32_t end, gri
             continue;
         use->buffer = named ? uses[named->place].buffer : lowest + 1;
         use->reserved = !named;
-        use->offset = list[i].start - base;
-        use->bytes = list[i].open ? 0 : list[i].end - list[i].start;
+        /* What begins before the buffer of a name reaches into it from its start on. */
+        const uint64_t start = list[i].start > base ? list[i].start : base;
+        use->offset = start - base;
+        use->bytes = list[i].open ? 0 : list[i].end > start ? list[i].end - start : 1;
     }
 }
 

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ptx/check/launches.h"
 #include "run/chain/chain.h"
 #include "run/graph/graph.h"
 #include "run/launch/event.h"
+#include "run/module/module.h"
 #include "run/runtime.h"
 
 /* What is built: round by round. */
@@ -177,6 +179,20 @@ static int32_t copy_launch(griddep_chain *copy, const gd_chain_launch *launch, u
     return status;
 }
 
+/* An update may give a node another kernel: what is known of the old one goes with it. */
+static void follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *call)
+{
+    if (call->kernel != launch->call->kernel) {
+        gd_check_facts_destroy(chain->facts);
+        chain->facts = NULL;
+        gd_chain_forget_uses(launch);
+        launch->argument_count = call->kernel->info.parameter_count;
+    }
+    gd_call_hold(call);
+    gd_call_release(launch->call);
+    launch->call = call;
+}
+
 /* The chain's launches have what the nodes have. */
 static void follow_nodes(griddep_chain *chain, const griddep_graph *graph)
 {
@@ -186,10 +202,9 @@ static void follow_nodes(griddep_chain *chain, const griddep_graph *graph)
         const gd_graph_node *node = &graph->nodes[i];
         gd_chain_launch *launch = &chain->launches[i];
         if (node->call && node->call != launch->call) {
-            other |= node->call->launch.pdl != launch->call->launch.pdl;
-            gd_call_hold(node->call);
-            gd_call_release(launch->call);
-            launch->call = node->call;
+            other |= node->call->launch.pdl != launch->call->launch.pdl ||
+                     node->call->kernel != launch->call->kernel;
+            follow_call(chain, launch, node->call);
         }
         launch->move.target = node->target;
         launch->move.source = node->source;
@@ -252,6 +267,8 @@ static int32_t add_proof(const griddep_chain *chain, int32_t mode, griddep_graph
         return gd_error_memory(error);
     made->mode = mode;
     int32_t status = griddep_chain_create(chain->runtime, &made->chain, error);
+    if (!status)
+        status = gd_chain_add_buffers_of(made->chain, chain, error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
         status = copy_launch(made->chain, &chain->launches[i], i, error);
     if (status) {

@@ -45,7 +45,11 @@ void gd_hold_give_back(gd_hold *ended)
 void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
                           gd_capture_state *capture)
 {
-    if (gd_capture_ask(runtime, stream, false, capture) != GD_CUDA_SUCCESS)
+    const gd_CUresult result = gd_capture_ask(runtime, stream, false, capture);
+
+    if (result == GD_CUDA_ERROR_INVALID_HANDLE || result == GD_CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
+    else if (result != GD_CUDA_SUCCESS)
         *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_ACTIVE};
 }
 

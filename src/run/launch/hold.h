@@ -24,7 +24,8 @@ typedef struct gd_hold {
 } gd_hold;
 
 /* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with
- * number 0 and no graph. The context is current. */
+ * number 0 and no graph; but not a stream that is none, or one that cannot be used because another
+ * one captures. The context is current. */
 void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
                           gd_capture_state *capture);
 
