@@ -2437,10 +2437,12 @@ typedef struct griddep_timeline_launch {
     double wait_least, wait_median, wait_most; /* over blocks, wait to release */
 } griddep_timeline_launch;
 
-/* From the launch before, in the lane or, for a lane's first, the last that it depends on. */
+/* From the prerequisite launch that ended last: the launch before in the lane or, where the launch
+ * depends on other lanes too, perhaps a launch there. A prerequisite whose end is not known counts
+ * only where no end is known. */
 typedef struct griddep_timeline_hop {
     uint32_t size;
-    uint32_t from;             /* index of the launch before */
+    uint32_t from;             /* index of that prerequisite */
     double handoff_gap;        /* from's last exit to the first release (entry, where nothing
                                 * waits) */
     double launch_lead;        /* the first entry to from's last exit; negative: after it */

@@ -140,32 +140,23 @@ char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t wid
 
 /* ---- order ---- */
 
-/* Whether the first ended later; one whose end is not known did not. */
-static bool ends_later(const gd_traceview *view, uint32_t first, uint32_t second)
-{
-    double a = view->launches[first].figures.last_exit,
-           b = view->launches[second].figures.last_exit;
-    return a > b || (isnan(b) && !isnan(a));
-}
-
 uint32_t *gd_traceview_producers(const gd_traceview *view, uint32_t launch, uint32_t *count)
 {
     const gd_traceview_launch *of = &view->launches[launch];
     const gd_plan_launch *planned = view->plan != NULL ? &view->plan->launches[launch] : NULL;
     uint32_t others = planned != NULL ? planned->after_count : 0;
     uint32_t *list = gd_heap_take((size_t)others + 1, sizeof(*list));
+    uint32_t before = launch;
     *count = 0;
     if (of->has_hop)
         list[(*count)++] = of->hop.from;
     for (uint32_t i = 0; i < others; i++)
-        if (!of->has_hop || planned->after[i] != of->hop.from)
+        if (planned->after[i] != of->hop.from)
             list[(*count)++] = planned->after[i];
-    for (uint32_t i = 1; i < *count; i++)
-        if (ends_later(view, list[i], list[0])) {
-            uint32_t last = list[i];
-            list[i] = list[0];
-            list[0] = last;
-        }
+    while (before > 0 && view->launches[before - 1].figures.lane != of->figures.lane)
+        before--;
+    if (before > 0 && of->has_hop && before - 1 != of->hop.from)
+        list[(*count)++] = before - 1;
     return list;
 }
 
