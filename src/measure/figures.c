@@ -281,8 +281,7 @@ int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index,
 
 void gd_trace_figure_hop(const gd_trace *trace, uint32_t index, griddep_timeline_hop *hop)
 {
-    const gd_trace_launch *launch = &trace->launches[index],
-                          *from = &trace->launches[launch->from];
+    const gd_trace_launch *launch = &trace->launches[index], *from = &trace->launches[launch->from];
     extremes entry = extremes_of(launch, GD_POINT_ENTRY), exit = extremes_of(launch, GD_POINT_EXIT);
     extremes from_entry = extremes_of(from, GD_POINT_ENTRY),
              from_exit = extremes_of(from, GD_POINT_EXIT);
