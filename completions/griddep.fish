@@ -118,6 +118,7 @@ complete -c griddep -n '__fish_seen_subcommand_from on' -l driver -x -a 'auto nv
 complete -c griddep -n '__fish_seen_subcommand_from on' -l json -d 'write the report as one JSON document'
 complete -c griddep -n '__fish_seen_subcommand_from on' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from graph' -l mode -x -a 'serial pdl graph graph-pdl' -d 'serial, pdl, graph or graph-pdl (the default)'
+complete -c griddep -n '__fish_seen_subcommand_from graph' -l svg -r -F -d 'write a picture: lanes are columns'
 complete -c griddep -n '__fish_seen_subcommand_from graph' -l dot -d 'print the graph for Graphviz'
 complete -c griddep -n '__fish_seen_subcommand_from graph' -l json -d 'print one JSON document'
 complete -c griddep -n '__fish_seen_subcommand_from graph' -l first -r -F -d 'of a program: the first launch, from 0 (0)'

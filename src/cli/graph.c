@@ -16,14 +16,17 @@
 #include "cli/job/recordedprogram.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
+#include "cli/io/outputfile.h"
 #include "cli/plan/plancheck.h"
 #include "cli/plan/planfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
+#include "cli/show/graphsvg.h"
 
 typedef struct gd_graph_request {
     const char *path;
     const char *mode;
+    const char *svg;
     bool dot, json;
     gd_device_choice device;
 } gd_graph_request;
@@ -125,6 +128,8 @@ static int show_graph(const gd_graph_request *request, const gd_plan *plan, grid
     /* A driver may refuse what the audit describes. */
     int code =
         griddep_graph_instantiate(graph, &error) == GRIDDEP_OK ? 0 : report_graph_error(&error);
+    if (code == 0 && request->svg != NULL)
+        code = gd_graphsvg_write(graph, plan, request->mode, request->svg);
     if (code == 0 && (request->dot || request->json))
         code = print_text(graph, request->dot ? GRIDDEP_FORMAT_DOT : GRIDDEP_FORMAT_JSON);
     else if (code == 0)
@@ -158,6 +163,8 @@ static int show_file(const gd_graph_request *request, int32_t mode)
     if (code == 0)
         code = gd_plan_check_whole(&plan);
     if (code == 0)
+        code = gd_outputfile_check();
+    if (code == 0)
         code = open_and_show(request, &plan, mode);
     gd_plan_free(&plan);
     return code;
@@ -165,7 +172,7 @@ static int show_file(const gd_graph_request *request, int32_t mode)
 
 static const char examples[] = "Each edge, for people, and as a picture:\n"
                                "    griddep graph examples/fork_join.yaml\n"
-                               "    griddep graph examples/fork_join.yaml --dot >graph.dot\n"
+                               "    griddep graph examples/fork_join.yaml --svg graph.svg\n"
                                "The launches of any program:\n"
                                "    griddep graph -- ./application\n";
 
@@ -176,6 +183,8 @@ int gd_command_graph(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)",
          (void *)&request.mode, 0, 0},
+        {GD_OPTION_FILE, "svg", "FILE", "write a picture: lanes are columns", (void *)&request.svg,
+         0, 0},
         {GD_OPTION_FLAG, "dot", NULL, "print the graph for Graphviz", &request.dot, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&recorded),
@@ -184,9 +193,9 @@ int gd_command_graph(int argc, char **argv)
     const gd_usage usage = {
         .name = "graph",
         .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]\n"
-                    "[--first N] [--launches N] [--mode MODE] [--dot | --json] -- PROGRAM "
-                    "[ARGUMENT]...",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--svg FILE] [--dot | --json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--svg FILE] [--dot | --json] "
+                    "-- PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options,

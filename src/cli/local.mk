@@ -53,6 +53,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/options.c %D%/io/options.h \
 	%D%/io/output.c %D%/io/output.h \
 	%D%/io/outputfile.c %D%/io/outputfile.h \
+	%D%/io/xml.c %D%/io/xml.h \
 	%D%/io/progress.c %D%/io/progress.h \
 	%D%/io/quote.c %D%/io/quote.h \
 	%D%/io/suggest.c %D%/io/suggest.h \
@@ -106,6 +107,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/tracedraw.c \
 	%D%/show/tracejson.c %D%/show/tracejson.h \
 	%D%/show/traceperfetto.c \
+	%D%/show/graphsvg.c %D%/show/graphsvg.h \
 	%D%/show/tracesvg.c \
 	%D%/show/tracetext.c \
 	%D%/show/traceview.c %D%/show/traceview.h \

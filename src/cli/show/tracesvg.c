@@ -13,8 +13,8 @@
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
-#include "cli/io/output.h"
 #include "cli/io/outputfile.h"
+#include "cli/io/xml.h"
 #include "cli/show/traceview.h"
 
 enum {
@@ -80,30 +80,9 @@ static double x_of(const gd_svg *svg, double nanoseconds)
     return svg->left + nanoseconds * svg->scale;
 }
 
-/* Text of files may hold anything; what XML 1.0 does not allow becomes '?', and bytes beyond ASCII
- * are kept where they are UTF-8. */
 static void put_text(const gd_svg *svg, const char *text)
 {
-    json_t *checked = gd_output_string(text);
-    for (const char *at = json_string_value(checked); at != NULL && *at != '\0'; at++) {
-        switch (*at) {
-        case '<':
-            fputs("&lt;", svg->stream);
-            break;
-        case '>':
-            fputs("&gt;", svg->stream);
-            break;
-        case '&':
-            fputs("&amp;", svg->stream);
-            break;
-        case '"':
-            fputs("&quot;", svg->stream);
-            break;
-        default:
-            fputc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, svg->stream);
-        }
-    }
-    json_decref(checked);
+    gd_xml_put(svg->stream, text);
 }
 
 static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor,
