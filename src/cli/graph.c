@@ -32,9 +32,9 @@ typedef struct gd_graph_request {
 } gd_graph_request;
 
 static const char details[] =
-    "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of "
-    "each edge what it is in the graph, whether the two kernels overlap, and if not why. Nothing "
-    "is run.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
+    "The command loads the chain's modules and makes the graph that a run in the mode would make. "
+    "For each edge it tells its kind, whether the two kernels overlap, and if not, why. Nothing "
+    "runs.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
 static int report_graph_error(const griddep_error *error)
