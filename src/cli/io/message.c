@@ -39,12 +39,46 @@ static int exit_code_of(int32_t status)
     }
 }
 
+/* A line of a message that repeats an argument may have any length. On a terminal its beginning and
+ * its end tell enough; JSON has all of it. */
+enum { LONGEST_LINE = 2000, KEPT = 400 };
+
+static void put_line(const char *line, size_t length)
+{
+    size_t head = length, tail = length;
+    if (length > LONGEST_LINE) {
+        head = KEPT;
+        tail = length - KEPT;
+        while (head > 0 && ((unsigned char)line[head] & 0xc0) == 0x80)
+            head--;
+        while (tail < length && ((unsigned char)line[tail] & 0xc0) == 0x80)
+            tail++;
+    }
+    fwrite(line, 1, head, stderr);
+    if (length > LONGEST_LINE)
+        fprintf(stderr, " ... (%zu bytes more) ... ", tail - head);
+    fwrite(line + tail, 1, length - tail, stderr);
+}
+
+static void put_lines(const char *text)
+{
+    char *clean = gd_output_clean_lines(text);
+    const char *line = clean;
+    for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        put_line(line, (size_t)(end - line));
+        putc('\n', stderr);
+    }
+    put_line(line, strlen(line));
+    free(clean);
+}
+
 static void write_position(const gd_place *place, bool color)
 {
     if (place->file == NULL || place->file[0] == '\0')
         return;
     char *file = gd_output_clean(place->file);
-    fprintf(stderr, "%s%s", color ? "\033[1m" : "", file);
+    fputs(color ? "\033[1m" : "", stderr);
+    put_line(file, strlen(file));
     free(file);
     if (place->line > 0)
         fprintf(stderr, ":%u", (unsigned)place->line);
@@ -59,7 +93,7 @@ static void write_stderr(const gd_place *place, const char *text)
     gd_progress_clear();
     fprintf(stderr, "%sgriddep:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
     write_position(place, color);
-    gd_output_put(stderr, text);
+    put_lines(text);
     putc('\n', stderr);
 }
 
@@ -153,7 +187,9 @@ static void remark(const char *label, const char *format, va_list arguments)
     char *text = gd_heap_vformat(format, arguments);
     char *clean = gd_output_clean(text);
     gd_progress_clear();
-    fprintf(stderr, "griddep: %s: %s\n", label, clean);
+    fprintf(stderr, "griddep: %s: ", label);
+    put_line(clean, strlen(clean));
+    putc('\n', stderr);
     free(clean);
     free(text);
 }

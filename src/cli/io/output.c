@@ -183,9 +183,14 @@ char *gd_output_clean(const char *text)
     return copy_clean(text, "");
 }
 
+char *gd_output_clean_lines(const char *text)
+{
+    return copy_clean(text, "\n\t");
+}
+
 void gd_output_put(FILE *stream, const char *text)
 {
-    char *clean = copy_clean(text, "\n\t");
+    char *clean = gd_output_clean_lines(text);
     fputs(clean, stream);
     free(clean);
 }

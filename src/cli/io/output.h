@@ -13,7 +13,9 @@
  * each becomes '?'. A copy without any, to free. */
 char *gd_output_clean(const char *text);
 
-/* Writes a text that may have several lines: line ends and tabs stay. */
+/* Likewise of a text that may have several lines: line ends and tabs stay. Makes a copy, or writes
+ * it. */
+char *gd_output_clean_lines(const char *text);
 void gd_output_put(FILE *stream, const char *text);
 
 /* Prints to stdout; of control characters only a line end at the very end stays. In a terminal
