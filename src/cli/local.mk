@@ -5,6 +5,7 @@ griddep_SOURCES = %D%/main.c
 command_ldadd = libgriddep-command.la libgriddep-reference.la libgriddep-experiment.la \
 	libgriddep-base.la libgriddep.la $(YAML_LIBS) $(JANSSON_LIBS) -lm
 griddep_LDADD = $(command_ldadd)
+griddep_LDFLAGS = $(AM_LDFLAGS) $(BESIDE_LDFLAGS)
 noinst_LTLIBRARIES += libgriddep-command.la libgriddep-reference.la
 
 # Typed numbers and the float64 references, which the kernel tests use too.

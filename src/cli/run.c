@@ -80,6 +80,8 @@ static int run_job(const gd_run_request *request, gd_job *job)
     int code = gd_device_open(&request->device, &runtime, &info);
     if (code != 0)
         return code;
+    if (!request->json)
+        gd_device_print(&info);
     code = gd_job_run(job, runtime);
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) {
         if (request->json)

@@ -276,7 +276,6 @@ static void print_hops(const gd_job *job)
 
 void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
-    gd_device_print(info);
     gd_output_print("chain %s: %u %s, %.3f MB read and written per step\n", job->plan->name,
                     (unsigned)job->plan->launch_count,
                     gd_plural(job->plan->launch_count, "launch", "launches"),
