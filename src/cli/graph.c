@@ -22,6 +22,9 @@
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
 #include "cli/show/graphsvg.h"
+#include "cli/show/traceview.h"
+
+enum { LABEL = 24 };
 
 typedef struct gd_graph_request {
     const char *path;
@@ -51,6 +54,15 @@ static const char *edge_kind(const griddep_graph_edge_info *edge)
                                                    : "plain";
 }
 
+/* A long name loses its middle, as in tables of traces. */
+static void add_launch(gd_columns *table, const gd_plan *plan, uint32_t launch)
+{
+    const gd_traceview view = {.plan = plan};
+    char *label = gd_traceview_label(&view, launch, LABEL, "~");
+    gd_columns_add(table, "%s", label);
+    free(label);
+}
+
 static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan *plan,
                     uint32_t index)
 {
@@ -59,8 +71,8 @@ static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan
     griddep_error_init(&error);
     if (griddep_graph_get_edge(graph, index, &edge, &error) != GRIDDEP_OK)
         return report_graph_error(&error);
-    gd_columns_add(table, "%u %s", (unsigned)edge.from, gd_plan_launch_name(plan, edge.from));
-    gd_columns_add(table, "%u %s", (unsigned)edge.to, gd_plan_launch_name(plan, edge.to));
+    add_launch(table, plan, edge.from);
+    add_launch(table, plan, edge.to);
     gd_columns_add(table, "%s", edge_kind(&edge));
     const char *verdict = edge.races ? "races" : griddep_overlap_text(edge.overlap);
     if (edge.reason == GRIDDEP_REASON_OTHER_ORDER)

@@ -1342,9 +1342,9 @@ else
     check "no such device" 2 err "99"
 
     run run copy.yaml --driver "$fake" --repeat 3
-    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, launch 2: no overlap"
+    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "launch 2 (copy): no overlap"
     silent "run" err
-    if [ "$(grep -c 'copy, launch 2: no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
+    if [ "$(grep -c 'launch 2 (copy): no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
     run run copy.yaml --driver "$fake" --repeat 3 --json
     check "run --json" 0
     json "modes" '[m["mode"] for m in d["modes"]] == ["serial", "pdl", "graph", "graph-pdl"]'

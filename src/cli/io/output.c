@@ -195,6 +195,15 @@ void gd_output_put(FILE *stream, const char *text)
     free(clean);
 }
 
+void gd_output_wrap(FILE *stream, const char *text, size_t column)
+{
+    const size_t end = gd_output_width(fileno(stream));
+    if (end > 0)
+        print_wrapped(stream, text, column, 2, end);
+    else
+        fputs(text, stream);
+}
+
 void gd_output_print(const char *format, ...)
 {
     va_list arguments;

@@ -18,6 +18,9 @@ char *gd_output_clean(const char *text);
 char *gd_output_clean_lines(const char *text);
 void gd_output_put(FILE *stream, const char *text);
 
+/* Writes a text behind so many columns of its line; in a terminal, broken between words. */
+void gd_output_wrap(FILE *stream, const char *text, size_t column);
+
 /* Prints to stdout; of control characters only a line end at the very end stays. In a terminal
  * lines are broken between words, and a line that several calls make is one. */
 void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
