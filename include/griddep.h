@@ -321,10 +321,10 @@ typedef struct griddep_runtime_info {
 
 /* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver
  * or no device, DRIVER_TOO_OLD where the driver lacks a required entry point (it names it; driver
- * API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store that others own or may write is no
- * failure: a warning is logged and the runtime has no store. auto takes the emulated driver, and
- * logs a warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an
- * NVIDIA driver that fails in any other way is an error.
+ * API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store that other users own or may write is no
+ * failure: a warning is logged and the runtime has no store. auto uses the emulated driver, and
+ * logs a warning, if libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub. Any
+ * other failure of an NVIDIA driver is an error.
  *
  * On a part of a device (`multiprocessors`), kernels of the runtime's streams run there alone, and
  * whether kernels fit beside each other is asked of the part. NULL is the part's own stream, which
@@ -333,20 +333,20 @@ typedef struct griddep_runtime_info {
  * one thread at a time uses such a runtime. LIMIT where the device has no such part,
  * DRIVER_TOO_OLD before driver API 12.4.
  *
- * After a fault each call that needs the context gives FAULT with the same driver_code, and what is
- * in flight ends with that; ends of objects end them, also where they give FAULT. When all runtimes
- * of the device, and all that came from them, have been ended, a new one has a new context. While
- * others in the process hold the primary context, open gives FAULT; with GRIDDEP_RUNTIME_RESET it
- * takes the context from them: a runtime among them gives FAULT with CONTEXT_IS_DESTROYED from then
- * on. What else they made in it (streams, memory, code) must not be used any more, and is best
- * ended before. A fault that stays in spite of a reset ends with the process. */
+ * After a fault, each call that needs the context gives FAULT with the same driver_code, and work
+ * in flight ends so too. Functions that end objects end them, also where they give FAULT. When all
+ * runtimes of the device, and all that came from them, have been ended, a new one has a new
+ * context. While others in the process hold the primary context, open gives FAULT. With
+ * GRIDDEP_RUNTIME_RESET it takes the context from them: their runtimes give FAULT with
+ * CONTEXT_IS_DESTROYED from then on. What else they made in it (streams, memory, code) must not be
+ * used any more, and is best ended before. A fault that stays in spite of a reset ends with the
+ * process. */
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime,
                              griddep_error *error);
 
 /* Gives the caller's hold on the runtime back. The context is released when the last object made
- * from it has been ended, which waits for the device where captured graphs may still run, and until
- * host functions and notifications that are due have been called: no lock may be held that these
- * take. */
+ * from it has been ended. That waits for the device if captured graphs may still run, and for host
+ * functions and notifications that are due. The caller must hold no lock that these take. */
 void griddep_runtime_close(griddep_runtime *runtime);
 
 /* Waits for all work of the context (cuCtxSynchronize), host functions and notifications among it.
@@ -373,8 +373,8 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
                             uint64_t bytes, void *stream, griddep_error *error);
 
 /* Streams, likewise. The stream is a CUstream that does not synchronize with the legacy default
- * stream. synchronize blocks, without a lock of the library's; query does not, and *done is 1 when
- * all that the stream was given is over, else 0. Both report a fault as FAULT, and spoil a capture
+ * stream. synchronize blocks, without a lock of the library's. query does not block; *done is 1
+ * when all work in the stream is over, else 0. Both report a fault as FAULT, and spoil a capture
  * that the stream is in. */
 int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
@@ -411,9 +411,9 @@ int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_
 int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest,
                                       griddep_error *error);
 
-/* The streams that name no object (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD), to be given wherever a
- * stream is: the default one of the context, as NULL, and the one that each thread has of its own,
- * which synchronizes with it. */
+/* The streams that name no object (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD), for any argument that
+ * is a stream. The first is the default stream of the context, like NULL. The second is each
+ * thread's own, and synchronizes with the first. */
 void *griddep_stream_legacy(void);
 void *griddep_stream_per_thread(void);
 
@@ -453,10 +453,10 @@ int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep
 int32_t griddep_event_query(griddep_runtime *runtime, void *event, uint32_t *done,
                             griddep_error *error);
 
-/* What is given to the stream from now on waits for what the event was last recorded behind, in a
- * stream of its own or in a launch; an event that was never recorded orders nothing. While `event`
- * was recorded in a capture, the stream becomes part of it. STREAM where the driver says that
- * captures do not allow it. */
+/* Later work in the stream waits for the work that the event was last recorded after, in another
+ * stream or in a launch. An event that was never recorded orders nothing. While `event` was
+ * recorded in a capture, the stream becomes part of it. STREAM where the driver says that captures
+ * do not allow it. */
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event,
                                   griddep_error *error);
 
@@ -491,15 +491,14 @@ int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream,
                               griddep_notify_function function, void *user, griddep_error *error);
 
 /* A completion has a file descriptor (eventfd, non-blocking, closed on exec) for poll, epoll and
- * the event loops above them. arm makes it readable when all that is in the stream now is done,
- * or a fault has ended the context; it may be armed many times, again while it is armed, by
- * several threads and for several streams. take tells how many of these positions have been
- * reached since the last take, 0 for none, and makes the descriptor unreadable until the next;
- * after a fault it fails once with FAULT in place of that. Nobody else reads or closes the
- * descriptor. destroy closes it, at any time, also while it is armed and in a notification; what
- * was armed is then dropped. arm: STREAM as griddep_stream_notify. create: FILE where the
- * process has no descriptor left. take and get_descriptor call no driver, and may be called in a
- * host function. */
+ * event loops. arm makes it readable when the work that is in the stream now is done, or when a
+ * fault has ended the context. It may be armed many times, also while it is armed, by several
+ * threads and for several streams. take tells how many of these positions have been reached since
+ * the last take, 0 for none. It makes the descriptor unreadable until the next one. After a fault,
+ * take fails once with FAULT instead. Nobody else reads or closes the descriptor. destroy closes
+ * it at any time, also while it is armed and in a notification; positions that are still armed are
+ * dropped. arm: STREAM as griddep_stream_notify. create: FILE where the process has no descriptor
+ * left. take and get_descriptor call no driver, and may be called in a host function. */
 int32_t griddep_completion_create(griddep_runtime *runtime, griddep_completion **completion,
                                   griddep_error *error);
 void griddep_completion_destroy(griddep_completion *completion);
@@ -561,11 +560,11 @@ enum {
 };
 
 /* Pinned memory of the host: allocated, or the caller's own, pinned until it is unregistered. Its
- * address is a device address too. free and unregister wait for all work of the context first,
- * since a copy may still use the memory: they block, and the caller must hold no lock that a host
- * function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags that the call does
- * not know and for 0 bytes; DRIVER for memory that is registered already, or was not allocated
- * here. free takes NULL. allocate and register may block too: the driver synchronizes. */
+ * address is a device address too. free and unregister first wait for all work of the context,
+ * because a copy may still use the memory. So they block, and the caller must hold no lock that a
+ * host function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags that the
+ * call does not know and for 0 bytes; DRIVER for memory that is registered already, or was not
+ * allocated here. free takes NULL. allocate and register may block too: the driver synchronizes. */
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
                               void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
@@ -1065,12 +1064,12 @@ typedef struct griddep_module_info {
 
 /* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen
  * from the first bytes. The image is copied where it is still needed. Of a fatbin, as nvcc makes
- * them (compressed or not), the library takes what a driver would: the newest cubin that runs on
- * the device, else the newest PTX, so that the traits of its kernels are those of the code that
- * runs. PTX that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and
- * the PTX line quoted. A cubin for another chip, or no image at all: IMAGE. The structure that nvcc
- * registers for host code has a pointer to a fatbin in it, and is refused: it may come from a file,
- * where the pointer means nothing. options may be NULL. */
+ * them (compressed or not), the library chooses like a driver: the newest cubin that runs on the
+ * device, else the newest PTX. So the traits of its kernels are those of the code that runs. PTX
+ * that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and the PTX
+ * line quoted. A cubin for another chip, or no image at all: IMAGE. The structure that nvcc
+ * registers for host code has a pointer to a fatbin in it, and is refused: it may come from a
+ * file, where the pointer means nothing. options may be NULL. */
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
                             const griddep_module_options *options, griddep_module **module,
                             griddep_error *error);
@@ -1081,14 +1080,15 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
                                  griddep_error *error);
 
 /* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled
- * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a memory
- * clobber, both empty below sm_90; kernels that are to be found by their plain name are extern "C".
- * What NVRTC made is kept in the store, except where the source, a header or an option names a
- * file, date or time; headers that are in memory are no files. "--gpu-architecture=compute_90a", or
- * a family's "compute_100f", among the options takes the place of the device's. An NVRTC newer than
- * the driver marks its PTX as newer than the driver takes: it is then loaded as the driver's newest
- * version, which fails only where the code needs what the driver lacks. NO_NVRTC, or COMPILE with
- * NVRTC's log and the first error's position. */
+ * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a
+ * memory clobber, both empty below sm_90; kernels that are to be found by their plain name are
+ * extern "C". What NVRTC made is kept in the store, except where the source, a header or an option
+ * names a file, date or time; headers that are in memory are no files.
+ * "--gpu-architecture=compute_90a", or a family's "compute_100f", among the options takes the
+ * place of the device's. An NVRTC newer than the driver marks its PTX with a version that the
+ * driver refuses. Such PTX is loaded as the driver's newest version. That fails only if the code
+ * needs an instruction that the driver lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first
+ * error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);
@@ -1111,8 +1111,8 @@ int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *
                             uint32_t count, const griddep_module_options *options,
                             griddep_module **module, griddep_error *error);
 
-/* The module in another runtime of the same driver, on another device or on a part of one: the
- * library is parsed and given to the driver once (GRIDDEP_MODULE_LIBRARY), and the driver makes it
+/* The module in another runtime of the same driver, on another device or on a part of one. The
+ * library is parsed and given to the driver once (GRIDDEP_MODULE_LIBRARY). The driver makes it
  * ready in each context that uses it. Kernels, and what is stated of them, are each module's own.
  * So are variables where the driver keeps them apart: it does so by device, and runtimes on parts
  * of one device share them; managed ones are one everywhere. The new module is unloaded like any
@@ -1180,12 +1180,13 @@ int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, gridde
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
                                 griddep_error *error);
 /* States what the library cannot read of a kernel: traits is a sum of GRIDDEP_TRAIT_WAITS,
- * _WAITS_ALWAYS (which says WAITS too) and _TRIGGERS, or 0. The caller vouches for it: with
- * WAITS_ALWAYS, that each thread of the kernel executes griddepcontrol.wait before it ends and
- * before it touches what an earlier launch writes, or writes what one reads. From then on AUTO,
- * explanations, edges of graphs and checks go by it, and a wrong statement is a race: the emulated
- * driver's race check and griddep stress show it, the library cannot. Say it before the kernel is
- * launched or added to a chain or a graph, and in no other thread at the same time.
+ * _WAITS_ALWAYS (which says WAITS too) and _TRIGGERS, or 0. The caller vouches for it.
+ * WAITS_ALWAYS promises that each thread of the kernel executes griddepcontrol.wait before it
+ * ends, before it touches data that an earlier launch writes, and before it writes data that one
+ * reads. From then on AUTO, explanations, edges of graphs and checks rely on it. A wrong statement
+ * is a race. The emulated driver's race check and griddep stress show it; the library cannot. Say
+ * it before the kernel is launched or added to a chain or a graph, and in no other thread at the
+ * same time.
  *
  * What has been read is not taken back: UNSUPPORTED where PTX or machine code says otherwise.
  * ARGUMENT for other traits. A statement may be replaced by another one. */
@@ -1637,12 +1638,11 @@ int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor
 /* ---------------------------------------------------------------------------------------------
  * Chain: launches in stream order, prepared once, changed between runs, run many times
  *
- * An entry of a chain is a launch of a kernel, a copy, a fill or a host function; all are counted
- * as they were added, and "launch" means any of them where nothing else is said. No call of this
+ * An entry of a chain is a launch of a kernel, a copy, a fill or a host function. All are counted
+ * as they were added. "launch" means any of them where nothing else is said. No call of this
  * section waits for the device, but for what the driver does when it instantiates a graph; run,
  * run_many, prepare and get_hop may do that. Each takes the runtime's lock for a moment at most;
- * those that append, change or prepare allocate.
- */
+ * those that append, change or prepare allocate. / */
 
 enum {
     GRIDDEP_MODE_SERIAL = 0,    /* in a stream, attribute 6 never set */
@@ -1686,28 +1686,29 @@ void griddep_chain_destroy(griddep_chain *chain);
  * is not NULL or the kernel belongs to another runtime.
  *
  * The launches of one lane follow each other; lanes run beside each other where nothing orders
- * them. Lane 0 is the stream that the chain is run in; each other lane is a stream of the chain's
- * own, which begins behind what stood in the caller's stream and which what follows the chain waits
- * for. In graph modes the order becomes edges. Lanes are numbered without gaps: ARGUMENT where the
- * lane is larger than the number of lanes there are. */
+ * them. Lane 0 is the stream that the chain is run in. Each other lane is a stream of the chain's
+ * own. It begins after the earlier work in the caller's stream, and later work in the caller's
+ * stream waits for it. In graph modes the order becomes edges. Lanes are numbered without gaps:
+ * ARGUMENT where the lane is larger than the number of lanes there are. */
 int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
                           const griddep_launch_config *config, const griddep_argument *arguments,
                           uint32_t argument_count, griddep_error *error);
 
 /* The same for a chain without a runtime, with an entry of PTX, which the chain holds; the launch
  * is checked as by griddep_ptx_check_launch. ptx NULL: the code is not known, and entry (may be
- * NULL) is its name in messages. arguments NULL: neither they nor the shape are known, and config
- * (may be NULL) tells lane and pdl alone. NOT_FOUND where the text has no such entry. */
+ * NULL) is its name in messages. arguments NULL: arguments and shape are not known, and config
+ * (may be NULL) gives only lane and pdl. NOT_FOUND where the text has no such entry. */
 int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, const char *entry,
                               const griddep_launch_config *config,
                               const griddep_argument *arguments, uint32_t argument_count,
                               griddep_error *error);
 
-/* The same for what is no kernel: in stream modes cuMemcpyAsync, cuMemsetD8Async and
- * cuLaunchHostFunc, in graph modes nodes. config (may be NULL: lane 0, no name) tells lane and name
- * alone. Each begins after the end of what stands before it in its lane, and ends before what
- * follows begins: kernels beside it do not overlap across it (REASON_NODE_BETWEEN). A chain without
- * a runtime takes them too. ARGUMENT for the address 0, 0 bytes, and where config says more.
+/* The same for copies, fills and host functions: cuMemcpyAsync, cuMemsetD8Async and
+ * cuLaunchHostFunc in stream modes, nodes in graph modes. config (may be NULL: lane 0, no name)
+ * gives only lane and name. Each begins after the launch before it in its lane has ended, and ends
+ * before the next one begins: kernels do not overlap across it (REASON_NODE_BETWEEN). A chain
+ * without a runtime takes them too. ARGUMENT for the address 0, 0 bytes, and where config says
+ * more.
  *
  * copy:  between device addresses, and host memory (unified addressing), which must stay until the
  *        last run is over. With host memory that is not pinned a run in a stream mode may wait for
@@ -1730,12 +1731,12 @@ int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_
                            griddep_error *error);
 
 /* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were
- * added: in streams by an event, in graphs by an edge. It waits for the end of `on`, unless it
- * waits on every path: then mode graph-pdl has a programmatic edge, and mode pdl, where all that
- * wait for `on` do so, a programmatic event, which leaves `on` and the next launch of its lane
- * their overlap; an event that is recorded between them ends it. Once more is no failure, nor is it
- * within a lane, which has that order. NOT_FOUND where there is no such launch, ARGUMENT where `on`
- * is not before `index`. */
+ * added: in streams by an event, in graphs by an edge. It waits for the end of `on`. If its kernel
+ * waits on every path, mode graph-pdl has a programmatic edge. If all launches that wait for `on`
+ * do so, mode pdl has a programmatic event, so `on` and the next launch of its lane still overlap.
+ * An event that is recorded between these two ends their overlap. Once more is no failure, nor is
+ * it within a lane, which has that order. NOT_FOUND where there is no such launch, ARGUMENT where
+ * `on` is not before `index`. */
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
                              griddep_error *error);
 
@@ -1968,9 +1969,9 @@ int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t
  *
  * %handle comes from a kernel parameter of 8 bytes, and its argument from
  * griddep_conditional_argument: the driver's handle is another one in each graph that is
- * instantiated, and is put in place then. One thread sets the value: what concurrent calls do is
- * not defined, and a kernel that sets it must be ordered by edges against the node and against
- * others that do. Such an argument is for griddep_graph_add_kernel and griddep_graph_set_arguments;
+ * instantiated, and is put in place then. One thread sets the value: concurrent calls are not
+ * defined. Edges must order a kernel that sets it against the node and against other kernels that
+ * set it. Such an argument is for griddep_graph_add_kernel and griddep_graph_set_arguments;
  * ARGUMENT anywhere else, also for NULL. Graphs hold their conditionals. */
 int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional,
                                    griddep_error *error);
@@ -1990,25 +1991,26 @@ enum {
 /* Appends a conditional node, like the others above. Its bodies are graphs, made before and held;
  * NULL: a body that does nothing. Like children they are taken as they are when this graph is
  * instantiated, and take no more graphs themselves from then on. An adopted graph is taken as a
- * copy. Whatever leads to the node has ended before a body begins, and a body has ended before what
- * follows the node begins, or its next round: kernels overlap within a body, and not across its
- * ends. ARGUMENT for a count of bodies that the kind does not have, for host functions and events
- * in a body, and for a conditional that another node of the graph or of its bodies has; UNSUPPORTED
- * on a driver before API 12.3, for switch nodes and an else before 12.8, and for an adopted graph.
- * A graph with conditional nodes is no child (UNSUPPORTED). That an argument names a conditional
- * which no node of the graph has is found when it is instantiated: NOT_FOUND, with the node. */
+ * copy. All nodes that lead to the node end before a body begins. A body ends before its next
+ * round and before the nodes after it begin. So kernels overlap within a body, and not across its
+ * ends. ARGUMENT for a count of bodies that the kind does not have, and for host functions and
+ * events in a body. ARGUMENT also for a conditional that another node of the graph or of its
+ * bodies has. UNSUPPORTED on a driver before API 12.3, for switch nodes and an else before 12.8,
+ * and for an adopted graph. A graph with conditional nodes is no child (UNSUPPORTED). That an
+ * argument names a conditional which no node of the graph has is found when it is instantiated:
+ * NOT_FOUND, with the node. */
 int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind,
                                       griddep_conditional *conditional,
                                       griddep_graph *const *bodies, uint32_t body_count,
                                       uint32_t *node, griddep_error *error);
 
-/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port
- * that the first node does not have, a programmatic edge from or to what is no kernel, a port that
- * does not go with the type, an edge between the same two nodes, and one that would close a cycle.
- * Where a switch is off (GRIDDEP_PDL_OFF: also the second node's), or the device or the driver does
- * not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an
- * adopted graph the CUgraph itself is changed (UNSUPPORTED before API 12.3), and AUTO is decided
- * then. */
+/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a
+ * port that the first node does not have or that does not go with the type, and for a programmatic
+ * edge between nodes that are not both kernels. ARGUMENT also for a second edge between two nodes,
+ * and for an edge that would close a cycle. Where a switch is off (GRIDDEP_PDL_OFF: also the
+ * second node's), or the device or the driver does not allow early starts, the edge becomes a
+ * plain one, and griddep_graph_get_edge says why. In an adopted graph the CUgraph itself is
+ * changed (UNSUPPORTED before API 12.3), and AUTO is decided then. */
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port,
                                int32_t type, griddep_error *error);
 
@@ -2024,8 +2026,8 @@ int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_gra
                                  griddep_error *error);
 
 /* Begins to capture what is given to a stream, and ends it with a graph of that (adopted, owned).
- * STREAM where the stream is a default stream, is captured already, is not captured, or where the
- * capture was spoilt or has streams that were not joined; ending ends it also then. */
+ * STREAM if the stream is a default stream, is captured already, or is not captured. STREAM also
+ * if the capture was spoilt or has streams that were not joined; the capture ends all the same. */
 int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph,
                                   griddep_error *error);
@@ -2037,7 +2039,7 @@ enum {
 /* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges.
  * Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph. Kernels are known where their code
  * is a module of this runtime; of others griddep_graph_describe can tell. Where a switch is off,
- * edges that let a node start early are told as plain, and the CUgraph itself is changed when the
+ * edges that let a node start early are reported as plain. The CUgraph itself is changed when the
  * griddep_graph is instantiated, launched or put into another one (UNSUPPORTED before API 12.3).
  * Nodes and edges can be added, but no conditional nodes. */
 int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags,
@@ -2059,12 +2061,12 @@ int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *
 int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error);
 
 /* Gives a kernel node other arguments, or another configuration, without instantiating again;
- * launches that are under way keep what they had. ARGUMENT for a node that is no kernel;
- * UNSUPPORTED where cluster, attributes or `pdl` would change after the graph was instantiated, and
- * in an adopted graph for a kernel that is not of a module of this runtime. There set_config fails
- * with UNSUPPORTED until set_arguments has told the arguments, and a node keeps the cluster,
- * attributes and `pdl` that it was captured with: a configuration need not name them, and must not
- * name others. */
+ * launches that are under way keep what they had. ARGUMENT for a node that is no kernel.
+ * UNSUPPORTED if cluster, attributes or `pdl` would change after the graph was instantiated, and
+ * in an adopted graph for a kernel of no module of this runtime. There set_config fails with
+ * UNSUPPORTED until set_arguments has given the arguments. A node keeps the cluster, attributes
+ * and `pdl` that it was captured with: a configuration need not name them, and must not name
+ * others. */
 int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node,
                                     const griddep_argument *arguments, uint32_t argument_count,
                                     griddep_error *error);
@@ -2294,18 +2296,19 @@ typedef struct griddep_tune_reason {
     double after[8];
 } griddep_tune_reason;
 
-/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of
- * constant parameters, launches without PDL, and the grids and carve-outs that are offered,
- * kernel by kernel, and keeps what is faster. Tried is only what griddep_chain_check takes as it
- * takes the chain itself; kept is only what leaves the bits of the serial run. Each is timed in
- * pairs with the best so far, in turns; what is faster is measured anew, and kept where the gain
- * is more than chance: all that a search keeps is wrong in 5 % of searches at most. At the end
- * all that was chosen is compared with the chain as it was given, and dropped where the gain
+/* Tries, kernel by kernel, other places of trigger and wait, triggers in rounds of a loop, and L2
+ * prefetches of constant parameters. It also tries launches without PDL, and the grids and
+ * carve-outs that are offered. It keeps what is faster. Tried is only what griddep_chain_check
+ * takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
+ * candidate is timed in pairs with the best so far, in turns. A faster candidate is measured anew,
+ * and kept if the gain is more than chance: at most 5 % of searches keep anything wrong. At the
+ * end all that was chosen is compared with the chain as it was given, and dropped where the gain
  * does not hold. Kernels without PTX stay as they are; rewritten ones are compiled with default
- * options. ARGUMENT for less than two launches, for a chain in which the check finds errors, and
- * where a launch is known to write outside of the buffers, or in one without `initial`: that
- * could neither be restored before a run nor compared. A result that changes something is
- * remembered for these kernels, shapes, device and driver, unless the runtime has no store. */
+ * options. ARGUMENT for less than two launches, and for a chain in which the check finds errors.
+ * ARGUMENT also where a launch is known to write outside of the buffers, or into a buffer without
+ * `initial`: such memory could neither be restored before a run nor compared. A result that
+ * changes something is remembered for these kernels, shapes, device and driver, unless the runtime
+ * has no store. */
 int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers,
                          uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error);
@@ -2382,16 +2385,16 @@ int32_t griddep_explanation_get_info(const griddep_explanation *explanation,
 /* ---------------------------------------------------------------------------------------------
  * Timeline: when each block of a chain's launches began, waited, was released, triggered and ended
  *
- * A timeline is made of a chain. It has a chain of its own with the same launches, whose kernels
- * are instrumented where their PTX is known; others run as they are, and their times are NaN. Each
- * block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has
- * a copy of its module, so modules with variables that launches share cannot be traced
- * (UNSUPPORTED). Results are the same, times nearly: griddep_timeline_get_chain is for timing the
- * instrumented chain against the plain one, and `bias` is what one stamp costs the warp that takes
- * it.
+ * A timeline is made of a chain. It has a chain of its own with the same launches. Kernels whose
+ * PTX is known are instrumented; others run as they are, and their times are NaN. Each block notes
+ * its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of
+ * its module, so modules with variables that launches share cannot be traced (UNSUPPORTED).
+ * Results are the same, and times nearly so. griddep_timeline_get_chain gives the instrumented
+ * chain, to be timed against the plain one. `bias` is the cost of one stamp for its warp.
  *
  * Times are nanoseconds from the earliest stamp of the run, the first block's entry. On the
  * emulated driver they are its model's. doc/timeline.md has a drawing of each figure.
+ * /
  */
 
 /* Points of a block, as columns for griddep_timeline_read. */
@@ -2456,10 +2459,12 @@ typedef struct griddep_timeline_launch {
     double wait_least, wait_median, wait_most; /* over blocks, wait to release */
 } griddep_timeline_launch;
 
-/* From the launch before, in the lane or, for a lane's first, the last that it depends on. */
+/* From the prerequisite launch that ended last: the launch before in the lane or, where the launch
+ * depends on other lanes too, perhaps a launch there. A prerequisite whose end is not known counts
+ * only where no end is known. */
 typedef struct griddep_timeline_hop {
     uint32_t size;
-    uint32_t from;             /* index of the launch before */
+    uint32_t from;             /* index of that prerequisite */
     double handoff_gap;        /* from's last exit to the first release (entry, where nothing
                                 * waits) */
     double launch_lead;        /* the first entry to from's last exit; negative: after it */
@@ -2473,17 +2478,17 @@ typedef struct griddep_timeline_hop {
 } griddep_timeline_hop;
 
 /* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED
- * where no kernel has PTX that the library could read, for variables that launches share, and where
- * the PTX has no room for stamps; ARGUMENT for a mark that is not well formed. The chain may be
+ * if no kernel has PTX that the library could read, for variables that launches share, and if the
+ * PTX has no room for stamps. ARGUMENT for a mark that is not well formed. The chain may be
  * changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one
  * thread at a time. */
 int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options,
                                 griddep_timeline **timeline, griddep_error *error);
 void griddep_timeline_destroy(griddep_timeline *timeline);
 
-/* Runs the instrumented chain once in a mode, waits for the stream, and reads the stamps. In stream
- * modes the host may be slower than the device: run the plain chain in the same stream right
- * before, without waiting, and the launches are queued meanwhile. */
+/* Runs the instrumented chain once in a mode, waits for the stream, and reads the stamps. In
+ * stream modes the host may be slower than the device. Run the plain chain in the same stream
+ * right before, without a wait, and the launches are queued meanwhile. */
 int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream,
                              griddep_error *error);
 

@@ -85,6 +85,15 @@ lends_emulated() {
 
 finds_emulated() { info_of "$libdir" "$@" | grep "driver  *$libdir/libgriddep-emulator"; }
 
+# Nothing tells the loader where the library is, but in an installation whose library folder is another one.
+runs_by_itself() {
+    if [ -n "$(make_value BESIDE_LDFLAGS)" ]; then
+        env -u LD_LIBRARY_PATH GRIDDEP_STORE=off "$griddep" info --driver emulated | grep "driver  *$work/moved/"
+    else
+        echo "the library folder is $libdir"
+    fi
+}
+
 # In a moved tree pkg-config tells where it is now, when it is asked to (--define-prefix).
 moved_pkg_config() {
     PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --define-prefix --cflags --libs griddep >"$work/flags" && cat "$work/flags" &&
@@ -129,6 +138,7 @@ mv "$work/root" "$work/moved"
 libdir=$work/moved${libdir#"$work/root"}
 griddep=$work/moved${griddep#"$work/root"}
 check "sanitize finds the emulated driver in a moved tree" lends_emulated
+check "the command in a moved tree finds its library" runs_by_itself
 check "a moved tree has its emulated driver beside it" finds_emulated --driver emulated
 check "pkg-config in a moved tree" moved_pkg_config
 mv "$work/moved" "$work/root"

@@ -13,11 +13,11 @@
 #include "cli/job/bench.h"
 
 static const char details[] =
-    "The ceilings are how fast the memory can be read, and the hand-off of empty kernels; the "
-    "chain is that of 'griddep demo', 8 layers of 4096 x 4096 bf16, in the four modes. Figures "
-    "are medians, with the range of the middle 80 %. Results are checked; where they are wrong "
-    "the exit code is 1 and the times count for nothing. The emulated driver is refused: its "
-    "times are a model's. To time a chain of your own, use 'griddep run'.\n";
+    "The command measures how fast the memory can be read, the hand-off between empty kernels, "
+    "and the chain of 'griddep demo' in the four modes: 8 layers of 4096 x 4096 bf16. Figures are "
+    "medians, with the range of the middle 80 %. Results are checked; if they are wrong, the exit "
+    "code is 1 and the times do not count. The command refuses the emulated driver, whose times "
+    "come from a model. To time your own chain, use 'griddep run'.\n";
 
 /* ---- the demo's chain ---- */
 

@@ -46,30 +46,28 @@ typedef struct gd_check_state {
 } gd_check_state;
 
 static const char details[] =
-    "A PTX file is checked by itself; '-' is stdin. So is the PTX of a fatbin; of machine code, in "
-    "fatbins and cubins, a verdict tells whether its kernels wait and trigger. A file that ends in "
-    ".yaml or .yml is a chain "
-    "file, whose launches are checked as a whole: each kernel in the light of what its arguments "
-    "are, and the hops between them. Each finding has a code, about which 'griddep explain CODE' "
-    "tells more:\n\n"
+    "A PTX file is checked by itself; '-' is stdin. The PTX in a fatbin is checked too. For "
+    "machine code in fatbins and cubins, a verdict tells whether its kernels wait and trigger. A "
+    "file that ends in .yaml or .yml is a chain file. Its launches are checked together: each "
+    "kernel with its arguments, and the hops between launches. Each finding has a code; 'griddep "
+    "explain CODE' tells more:\n\n"
     "  error    the contract of dependent launch is broken, or the text is no PTX\n"
     "  warning  the contract is likely broken, or cannot be shown to be kept\n"
     "  note     correct, but overlap is not gained\n\n"
-    "A parameter is constant when no kernel that may still run before this one writes its data: "
-    "it may be read before the wait. Beside --constant, the head comment of a PTX file may name "
-    "constants; a chain file has 'access: constant'.\n\n"
-    "Behind the findings of a PTX file stands a verdict on each kernel: whether it is valid PTX, "
-    "when it waits, where it triggers, and whether it is safe to launch it early. Mistakes come "
-    "first: how a text with mistakes waits is looked at when they are mended.\n\n"
-    "--fix changes the file, or writes to --output, what nobody can have meant otherwise: a "
-    "misspelt word that is one letter away from one other, a ';' that lacks, a .version that is "
-    "too low. What is left is told.\n\n"
-    "--watch checks all files again when one of them has been saved, until Ctrl-C; with --json "
-    "each check prints one document on one line. The PTX files of a chain are watched where they "
-    "are named too.\n\n"
-    "With --json each finding has its range, the edits that mend it with whether they are certain, "
-    "and related places. Of one text at most 1000 mistakes are told (GD_CHECK_LIMIT_MISTAKES); "
-    "GD003 names each limit that a text passes.\n\n"
+    "A parameter is constant when no kernel that may still run writes its data. A kernel may read "
+    "constant data before its wait. --constant names constant parameters, and so does the head "
+    "comment of a PTX file. A chain file has 'access: constant'.\n\n"
+    "After the findings of a PTX file, a verdict tells of each kernel whether it is valid PTX, "
+    "when it waits, where it triggers, and whether an early launch is safe. A text with mistakes "
+    "gets no verdict on its waits: mend the mistakes first.\n\n"
+    "--fix mends mistakes that have one remedy: a misspelt word that is one letter away from "
+    "exactly one other word, a missing ';', a .version that is too low. It changes the file, or "
+    "writes to --output, and reports the other mistakes.\n\n"
+    "--watch checks all files again when you save one of them, until Ctrl-C. It watches the PTX "
+    "files that a chain names, too. With --json each check prints one document on one line.\n\n"
+    "With --json each finding has its range, its edits, whether each edit is certain, and related "
+    "places. At most 1000 mistakes of one text are reported (GD_CHECK_LIMIT_MISTAKES); GD003 "
+    "names each limit that a text exceeds.\n\n"
     "exit codes:\n"
     "  0  no errors and no warnings; with --severity, nothing of that severity or above\n"
     "  1  findings\n"
@@ -474,7 +472,7 @@ int gd_command_check(int argc, char **argv)
          "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &constants, 0, 0},
         {GD_OPTION_TEXT, "severity", "LEVEL", "show and count from here on: note, warning or error",
          (void *)&severity, 0, 0},
-        {GD_OPTION_FLAG, "fix", NULL, "mend what is certainly meant otherwise", &state.fix, 0, 0},
+        {GD_OPTION_FLAG, "fix", NULL, "mend mistakes that have one remedy", &state.fix, 0, 0},
         {GD_OPTION_FILE, "output", "FILE", "write the mended text there, or with -o FILE",
          (void *)&state.output, 0, 0},
         {GD_OPTION_FLAG, "watch", NULL, "check again when a file is saved, until Ctrl-C",

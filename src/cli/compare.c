@@ -57,15 +57,14 @@ typedef struct comparison {
 } comparison;
 
 static const char details[] =
-    "Both chains run in turns, in pairs, so that a drift of the device's clocks meets both alike. "
-    "Pairs come in groups, and each group loads the code of both chains anew: where code comes to "
-    "lie moves a chain by more than the clock's noise. The second chain is called faster or slower "
-    "where the medians of all groups agree; the range is theirs. Results are not compared: "
-    "'griddep run' checks each chain by itself.\n\n"
-    "Two programs, each behind a '--', run one after the other, with what they print on stdout on "
-    "stderr; their launches are recorded as by 'griddep audit --record', and it is these that are "
-    "timed, without what the programs do between them. The mode is then pdl where none is "
-    "given.\n\n"
+    "Both chains run in turns, in pairs, so that a drift of the device's clocks affects both "
+    "alike. Pairs form groups, and each group loads the code of both chains anew: the address of "
+    "the code changes a chain's time by more than the clock's noise. The second chain is faster "
+    "or slower if the medians of all groups agree; the report has their range. Results are not "
+    "compared: 'griddep run' checks each chain by itself.\n\n"
+    "Two programs, each after a '--', run one after the other; their stdout goes to stderr. Their "
+    "launches are recorded as by 'griddep audit --record'. The recorded chains are timed, without "
+    "the programs' other work. The mode is pdl if none is given.\n\n"
     "exit codes:\n"
     "  0    measured\n"
     "  2    wrong usage, or a chain file that cannot be read or is not valid\n"

@@ -140,6 +140,8 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
     gd_job job = {
         .plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
     int code = gd_plan_check_memory(&plan);
+    if (code == 0 && !demo->json)
+        gd_device_print(info);
     if (code == 0)
         code = gd_job_run(&job, runtime);
     if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {

@@ -151,7 +151,7 @@ int gd_command_explain(int argc, char **argv)
         {GD_OPTION_FLAG, "all", NULL, "of a chain: also list the conditions that are met",
          &request.all, 0, 0},
         {GD_OPTION_FLAG, "rounds", NULL,
-         "of a chain: also its first launch behind the last one, when it runs many times",
+         "of a chain: also from its last launch to its first, when it runs many times",
          &request.rounds, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
@@ -168,12 +168,11 @@ int gd_command_explain(int argc, char **argv)
                     "PROGRAM [ARGUMENT]...\n"
                     "[CODE]... [--json | --markdown]",
         .details =
-            "For a chain it predicts each overlap, measures it (kernels that note when they "
-            "run take the place of the chain's), and lists the conditions that are not met, "
-            "with their numbers; --all lists the others too. It says where prediction and "
-            "measurement differ. For codes it tells "
-            "what they mean and what to do, and needs no driver; without a code it lists "
-            "them all.\n\n" GD_RECORDEDPROGRAM_DETAILS " The mode is pdl where none is given.\n",
+            "For a chain the command predicts each overlap and measures it, with stamps in the "
+            "kernels. It lists the conditions that are not met, with their numbers; --all lists "
+            "the others too. It says where prediction and measurement differ. For a code it tells "
+            "the meaning and the remedy, and needs no driver. Without a code it lists all "
+            "codes.\n\n" GD_RECORDEDPROGRAM_DETAILS " The mode is pdl where none is given.\n",
         .examples = examples,
         .options = options,
         .words_most = (size_t)argc};

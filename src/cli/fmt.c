@@ -26,10 +26,10 @@ typedef struct gd_fmt_request {
 } gd_fmt_request;
 
 static const char details[] =
-    "A statement stands on a line of its own, operands of a function in one column, labels at the "
-    "margin; what is longer than 100 characters is parted behind a comma. Comments stay, and of "
-    "several blank lines one. The tokens are the same, and laying out twice gives the same as "
-    "once; a text that cannot be read is left alone. '-' is stdin.\n\n"
+    "Each statement gets a line of its own, operands of a function one column, and labels the "
+    "margin. A line of more than 100 characters is broken after a comma. Comments stay; several "
+    "blank lines become one. The tokens are the same, and a second run changes nothing. A text "
+    "that cannot be read stays as it is. '-' is stdin.\n\n"
     "exit codes:\n"
     "  0  done; with --check, no file would change\n"
     "  1  with --check, a file would change\n"

@@ -16,22 +16,28 @@
 #include "cli/job/recordedprogram.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
+#include "cli/io/outputfile.h"
 #include "cli/plan/plancheck.h"
 #include "cli/plan/planfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
+#include "cli/show/graphsvg.h"
+#include "cli/show/traceview.h"
+
+enum { LABEL = 24 };
 
 typedef struct gd_graph_request {
     const char *path;
     const char *mode;
+    const char *svg;
     bool dot, json;
     gd_device_choice device;
 } gd_graph_request;
 
 static const char details[] =
-    "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of "
-    "each edge what it is in the graph, whether the two kernels overlap, and if not why. Nothing "
-    "is run.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
+    "The command loads the chain's modules and makes the graph that a run in the mode would make. "
+    "For each edge it tells its kind, whether the two kernels overlap, and if not, why. Nothing "
+    "runs.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
 static int report_graph_error(const griddep_error *error)
@@ -48,6 +54,15 @@ static const char *edge_kind(const griddep_graph_edge_info *edge)
                                                    : "plain";
 }
 
+/* A long name loses its middle, as in tables of traces. */
+static void add_launch(gd_columns *table, const gd_plan *plan, uint32_t launch)
+{
+    const gd_traceview view = {.plan = plan};
+    char *label = gd_traceview_label(&view, launch, LABEL, "~");
+    gd_columns_add(table, "%s", label);
+    free(label);
+}
+
 static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan *plan,
                     uint32_t index)
 {
@@ -56,8 +71,8 @@ static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan
     griddep_error_init(&error);
     if (griddep_graph_get_edge(graph, index, &edge, &error) != GRIDDEP_OK)
         return report_graph_error(&error);
-    gd_columns_add(table, "%u %s", (unsigned)edge.from, gd_plan_launch_name(plan, edge.from));
-    gd_columns_add(table, "%u %s", (unsigned)edge.to, gd_plan_launch_name(plan, edge.to));
+    add_launch(table, plan, edge.from);
+    add_launch(table, plan, edge.to);
     gd_columns_add(table, "%s", edge_kind(&edge));
     const char *verdict = edge.races ? "races" : griddep_overlap_text(edge.overlap);
     if (edge.reason == GRIDDEP_REASON_OTHER_ORDER)
@@ -125,6 +140,8 @@ static int show_graph(const gd_graph_request *request, const gd_plan *plan, grid
     /* A driver may refuse what the audit describes. */
     int code =
         griddep_graph_instantiate(graph, &error) == GRIDDEP_OK ? 0 : report_graph_error(&error);
+    if (code == 0 && request->svg != NULL)
+        code = gd_graphsvg_write(graph, plan, request->mode, request->svg);
     if (code == 0 && (request->dot || request->json))
         code = print_text(graph, request->dot ? GRIDDEP_FORMAT_DOT : GRIDDEP_FORMAT_JSON);
     else if (code == 0)
@@ -158,6 +175,8 @@ static int show_file(const gd_graph_request *request, int32_t mode)
     if (code == 0)
         code = gd_plan_check_whole(&plan);
     if (code == 0)
+        code = gd_outputfile_check();
+    if (code == 0)
         code = open_and_show(request, &plan, mode);
     gd_plan_free(&plan);
     return code;
@@ -165,7 +184,7 @@ static int show_file(const gd_graph_request *request, int32_t mode)
 
 static const char examples[] = "Each edge, for people, and as a picture:\n"
                                "    griddep graph examples/fork_join.yaml\n"
-                               "    griddep graph examples/fork_join.yaml --dot >graph.dot\n"
+                               "    griddep graph examples/fork_join.yaml --svg graph.svg\n"
                                "The launches of any program:\n"
                                "    griddep graph -- ./application\n";
 
@@ -176,6 +195,8 @@ int gd_command_graph(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)",
          (void *)&request.mode, 0, 0},
+        {GD_OPTION_FILE, "svg", "FILE", "write a picture: lanes are columns", (void *)&request.svg,
+         0, 0},
         {GD_OPTION_FLAG, "dot", NULL, "print the graph for Graphviz", &request.dot, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&recorded),
@@ -184,9 +205,9 @@ int gd_command_graph(int argc, char **argv)
     const gd_usage usage = {
         .name = "graph",
         .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]\n"
-                    "[--first N] [--launches N] [--mode MODE] [--dot | --json] -- PROGRAM "
-                    "[ARGUMENT]...",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--svg FILE] [--dot | --json]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--svg FILE] [--dot | --json] "
+                    "-- PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,
         .options = options,

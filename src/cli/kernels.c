@@ -163,8 +163,7 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
 static void print_rest(const griddep_shelf_info *shelf, const bool shown[PARTS])
 {
     static const char *const texts[PARTS] = {
-        [PART_CONDITIONS] =
-            "--conditions: what a launch has to fulfil, and what the kernel promises",
+        [PART_CONDITIONS] = "--conditions: conditions of a launch, and promises of the kernel",
         [PART_MEASURED] = "--measured: how fast the kernel is",
         [PART_HISTORY] = "--history: what was tried to make it faster"};
     bool there[PARTS] = {false};
@@ -362,11 +361,11 @@ int gd_command_kernels(int argc, char **argv)
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {GD_OPTION_FLAG, "ptx", NULL, "show: print the PTX", &request.ptx, 0, 0},
         {GD_OPTION_FLAG, "conditions", NULL,
-         "show: what a launch has to fulfil, and what the kernel promises",
+         "show: conditions of a launch, and promises of the kernel",
          &request.parts[PART_CONDITIONS], 0, 0},
         {GD_OPTION_FLAG, "measured", NULL, "show: how fast the kernel is",
          &request.parts[PART_MEASURED], 0, 0},
-        {GD_OPTION_FLAG, "history", NULL, "show: what was tried to make it faster",
+        {GD_OPTION_FLAG, "history", NULL, "show: attempts to make it faster",
          &request.parts[PART_HISTORY], 0, 0},
         {GD_OPTION_COUNT, "capability", "NN",
          "show: the variant for this compute capability, as 90", &request.capability, 10, 999},

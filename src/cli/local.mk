@@ -5,6 +5,7 @@ griddep_SOURCES = %D%/main.c
 command_ldadd = libgriddep-command.la libgriddep-reference.la libgriddep-experiment.la \
 	libgriddep-base.la libgriddep.la $(YAML_LIBS) $(JANSSON_LIBS) -lm
 griddep_LDADD = $(command_ldadd)
+griddep_LDFLAGS = $(AM_LDFLAGS) $(BESIDE_LDFLAGS)
 noinst_LTLIBRARIES += libgriddep-command.la libgriddep-reference.la
 
 # Typed numbers and the float64 references, which the kernel tests use too.
@@ -53,6 +54,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/options.c %D%/io/options.h \
 	%D%/io/output.c %D%/io/output.h \
 	%D%/io/outputfile.c %D%/io/outputfile.h \
+	%D%/io/xml.c %D%/io/xml.h \
 	%D%/io/progress.c %D%/io/progress.h \
 	%D%/io/quote.c %D%/io/quote.h \
 	%D%/io/suggest.c %D%/io/suggest.h \
@@ -106,6 +108,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/tracedraw.c \
 	%D%/show/tracejson.c %D%/show/tracejson.h \
 	%D%/show/traceperfetto.c \
+	%D%/show/graphsvg.c %D%/show/graphsvg.h \
 	%D%/show/tracesvg.c \
 	%D%/show/tracetext.c \
 	%D%/show/traceview.c %D%/show/traceview.h \

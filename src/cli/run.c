@@ -31,20 +31,20 @@ typedef struct gd_run_request {
 } gd_run_request;
 
 static const char details[] =
-    "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every mode "
-    "runs once from freshly written buffers and is compared with the file's expectations, and bit "
-    "for bit with the serial run; then all modes are timed. Before modes with dependent launch "
-    "the chain is checked as 'griddep check' does: its errors are shown as warnings (five at "
-    "most), and the run goes on.\n\n"
+    "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Each mode "
+    "runs once from freshly written buffers. Its results are compared with the file's "
+    "expectations and, bit for bit, with the serial run. Then all modes are timed. Before modes "
+    "with dependent launch, the chain is checked as by 'griddep check'. Errors of the check "
+    "appear as warnings (five at most), and the run continues.\n\n"
     "modes:\n"
     "  serial     in a stream, without overlap\n"
     "  pdl        in a stream, with programmatic dependent launch\n"
     "  graph      as serial, captured into a graph\n"
     "  graph-pdl  as pdl, captured into a graph\n"
     "  all        the four of them (the default)\n\n"
-    "On the emulated driver (--emulate, or where there is no NVIDIA driver) the times are those "
-    "of its model: they are the same in each run, so each mode is timed once, and they say "
-    "nothing about a GPU's.\n";
+    "On the emulated driver (--emulate, or where there is no NVIDIA driver) times come from its "
+    "model. They are the same in each run, so each mode is timed once. They say nothing about a "
+    "GPU.\n";
 
 static int read_dump(const char *text, const gd_plan *plan, gd_job_dump *dump)
 {
@@ -80,6 +80,8 @@ static int run_job(const gd_run_request *request, gd_job *job)
     int code = gd_device_open(&request->device, &runtime, &info);
     if (code != 0)
         return code;
+    if (!request->json)
+        gd_device_print(&info);
     code = gd_job_run(job, runtime);
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) {
         if (request->json)

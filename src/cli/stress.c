@@ -55,13 +55,14 @@ enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS =
 static const char *const places[PLACES] = {"late stores", "late loads"};
 
 static const char details[] =
-    "For each hop, the launch before it triggers as its first instruction and sleeps before its "
-    "stores, then before its loads, while all others run as fast as they can, with the smallest "
-    "grids that the file offers ('grids'); buffers are poisoned before each run, and results "
-    "compared with the serial run's. A difference names the hop. On a GPU this shows races that "
-    "the chip lets happen; 'griddep check' and 'griddep sanitize' find what it does not. With "
-    "--mutations each kernel's wait is deleted, moved too far down and given to some threads "
-    "only, and the table tells which of these the attacks show. doc/tuning.md describes it.\n";
+    "For each hop, the launch before it triggers as its first instruction. It then sleeps before "
+    "its stores and, in another run, before its loads. All other launches run as fast as they "
+    "can, with the smallest grids that the file offers ('grids'). Buffers are poisoned before "
+    "each run, and results are compared with the serial run's. A difference names the hop. On a "
+    "GPU this shows races that the chip lets happen; 'griddep check' and 'griddep sanitize' find "
+    "the others. With --mutations each kernel's wait is deleted, moved too far down, and given to "
+    "some threads only. A table tells which of these mutations the attacks show. doc/tuning.md "
+    "describes it.\n";
 
 /* ---- hops ---- */
 
@@ -446,7 +447,7 @@ int gd_command_stress(int argc, char **argv)
          &request.microseconds, 1, 1000000},
         {GD_OPTION_COUNT, "rounds", "N", "runs of each attack (3, emulated 1)", &request.rounds, 1,
          10000},
-        {GD_OPTION_FLAG, "mutations", NULL, "also break each kernel's wait, and tell what shows",
+        {GD_OPTION_FLAG, "mutations", NULL, "also break each kernel's wait, and report what shows",
          &request.mutations, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},

@@ -57,23 +57,22 @@ typedef struct gd_trace_job {
 } gd_trace_job;
 
 static const char details[] =
-    "Kernels are instrumented by rewriting their PTX: each block notes when it begins, comes to "
-    "its wait, is released, triggers, and ends. A line \"//@ mark NAME\" in the PTX is noted too. "
-    "doc/timeline.md explains each figure. The stamps cost time; how much is told.\n\n"
-    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture; with --serial it has two "
-    "halves in one scale: mode serial above pdl, or graph above graph-pdl. --mode all tells of all "
-    "four "
-    "modes; files take one.\n\n" GD_RECORDEDPROGRAM_DETAILS
+    "The command puts stamps into the PTX of the kernels: each block notes when it begins, comes "
+    "to its wait, is released, triggers, and ends. A block also notes when it comes to a line "
+    "\"//@ mark NAME\" of the PTX. doc/timeline.md explains each figure. The stamps cost time; "
+    "the report tells how much.\n\n"
+    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. With --serial the picture "
+    "has two halves on one time axis: serial above pdl, or graph above graph-pdl. --mode all "
+    "reports on all four modes; a file shows one mode.\n\n" GD_RECORDEDPROGRAM_DETAILS
     " The mode is pdl where none is given.\n\n"
-    "With --as-run a program is not recorded: what is shown is when each of its launches began and "
-    "ended, by kernel, with its streams, those of graphs too. NVIDIA's CUPTI tells it, where it is "
-    "installed (GRIDDEP_CUPTI can name libcupti, or say off); else events around launches do, "
-    "which "
-    "keep launches apart, and show a graph as a whole: the output says which. Nothing is "
-    "instrumented, so that machine code is shown as well. A program whose launches cannot be "
-    "recorded, or be stamped, is shown so too.\n\n"
-    "On the emulated driver the times are those of its model, which is deterministic and says "
-    "nothing about a GPU's.\n";
+    "With --as-run the command records nothing and changes no kernel. It shows when each launch "
+    "of the program began and ended, by kernel and by stream, for machine code and graphs too. "
+    "NVIDIA's CUPTI supplies the times where it is installed. GRIDDEP_CUPTI names libcupti, or is "
+    "off. Without CUPTI, events around launches supply the times. Then launches do not overlap, "
+    "and a graph appears as a whole. The output names the source of the times. A program whose "
+    "launches cannot be recorded or stamped is shown in this way too.\n\n"
+    "On the emulated driver times come from its model. They are the same in each run and say "
+    "nothing about a GPU.\n";
 
 /* ---- results ---- */
 
@@ -453,10 +452,10 @@ int gd_command_trace(int argc, char **argv)
         {GD_OPTION_FLAG, "as-run", NULL,
          "of a program: when each launch ran, as the program made it, machine code too",
          &request.recorded.plain, 0, 0},
-        {GD_OPTION_TEXT, "kernel", "NAME", "with --as-run: kernels whose names have this in them",
+        {GD_OPTION_TEXT, "kernel", "NAME", "with --as-run: kernels whose names contain this",
          (void *)&request.choice.kernel, 0, 0},
         {GD_OPTION_TEXT, "window", "FROM:TO",
-         "with --as-run: launches that ran then, in us from the first one's begin",
+         "with --as-run: launches in this window, in us from the first begin",
          (void *)&request.choice.window, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&request.recorded),
         GD_DEVICE_OPTIONS(&request.device),

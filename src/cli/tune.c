@@ -38,13 +38,13 @@ typedef struct gd_tune_input {
 } gd_tune_input;
 
 static const char details[] =
-    "Tries, kernel by kernel: triggers at the start, after the wait, after the loads, before the "
-    "stores, at the end, in rounds of a loop, and none; the wait at its latest safe place; "
-    "prefetches of constant data into L2; launches without PDL; and the grids and carve-outs that "
-    "the file offers ('grids', 'carveouts'). Only what 'griddep check' passes is run, only what "
-    "leaves the serial run's bits counts, and only a gain above the noise of this machine is "
-    "kept. Nothing is changed but what --output names; the result is remembered in the store, "
-    "where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
+    "For each kernel the command tries triggers at the start, after the wait, after the loads, "
+    "before the stores, at the end, in rounds of a loop, and none. It tries the wait at its "
+    "latest safe place, prefetches of constant data into L2, and launches without PDL. It also "
+    "tries the grids and carve-outs that the file offers ('grids', 'carveouts'). A candidate must "
+    "pass 'griddep check', leave the serial run's bits, and gain more than the noise of this "
+    "machine. Nothing changes but the file that --output names. The store remembers the result, "
+    "and griddep_tune_load finds it there. doc/tuning.md explains the measurement.\n";
 
 /* ---- input ---- */
 

@@ -177,6 +177,14 @@ static extremes extremes_of(const gd_trace_launch *launch, uint32_t point)
     return found;
 }
 
+bool gd_trace_ends_later(const gd_trace *trace, uint32_t launch, uint32_t other)
+{
+    double end = extremes_of(&trace->launches[launch], GD_POINT_EXIT).last,
+           other_end = extremes_of(&trace->launches[other], GD_POINT_EXIT).last;
+
+    return end > other_end || (isnan(other_end) && !isnan(end));
+}
+
 /* When blocks could go to work on what the launch before left: their release, the entry where one
  * does not wait. */
 static extremes releases_of(const gd_trace_launch *launch)
@@ -273,8 +281,7 @@ int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index,
 
 void gd_trace_figure_hop(const gd_trace *trace, uint32_t index, griddep_timeline_hop *hop)
 {
-    const gd_trace_launch *launch = &trace->launches[index],
-                          *from = &trace->launches[launch->previous];
+    const gd_trace_launch *launch = &trace->launches[index], *from = &trace->launches[launch->from];
     extremes entry = extremes_of(launch, GD_POINT_ENTRY), exit = extremes_of(launch, GD_POINT_EXIT);
     extremes from_entry = extremes_of(from, GD_POINT_ENTRY),
              from_exit = extremes_of(from, GD_POINT_EXIT);

@@ -13,7 +13,7 @@
 typedef struct gd_trace_launch {
     uint32_t kept;     /* blocks */
     uint32_t points;   /* those of measure/instrument.h, marks included */
-    uint32_t previous; /* the launch that the hop comes from; GD_TRACE_NONE */
+    uint32_t from;     /* the launch that the hop comes from; GD_TRACE_NONE */
     uint32_t backward; /* blocks, as gd_trace_judge found */
     int32_t *sm;       /* by block */
     int64_t *times;    /* [point * kept + block]; GRIDDEP_STAMP_NONE */
@@ -37,6 +37,9 @@ typedef struct gd_trace {
 
 /* Finds the blocks that figures count, and when multiprocessors were at work. Before the others. */
 int32_t gd_trace_judge(gd_trace *trace, griddep_error *error);
+
+/* Whether a launch ended later than another. A launch whose end is not known did not. */
+bool gd_trace_ends_later(const gd_trace *trace, uint32_t launch, uint32_t other);
 
 /* Frees `work`; the rest is the caller's. */
 void gd_trace_drop(gd_trace *trace);

@@ -275,7 +275,7 @@ static int32_t make_room(griddep_timeline *timeline, griddep_error *error)
         *trace = (gd_trace_launch){
             .kept = launch->kept,
             .points = points,
-            .previous = gd_chain_previous(&timeline->chain->launches[i]),
+            .from = GD_TRACE_NONE,
             .sm = calloc((size_t)launch->kept + 1, sizeof *trace->sm),
             .times = calloc((size_t)launch->kept * points + 1, sizeof *trace->times),
             .counts = calloc((size_t)launch->kept + 1, sizeof *trace->counts)};
@@ -352,6 +352,19 @@ static void shift_times(griddep_timeline *timeline)
     }
 }
 
+/* The prerequisite that ended last: at a join the launch before in the lane, or one of another. */
+static void find_from(griddep_timeline *timeline, uint32_t index)
+{
+    const gd_chain_launch *launch = &timeline->chain->launches[index];
+    uint32_t from = gd_chain_previous(launch);
+
+    for (uint32_t i = 0; i < launch->on_count; i++) {
+        if (gd_trace_ends_later(&timeline->trace, launch->on[i], from))
+            from = launch->on[i];
+    }
+    timeline->trace.launches[index].from = from == GD_CHAIN_NONE ? GD_TRACE_NONE : from;
+}
+
 static int32_t read_stamps(griddep_timeline *timeline, void *stream, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
@@ -369,7 +382,10 @@ static int32_t read_stamps(griddep_timeline *timeline, void *stream, griddep_err
     if (status)
         return status;
     shift_times(timeline);
-    return gd_trace_judge(&timeline->trace, error);
+    status = gd_trace_judge(&timeline->trace, error);
+    for (uint32_t i = 0; i < timeline->count && !status; i++)
+        find_from(timeline, i);
+    return status;
 }
 
 /* ---- public ---- */
@@ -601,7 +617,7 @@ int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index,
     if (status)
         return status;
     griddep_timeline_hop known = {.size = sizeof known,
-                                  .from = timeline->trace.launches[index].previous};
+                                  .from = timeline->trace.launches[index].from};
     if (known.from == GD_TRACE_NONE)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "nothing in the chain stands before launch %" PRIu32, index);

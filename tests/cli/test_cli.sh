@@ -110,8 +110,14 @@ run krenels
 check "swapped letters" 2 err "did you mean 'kernels'?"
 run -V
 check "-V" 0 out "griddep"
+long=$(head -c 100000 /dev/zero | tr '\0' x)
+run kernels show "$long"
+check "an argument of 100 KB" 2 err "bytes more) ..." err "'griddep kernels list' names them"
+if [ "$(wc -c <"$work/err")" -lt 2000 ]; then passed=$((passed + 1)); else fail "an argument of 100 KB is repeated whole"; fi
+run kernels show "$long" --json
+json "an argument of 100 KB in JSON" 'len(d["error"]["text"]) > 100000'
 run check ""
-check "an empty path" 2 err "the path is empty"
+check "an empty path" 2 err "the path of a file is empty"
 run xyzzy
 check "nothing near" 2 err "there is no command 'xyzzy'; 'griddep --help' lists them"
 run help xyzzy
@@ -1336,9 +1342,9 @@ else
     check "no such device" 2 err "99"
 
     run run copy.yaml --driver "$fake" --repeat 3
-    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, launch 2: no overlap"
+    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "launch 2 (copy): no overlap"
     silent "run" err
-    if [ "$(grep -c 'copy, launch 2: no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
+    if [ "$(grep -c 'launch 2 (copy): no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
     run run copy.yaml --driver "$fake" --repeat 3 --json
     check "run --json" 0
     json "modes" '[m["mode"] for m in d["modes"]] == ["serial", "pdl", "graph", "graph-pdl"]'

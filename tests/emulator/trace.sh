@@ -238,6 +238,62 @@ names = [e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 assert names.count("load") == names.count("store") == 2, names
 '
 
+# Its graph: a column for each lane, a row for each step, and an edge for each edge.
+"$griddep" graph "$work/join.yaml" --driver emulated --svg "$work/graph.svg" --json >"$work/out" 2>"$work/err"
+python_says "a graph in a picture" "$work/graph.svg" '
+import json, os, re, sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+graph = json.load(open(os.path.dirname(sys.argv[1]) + "/out"))
+number = lambda of, name: float(of.getAttribute(name))
+boxes = [r for r in picture.getElementsByTagName("rect") if r.getAttribute("class").startswith("n")]
+edges = [p for p in picture.getElementsByTagName("path") if p.getAttribute("marker-end")]
+titles = [p.parentNode.getElementsByTagName("title")[0].firstChild.data for p in edges]
+assert len(boxes) == len(graph["nodes"]) == 3 and len(edges) == len(graph["edges"]) == 2, (boxes, edges)
+x, y = [number(b, "x") for b in boxes], [number(b, "y") for b in boxes]
+lanes = [t.firstChild.data for t in picture.getElementsByTagName("text") if t.firstChild.data.startswith("lane ")]
+assert len(lanes) == len(set(x)) == 2, (lanes, x)
+assert y[2] > max(y[0], y[1]), y
+assert all(number(b, "x") + number(b, "width") <= number(picture, "width") for b in boxes)
+assert max(y) + number(boxes[2], "height") <= number(picture, "height")
+for edge, title in zip(graph["edges"], titles):
+    assert re.match(r"launch %d \(.*\) to launch %d \(.*\): " % (edge["from"], edge["to"]), title), title
+    assert edge["text"] in title, (edge, title)
+'
+
+# Blocks of 1024 threads fill an SM, so the second launch finds no room after the trigger; the third
+# one may not start early. A serial run holds nothing back.
+cat >"$work/room.yaml" <<'END'
+name: no room
+buffers:
+  - {name: x, type: f32, count: 65536, random: {seed: 1, low: -1, high: 1}}
+  - {name: a, type: f32, count: 65536}
+  - {name: b, type: f32, count: 65536}
+  - {name: c, type: f32, count: 65536}
+launches:
+  - {kernel: vector_add, name: gate, grid: [8], block: [1024],
+     arguments: [{buffer: x, access: read}, {buffer: x, access: read}, {buffer: a, access: write}, {u32: 65536}]}
+  - {kernel: vector_add, name: rowsum, grid: [8], block: [1024],
+     arguments: [{buffer: a, access: read}, {buffer: x, access: read}, {buffer: b, access: write}, {u32: 65536}]}
+  - {kernel: vector_add, name: plain, pdl: off, grid: [8], block: [1024],
+     arguments: [{buffer: b, access: read}, {buffer: x, access: read}, {buffer: c, access: write}, {u32: 65536}]}
+END
+trace "held back" 0 "$work/room.yaml" --svg "$work/room.svg" --serial
+python_says "launches that are held back in a picture" "$work/room.svg" '
+import sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+serial, early = [p for p in picture.childNodes if p.nodeName == "svg"]
+def words(half):
+    return [t.firstChild.data for t in half.getElementsByTagName("text")]
+def held(half):
+    return [p for p in half.getElementsByTagName("path") if p.getAttribute("class") == "d a"]
+assert not held(serial) and "held back" not in words(serial), words(serial)
+assert len(held(early)) == 3 and "held back" in words(early), words(early)
+assert "no room: registers" in words(early), words(early)
+assert "launch, node, mode or runtime says off" in words(early), words(early)
+titles = [t.firstChild.data for t in early.getElementsByTagName("title")]
+assert any(t.startswith("1 CTA of gate on an SM uses") for t in titles), titles
+'
+
 trace "a picture beside the serial run" 0 "$chain" --svg "$work/both.svg" --serial --json
 python_says "a picture beside the serial run" "$work/both.svg" '
 import json, os, sys, xml.dom.minidom

@@ -45,7 +45,7 @@ static void make_trace(gd_trace *trace, gd_trace_launch *launches, made_launch *
     for (uint32_t i = 0; i < count; i++)
         launches[i] = (gd_trace_launch){.kept = BLOCKS,
                                         .points = GD_POINT_MARK,
-                                        .previous = i ? i - 1 : GD_TRACE_NONE,
+                                        .from = i ? i - 1 : GD_TRACE_NONE,
                                         .sm = made[i].sm,
                                         .times = made[i].times,
                                         .counts = made[i].counts};
@@ -642,6 +642,49 @@ START_TEST(odd_shapes)
 }
 END_TEST
 
+/* The hop into a join comes from the prerequisite that ended last, whichever lane that is in. */
+START_TEST(join_comes_from_the_last_to_end)
+{
+    static const char text[] =
+        HEAD ".visible .entry k(.param .u32 rounds)\n{\n    .reg .b32 n;\n    .reg .pred more;\n"
+             "    ld.param.u32 n, [rounds];\n    griddepcontrol.wait;\nagain:\n"
+             "    add.u32 n, n, -1;\n    setp.ne.u32 more, n, 0;\n    @more bra again;\n"
+             "    ret;\n}\n";
+    const uint32_t long_lane = (uint32_t)_i % 2;
+    const int32_t mode = _i / 2;
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    griddep_timeline_launch ends[2] = {{.size = sizeof *ends}, {.size = sizeof *ends}};
+    griddep_timeline_launch join = {.size = sizeof join};
+    griddep_timeline_hop hop = {.size = sizeof hop};
+    griddep_timeline *timeline = NULL;
+    griddep_kernel *kernel = NULL;
+    setup bench;
+
+    open_bench(&bench);
+    load_text(&bench, text);
+    succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
+    for (uint32_t i = 0; i < 4; i++) { /* a fork, the two branches, and the join in lane 0 */
+        config.lane = i == 2;
+        const griddep_argument rounds = {.bytes = 4, .value = i == long_lane + 1 ? 20000 : 10};
+        succeeds(griddep_chain_add(bench.chain, kernel, &config, &rounds, 1, &error));
+    }
+    succeeds(griddep_chain_depend(bench.chain, 2, 0, &error));
+    succeeds(griddep_chain_depend(bench.chain, 3, 2, &error));
+    succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
+    succeeds(griddep_timeline_run(timeline, mode, bench.stream, &error));
+    for (uint32_t i = 0; i < 2; i++)
+        succeeds(griddep_timeline_get_launch(timeline, i + 1, &ends[i], &error));
+    succeeds(griddep_timeline_get_launch(timeline, 3, &join, &error));
+    succeeds(griddep_timeline_get_hop(timeline, 3, &hop, &error));
+    uint32_t last = ends[1].last_exit > ends[0].last_exit;
+    ck_assert(!bench.emulated || mode == GRIDDEP_MODE_SERIAL || last == long_lane);
+    ck_assert_uint_eq(hop.from, last + 1);
+    assert_real(hop.handoff_gap, join.first_release - ends[last].last_exit);
+    griddep_timeline_destroy(timeline);
+    close_bench(&bench);
+}
+END_TEST
+
 /* A variable that launches share cannot be in copies; constants of the host are copied. */
 START_TEST(variables_of_the_module)
 {
@@ -852,6 +895,7 @@ int main(void)
     tcase_add_test(text, too_many_marks);
     tcase_add_test(text, shelf_assembles);
     tcase_add_loop_test(runs, each_mode_is_traced, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(runs, join_comes_from_the_last_to_end, 0, 2 * GRIDDEP_MODE_COUNT);
     tcase_add_test(runs, blocks_beyond_the_limit);
     tcase_add_test(runs, odd_shapes);
     tcase_add_test(runs, variables_of_the_module);

@@ -9,6 +9,7 @@
 
 #include "cli/io/message.h"
 #include "cli/io/output.h"
+#include "cli/io/progress.h"
 
 static int read_ordinal(const char *text, int32_t *ordinal)
 {
@@ -110,6 +111,7 @@ void gd_device_print_emulated(const griddep_runtime_info *info)
 
 void gd_device_print(const griddep_runtime_info *info)
 {
+    gd_progress_clear();
     gd_device_print_emulated(info);
     gd_output_print("%s (device %d, sm_%d, %d %s), driver %s, CUDA %d.%d\n", info->device_name,
                     info->device, info->capability, info->multiprocessors,
@@ -117,4 +119,5 @@ void gd_device_print(const griddep_runtime_info *info)
                     info->driver, info->driver_version / 1000, info->driver_version % 1000 / 10);
     if (info->pdl_disabled)
         gd_output_print("GRIDDEP_PDL=off: programmatic dependent launch is switched off\n");
+    fflush(stdout); /* before work that may take long, and before what stderr says of it */
 }

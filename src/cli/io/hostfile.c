@@ -27,7 +27,7 @@ const char *gd_hostfile_measure(const char *path, uint64_t *bytes)
 {
     struct stat status;
     if (path[0] == '\0')
-        return "the path is empty";
+        return "the path of a file is empty: give the file's name";
     if (stat(path, &status) != 0)
         return strerror(errno);
     if (S_ISDIR(status.st_mode))

@@ -39,18 +39,62 @@ static int exit_code_of(int32_t status)
     }
 }
 
-static void write_position(const gd_place *place, bool color)
+/* A line of a message that repeats an argument may have any length. On a terminal its beginning and
+ * its end tell enough; JSON has all of it. */
+enum { LONGEST_LINE = 2000, KEPT = 400 };
+
+static char *shorten(const char *line, size_t length)
 {
+    if (length <= LONGEST_LINE)
+        return gd_heap_format("%.*s", (int)length, line);
+    size_t head = KEPT, tail = length - KEPT;
+    while (head > 0 && ((unsigned char)line[head] & 0xc0) == 0x80)
+        head--;
+    while (tail < length && ((unsigned char)line[tail] & 0xc0) == 0x80)
+        tail++;
+    return gd_heap_format("%.*s ... (%zu bytes more) ... %.*s", (int)head, line, tail - head,
+                          (int)(length - tail), line + tail);
+}
+
+/* A text of several lines may quote a source, whose columns stay. */
+static void put_lines(const char *text, size_t column)
+{
+    char *clean = gd_output_clean_lines(text);
+    bool is_one = strchr(clean, '\n') == NULL;
+    for (const char *line = clean; line != NULL;) {
+        const char *end = strchr(line, '\n');
+        char *shown = shorten(line, end != NULL ? (size_t)(end - line) : strlen(line));
+        if (is_one)
+            gd_output_wrap(stderr, shown, column);
+        else
+            fputs(shown, stderr);
+        free(shown);
+        if (end != NULL)
+            putc('\n', stderr);
+        line = end != NULL ? end + 1 : NULL;
+    }
+    free(clean);
+}
+
+/* Returns how many columns it took. */
+static size_t write_position(const gd_place *place, bool color)
+{
+    size_t columns = 2;
     if (place->file == NULL || place->file[0] == '\0')
-        return;
-    char *file = gd_output_clean(place->file);
-    fprintf(stderr, "%s%s", color ? "\033[1m" : "", file);
+        return 0;
+    char *clean = gd_output_clean(place->file);
+    char *file = shorten(clean, strlen(clean));
+    fputs(color ? "\033[1m" : "", stderr);
+    fputs(file, stderr);
+    columns += strlen(file);
     free(file);
+    free(clean);
     if (place->line > 0)
-        fprintf(stderr, ":%u", (unsigned)place->line);
+        columns += (size_t)fprintf(stderr, ":%u", (unsigned)place->line);
     if (place->line > 0 && place->column > 0)
-        fprintf(stderr, ":%u", (unsigned)place->column);
+        columns += (size_t)fprintf(stderr, ":%u", (unsigned)place->column);
     fprintf(stderr, "%s: ", color ? "\033[0m" : "");
+    return columns;
 }
 
 static void write_stderr(const gd_place *place, const char *text)
@@ -58,8 +102,8 @@ static void write_stderr(const gd_place *place, const char *text)
     bool color = gd_message_takes_color(STDERR_FILENO);
     gd_progress_clear();
     fprintf(stderr, "%sgriddep:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
-    write_position(place, color);
-    gd_output_put(stderr, text);
+    size_t columns = write_position(place, color);
+    put_lines(text, strlen("griddep: ") + columns);
     putc('\n', stderr);
 }
 
@@ -153,7 +197,9 @@ static void remark(const char *label, const char *format, va_list arguments)
     char *text = gd_heap_vformat(format, arguments);
     char *clean = gd_output_clean(text);
     gd_progress_clear();
-    fprintf(stderr, "griddep: %s: %s\n", label, clean);
+    int columns = fprintf(stderr, "griddep: %s: ", label);
+    put_lines(clean, columns > 0 ? (size_t)columns : 0);
+    putc('\n', stderr);
     free(clean);
     free(text);
 }

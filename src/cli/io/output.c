@@ -183,11 +183,25 @@ char *gd_output_clean(const char *text)
     return copy_clean(text, "");
 }
 
+char *gd_output_clean_lines(const char *text)
+{
+    return copy_clean(text, "\n\t");
+}
+
 void gd_output_put(FILE *stream, const char *text)
 {
-    char *clean = copy_clean(text, "\n\t");
+    char *clean = gd_output_clean_lines(text);
     fputs(clean, stream);
     free(clean);
+}
+
+void gd_output_wrap(FILE *stream, const char *text, size_t column)
+{
+    const size_t end = gd_output_width(fileno(stream));
+    if (end > 0)
+        print_wrapped(stream, text, column, 2, end);
+    else
+        fputs(text, stream);
 }
 
 void gd_output_print(const char *format, ...)

@@ -13,8 +13,13 @@
  * each becomes '?'. A copy without any, to free. */
 char *gd_output_clean(const char *text);
 
-/* Writes a text that may have several lines: line ends and tabs stay. */
+/* Likewise of a text that may have several lines: line ends and tabs stay. Makes a copy, or writes
+ * it. */
+char *gd_output_clean_lines(const char *text);
 void gd_output_put(FILE *stream, const char *text);
+
+/* Writes a text behind so many columns of its line; in a terminal, broken between words. */
+void gd_output_wrap(FILE *stream, const char *text, size_t column);
 
 /* Prints to stdout; of control characters only a line end at the very end stays. In a terminal
  * lines are broken between words, and a line that several calls make is one. */

@@ -55,21 +55,39 @@ int gd_overlap_trace_typical(gd_session *session, griddep_timeline *timeline, in
     return code;
 }
 
-static bool is_whole(griddep_timeline *timeline, uint32_t launch)
+/* Of a launch whose end is known: each of its blocks was kept. */
+static bool read_whole(griddep_timeline *timeline, uint32_t launch,
+                       griddep_timeline_launch *figures)
 {
-    griddep_timeline_launch figures = {.size = sizeof figures};
-    return griddep_timeline_get_launch(timeline, launch, &figures, NULL) == GRIDDEP_OK &&
-           figures.blocks == figures.blocks_kept;
+    *figures = (griddep_timeline_launch){.size = sizeof *figures};
+    return griddep_timeline_get_launch(timeline, launch, figures, NULL) == GRIDDEP_OK &&
+           figures->blocks == figures->blocks_kept;
+}
+
+/* The launch that griddep_chain_explain compares with: the one before in the lane or, for a lane's
+ * first, the last that it waits for. `count`: there is none. */
+static uint32_t producer_of(const gd_plan *plan, uint32_t index)
+{
+    const gd_plan_launch *launch = &plan->launches[index];
+    uint32_t last = plan->launch_count;
+    for (uint32_t i = index; i-- > 0;)
+        if (plan->launches[i].lane == launch->lane)
+            return i;
+    for (uint32_t i = 0; i < launch->after_count; i++)
+        if (last == plan->launch_count || launch->after[i] > last)
+            last = launch->after[i];
+    return last;
 }
 
 /* NaN where there is no launch before, or one of both left no stamps. */
-static double lead_of(griddep_timeline *timeline, uint32_t launch)
+static double lead_of(const gd_plan *plan, griddep_timeline *timeline, uint32_t launch)
 {
-    griddep_timeline_hop hop = {.size = sizeof hop};
-    if (griddep_timeline_get_hop(timeline, launch, &hop, NULL) != GRIDDEP_OK ||
-        !is_whole(timeline, launch) || !is_whole(timeline, hop.from))
+    griddep_timeline_launch own, before;
+    uint32_t producer = producer_of(plan, launch);
+    if (producer == plan->launch_count || !read_whole(timeline, launch, &own) ||
+        !read_whole(timeline, producer, &before))
         return NAN;
-    return hop.launch_lead;
+    return before.last_exit - own.first_entry;
 }
 
 /* leads: GD_OVERLAP_RUNS of them. */
@@ -95,7 +113,7 @@ static int measure(gd_session *session, griddep_timeline *timeline, int32_t mode
         if (code == 0)
             code = gd_overlap_trace(session, timeline, mode);
         for (uint32_t i = 0; i < count && run > 0 && code == 0; i++)
-            leads[i * GD_OVERLAP_RUNS + run - 1] = lead_of(timeline, i);
+            leads[i * GD_OVERLAP_RUNS + run - 1] = lead_of(session->plan, timeline, i);
     }
     for (uint32_t i = 0; i < count && code == 0; i++)
         summarize(&overlaps[i], &leads[(size_t)i * GD_OVERLAP_RUNS]);

@@ -30,11 +30,11 @@ typedef struct gd_recordedprogram {
 
 /* What a help says about programs. */
 #define GD_RECORDEDPROGRAM_DETAILS                                                                 \
-    "A program behind '--' runs first, with what it prints on stdout on stderr, and its launches " \
-    "are recorded as by 'griddep audit --record': with their code, their arguments and the "       \
-    "memory that these point into. What follows is about a chain of them, in the order in which "  \
-    "the program made them, with its streams as lanes; what the program does between them is not " \
-    "there. A launch may start early where the program said so."
+    "A program after '--' runs first; its stdout goes to stderr. Its launches are recorded as by " \
+    "'griddep audit --record': with their code, their arguments and the memory that these point "  \
+    "into. The report is about the recorded chain, in the order of the program's launches, with "  \
+    "its streams as lanes. The program's other work is not in it. A launch may start early where " \
+    "the program allowed it."
 
 /* Runs a program. Returns 0, or an exit code after a message; spans are there in both cases. */
 int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,

@@ -247,13 +247,14 @@ static void print_hop_group(const gd_job *job, int32_t mode, uint32_t first)
     uint32_t count = 0;
     for (uint32_t i = first; i < job->plan->launch_count; i++)
         count += same_hop(job, result, first, i);
-    gd_output_print("  %-10s %s, ", griddep_mode_name(mode), job->plan->launches[first].kernel);
-    if (count > 1)
-        printf("%u launches from %u on", (unsigned)count, (unsigned)first);
-    else
-        printf("launch %u", (unsigned)first);
-    gd_output_print(": %s: %s\n", griddep_overlap_text(GRIDDEP_OVERLAP_NONE),
+    char *name =
+        count > 1 ? gd_heap_format("%s, %u launches from %u on", job->plan->launches[first].kernel,
+                                   (unsigned)count, (unsigned)first)
+                  : gd_plan_launch_text(job->plan, first);
+    gd_output_print("  %-10s %s: %s: %s\n", griddep_mode_name(mode), name,
+                    griddep_overlap_text(GRIDDEP_OVERLAP_NONE),
                     griddep_reason_text(lack_of(&result->hops[first])));
+    free(name);
 }
 
 static void print_hops(const gd_job *job)
@@ -276,7 +277,6 @@ static void print_hops(const gd_job *job)
 
 void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
-    gd_device_print(info);
     gd_output_print("chain %s: %u %s, %.3f MB read and written per step\n", job->plan->name,
                     (unsigned)job->plan->launch_count,
                     gd_plural(job->plan->launch_count, "launch", "launches"),

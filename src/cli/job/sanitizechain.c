@@ -296,7 +296,8 @@ static void print_text(const gd_sanitize_state *state, const char *verdict)
     print_differences(state);
     print_hint(state);
     char *clean = gd_output_clean(verdict);
-    fprintf(stream, "%s\n", clean);
+    gd_output_wrap(stream, clean, 0);
+    putc('\n', stream);
     free(clean);
 }
 

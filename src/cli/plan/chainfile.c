@@ -89,8 +89,12 @@ static int read_list(const gd_field *field, const gd_yaml_node *node, void *reco
     if (node->kind != GD_YAML_LIST)
         return wrong_kind(node, field->name, GD_YAML_LIST);
     if (node->count < field->least)
-        return gd_message_error_at(node->place, "%s is empty; at least one entry is needed",
-                                   field->name);
+        return gd_message_error_at(node->place, "%s is empty: it needs at least one entry%s",
+                                   field->name,
+                                   strcmp(field->name, "launches") == 0
+                                       ? ", such as - {kernel: NAME, grid: [64], block: [256], "
+                                         "arguments: [...]}"
+                                       : "");
     char *entries = gd_heap_take(node->count < field->most ? node->count : field->most, bytes);
     uint32_t *count = member(record, field->count_offset);
     *(void **)member(record, field->offset) = entries;

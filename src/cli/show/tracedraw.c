@@ -87,7 +87,7 @@ static void print_axis(const gd_drawing *drawing)
             continue;
         char text[32];
         int length = snprintf(text, sizeof(text), "%g", i == 0 ? 0.0 : tick);
-        if (i + (uint32_t)length < width) /* " us" follows */
+        if (i + (uint32_t)length + 3 <= width) /* " us" follows */
             memcpy(numbers + i, text, (size_t)length);
     }
     size_t end = width;

@@ -13,8 +13,8 @@
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
-#include "cli/io/output.h"
 #include "cli/io/outputfile.h"
+#include "cli/io/xml.h"
 #include "cli/show/traceview.h"
 
 enum {
@@ -53,6 +53,7 @@ static const char style[] =
     ".b{fill:#fff}text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;"
     "font-weight:600}\n"
     ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}"
+    ".d{stroke-dasharray:3 2}"
     ".l{fill:#000;fill-opacity:.04}.m{fill:#222}\n"
     ".c0{fill:#0072b2}.c0.p{fill:#80b8d8}.c0.w{fill:#d1e6f1}\n"
     ".c1{fill:#e69f00}.c1.p{fill:#f2cf80}.c1.w{fill:#fbeed1}\n"
@@ -79,30 +80,9 @@ static double x_of(const gd_svg *svg, double nanoseconds)
     return svg->left + nanoseconds * svg->scale;
 }
 
-/* Text of files may hold anything; what XML 1.0 does not allow becomes '?', and bytes beyond ASCII
- * are kept where they are UTF-8. */
 static void put_text(const gd_svg *svg, const char *text)
 {
-    json_t *checked = gd_output_string(text);
-    for (const char *at = json_string_value(checked); at != NULL && *at != '\0'; at++) {
-        switch (*at) {
-        case '<':
-            fputs("&lt;", svg->stream);
-            break;
-        case '>':
-            fputs("&gt;", svg->stream);
-            break;
-        case '&':
-            fputs("&amp;", svg->stream);
-            break;
-        case '"':
-            fputs("&quot;", svg->stream);
-            break;
-        default:
-            fputc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, svg->stream);
-        }
-    }
-    json_decref(checked);
+    gd_xml_put(svg->stream, text);
 }
 
 static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor,
@@ -132,6 +112,13 @@ static void put_rectangle(const gd_svg *svg, const char *kind, double x, double 
 
 /* ---- frame ---- */
 
+/* From where a launch could have begun to where it began. */
+static void put_late_arrow(const gd_svg *svg, double from, double to, double y)
+{
+    fprintf(svg->stream, "<path class=\"d a\" marker-end=\"url(#e)\" d=\"M%.1f %.1fH%.1f\"/>\n",
+            from, y, to);
+}
+
 /* A colour of each launch, as far as there are, and the shades without a colour. */
 static void put_legend(const gd_svg *svg, double y)
 {
@@ -152,6 +139,13 @@ static void put_legend(const gd_svg *svg, double y)
     }
     fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n", x, y - 8);
     put_words(svg, x + 13, y, "s", "start", "last block has triggered");
+    x += 20 + 6.2 * (double)strlen("last block has triggered");
+    for (uint32_t i = 0; i < svg->view->count; i++)
+        if (svg->view->launches[i].late != NULL) {
+            put_late_arrow(svg, x, x + 18, y - 4);
+            put_words(svg, x + 23, y, "s", "start", "held back");
+            break;
+        }
     put_words(svg, svg->left + svg->plot + 12, y, "s", "start", "hand-off gap");
 }
 
@@ -291,6 +285,24 @@ static void put_arrows(const gd_svg *svg, uint32_t index)
     free(from);
 }
 
+/* Why the launch began no earlier: from the trigger that would have let it begin to its entry. */
+static void put_late(const gd_svg *svg, uint32_t index)
+{
+    const gd_traceview_launch *launch = &svg->view->launches[index];
+    double entry = x_of(svg, launch->figures.first_entry), y = lane_base(index) - 4;
+    double trigger = x_of(svg, svg->view->launches[launch->hop.from].figures.last_trigger);
+    if (launch->late == NULL || isnan(entry))
+        return;
+    fputs("<g><title>", svg->stream);
+    put_text(svg, launch->why_late);
+    fputs("</title>", svg->stream);
+    if (trigger < entry - 4)
+        put_late_arrow(svg, trigger, entry, y - 3);
+    if (entry - svg->left > LETTER * (double)strlen(launch->late) + 8)
+        put_words(svg, entry - 8, y - 8, "s", "end", "%s", launch->late);
+    fputs("</g>\n", svg->stream);
+}
+
 static void put_lane(const gd_svg *svg, uint32_t index)
 {
     const gd_traceview_launch *launch = &svg->view->launches[index];
@@ -298,13 +310,15 @@ static void put_lane(const gd_svg *svg, uint32_t index)
     put_rectangle(svg, "l", svg->left, base - LANE, svg->plot, LANE);
     put_label(svg, index, base - LANE / 2.0 - 2);
     uint64_t blocks = launch->figures.blocks;
-    put_words(svg, svg->left - 10, base - 3, "s", "end", "%llu %s", (unsigned long long)blocks,
-              svg->view->clock != NULL ? gd_plural(blocks, "launch", "launches")
-                                       : gd_plural(blocks, "block", "blocks"));
+    if (blocks > 0) /* a copy has none */
+        put_words(svg, svg->left - 10, base - 3, "s", "end", "%llu %s", (unsigned long long)blocks,
+                  svg->view->clock != NULL ? gd_plural(blocks, "launch", "launches")
+                                           : gd_plural(blocks, "block", "blocks"));
     put_lane_load(svg, index, base);
     if (!isnan(launch->figures.last_trigger))
         fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n",
                 x_of(svg, launch->figures.last_trigger) - 4, base - LANE - 4);
+    put_late(svg, index);
     put_arrows(svg, index);
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
@@ -28,6 +29,62 @@ static int read_column(gd_traceview_launch *launch, griddep_timeline *timeline, 
     return 0;
 }
 
+/* ---- why a launch began no earlier ---- */
+
+static bool is_early(int32_t reason)
+{
+    return reason == GRIDDEP_REASON_SET || reason == GRIDDEP_REASON_FORCED;
+}
+
+/* What an SM has too little of: "no room: threads, registers". */
+static void read_lacking(gd_traceview_launch *launch, griddep_chain *chain, int32_t mode,
+                         uint32_t index)
+{
+    griddep_explanation *explanation = NULL;
+    griddep_condition condition = {.size = sizeof(condition)};
+    char *names = NULL;
+    if (griddep_chain_explain(chain, mode, index, &explanation, NULL) != GRIDDEP_OK)
+        return;
+    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK;
+         i++) {
+        bool is_carved = condition.reason == GRIDDEP_REASON_CARVEOUT;
+        if (condition.met != 0 || (condition.reason != GRIDDEP_REASON_NO_ROOM && !is_carved))
+            continue;
+        if (launch->why_late == NULL)
+            launch->why_late = gd_heap_format("%s", condition.text);
+        if (strcmp(condition.name, "room beside") == 0)
+            continue;
+        char *more = gd_heap_format("%s%s%s", names == NULL ? "" : names, names == NULL ? "" : ", ",
+                                    condition.name);
+        free(names);
+        names = more;
+    }
+    if (names != NULL)
+        launch->late = gd_heap_format("no room: %s", names);
+    free(names);
+    griddep_explanation_destroy(explanation);
+}
+
+/* A launch that may start early and has room begins soon after the trigger. One that begins after
+ * blocks of the launch before have ended has waited for their room. */
+static void read_late(gd_traceview *view, griddep_timeline *timeline, uint32_t index)
+{
+    gd_traceview_launch *launch = &view->launches[index];
+    griddep_timeline_launch from = {.size = sizeof(from)};
+    if ((view->info.mode != GRIDDEP_MODE_PDL && view->info.mode != GRIDDEP_MODE_GRAPH_PDL) ||
+        !launch->has_hop)
+        return;
+    if (!is_early(launch->reason)) {
+        launch->why_late = gd_heap_format("%s", griddep_reason_text(launch->reason));
+        launch->late =
+            gd_heap_format("%.*s", (int)strcspn(launch->why_late, ":"), launch->why_late);
+    } else if (griddep_timeline_get_launch(timeline, launch->hop.from, &from, NULL) == GRIDDEP_OK &&
+               from.lane == launch->figures.lane &&
+               launch->figures.first_entry >= from.first_exit) {
+        read_lacking(launch, griddep_timeline_get_chain(timeline), view->info.mode, index);
+    }
+}
+
 static int read_launch(gd_traceview *view, griddep_timeline *timeline, uint32_t index)
 {
     gd_traceview_launch *launch = &view->launches[index];
@@ -43,6 +100,7 @@ static int read_launch(gd_traceview *view, griddep_timeline *timeline, uint32_t 
         return report_timeline_error(&error);
     launch->reason = decision.reason;
     launch->has_hop = griddep_timeline_get_hop(timeline, index, &launch->hop, &error) == GRIDDEP_OK;
+    read_late(view, timeline, index);
     launch->blocks = launch->figures.blocks_kept;
     int code = 0;
     for (int32_t column = 0;
@@ -76,9 +134,12 @@ int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline)
 
 void gd_traceview_free(gd_traceview *view)
 {
-    for (uint32_t i = 0; i < view->count; i++)
+    for (uint32_t i = 0; i < view->count; i++) {
         for (int32_t column = 0; column < GRIDDEP_STAMP_CLOCK; column++)
             free(view->launches[i].columns[column]);
+        free(view->launches[i].late);
+        free(view->launches[i].why_late);
+    }
     free(view->launches);
     view->launches = NULL;
     view->count = 0;
@@ -140,32 +201,23 @@ char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t wid
 
 /* ---- order ---- */
 
-/* Whether the first ended later; one whose end is not known did not. */
-static bool ends_later(const gd_traceview *view, uint32_t first, uint32_t second)
-{
-    double a = view->launches[first].figures.last_exit,
-           b = view->launches[second].figures.last_exit;
-    return a > b || (isnan(b) && !isnan(a));
-}
-
 uint32_t *gd_traceview_producers(const gd_traceview *view, uint32_t launch, uint32_t *count)
 {
     const gd_traceview_launch *of = &view->launches[launch];
     const gd_plan_launch *planned = view->plan != NULL ? &view->plan->launches[launch] : NULL;
     uint32_t others = planned != NULL ? planned->after_count : 0;
     uint32_t *list = gd_heap_take((size_t)others + 1, sizeof(*list));
+    uint32_t before = launch;
     *count = 0;
     if (of->has_hop)
         list[(*count)++] = of->hop.from;
     for (uint32_t i = 0; i < others; i++)
-        if (!of->has_hop || planned->after[i] != of->hop.from)
+        if (planned->after[i] != of->hop.from)
             list[(*count)++] = planned->after[i];
-    for (uint32_t i = 1; i < *count; i++)
-        if (ends_later(view, list[i], list[0])) {
-            uint32_t last = list[i];
-            list[i] = list[0];
-            list[0] = last;
-        }
+    while (before > 0 && view->launches[before - 1].figures.lane != of->figures.lane)
+        before--;
+    if (before > 0 && of->has_hop && before - 1 != of->hop.from)
+        list[(*count)++] = before - 1;
     return list;
 }
 
