@@ -1775,8 +1775,8 @@ typedef struct griddep_use {
     const char *element; /* type of what it points to, "bf16"; NULL: not told */
 } griddep_use;
 
-/* Tells that memory of `bytes` bytes at an address holds one thing. There may be many such things in
- * one allocation. An argument that points into it, and whose extent nobody tells, reaches to its
+/* Tells that memory of `bytes` bytes at an address holds one thing. There may be many such things
+ * in one allocation. An argument that points into it, and whose extent nobody tells, reaches to its
  * end at most; where several hold the address, to the furthest end. Without that it may reach to
  * the end of the allocation, and a launch that touches it early is held back where another one
  * writes there. What has been told already changes nothing. ARGUMENT for an address or a size of 0,
