@@ -487,7 +487,12 @@ static const char *const composed[] = {"griddep_module_link",    "griddep_kernel
                                        "griddep_module_compile", "griddep_timeline_create",
                                        "griddep_tune_run",       "griddep_tune_load",
                                        "griddep_chain_add_ptx",  "griddep_chain_set_name",
-                                       "griddep_chain_set_use",  "griddep_runtime_enable_peer"};
+                                       "griddep_chain_set_use",  "griddep_runtime_enable_peer",
+                                       "griddep_group_open",     "griddep_chain_add_all_reduce",
+                                       "griddep_chain_add_reduce_scatter",
+                                       "griddep_chain_add_all_gather",
+                                       "griddep_chain_add_broadcast",
+                                       "griddep_chain_add_exchange"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
 

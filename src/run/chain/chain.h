@@ -6,6 +6,7 @@
 
 #include "griddep.h"
 #include "base/text.h"
+#include "run/group/group.h"
 #include "run/launch/call.h"
 
 #define GD_CHAIN_NONE UINT32_MAX
@@ -48,6 +49,7 @@ typedef struct gd_chain_launch {
     bool watched;                      /* a launch of another lane waits for it */
     bool held;  /* the check finds a race if it began early (gd_chain_prove_hops): it does not,
                    * unless forced */
+    bool hop;   /* of a group: its addresses alone may change */
     bool early; /* in mode pdl those may begin at its trigger: each of them waits on every path,
                    * and the launch can record it */
 } gd_chain_launch;
@@ -109,6 +111,7 @@ struct griddep_chain {
     bool hops_known;                /* what is held was found with the selected set as it is */
     bool always_safe, always_known; /* whatever the arguments are, no launch is held */
     struct gd_check_facts *facts;   /* NULL: nobody has asked yet */
+    gd_group_program *programs;     /* what it does in groups; NULL: nothing */
     bool held_given;                /* the launches are copies of others, which say what is held */
 };
 
