@@ -8,4 +8,4 @@ dist_example_DATA = \
 embeddir = $(exampledir)/embed
 dist_embed_DATA = \
 	%D%/embed/dynamic.c %D%/embed/plugin.c %D%/embed/shared_context.c %D%/embed/static.c \
-	%D%/embed/two_kernels.c %D%/embed/upgrade_graph.c
+	%D%/embed/two_devices.c %D%/embed/two_kernels.c %D%/embed/upgrade_graph.c

@@ -54,14 +54,17 @@
  *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
- *                  kernel_get_info kernel_get_parameter kernel_get_requirement
+ *                  kernel_get_info kernel_get_parameter kernel_get_requirement group_get_info
+ *                  group_status
  *             A    ptx_* shelf_suggest conditional_* findings_destroy explanation_destroy
- *             L    completion_get_descriptor completion_take
+ *             L    completion_get_descriptor completion_take group_get_address
  *             WAL  runtime_* device_* module_find_kernel module_get_kernel module_* tune_*
  *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
  *                  event_synchronize event_elapsed pool_* chain_destroy chain_prepare chain_run*
  *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
- *                  graph_upload graph_update graph_upgrade
+ *                  graph_upload graph_update graph_upgrade group_* chain_add_all_reduce
+ *                  chain_add_reduce_scatter chain_add_all_gather chain_add_broadcast
+ *                  chain_add_exchange
  *             AL   *
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
@@ -133,8 +136,10 @@ enum {
                                        * the runtime; or somebody destroyed or reset it */
     GRIDDEP_ERROR_REQUIREMENT = -20,  /* a condition that the kernel's head comment states does not
                                        * hold for this launch */
-    GRIDDEP_ERROR_CALLBACK = -21      /* a host function or a notification makes the call, where the
+    GRIDDEP_ERROR_CALLBACK = -21,     /* a host function or a notification makes the call, where the
                                        * driver allows none */
+    GRIDDEP_ERROR_PEER = -22          /* a member of a group did not come within the group's time,
+                                       * or its chain does something else */
 };
 
 /* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static;
@@ -198,6 +203,7 @@ typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_completion griddep_completion;
+typedef struct griddep_group griddep_group;
 
 enum {
     GRIDDEP_LOG_NONE = 0,
@@ -1873,6 +1879,108 @@ int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t roun
 uint32_t griddep_chain_length(const griddep_chain *chain);
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index,
                               griddep_hop_info *info, griddep_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Group: several devices, memory that all of them reach, and hops between their chains
+ *
+ * Each member of a group is a runtime on a device of its own. A hop is a launch of a chain like any
+ * other, in every mode: each member has a chain of its own and adds the same hops in the same
+ * order; the kernel sends this member's words to the others and waits for theirs. A word travels
+ * with the number of its hop, so that nothing is reset between runs and a graph replays.
+ *
+ * A member's chains belong to those of the others in the order of their first hops: the n-th to the
+ * n-th. The first run of each one, or griddep_chain_prepare, compares them: PEER where operation,
+ * type, count or order of hops differ. They run in that order too, as often on each member, and one
+ * after the other: two chains with hops of one group that run at a time on a device need a group
+ * each. A member alone waits for the others, so hand in the runs of all members before you wait for
+ * one of them. Tools that run a chain by itself (timelines, tuning) find no others there.
+ *
+ * Within a process devices must be peers (griddep_device_reaches_peer). A group may be used by
+ * several threads at once, a chain by one.
+ */
+
+enum { GRIDDEP_NO_MEMBER = -1 };
+
+typedef struct griddep_group_options {
+    uint32_t size;
+    uint32_t timeout_ms; /* how long a kernel waits for another member; 0: 10000; at most 4000000 */
+} griddep_group_options;
+
+typedef struct griddep_group_info {
+    uint32_t size;
+    uint32_t count;      /* members */
+    uint32_t timeout_ms;
+    uint32_t reserved;
+} griddep_group_info;
+
+/* A group of 1 to 32 runtimes of this process, whose order is their rank. Each device reaches the
+ * others' memory from then on. options may be NULL. ARGUMENT where two are of one device or of
+ * different drivers; UNSUPPORTED below sm_90; DRIVER where devices are no peers.
+ *
+ * close ends the program's hold: the group's memory stays as long as a chain with its hops, or what
+ * was made of it. */
+int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
+                           const griddep_group_options *options, griddep_group **group,
+                           griddep_error *error);
+void griddep_group_close(griddep_group *group);
+
+int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *info,
+                               griddep_error *error);
+
+/* Memory for kernels of your own: so many bytes on each member, filled with zeros, in which an
+ * offset means the same on all of them. Writes the buffer's number, from 1; get_address gives a
+ * member's part, an address that kernels of all members can use. It stays until the group ends.
+ * NOT_FOUND for a buffer or a member that there is not. */
+int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *buffer,
+                               griddep_error *error);
+int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_t member,
+                                  uint64_t *address, griddep_error *error);
+
+/* PEER where a kernel of a member waited for another one in vain, with both ranks and the hop; to
+ * be asked when a run is over. From then on hops of that member do nothing, its runs are refused
+ * with the same error, and the group is to be closed. No call of the driver is made. */
+int32_t griddep_group_status(const griddep_group *group, griddep_error *error);
+
+/* Appends a hop to the chain of the member whose runtime the chain has. config (may be NULL: lane
+ * 0) tells lane, name and pdl alone; hops of a group are in one lane. Addresses are the member's
+ * own memory, wherever that lies, and multiples of 4. type is GRIDDEP_TENSOR_*: U8 to BF16, for
+ * sums BF16, F16 or F32. Sums are made in f32 in the order of ranks and rounded once: all members
+ * have the same bits, in every run.
+ *
+ * all_reduce:     target = the sum of all sources, count elements; target may be source.
+ * reduce_scatter: source has `count` elements for each member, by rank; target = the sum of all
+ *                 members' parts for this one.
+ * all_gather:     target has `count` elements of each member, by rank; source is this one's.
+ * broadcast:      what the member `root` has at address is written there on all others.
+ * exchange:       count elements of source go to member `to`, and target gets those that member
+ *                 `from` sends here; either may be GRIDDEP_NO_MEMBER, and its address 0: send,
+ *                 receive, a ring. All members take part, also with neither.
+ *
+ * Where a hop has parts, the source may be this member's part of the target or the reverse; they
+ * may not overlap otherwise. ARGUMENT for that, for a type or a member that there is not, for bytes
+ * that are no multiple of 2 (of a part: of 4), where the runtime is no member. LIMIT beyond 4 GiB
+ * in all parts. griddep_chain_set_argument changes source (0) and target (1) of a hop between runs;
+ * all else about it stays. */
+int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group,
+                                     const griddep_launch_config *config, uint64_t source,
+                                     uint64_t target, uint64_t count, int32_t type,
+                                     griddep_error *error);
+int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group,
+                                         const griddep_launch_config *config, uint64_t source,
+                                         uint64_t target, uint64_t count, int32_t type,
+                                         griddep_error *error);
+int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group,
+                                     const griddep_launch_config *config, uint64_t source,
+                                     uint64_t target, uint64_t count, int32_t type,
+                                     griddep_error *error);
+int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group,
+                                    const griddep_launch_config *config, uint64_t address,
+                                    uint64_t count, int32_t type, int32_t root,
+                                    griddep_error *error);
+int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group,
+                                   const griddep_launch_config *config, uint64_t source, int32_t to,
+                                   uint64_t target, int32_t from, uint64_t count, int32_t type,
+                                   griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Graph: nodes and edges with ports, made by hand, from a chain or a capture, or taken over

@@ -44,17 +44,21 @@ shelf_generated = \
 	%D%/norm/rms_norm_residual_bf16.ptx %D%/norm/rms_norm_residual_f16.ptx \
 	%D%/sampling/argmax_bf16.ptx %D%/sampling/argmax_f32.ptx \
 	%D%/sampling/sample_bf16.ptx %D%/sampling/sample_f32.ptx
+# Hops between devices, which a group launches: not of the shelf, since a launch alone waits for others.
+group_generated = \
+	%D%/group/move.ptx \
+	%D%/group/sum_bf16.ptx %D%/group/sum_f16.ptx %D%/group/sum_f32.ptx
 shelf_bodies = $(wildcard $(srcdir)/%D%/*.inc $(srcdir)/%D%/*/*.inc)
 
 shelfdir = $(pkgdatadir)
 nobase_dist_shelf_DATA = $(shelf_files)
-nobase_nodist_shelf_DATA = $(shelf_generated)
-EXTRA_DIST += $(shelf_generated:.ptx=.m4) $(shelf_bodies)
-CLEANFILES += $(shelf_generated)
+nobase_nodist_shelf_DATA = $(shelf_generated) $(group_generated)
+EXTRA_DIST += $(shelf_generated:.ptx=.m4) $(group_generated:.ptx=.m4) $(shelf_bodies)
+CLEANFILES += $(shelf_generated) $(group_generated)
 
 SUFFIXES = .m4 .ptx
 .m4.ptx:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	    (echo 'm4_changequote(<!,!>)m4_changecom()m4_dnl'; cat $<) | \
 	    $(M4) -P -I $(srcdir)/$(@D) >$@.new && mv $@.new $@
-$(shelf_generated): $(shelf_bodies)
+$(shelf_generated) $(group_generated): $(shelf_bodies)

@@ -69,6 +69,9 @@ check "plugin does without" says "without griddep; 1023 + 1023 = 2046" env GRIDD
 check "two_kernels builds" build two_kernels
 check "two_kernels runs" says "1023 * 2 + 0.5 = 2046.5" "$work/two_kernels"
 check "two_kernels needs ten calls to the result" calls_before_result 10 two_kernels
+check "two_devices builds" build two_devices
+check "two_devices runs" says "device 0: (1023 + 2046) / 2 = 1534.5
+device 1: (1023 + 2046) / 2 = 1534.5" env GRIDDEP_EMULATOR_DEVICES=2 "$work/two_devices"
 check "shared_context builds" build shared_context
 # The application opens libcuda.so.1: the folder that holds the emulated driver under this name comes first.
 libdir=$libdir/griddep/driver:$libdir

@@ -21,7 +21,7 @@ judge() {
         below["cli"] = "base experiment run/private.h"
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"
-        rooms["run"] = "module launch graph chain"
+        rooms["run"] = "module launch graph group chain"
         rooms["emulator"] = "race machine execute decode schedule driver"
         rooms["cli"] = "io plan show job"
         # What is in no room of these layers, or this file, stands above their rooms.

@@ -43,6 +43,7 @@ enum {
     GRIDDEP_ERROR_FAULT = -19,
     GRIDDEP_ERROR_REQUIREMENT = -20,
     GRIDDEP_ERROR_CALLBACK = -21,
+    GRIDDEP_ERROR_PEER = -22,
     GRIDDEP_LOG_NONE = 0,
     GRIDDEP_LOG_ERROR = 1,
     GRIDDEP_LOG_WARNING = 2,
@@ -223,6 +224,7 @@ enum {
     GRIDDEP_ACCESS_WRITE = 2,
     GRIDDEP_ACCESS_UPDATE = 3,
     GRIDDEP_ACCESS_CONSTANT = 4,
+    GRIDDEP_NO_MEMBER = -1,
     GRIDDEP_GRAPH_NODE_KERNEL = 0,
     GRIDDEP_GRAPH_NODE_COPY = 1,
     GRIDDEP_GRAPH_NODE_FILL = 2,
@@ -283,6 +285,7 @@ typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_completion griddep_completion;
+typedef struct griddep_group griddep_group;
 typedef struct griddep_findings griddep_findings;
 typedef struct griddep_image griddep_image;
 typedef struct griddep_tune griddep_tune;
@@ -435,6 +438,12 @@ typedef struct griddep_use {
     uint32_t size; uint32_t buffer; int32_t access; uint32_t reserved; uint64_t offset; uint64_t bytes;
     const char *element;
 } griddep_use;
+typedef struct griddep_group_options {
+    uint32_t size; uint32_t timeout_ms;
+} griddep_group_options;
+typedef struct griddep_group_info {
+    uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t reserved;
+} griddep_group_info;
 typedef struct griddep_graph_node_info {
     uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
     uint32_t after_count; void *handle;
@@ -656,6 +665,17 @@ int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, grid
 int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t rounds, void *stream, griddep_error *error);
 uint32_t griddep_chain_length(const griddep_chain *chain);
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
+int32_t griddep_group_open(griddep_runtime *const  *runtimes, uint32_t count, const griddep_group_options *options, griddep_group **group, griddep_error *error);
+void griddep_group_close(griddep_group *group);
+int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *info, griddep_error *error);
+int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *buffer, griddep_error *error);
+int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_t member, uint64_t *address, griddep_error *error);
+int32_t griddep_group_status(const griddep_group *group, griddep_error *error);
+int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
+int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
+int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
+int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t address, uint64_t count, int32_t type, int32_t root, griddep_error *error);
+int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, griddep_error *error);
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);

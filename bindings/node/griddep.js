@@ -40,6 +40,7 @@ const constants = {
   ERROR_FAULT: -19,
   ERROR_REQUIREMENT: -20,
   ERROR_CALLBACK: -21,
+  ERROR_PEER: -22,
   LOG_NONE: 0,
   LOG_ERROR: 1,
   LOG_WARNING: 2,
@@ -220,6 +221,7 @@ const constants = {
   ACCESS_WRITE: 2,
   ACCESS_UPDATE: 3,
   ACCESS_CONSTANT: 4,
+  NO_MEMBER: -1,
   GRAPH_NODE_KERNEL: 0,
   GRAPH_NODE_COPY: 1,
   GRAPH_NODE_FILL: 2,
@@ -427,6 +429,12 @@ koffi.struct('griddep_use', {
   size: 'uint32_t', buffer: 'uint32_t', access: 'int32_t', reserved: 'uint32_t', offset: 'uint64_t',
   bytes: 'uint64_t', element: 'const char *',
 });
+koffi.struct('griddep_group_options', {
+  size: 'uint32_t', timeout_ms: 'uint32_t',
+});
+koffi.struct('griddep_group_info', {
+  size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', reserved: 'uint32_t',
+});
 koffi.struct('griddep_graph_node_info', {
   size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
   before_count: 'uint32_t', after_count: 'uint32_t', handle: 'void *',
@@ -510,10 +518,11 @@ const structs = [
   'griddep_header', 'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
   'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
   'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
-  'griddep_hop_info', 'griddep_use', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer',
-  'griddep_tune_buffer', 'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice',
-  'griddep_tune_reason', 'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options',
-  'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_graph_node_info',
+  'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer', 'griddep_tune_options',
+  'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason', 'griddep_condition',
+  'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch',
+  'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -673,6 +682,17 @@ const prototypes = [
   'int32_t griddep_chain_run_many(void *chain, int32_t mode, uint32_t rounds, void *stream, _Inout_ griddep_error *error)',
   'uint32_t griddep_chain_length(void *chain)',
   'int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, _Inout_ griddep_hop_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_group_open(_Out_ void **runtimes, uint32_t count, const griddep_group_options *options, _Out_ void **group, _Inout_ griddep_error *error)',
+  'void griddep_group_close(void *group)',
+  'int32_t griddep_group_get_info(void *group, _Inout_ griddep_group_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_group_allocate(void *group, uint64_t bytes, _Out_ uint32_t *buffer, _Inout_ griddep_error *error)',
+  'int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
+  'int32_t griddep_group_status(void *group, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_all_reduce(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_reduce_scatter(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_all_gather(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_broadcast(void *chain, void *group, const griddep_launch_config *config, uint64_t address, uint64_t count, int32_t type, int32_t root, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_exchange(void *chain, void *group, const griddep_launch_config *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_create(void *runtime, _Out_ void **graph, _Inout_ griddep_error *error)',
   'void griddep_graph_destroy(void *graph)',
   'int32_t griddep_graph_add_kernel(void *graph, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',

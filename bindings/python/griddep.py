@@ -112,6 +112,7 @@ ERROR_UNSUPPORTED = -18
 ERROR_FAULT = -19
 ERROR_REQUIREMENT = -20
 ERROR_CALLBACK = -21
+ERROR_PEER = -22
 LOG_NONE = 0
 LOG_ERROR = 1
 LOG_WARNING = 2
@@ -292,6 +293,7 @@ ACCESS_READ = 1
 ACCESS_WRITE = 2
 ACCESS_UPDATE = 3
 ACCESS_CONSTANT = 4
+NO_MEMBER = -1
 GRAPH_NODE_KERNEL = 0
 GRAPH_NODE_COPY = 1
 GRAPH_NODE_FILL = 2
@@ -830,6 +832,22 @@ class c_use(_Struct):
     ]
 
 
+class c_group_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("timeout_ms", c_uint32),
+    ]
+
+
+class c_group_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("count", c_uint32),
+        ("timeout_ms", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 class c_graph_node_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -1225,6 +1243,29 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chain_run_many": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "chain_length": (c_uint32, [c_void_p]),
     "chain_get_hop": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
+    "group_open": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
+    "group_close": (None, [c_void_p]),
+    "group_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "group_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
+    "group_get_address": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "group_status": (c_int32, [c_void_p, c_void_p]),
+    "chain_add_all_reduce": (
+        c_int32,
+        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
+    ),
+    "chain_add_reduce_scatter": (
+        c_int32,
+        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
+    ),
+    "chain_add_all_gather": (
+        c_int32,
+        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
+    ),
+    "chain_add_broadcast": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_int32, c_int32, c_void_p]),
+    "chain_add_exchange": (
+        c_int32,
+        [c_void_p, c_void_p, c_void_p, c_uint64, c_int32, c_uint64, c_int32, c_uint64, c_int32, c_void_p],
+    ),
     "graph_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_destroy": (None, [c_void_p]),
     "graph_add_kernel": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),

@@ -49,6 +49,7 @@ module Griddep
     ERROR_FAULT = -19
     ERROR_REQUIREMENT = -20
     ERROR_CALLBACK = -21
+    ERROR_PEER = -22
     LOG_NONE = 0
     LOG_ERROR = 1
     LOG_WARNING = 2
@@ -229,6 +230,7 @@ module Griddep
     ACCESS_WRITE = 2
     ACCESS_UPDATE = 3
     ACCESS_CONSTANT = 4
+    NO_MEMBER = -1
     GRAPH_NODE_KERNEL = 0
     GRAPH_NODE_COPY = 1
     GRAPH_NODE_FILL = 2
@@ -460,6 +462,14 @@ module Griddep
     CUse = struct([
       "uint32_t size", "uint32_t buffer", "int32_t access", "uint32_t reserved", "uint64_t offset", "uint64_t bytes",
       "void *element",
+    ])
+
+    CGroupOptions = struct([
+      "uint32_t size", "uint32_t timeout_ms",
+    ])
+
+    CGroupInfo = struct([
+      "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t reserved",
     ])
 
     CGraphNodeInfo = struct([
@@ -702,6 +712,17 @@ module Griddep
       "int32_t griddep_chain_run_many(void *chain, int32_t mode, uint32_t rounds, void *stream, void *error)",
       "uint32_t griddep_chain_length(void *chain)",
       "int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, void *info, void *error)",
+      "int32_t griddep_group_open(void *runtimes, uint32_t count, void *options, void *group, void *error)",
+      "void griddep_group_close(void *group)",
+      "int32_t griddep_group_get_info(void *group, void *info, void *error)",
+      "int32_t griddep_group_allocate(void *group, uint64_t bytes, void *buffer, void *error)",
+      "int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, void *address, void *error)",
+      "int32_t griddep_group_status(void *group, void *error)",
+      "int32_t griddep_chain_add_all_reduce(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
+      "int32_t griddep_chain_add_reduce_scatter(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
+      "int32_t griddep_chain_add_all_gather(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
+      "int32_t griddep_chain_add_broadcast(void *chain, void *group, void *config, uint64_t address, uint64_t count, int32_t type, int32_t root, void *error)",
+      "int32_t griddep_chain_add_exchange(void *chain, void *group, void *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, void *error)",
       "int32_t griddep_graph_create(void *runtime, void *graph, void *error)",
       "void griddep_graph_destroy(void *graph)",
       "int32_t griddep_graph_add_kernel(void *graph, void *kernel, void *config, void *arguments, uint32_t argument_count, void *node, void *error)",

@@ -81,6 +81,7 @@ pub const ERROR_UNSUPPORTED: i32 = -18;
 pub const ERROR_FAULT: i32 = -19;
 pub const ERROR_REQUIREMENT: i32 = -20;
 pub const ERROR_CALLBACK: i32 = -21;
+pub const ERROR_PEER: i32 = -22;
 pub const LOG_NONE: i32 = 0;
 pub const LOG_ERROR: i32 = 1;
 pub const LOG_WARNING: i32 = 2;
@@ -261,6 +262,7 @@ pub const ACCESS_READ: i32 = 1;
 pub const ACCESS_WRITE: i32 = 2;
 pub const ACCESS_UPDATE: i32 = 3;
 pub const ACCESS_CONSTANT: i32 = 4;
+pub const NO_MEMBER: i32 = -1;
 pub const GRAPH_NODE_KERNEL: i32 = 0;
 pub const GRAPH_NODE_COPY: i32 = 1;
 pub const GRAPH_NODE_FILL: i32 = 2;
@@ -321,6 +323,7 @@ pub enum Conditional {}
 pub enum Ptx {}
 pub enum Timeline {}
 pub enum Completion {}
+pub enum Group {}
 pub enum Findings {}
 pub enum Image {}
 pub enum Tune {}
@@ -813,6 +816,22 @@ pub struct Use {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct GroupOptions {
+    pub size: u32,
+    pub timeout_ms: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct GroupInfo {
+    pub size: u32,
+    pub count: u32,
+    pub timeout_ms: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct GraphNodeInfo {
     pub size: u32,
     pub r#type: i32,
@@ -1053,9 +1072,9 @@ sized! {
     Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, Copy2d, PoolOptions, DeviceInfo, PtxInfo,
     PtxEntryInfo, ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions,
     RewriteOptions, ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig,
-    RequirementInfo, TensorOptions, HopInfo, Use, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions,
-    TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo,
-    TimelineLaunch, TimelineHop, ShelfInfo,
+    RequirementInfo, TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, GraphNodeInfo, GraphEdgeInfo, TuneOffer,
+    TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo,
+    TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -1215,6 +1234,17 @@ functions! {
     fn chain_run_many(chain: *mut Chain, mode: i32, rounds: u32, stream: *mut c_void, error: *mut Error) -> i32;
     fn chain_length(chain: *const Chain) -> u32;
     fn chain_get_hop(chain: *mut Chain, mode: i32, index: u32, info: *mut HopInfo, error: *mut Error) -> i32;
+    fn group_open(runtimes: *mut *mut Runtime, count: u32, options: *const GroupOptions, group: *mut *mut Group, error: *mut Error) -> i32;
+    fn group_close(group: *mut Group);
+    fn group_get_info(group: *const Group, info: *mut GroupInfo, error: *mut Error) -> i32;
+    fn group_allocate(group: *mut Group, bytes: u64, buffer: *mut u32, error: *mut Error) -> i32;
+    fn group_get_address(group: *mut Group, buffer: u32, member: u32, address: *mut u64, error: *mut Error) -> i32;
+    fn group_status(group: *const Group, error: *mut Error) -> i32;
+    fn chain_add_all_reduce(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
+    fn chain_add_reduce_scatter(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
+    fn chain_add_all_gather(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
+    fn chain_add_broadcast(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, address: u64, count: u64, r#type: i32, root: i32, error: *mut Error) -> i32;
+    fn chain_add_exchange(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, to: i32, target: u64, from: i32, count: u64, r#type: i32, error: *mut Error) -> i32;
     fn graph_create(runtime: *mut Runtime, graph: *mut *mut Graph, error: *mut Error) -> i32;
     fn graph_destroy(graph: *mut Graph);
     fn graph_add_kernel(graph: *mut Graph, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, node: *mut u32, error: *mut Error) -> i32;

@@ -19,7 +19,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/module/link.c %D%/module/link.h \
 	%D%/module/module.c %D%/module/module.h \
 	%D%/module/shape.c \
-	%D%/module/shelf.c \
+	%D%/module/shelf.c %D%/module/shelf.h \
 	%D%/module/store.c %D%/module/store.h \
 	%D%/launch/attribute.c \
 	%D%/launch/attribute_check.c %D%/launch/attribute_check.h \
@@ -36,6 +36,8 @@ libgriddep_core_la_SOURCES += \
 	%D%/launch/reasons.def \
 	%D%/launch/require.c %D%/launch/require.h \
 	%D%/launch/room.c %D%/launch/room.h \
+	%D%/group/agree.c \
+	%D%/group/group.c %D%/group/group.h \
 	%D%/graph/adopt.c \
 	%D%/graph/audit.c \
 	%D%/graph/build.c \
@@ -51,15 +53,20 @@ libgriddep_core_la_SOURCES += \
 	%D%/chain/decide.c \
 	%D%/chain/explain.c \
 	%D%/chain/graph.c \
+	%D%/chain/group.c \
 	%D%/chain/lane.c \
 	%D%/chain/ready.c
 
-# The shelf as byte arrays.
-nodist_libgriddep_core_la_SOURCES = %D%/shelf.inc
-BUILT_SOURCES += %D%/shelf.inc
-CLEANFILES += %D%/shelf.inc
+# The shelf, and the kernels of groups, as byte arrays.
+nodist_libgriddep_core_la_SOURCES = %D%/shelf.inc %D%/hops.inc
+BUILT_SOURCES += %D%/shelf.inc %D%/hops.inc
+CLEANFILES += %D%/shelf.inc %D%/hops.inc
 EXTRA_DIST += build-tools/shelf.sh
 %D%/module/shelf.lo: %D%/shelf.inc
 %D%/shelf.inc: $(shelf_files) $(shelf_generated) build-tools/shelf.sh
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/build-tools/shelf.sh $(srcdir) \
 	    $(shelf_files) $(shelf_generated) >$@.new && mv $@.new $@
+%D%/group/group.lo: %D%/hops.inc
+%D%/hops.inc: $(group_generated) build-tools/shelf.sh
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/build-tools/shelf.sh $(srcdir) \
+	    $(group_generated) >$@.new && mv $@.new $@

@@ -10,6 +10,7 @@ unit_tests += \
 	%D%/test_findings \
 	%D%/test_forms \
 	%D%/test_graph \
+	%D%/test_group \
 	%D%/test_hostile \
 	%D%/test_interpreter \
 	%D%/test_lanes \
@@ -30,6 +31,7 @@ unit_tests += \
 %C%_test_executed_LDADD = $(emulator_ldadd)
 %C%_test_findings_LDADD = $(emulator_ldadd)
 %C%_test_forms_LDADD = $(emulator_ldadd)
+%C%_test_group_LDADD = libgriddep.la $(CHECK_LIBS)
 %C%_test_hostile_LDADD = $(emulator_ldadd)
 %C%_test_interpreter_LDADD = $(emulator_ldadd)
 %C%_test_lanes_LDADD = $(emulator_ldadd)

@@ -428,6 +428,55 @@ static void extend_chain(actor *by)
     }
 }
 
+/* A group of one: whose hops are those of a larger one, but for who sends. What is added keeps the
+ * group's memory. */
+static void add_hops(actor *by)
+{
+    item *chain = pick(by, ITEM_CHAIN, true), *memory = pick(by, ITEM_MEMORY, false);
+    griddep_runtime *runtime = any_runtime(by);
+    const griddep_group_options options = {.size = sizeof options, .timeout_ms = 1};
+    const griddep_launch_config config = {.size = sizeof config, .lane = below(by, 3)};
+    griddep_group_info info = {.size = sizeof info};
+    griddep_group *group = UNTOUCHED;
+    const uint64_t at = memory ? memory->address : 0;
+    uint64_t part = 0;
+    uint32_t buffer = 0;
+
+    if (!runtime || !chain ||
+        made_by(CHECK(griddep_group_open, &runtime, 1, one_in(by, 2) ? &options : NULL, &group, E),
+                &group, "griddep_group_open") == NULL)
+        return;
+    CHECK(griddep_group_get_info, group, &info, E);
+    if (!CHECK(griddep_group_allocate, group, 1 + below(by, 100), &buffer, E))
+        CHECK(griddep_group_get_address, group, buffer, below(by, 2), &part, E);
+    for (uint32_t i = below(by, 6); i < 5; i++) {
+        const griddep_launch_config *where = one_in(by, 2) ? &config : NULL;
+        switch (i) {
+        case 0:
+            CHECK(griddep_chain_add_all_reduce, chain->handle, group, where, at, at, 64,
+                  GRIDDEP_TENSOR_BF16, E);
+            break;
+        case 1:
+            CHECK(griddep_chain_add_reduce_scatter, chain->handle, group, where, at, at + 512, 8,
+                  GRIDDEP_TENSOR_F32, E);
+            break;
+        case 2:
+            CHECK(griddep_chain_add_all_gather, chain->handle, group, where, at, at + 512, 8,
+                  GRIDDEP_TENSOR_F16, E);
+            break;
+        case 3:
+            CHECK(griddep_chain_add_broadcast, chain->handle, group, where, at, 9,
+                  GRIDDEP_TENSOR_U16, 0, E);
+            break;
+        default:
+            CHECK(griddep_chain_add_exchange, chain->handle, group, where, at, 0, at + 512, 0, 9,
+                  GRIDDEP_TENSOR_U32, E);
+        }
+    }
+    CHECK(griddep_group_status, group, E);
+    USE(griddep_group_close)(group);
+}
+
 /* A kernel's arguments go to a launch of whatever kernel there is. */
 static void change_launch(actor *by, griddep_chain *chain)
 {
@@ -1061,6 +1110,7 @@ const step_kind step_kinds[] = {
     {"make a chain", 40, make_chain},
     {"fill a chain", 120, fill_chain},
     {"extend a chain", 40, extend_chain},
+    {"add hops", 20, add_hops},
     {"change a chain", 60, change_chain},
     {"run a chain", 60, run_chain},
     {"ask a chain", 40, ask_chain},

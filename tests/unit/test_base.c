@@ -1274,13 +1274,13 @@ START_TEST(status_names_are_those_of_the_header)
         ck_assert_uint_gt(strlen(griddep_status_text(value)), 4);
         found++;
     }
-    ck_assert_int_eq(found, 1 - GRIDDEP_ERROR_CALLBACK);
+    ck_assert_int_eq(found, 1 - GRIDDEP_ERROR_PEER);
 }
 END_TEST
 
 START_TEST(status_that_is_none_has_a_name_too)
 {
-    static const int32_t none[] = {1, 2, GRIDDEP_ERROR_CALLBACK - 1, -1000, INT32_MAX, INT32_MIN};
+    static const int32_t none[] = {1, 2, GRIDDEP_ERROR_PEER - 1, -1000, INT32_MAX, INT32_MIN};
 
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         ck_assert_str_eq(griddep_status_name(none[i]), "GRIDDEP_ERROR_UNKNOWN");

@@ -483,12 +483,24 @@ static const struct {
 
 /* Whole programs of the calls above, and what needs a second device; compile needs NVRTC, and like
  * link ends as module_load does; what a caller states needs no context. */
-static const char *const composed[] = {"griddep_module_link",      "griddep_kernel_state_traits",
-                                       "griddep_module_compile",   "griddep_timeline_create",
-                                       "griddep_tune_run",         "griddep_tune_load",
-                                       "griddep_chain_add_ptx",    "griddep_chain_set_name",
-                                       "griddep_chain_set_use",    "griddep_chain_set_traits",
-                                       "griddep_chain_add_buffer", "griddep_runtime_enable_peer"};
+static const char *const composed[] = {"griddep_module_link",
+                                       "griddep_kernel_state_traits",
+                                       "griddep_module_compile",
+                                       "griddep_timeline_create",
+                                       "griddep_tune_run",
+                                       "griddep_tune_load",
+                                       "griddep_chain_add_ptx",
+                                       "griddep_chain_set_name",
+                                       "griddep_chain_set_use",
+                                       "griddep_chain_set_traits",
+                                       "griddep_chain_add_buffer",
+                                       "griddep_runtime_enable_peer",
+                                       "griddep_group_open",
+                                       "griddep_chain_add_all_reduce",
+                                       "griddep_chain_add_reduce_scatter",
+                                       "griddep_chain_add_all_gather",
+                                       "griddep_chain_add_broadcast",
+                                       "griddep_chain_add_exchange"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
 

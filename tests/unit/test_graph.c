@@ -533,6 +533,27 @@ START_TEST(nodes_can_be_switched_off)
 }
 END_TEST
 
+/* Both graphs have a name of their own for the launch. */
+START_TEST(names_outlive_an_update)
+{
+    const griddep_launch_config config = {.size = sizeof config, .name = "clear"};
+    griddep_graph *graphs[2];
+    griddep_chain *chain;
+
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_chain_add_fill(chain, &config, buffers[0], 0, 4, &error));
+    for (int i = 0; i < 2; i++) {
+        ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &graphs[i], &error));
+        ck_good(griddep_graph_instantiate(graphs[i], &error));
+    }
+    ck_good(griddep_graph_update(graphs[0], graphs[1], &error));
+    griddep_chain_destroy(chain);
+    griddep_graph_destroy(graphs[1]);
+    ck_good(griddep_graph_launch(graphs[0], NULL, &error));
+    griddep_graph_destroy(graphs[0]);
+}
+END_TEST
+
 START_TEST(graphs_update_as_a_whole)
 {
     griddep_graph *other = NULL;
@@ -2093,6 +2114,7 @@ int main(void)
     tcase_add_test(open, arguments_change_without_instantiation);
     tcase_add_test(open, nodes_can_be_switched_off);
     tcase_add_test(open, graphs_update_as_a_whole);
+    tcase_add_test(open, names_outlive_an_update);
     tcase_add_test(open, audit_tells_why);
     tcase_add_test(open, audit_sees_what_stands_between);
     tcase_add_loop_test(open, early_starts_can_be_forbidden, 0, 4);

@@ -327,6 +327,7 @@ void griddep_chain_destroy(griddep_chain *chain)
         destroy_launch(&chain->launches[i]);
     free(chain->launches);
     free(chain->last);
+    gd_group_end_programs(chain->programs);
     if (chain->runtime)
         gd_runtime_release(chain->runtime);
     free(chain);

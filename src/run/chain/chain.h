@@ -6,6 +6,7 @@
 
 #include "griddep.h"
 #include "base/text.h"
+#include "run/group/group.h"
 #include "run/launch/call.h"
 
 #define GD_CHAIN_NONE UINT32_MAX
@@ -28,7 +29,7 @@ typedef struct gd_chain_entry {
     const griddep_ptx *ptx; /* held; NULL: the code is not known */
     char *name;             /* NULL: likewise */
     int32_t pdl;
-    uint32_t traits; /* of code that is not known as PTX; 0: nothing is known */
+    uint32_t traits;             /* of code that is not known as PTX; 0: nothing is known */
     gd_chain_address *addresses; /* by argument; NULL: arguments are not known */
 } gd_chain_entry;
 
@@ -49,6 +50,7 @@ typedef struct gd_chain_launch {
     bool watched;                      /* a launch of another lane waits for it */
     bool held;  /* the check finds a race if it began early (gd_chain_prove_hops): it does not,
                    * unless forced */
+    bool hop;   /* of a group: its addresses alone may change */
     bool early; /* in mode pdl those may begin at its trigger: each of them waits on every path,
                    * and the launch can record it */
 } gd_chain_launch;
@@ -94,7 +96,7 @@ typedef struct gd_chain_set {
     griddep_use *uses; /* that the proof was made with */
     bool *held;        /* by launch, as in the launches; NULL: not looked at */
     bool held_known, proof_known; /* nothing has changed since */
-    griddep_use *hop_uses; /* that `held` was found with; NULL: it is so whatever they are */
+    griddep_use *hop_uses;        /* that `held` was found with; NULL: it is so whatever they are */
 } gd_chain_set;
 
 struct griddep_chain {
@@ -112,7 +114,8 @@ struct griddep_chain {
     struct gd_check_facts *facts;   /* NULL: nobody has asked yet */
     gd_chain_address *buffers;      /* that the caller told of */
     uint32_t buffer_count, buffer_capacity;
-    bool held_given; /* the launches are copies of others, which say what is held */
+    gd_group_program *programs; /* what it does in groups; NULL: nothing */
+    bool held_given;            /* the launches are copies of others, which say what is held */
 };
 
 /* ---- decide.c */

@@ -122,6 +122,16 @@ static void change_graphs(const griddep_chain *chain, gd_chain_set *set, uint32_
         gd_chain_drop_set_graphs(chain, set);
 }
 
+/* What a hop of a group does is the same on all members: its addresses alone are this one's. */
+static int32_t refuse_hop(const griddep_chain *chain, uint32_t index, griddep_error *error)
+{
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "launch %" PRIu32
+                        " (%s) is a hop of a group; arguments 0 and 1, its source and its target, "
+                        "are all that can be changed",
+                        index, gd_chain_name(&chain->launches[index]));
+}
+
 /* The launch, where it is a kernel's in a chain that can be run. */
 static int32_t find_kernel(griddep_chain *chain, uint32_t index, griddep_error *error)
 {
@@ -251,6 +261,8 @@ int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index,
 {
     int32_t status = find_kernel(chain, index, error);
 
+    if (!status && chain->launches[index].hop)
+        status = refuse_hop(chain, index, error);
     return status ? status : set_arguments(chain, index, arguments, argument_count, error);
 }
 
@@ -263,6 +275,8 @@ int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_
         return status;
     if (!value)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "value is NULL");
+    if (chain->launches[index].hop && argument > 1)
+        return refuse_hop(chain, index, error);
     const gd_call *call = chain->launches[index].call;
     const uint32_t count = call->kernel->info.parameter_count;
     if (argument >= count)
@@ -288,6 +302,8 @@ int32_t griddep_chain_set_config(griddep_chain *chain, uint32_t index,
     griddep_launch_config own;
     int32_t status = find_kernel(chain, index, error);
 
+    if (!status && chain->launches[index].hop)
+        status = refuse_hop(chain, index, error);
     if (!status)
         status = config ? gd_launch_read_config(&own, config, error)
                         : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "config is NULL");

@@ -201,7 +201,9 @@ static int32_t prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     if (!chain->count)
         return GRIDDEP_OK;
-    int32_t status = gd_chain_prove_hops(chain, mode, error);
+    int32_t status = gd_group_agree(chain->programs, error);
+    if (!status)
+        status = gd_chain_prove_hops(chain, mode, error);
     if (status)
         return status;
     if (gd_chain_is_graph(mode))

@@ -362,18 +362,20 @@ static int32_t fail_update(const griddep_graph *other, const gd_graph_made *made
     return status;
 }
 
-/* What a node does, but for where it stands in the graph and its names there. */
+/* What a node does, but for where it stands in the graph, and the name of its launch. Without
+ * memory for an adopted kernel's name it has none. */
 static void take_content(gd_graph_node *node, const gd_graph_node *from)
 {
     const gd_graph_node old = *node;
 
     *node = *from;
     node->handle = old.handle;
-    node->name = old.name;
-    node->launch_name = old.launch_name;
     node->enabled = old.enabled;
     node->before = old.before;
     node->after = old.after;
+    node->launch_name = old.launch_name;
+    node->name = from->name ? strdup(from->name) : NULL;
+    free(old.name);
     if (node->call)
         gd_call_hold(node->call);
     if (node->kernel)

@@ -306,6 +306,8 @@ static void free_knowledge(griddep_module *module)
 static void release(griddep_module *module, bool abandoned)
 {
     griddep_module *origin = module->origin;
+    void (*at_end)(void *user, bool abandoned) = module->at_end;
+    void *user = module->at_end_user;
 
     if (origin && atomic_load_explicit(&module->stays, memory_order_relaxed))
         gd_module_hold(origin); /* for as long as the process lives */
@@ -324,6 +326,8 @@ static void release(griddep_module *module, bool abandoned)
     free(module->name);
     gd_runtime_forget(module->runtime, abandoned);
     free(module);
+    if (at_end)
+        at_end(user, abandoned);
     if (origin && abandoned)
         gd_module_abandon(origin);
     else
@@ -741,6 +745,12 @@ griddep_module *gd_module_hold(griddep_module *module)
 {
     atomic_fetch_add_explicit(&module->references, 1u, memory_order_relaxed);
     return module;
+}
+
+void gd_module_at_end(griddep_module *module, void (*end)(void *user, bool abandoned), void *user)
+{
+    module->at_end = end;
+    module->at_end_user = user;
 }
 
 void gd_module_release(griddep_module *module)

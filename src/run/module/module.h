@@ -38,6 +38,8 @@ struct griddep_module {
     griddep_module *next;      /* in the runtime's list */
     _Atomic uint64_t captured; /* number of the last capture that holds it */
     atomic_bool stays;         /* a capture uses it that cannot hold it */
+    void (*at_end)(void *user, bool abandoned); /* NULL: nothing */
+    void *at_end_user;
 };
 
 /* A hold, and its end; griddep_module_unload ends the program's. */
@@ -45,6 +47,9 @@ griddep_module *gd_module_hold(griddep_module *module);
 void gd_module_release(griddep_module *module); /* takes NULL */
 void gd_module_abandon(
     griddep_module *module); /* the same where nothing may be asked of the driver */
+
+/* What is called when the module is gone, behind which nothing runs that it had; once. */
+void gd_module_at_end(griddep_module *module, void (*end)(void *user, bool abandoned), void *user);
 
 /* All modules of the runtime, each held; the list is to be freed. */
 int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count,

@@ -8,17 +8,7 @@
 #include "base/text.h"
 #include "griddep.h"
 #include "ptx/require/head.h"
-
-typedef struct shelf_entry {
-    const char *name;
-    const char *family;
-    const char *file;
-    int32_t capability;
-    bool exact; /* the target is that capability's own, such as sm_90a: newer devices do not take
-                * it */
-    const char *text;
-    uint64_t bytes;
-} shelf_entry;
+#include "run/module/shelf.h"
 
 #include "run/shelf.inc"
 

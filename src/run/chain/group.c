@@ -1,0 +1,335 @@
+/* Hops of a group as launches of a chain. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/chain/chain.h"
+#include "run/group/group.h"
+
+enum { ARGUMENTS = 14, ROW_WORDS = GD_GROUP_BLOCKS * GD_GROUP_THREADS };
+
+/* A hop as its kernel sees it. */
+typedef struct hop {
+    gd_group_step step;
+    uint32_t kernel;
+    uint64_t source, target;
+    uint64_t bytes, source_bytes, target_bytes; /* of one part, and of all */
+    uint32_t to, from;                          /* sets of members */
+} hop;
+
+/* ---- checks ---- */
+
+static uint32_t bytes_of(int32_t type)
+{
+    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+
+    return type >= 0 && type < (int32_t)sizeof bytes ? bytes[type] : 0;
+}
+
+static int32_t find_sum(int32_t type, uint32_t *kernel, griddep_error *error)
+{
+    switch (type) {
+    case GRIDDEP_TENSOR_BF16:
+        *kernel = GD_KERNEL_BF16;
+        return GRIDDEP_OK;
+    case GRIDDEP_TENSOR_F16:
+        *kernel = GD_KERNEL_F16;
+        return GRIDDEP_OK;
+    case GRIDDEP_TENSOR_F32:
+        *kernel = GD_KERNEL_F32;
+        return GRIDDEP_OK;
+    default:
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "type is %" PRId32 "; sums are of GRIDDEP_TENSOR_BF16, _F16 and _F32",
+                            type);
+    }
+}
+
+/* The member whose runtime the chain has. */
+static int32_t find_member(const griddep_chain *chain, const griddep_group *group, uint32_t *member,
+                           griddep_error *error)
+{
+    int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (!group)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "group is NULL");
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->members[i].runtime == chain->runtime) {
+            *member = i;
+            return GRIDDEP_OK;
+        }
+    }
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "the chain's runtime is no member of the group");
+}
+
+/* Bytes of one part, and of so many. */
+static int32_t check_count(hop *it, uint32_t parts, griddep_error *error)
+{
+    const uint32_t element = bytes_of(it->step.type);
+    const uint64_t count = it->step.count;
+
+    if (!element)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "type is %" PRId32 "; it may be GRIDDEP_TENSOR_U8 to _BF16",
+                            it->step.type);
+    if (!count || count > UINT32_MAX / element / parts)
+        return gd_error_set(error, count ? GRIDDEP_ERROR_LIMIT : GRIDDEP_ERROR_ARGUMENT,
+                            "count is %" PRIu64 "; a hop has 1 byte to 4 GiB in all its parts",
+                            count);
+    it->bytes = count * element;
+    const uint32_t unit = parts > 1 ? 4 : 2;
+    if (it->bytes % unit)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%" PRIu64 " bytes%s; they must be a multiple of %" PRIu32, it->bytes,
+                            parts > 1 ? " a part" : "", unit);
+    return GRIDDEP_OK;
+}
+
+static int32_t check_address(uint64_t address, const char *name, griddep_error *error)
+{
+    return address && address % 4 == 0
+               ? GRIDDEP_OK
+               : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "%s is 0x%" PRIx64 "; it must be a multiple of 4, and not 0", name,
+                              address);
+}
+
+/* The target may be the source, or hold it as this member's part, or be its part. */
+static int32_t check_apart(const hop *it, uint32_t member, griddep_error *error)
+{
+    const uint64_t in_target = it->target_bytes > it->bytes ? member * it->bytes : 0,
+                   in_source = it->source_bytes > it->bytes ? member * it->bytes : 0;
+
+    if (it->source + in_source == it->target + in_target ||
+        it->source + it->source_bytes <= it->target || it->target + it->target_bytes <= it->source)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "the source, %" PRIu64 " bytes at 0x%" PRIx64 ", and the target, %" PRIu64
+                        " bytes at 0x%" PRIx64
+                        ", overlap where one is not this member's part of the other",
+                        it->source_bytes, it->source, it->target_bytes, it->target);
+}
+
+static int32_t check_peer(int32_t member, uint32_t count, const char *name, griddep_error *error)
+{
+    return member >= 0 && (uint32_t)member < count
+               ? GRIDDEP_OK
+               : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "%s is %" PRId32 "; the group has members 0 to %" PRIu32, name,
+                              member, count - 1);
+}
+
+/* Lane, name and pdl are the caller's; the shape is the group's. */
+static int32_t make_config(const griddep_group *group, const griddep_launch_config *given,
+                           uint64_t bytes, griddep_launch_config *config, griddep_error *error)
+{
+    griddep_launch_config own = {.size = sizeof own};
+    int32_t status = given ? gd_launch_read_config(&own, given, error) : GRIDDEP_OK;
+
+    if (status)
+        return status;
+    const griddep_launch_config allowed = {
+        .size = own.size, .lane = own.lane, .name = own.name, .pdl = own.pdl};
+    if (memcmp(&own, &allowed, sizeof own) != 0)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "config tells lane, name and pdl of a hop, and nothing else");
+    const uint64_t words = (bytes + 3) / 4, first = words < ROW_WORDS ? words : ROW_WORDS;
+    uint32_t blocks = (uint32_t)((first + GD_GROUP_THREADS - 1) / GD_GROUP_THREADS);
+    if (blocks > group->multiprocessors)
+        blocks = group->multiprocessors;
+    own.grid[0] = blocks;
+    own.block[0] = GD_GROUP_THREADS;
+    *config = own;
+    return GRIDDEP_OK;
+}
+
+/* ---- adding ---- */
+
+static int32_t append(griddep_chain *chain, griddep_group *group, uint32_t member,
+                      const griddep_launch_config *config, const hop *it, uint32_t number,
+                      griddep_error *error)
+{
+    const gd_group_member *own = &group->members[member];
+    const uint64_t peers = gd_group_peers(own), record = (uint64_t)(uintptr_t)own->record;
+    const uint32_t scalars[] = {(uint32_t)it->bytes,
+                                (uint32_t)it->source_bytes,
+                                (uint32_t)it->target_bytes,
+                                member,
+                                group->count,
+                                it->to,
+                                it->from,
+                                group->timeout_ms * 1000,
+                                number & 0xffffff};
+    griddep_argument arguments[ARGUMENTS] = {{.bytes = 8, .data = &it->source},
+                                             {.bytes = 8, .data = &it->target},
+                                             {.bytes = 8, .data = &peers},
+                                             {.bytes = 8, .data = &own->state},
+                                             {.bytes = 8, .data = &record}};
+    griddep_kernel *kernel = NULL;
+
+    for (uint32_t i = 5; i < ARGUMENTS; i++)
+        arguments[i] = (griddep_argument){.bytes = 4, .data = &scalars[i - 5]};
+    int32_t status = gd_group_get_kernel(group, member, it->kernel, &kernel, error);
+    if (!status)
+        status = griddep_chain_add(chain, kernel, config, arguments, ARGUMENTS, error);
+    if (!status)
+        chain->launches[chain->count - 1].hop = true;
+    return status;
+}
+
+static int32_t add(griddep_chain *chain, griddep_group *group, const griddep_launch_config *given,
+                   const hop *it, uint32_t member, griddep_error *error)
+{
+    griddep_launch_config config;
+    gd_group_program *program;
+    uint32_t number;
+    int32_t status = make_config(group, given, it->bytes, &config, error);
+
+    if (!status)
+        status =
+            gd_group_find_program(&chain->programs, group, member, config.lane, &program, error);
+    if (!status)
+        status = gd_group_add_step(program, &it->step, &number, error);
+    if (status)
+        return status;
+    status = append(chain, group, member, &config, it, number, error);
+    if (status)
+        gd_group_drop_step(program);
+    return status;
+}
+
+static uint32_t all_of(const griddep_group *group)
+{
+    return UINT32_MAX >> (GD_GROUP_MOST - group->count);
+}
+
+static hop make_hop(uint32_t operation, uint64_t source, uint64_t target, uint64_t count,
+                    int32_t type)
+{
+    return (hop){.step = {.operation = operation,
+                          .type = type,
+                          .count = count,
+                          .root = GRIDDEP_NO_MEMBER,
+                          .to = GRIDDEP_NO_MEMBER,
+                          .from = GRIDDEP_NO_MEMBER},
+                 .kernel = GD_KERNEL_MOVE,
+                 .source = source,
+                 .target = target};
+}
+
+/* What all hops with a source and a target share; source_parts and target_parts are 1 or the
+ * members. */
+static int32_t add_parts(griddep_chain *chain, griddep_group *group,
+                         const griddep_launch_config *config, hop *it, bool sums, bool source_parts,
+                         bool target_parts, griddep_error *error)
+{
+    uint32_t member;
+    int32_t status = find_member(chain, group, &member, error);
+
+    if (!status && sums)
+        status = find_sum(it->step.type, &it->kernel, error);
+    if (!status)
+        status = check_count(it, source_parts || target_parts ? group->count : 1, error);
+    if (!status)
+        status = check_address(it->source, "source", error);
+    if (!status)
+        status = check_address(it->target, "target", error);
+    if (status)
+        return status;
+    it->source_bytes = it->bytes * (source_parts ? group->count : 1);
+    it->target_bytes = it->bytes * (target_parts ? group->count : 1);
+    it->to = it->from = all_of(group);
+    status = check_apart(it, member, error);
+    return status ? status : add(chain, group, config, it, member, error);
+}
+
+/* ---- public ---- */
+
+int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group,
+                                     const griddep_launch_config *config, uint64_t source,
+                                     uint64_t target, uint64_t count, int32_t type,
+                                     griddep_error *error)
+{
+    hop it = make_hop(GD_HOP_ALL_REDUCE, source, target, count, type);
+
+    return add_parts(chain, group, config, &it, true, false, false, error);
+}
+
+int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group,
+                                         const griddep_launch_config *config, uint64_t source,
+                                         uint64_t target, uint64_t count, int32_t type,
+                                         griddep_error *error)
+{
+    hop it = make_hop(GD_HOP_REDUCE_SCATTER, source, target, count, type);
+
+    return add_parts(chain, group, config, &it, true, true, false, error);
+}
+
+int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group,
+                                     const griddep_launch_config *config, uint64_t source,
+                                     uint64_t target, uint64_t count, int32_t type,
+                                     griddep_error *error)
+{
+    hop it = make_hop(GD_HOP_ALL_GATHER, source, target, count, type);
+
+    return add_parts(chain, group, config, &it, false, false, true, error);
+}
+
+int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group,
+                                    const griddep_launch_config *config, uint64_t address,
+                                    uint64_t count, int32_t type, int32_t root,
+                                    griddep_error *error)
+{
+    hop it = make_hop(GD_HOP_BROADCAST, address, address, count, type);
+    uint32_t member;
+    int32_t status = find_member(chain, group, &member, error);
+
+    if (!status)
+        status = check_peer(root, group->count, "root", error);
+    if (!status)
+        status = check_count(&it, 1, error);
+    if (!status)
+        status = check_address(address, "address", error);
+    if (status)
+        return status;
+    it.step.root = root;
+    it.source_bytes = it.target_bytes = it.bytes;
+    it.to = (uint32_t)root == member ? all_of(group) & ~(UINT32_C(1) << root) : 0;
+    it.from = (uint32_t)root == member ? 0 : UINT32_C(1) << root;
+    return add(chain, group, config, &it, member, error);
+}
+
+int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group,
+                                   const griddep_launch_config *config, uint64_t source, int32_t to,
+                                   uint64_t target, int32_t from, uint64_t count, int32_t type,
+                                   griddep_error *error)
+{
+    hop it = make_hop(GD_HOP_EXCHANGE, source, target, count, type);
+    uint32_t member;
+    int32_t status = find_member(chain, group, &member, error);
+
+    if (!status)
+        status = check_count(&it, 1, error);
+    if (!status && to != GRIDDEP_NO_MEMBER)
+        status = check_peer(to, group->count, "to", error);
+    if (!status && from != GRIDDEP_NO_MEMBER)
+        status = check_peer(from, group->count, "from", error);
+    if (!status && to != GRIDDEP_NO_MEMBER)
+        status = check_address(source, "source", error);
+    if (!status && from != GRIDDEP_NO_MEMBER)
+        status = check_address(target, "target", error);
+    if (status)
+        return status;
+    it.step.to = to;
+    it.step.from = from;
+    it.source_bytes = it.target_bytes = it.bytes;
+    it.to = to == GRIDDEP_NO_MEMBER ? 0 : UINT32_C(1) << to;
+    it.from = from == GRIDDEP_NO_MEMBER ? 0 : UINT32_C(1) << from;
+    if (it.to && it.from)
+        status = check_apart(&it, member, error);
+    return status ? status : add(chain, group, config, &it, member, error);
+}

@@ -1,0 +1,460 @@
+/* Opening a group, its memory and its kernels, and what its members' kernels have told. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "run/group/group.h"
+#include "run/host.h"
+#include "run/module/module.h"
+#include "run/module/shelf.h"
+
+#include "run/hops.inc"
+
+enum {
+    OPTIONS_MINIMUM = sizeof(griddep_group_options),
+    INFO_MINIMUM = sizeof(griddep_group_info),
+    DEFAULT_TIMEOUT_MS = 10000,
+    MOST_TIMEOUT_MS = 4000000, /* microseconds in 32 bits */
+    INBOX_ROW = GD_GROUP_BLOCKS * GD_GROUP_THREADS * 8,
+    INBOX_SETS = 4,
+    STATE_BYTES = 1024 /* counters of at most 64 blocks; the table of inboxes follows */
+};
+
+/* ---- memory ---- */
+
+static int32_t allocate_parts(griddep_group *group, gd_group_buffer *buffer, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < group->count && !status; i++) {
+        griddep_runtime *runtime = group->members[i].runtime;
+        status = griddep_memory_allocate(runtime, buffer->bytes, &buffer->addresses[i], error);
+        if (!status)
+            status =
+                griddep_memory_fill(runtime, buffer->addresses[i], 0, buffer->bytes, NULL, error);
+    }
+    return status;
+}
+
+static void free_parts(const griddep_group *group, const gd_group_buffer *buffer)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (buffer->addresses[i])
+            griddep_memory_free(group->members[i].runtime, buffer->addresses[i], NULL);
+    }
+}
+
+static int32_t allocate(griddep_group *group, uint64_t bytes, uint32_t *number,
+                        griddep_error *error)
+{
+    gd_group_buffer made = {.bytes = bytes};
+    int32_t status = GRIDDEP_OK;
+
+    pthread_mutex_lock(&group->mutex);
+    gd_group_buffer *more =
+        realloc(group->buffers, ((size_t)group->buffer_count + 1) * sizeof *more);
+    if (more)
+        group->buffers = more;
+    status = more ? allocate_parts(group, &made, error) : gd_error_memory(error);
+    if (status) {
+        free_parts(group, &made);
+    } else {
+        *number = group->buffer_count;
+        more[group->buffer_count++] = made;
+    }
+    pthread_mutex_unlock(&group->mutex);
+    return status;
+}
+
+/* The member's own memory: counters of 0 and the inboxes' addresses. */
+static int32_t make_state(griddep_group *group, gd_group_member *member, griddep_error *error)
+{
+    const uint64_t *inboxes = group->buffers[0].addresses;
+    griddep_runtime *runtime = member->runtime;
+    void *record = NULL;
+    int32_t status =
+        griddep_memory_allocate(runtime, STATE_BYTES + group->count * 8, &member->state, error);
+
+    if (!status)
+        status = griddep_memory_fill(runtime, member->state, 0, STATE_BYTES, NULL, error);
+    if (!status)
+        status = griddep_memory_write(runtime, gd_group_peers(member), inboxes, group->count * 8,
+                                      NULL, error);
+    if (!status)
+        status = griddep_host_allocate(runtime, sizeof *member->record, GRIDDEP_HOST_PORTABLE,
+                                       &record, error);
+    if (status)
+        return status;
+    member->record = record;
+    *member->record = 0;
+    return GRIDDEP_OK;
+}
+
+uint64_t gd_group_peers(const gd_group_member *member)
+{
+    return member->state + STATE_BYTES;
+}
+
+/* ---- lifetime ---- */
+
+static void free_memory(const griddep_group *group)
+{
+    for (uint32_t i = 0; i < group->buffer_count; i++)
+        free_parts(group, &group->buffers[i]);
+    for (uint32_t i = 0; i < group->count; i++) {
+        const gd_group_member *member = &group->members[i];
+        if (member->state)
+            griddep_memory_free(member->runtime, member->state, NULL);
+        if (member->record)
+            griddep_host_free(member->runtime, member->record, NULL);
+    }
+}
+
+/* A kernel of any member may still write to all of them: each device is done before anything is
+ * freed. */
+static void wait_for_members(const griddep_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        griddep_runtime *runtime = group->members[i].runtime;
+        gd_ending ending;
+        if (runtime && !gd_runtime_enter_to_end(runtime, &ending, NULL))
+            gd_runtime_wait(runtime);
+        if (runtime)
+            gd_runtime_leave_ended(runtime, &ending);
+    }
+}
+
+/* `abandoned` where nothing may be asked of the driver: then its memory stays until the process
+ * ends. */
+static void release(griddep_group *group, bool abandoned)
+{
+    if (atomic_fetch_sub_explicit(&group->references, 1u, memory_order_acq_rel) != 1)
+        return;
+    if (group->buffer_count && !abandoned) {
+        wait_for_members(group);
+        free_memory(group);
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        free(group->members[i].pages);
+        if (group->members[i].runtime)
+            gd_runtime_forget(group->members[i].runtime, abandoned);
+    }
+    if (group->mutex_ready)
+        pthread_mutex_destroy(&group->mutex);
+    free(group->members);
+    free(group->buffers);
+    free(group->steps);
+    free(group);
+}
+
+griddep_group *gd_group_hold(griddep_group *group)
+{
+    atomic_fetch_add_explicit(&group->references, 1u, memory_order_relaxed);
+    return group;
+}
+
+void gd_group_release(griddep_group *group)
+{
+    release(group, false);
+}
+
+static void end_module(void *group, bool abandoned)
+{
+    release(group, abandoned);
+}
+
+/* The program's part: what holds the group from now on makes no calls by it. */
+static void end_handle(griddep_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        for (uint32_t k = 0; k < GD_GROUP_KERNELS; k++)
+            griddep_module_unload(group->members[i].modules[k]);
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->members[i].runtime)
+            gd_runtime_retire(group->members[i].runtime);
+    }
+    release(group, false);
+}
+
+/* ---- kernels ---- */
+
+static const char *const kernel_names[GD_GROUP_KERNELS] = {"move", "sum_bf16", "sum_f16",
+                                                           "sum_f32"};
+
+static int32_t load(griddep_group *group, gd_group_member *member, uint32_t which,
+                    griddep_error *error)
+{
+    const shelf_entry *entry = entries;
+
+    while (strcmp(entry->name, kernel_names[which]) != 0)
+        entry++;
+    const griddep_module_options options = {.size = sizeof options, .name = entry->file};
+    int32_t status = griddep_module_load(member->runtime, entry->text, entry->bytes, &options,
+                                         &member->modules[which], error);
+    if (!status)
+        gd_module_at_end(member->modules[which], end_module, gd_group_hold(group));
+    return status;
+}
+
+int32_t gd_group_get_kernel(griddep_group *group, uint32_t member, uint32_t which,
+                            griddep_kernel **kernel, griddep_error *error)
+{
+    gd_group_member *own = &group->members[member];
+    int32_t status = GRIDDEP_OK;
+
+    pthread_mutex_lock(&group->mutex);
+    if (!own->modules[which])
+        status = load(group, own, which, error);
+    if (!status)
+        status =
+            griddep_module_find_kernel(own->modules[which], kernel_names[which], kernel, error);
+    pthread_mutex_unlock(&group->mutex);
+    return status;
+}
+
+/* ---- failures ---- */
+
+const char *gd_group_step_text(const gd_group_step *step, char text[64])
+{
+    static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                        "exchange"};
+    static const char *const types[] = {"u8",  "u16", "u32", "s32", "u64",
+                                        "s64", "f16", "f32", "f64", "bf16"};
+
+    gd_format(text, 64, "%s of %" PRIu64 " %s", names[step->operation], step->count,
+              types[step->type]);
+    return text;
+}
+
+int32_t gd_group_read_records(const griddep_group *group, griddep_error *error)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        const gd_group_member *member = &group->members[i];
+        const uint64_t record = member->record ? *(const volatile uint64_t *)member->record : 0;
+        const uint32_t number = (uint32_t)record >> 8;
+        char text[64];
+        if (record)
+            return gd_error_set(error, GRIDDEP_ERROR_PEER,
+                                "member %" PRIu32 " of the group waited for member %" PRIu32
+                                " for %" PRIu32 " ms in %s, in vain",
+                                i, ((uint32_t)record & 255) - 1, group->timeout_ms,
+                                number < group->step_count
+                                    ? gd_group_step_text(&group->steps[number], text)
+                                    : "a hop");
+    }
+    return GRIDDEP_OK;
+}
+
+/* ---- opening ---- */
+
+static int32_t read_options(griddep_group_options *options, const griddep_group_options *given,
+                            griddep_error *error)
+{
+    static const griddep_group_options defaults = {.size = sizeof defaults};
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM,
+                                    given ? given : &defaults, "griddep_group_options", error);
+
+    if (status)
+        return status;
+    if (!options->timeout_ms)
+        options->timeout_ms = DEFAULT_TIMEOUT_MS;
+    return options->timeout_ms <= MOST_TIMEOUT_MS
+               ? GRIDDEP_OK
+               : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "timeout_ms is %" PRIu32 "; it may be %d at most",
+                              options->timeout_ms, MOST_TIMEOUT_MS);
+}
+
+static int32_t check_pair(griddep_runtime *const *runtimes, uint32_t first, uint32_t second,
+                          griddep_error *error)
+{
+    const griddep_runtime *a = runtimes[first], *b = runtimes[second];
+
+    if (a->device == b->device)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "members %" PRIu32 " and %" PRIu32
+                            " are both of device %d; each has a device of its own",
+                            first, second, (int)a->device);
+    if (strcmp(a->driver->path, b->driver->path) != 0)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "members %" PRIu32 " and %" PRIu32 " have different drivers, %s and %s",
+                            first, second, a->driver->path, b->driver->path);
+    return GRIDDEP_OK;
+}
+
+static int32_t check_runtimes(griddep_runtime *const *runtimes, uint32_t count,
+                              griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    if (!runtimes || !count || count > GD_GROUP_MOST)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            runtimes ? "a group of %" PRIu32 " members; it may have 1 to %d"
+                                     : "runtimes is NULL",
+                            count, GD_GROUP_MOST);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        if (!runtimes[i])
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime %" PRIu32 " is NULL", i);
+        if (runtimes[i]->info.capability < 90)
+            return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                                "member %" PRIu32 " is sm_%" PRId32
+                                "; the kernels of a group need sm_90 or newer",
+                                i, runtimes[i]->info.capability);
+        for (uint32_t j = 0; j < i && !status; j++)
+            status = check_pair(runtimes, j, i, error);
+    }
+    return status;
+}
+
+/* Each member reaches each other one's memory. */
+static int32_t connect(griddep_group *group, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < group->count && !status; i++) {
+        for (uint32_t j = 0; j < group->count && !status; j++) {
+            if (i == j)
+                continue;
+            status = griddep_runtime_enable_peer(group->members[i].runtime,
+                                                 group->members[j].runtime, error);
+            if (status)
+                gd_error_append(error, " (member %" PRIu32 " to member %" PRIu32 ")", i, j);
+        }
+    }
+    return status;
+}
+
+static int32_t fill(griddep_group *group, griddep_runtime *const *runtimes, uint32_t count,
+                    griddep_error *error)
+{
+    uint32_t inbox;
+
+    group->members = calloc(count, sizeof *group->members);
+    group->mutex_ready = !pthread_mutex_init(&group->mutex, NULL);
+    if (!group->members || !group->mutex_ready)
+        return gd_error_memory(error);
+    group->count = count; /* of members that are there, empty or not */
+    group->multiprocessors = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        gd_group_member *member = &group->members[i];
+        const uint32_t its = (uint32_t)runtimes[i]->info.multiprocessors;
+        member->runtime = gd_runtime_hold(runtimes[i]);
+        if (!(member->pages = calloc(GD_GROUP_PROGRAMS, sizeof *member->pages)))
+            return gd_error_memory(error);
+        if (its < group->multiprocessors)
+            group->multiprocessors = its;
+    }
+    int32_t status = connect(group, error);
+    if (!status)
+        status = allocate(group, (uint64_t)INBOX_SETS * count * INBOX_ROW, &inbox, error);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = make_state(group, &group->members[i], error);
+    return status;
+}
+
+/* ---- public ---- */
+
+static int32_t check_given(const griddep_group *group, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    return status || group ? status : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "group is NULL");
+}
+
+int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
+                           const griddep_group_options *given, griddep_group **group,
+                           griddep_error *error)
+{
+    griddep_group_options options;
+    int32_t status = gd_error_check(error);
+
+    if (!status && !group)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "group is NULL");
+    if (!status)
+        status = gd_host_check(error);
+    if (!status)
+        status = read_options(&options, given, error);
+    if (!status)
+        status = check_runtimes(runtimes, count, error);
+    if (status)
+        return status;
+    griddep_group *made = calloc(1, sizeof *made);
+    if (!made)
+        return gd_error_memory(error);
+    atomic_init(&made->references, 1u);
+    made->timeout_ms = options.timeout_ms;
+    status = fill(made, runtimes, count, error);
+    if (status)
+        end_handle(made);
+    else
+        *group = made;
+    return status;
+}
+
+static void end_later(griddep_runtime *runtime, void *group)
+{
+    (void)runtime;
+    griddep_group_close(group);
+}
+
+void griddep_group_close(griddep_group *group)
+{
+    if (group && !gd_host_put_off(group->members[0].runtime, end_later, group, NULL))
+        end_handle(group);
+}
+
+int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *info,
+                               griddep_error *error)
+{
+    int32_t status = check_given(group, error);
+
+    if (status)
+        return status;
+    const griddep_group_info known = {
+        .size = sizeof known, .count = group->count, .timeout_ms = group->timeout_ms};
+    return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_group_info", error);
+}
+
+int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *buffer,
+                               griddep_error *error)
+{
+    int32_t status = check_given(group, error);
+
+    if (!status && (!bytes || !buffer))
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, buffer ? "bytes is 0" : "buffer is NULL");
+    return status ? status : allocate(group, bytes, buffer, error);
+}
+
+int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_t member,
+                                  uint64_t *address, griddep_error *error)
+{
+    int32_t status = check_given(group, error);
+
+    if (!status && !address)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "address is NULL");
+    if (!status && member >= group->count)
+        status =
+            gd_error_no_number(error, "the group", "", group->count, "member", "members", member);
+    if (status)
+        return status;
+    pthread_mutex_lock(&group->mutex);
+    if (buffer && buffer < group->buffer_count)
+        *address = group->buffers[buffer].addresses[member];
+    else
+        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                              "the group has buffers 1 to %" PRIu32 "; there is no buffer %" PRIu32,
+                              group->buffer_count - 1, buffer);
+    pthread_mutex_unlock(&group->mutex);
+    return status;
+}
+
+int32_t griddep_group_status(const griddep_group *group, griddep_error *error)
+{
+    int32_t status = check_given(group, error);
+
+    return status ? status : gd_group_read_records(group, error);
+}

@@ -1,0 +1,114 @@
+/* A group: the members' runtimes, memory that all members reach, kernels of hops between them, and
+ * what each member's chains do in the group, which is compared before they run. */
+#ifndef GD_RUN_GROUP_H
+#define GD_RUN_GROUP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "griddep.h"
+#include "run/runtime.h"
+
+enum {
+    GD_GROUP_MOST = 32,     /* members: sets of them have 32 bits */
+    GD_GROUP_BLOCKS = 32,   /* of a hop's grid, */
+    GD_GROUP_THREADS = 256, /* each; together as many threads as a row of the inbox has places */
+    GD_GROUP_PROGRAMS = 64, /* of a member that can be compared at a time */
+    GD_GROUP_STEPS = 64     /* of a program that are told one by one; the digest has all */
+};
+
+enum { GD_KERNEL_MOVE, GD_KERNEL_BF16, GD_KERNEL_F16, GD_KERNEL_F32, GD_GROUP_KERNELS };
+
+enum {
+    GD_HOP_ALL_REDUCE,
+    GD_HOP_ALL_GATHER,
+    GD_HOP_REDUCE_SCATTER,
+    GD_HOP_BROADCAST,
+    GD_HOP_EXCHANGE
+};
+
+/* What a hop is; all members say the same, but for whom an exchange goes to and comes from. */
+typedef struct gd_group_step {
+    uint32_t operation; /* GD_HOP_* */
+    int32_t type;       /* GRIDDEP_TENSOR_* */
+    uint64_t count;
+    int32_t root, to, from; /* GRIDDEP_NO_MEMBER where there is none */
+} gd_group_step;
+
+/* What a member says about one of its chains, where others can read it. */
+typedef struct gd_group_page {
+    _Atomic uint32_t number; /* of the chain, from 1; 0: nothing is said */
+    atomic_bool disputed;    /* another member has found a difference */
+    uint32_t count;
+    uint8_t digest[32];
+    gd_group_step steps[GD_GROUP_STEPS];
+} gd_group_page;
+
+typedef struct gd_group_member {
+    griddep_runtime *runtime; /* held; NULL: another process has it */
+    uint64_t state;           /* memory of its own: counters, and behind them the inboxes' table */
+    uint64_t *record;         /* of the host: a kernel writes it when it gives a member up */
+    uint32_t programs;        /* chains with hops that there were */
+    gd_group_page *pages;     /* GD_GROUP_PROGRAMS */
+    griddep_module *modules[GD_GROUP_KERNELS]; /* loaded when they are first needed; the handle's */
+} gd_group_member;
+
+typedef struct gd_group_buffer {
+    uint64_t bytes;
+    uint64_t addresses[GD_GROUP_MOST]; /* by member */
+} gd_group_buffer;
+
+/* Held by the program, by programs of chains, and by each module, so that memory stays as long as a
+ * kernel that uses it may run. */
+struct griddep_group {
+    atomic_uint references;
+    uint32_t count, timeout_ms, multiprocessors;
+    gd_group_member *members;
+    gd_group_buffer *buffers; /* the first one is the inbox */
+    uint32_t buffer_count;
+    gd_group_step *steps; /* of all hops, by the number that the record tells */
+    uint32_t step_count, step_capacity;
+    pthread_mutex_t mutex; /* guards modules, buffers, steps and numbers of programs */
+    bool mutex_ready;
+};
+
+/* The hops that a chain has in a group. */
+typedef struct gd_group_program {
+    struct gd_group_program *next;
+    griddep_group *group; /* held */
+    uint32_t member, number, lane;
+    gd_group_step *steps;
+    uint32_t count, capacity;
+    bool told; /* the others can read it as it is, and it agrees with theirs */
+} gd_group_program;
+
+griddep_group *gd_group_hold(griddep_group *group);
+void gd_group_release(griddep_group *group);
+
+/* A member's kernel: GD_KERNEL_*. */
+int32_t gd_group_get_kernel(griddep_group *group, uint32_t member, uint32_t which,
+                            griddep_kernel **kernel, griddep_error *error);
+
+uint64_t gd_group_peers(const gd_group_member *member); /* address of the inboxes' table */
+
+/* PEER where the kernels of a member of this process have given one up. */
+int32_t gd_group_read_records(const griddep_group *group, griddep_error *error);
+
+/* "all_reduce of 64 bf16" */
+const char *gd_group_step_text(const gd_group_step *step, char text[64]);
+
+/* ---- agree.c */
+
+/* Tells the others what the chains do in the group and compares it with what they have told. PEER
+ * where that differs, or a member was given up. */
+int32_t gd_group_agree(gd_group_program *programs, griddep_error *error);
+void gd_group_end_programs(gd_group_program *programs);
+
+/* The program of a chain in a group, made where there is none; and one more hop of it. */
+int32_t gd_group_find_program(gd_group_program **programs, griddep_group *group, uint32_t member,
+                              uint32_t lane, gd_group_program **found, griddep_error *error);
+int32_t gd_group_add_step(gd_group_program *program, const gd_group_step *step, uint32_t *number,
+                          griddep_error *error);
+void gd_group_drop_step(gd_group_program *program); /* the last one, which did not come to be */
+
+#endif

@@ -1,0 +1,866 @@
+/* Groups on emulated devices: each hop against sums made here, in every mode, on 1, 2, 3 and 8
+ * devices, under schedules that let one run far ahead, with the race check on; what the checks say
+ * of the kernels with something left out; members that do not come, and chains that differ. Each
+ * test runs in a process of its own, because settings are read once. */
+#include <check.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "griddep.h"
+#include "sanitized.h"
+
+#define ck_library(call)                                                                           \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == 0, "%s: %s", #call, error.text);                               \
+    } while (0)
+#define ck_refused(call, expected, words)                                                          \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s: %d (%s)", #call, got_status, error.text);     \
+        ck_assert_msg(strstr(error.text, words) != NULL, "%s: \"%s\"", #call, error.text);         \
+    } while (0)
+
+enum { MOST = 8 };
+
+static griddep_error error;
+static griddep_runtime *runtimes[MOST];
+static griddep_chain *chains[MOST];
+static griddep_group *group;
+static uint32_t members;
+static int report_file = -1;
+
+/* ---- setting up ---- */
+
+static void begin_with(uint32_t count, const char *schedule, const char *checks,
+                       uint32_t timeout_ms)
+{
+    const griddep_group_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+    char number[16], path[] = "/tmp/griddep-group-XXXXXX", report[64];
+
+    griddep_error_init(&error);
+    members = count;
+    snprintf(number, sizeof number, "%u", count);
+    setenv("GRIDDEP_EMULATOR_DEVICES", number, 1);
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedule, 1);
+    setenv("GRIDDEP_EMULATOR_CHECK", checks, 1);
+    report_file = mkstemp(path); /* opened by each finding: it has no name, but a place */
+    ck_assert_int_ge(report_file, 0);
+    unlink(path);
+    snprintf(report, sizeof report, "/proc/self/fd/%d", report_file);
+    setenv("GRIDDEP_EMULATOR_REPORT", report, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const griddep_runtime_options own = {.size = sizeof own,
+                                             .flags = GRIDDEP_RUNTIME_DEVICE,
+                                             .driver = EMULATED_DRIVER,
+                                             .device = (int32_t)i,
+                                             .store_directory = ""};
+        ck_library(griddep_runtime_open(&own, &runtimes[i], &error));
+    }
+    ck_library(griddep_group_open(runtimes, count, &options, &group, &error));
+    for (uint32_t i = 0; i < count; i++)
+        ck_library(griddep_chain_create(runtimes[i], &chains[i], &error));
+}
+
+static void begin(uint32_t count, const char *schedule)
+{
+    begin_with(count, schedule, "race,initialized", 0);
+}
+
+static const char *read_report(void)
+{
+    static char text[1 << 16];
+    ssize_t got = pread(report_file, text, sizeof text - 1, 0);
+
+    ck_assert_int_ge(got, 0);
+    text[got] = 0;
+    return text;
+}
+
+static void end(void)
+{
+    for (uint32_t i = 0; i < members; i++)
+        griddep_chain_destroy(chains[i]);
+    griddep_group_close(group);
+    for (uint32_t i = 0; i < members; i++)
+        griddep_runtime_close(runtimes[i]);
+    const char *report = read_report();
+    ck_assert_msg(!strstr(report, "\"finding\""), "a false alarm: %s", report);
+}
+
+static uint64_t allocate(uint32_t member, uint64_t bytes)
+{
+    uint64_t address;
+
+    ck_library(griddep_memory_allocate(runtimes[member], bytes, &address, &error));
+    return address;
+}
+
+static void write_memory(uint32_t member, uint64_t address, const void *data, uint64_t bytes)
+{
+    ck_library(griddep_memory_write(runtimes[member], address, data, bytes, NULL, &error));
+}
+
+static void read_memory(uint32_t member, uint64_t address, void *data, uint64_t bytes)
+{
+    ck_library(griddep_memory_read(runtimes[member], data, address, bytes, NULL, &error));
+}
+
+/* All members' chains, handed in before anybody waits; the last member's first where odd. */
+static void run_all(int32_t mode, uint32_t rounds, bool odd)
+{
+    for (uint32_t i = 0; i < members; i++) {
+        const uint32_t member = odd ? members - 1 - i : i;
+        ck_library(griddep_chain_run_many(chains[member], mode, rounds, NULL, &error));
+    }
+    for (uint32_t i = 0; i < members; i++)
+        ck_library(griddep_runtime_synchronize(runtimes[i], &error));
+    ck_library(griddep_group_status(group, &error));
+}
+
+/* ---- elements ---- */
+
+static uint32_t bytes_of(int32_t type)
+{
+    return type == GRIDDEP_TENSOR_F32 ? 4 : 2;
+}
+
+static float make_float(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float load(int32_t type, const void *array, uint64_t index)
+{
+    uint16_t half;
+
+    if (type == GRIDDEP_TENSOR_F32)
+        return ((const float *)array)[index];
+    memcpy(&half, (const char *)array + 2 * index, 2);
+    if (type == GRIDDEP_TENSOR_BF16)
+        return make_float((uint32_t)half << 16);
+    return (half & 0x8000 ? -1.0f : 1.0f) * make_float((uint32_t)(half & 0x7fff) << 13) * 0x1p112f;
+}
+
+/* Rounded to nearest even, of normal values. */
+static void store(int32_t type, void *array, uint64_t index, float value)
+{
+    uint32_t bits;
+    uint16_t half;
+
+    if (type == GRIDDEP_TENSOR_F32) {
+        ((float *)array)[index] = value;
+        return;
+    }
+    if (type == GRIDDEP_TENSOR_F16) {
+        const float small = value * 0x1p-112f;
+        memcpy(&bits, &small, 4);
+        const uint32_t sign = bits >> 16 & 0x8000, most = bits & 0x7fffffff;
+        half = (uint16_t)(sign | (most + 0xfff + (most >> 13 & 1)) >> 13);
+    } else {
+        memcpy(&bits, &value, 4);
+        half = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    }
+    memcpy((char *)array + 2 * index, &half, 2);
+}
+
+/* Values whose sums depend on the order. */
+static float value_of(uint32_t member, uint64_t index, uint32_t run)
+{
+    const uint32_t mixed = (uint32_t)(index * 2654435761u) ^ member * 40503u ^ run * 97u;
+
+    return (float)(mixed % 4093 + 1) * (mixed & 4096 ? -0.03125f : 1.1f);
+}
+
+/* ---- hops ---- */
+
+typedef struct hop_case {
+    const char *name;
+    int32_t type;
+    uint64_t count; /* of a part */
+} hop_case;
+
+static const hop_case hop_cases[] = {
+    {"all_reduce", GRIDDEP_TENSOR_F32, 1},        {"all_reduce", GRIDDEP_TENSOR_F32, 300},
+    {"all_reduce", GRIDDEP_TENSOR_F32, 20011},    {"all_reduce", GRIDDEP_TENSOR_BF16, 1},
+    {"all_reduce", GRIDDEP_TENSOR_BF16, 2049},    {"all_reduce", GRIDDEP_TENSOR_F16, 515},
+    {"all_reduce", GRIDDEP_TENSOR_F32, 8192},     {"reduce_scatter", GRIDDEP_TENSOR_BF16, 258},
+    {"reduce_scatter", GRIDDEP_TENSOR_F32, 9000}, {"all_gather", GRIDDEP_TENSOR_F16, 66},
+    {"all_gather", GRIDDEP_TENSOR_F32, 8193},     {"broadcast", GRIDDEP_TENSOR_BF16, 2051},
+    {"broadcast", GRIDDEP_TENSOR_F32, 16385},     {"ring", GRIDDEP_TENSOR_F32, 777},
+    {"ring", GRIDDEP_TENSOR_BF16, 33333},         {"send", GRIDDEP_TENSOR_F32, 50},
+};
+enum { HOP_CASES = sizeof hop_cases / sizeof *hop_cases };
+
+static bool is(const hop_case *it, const char *name)
+{
+    return !strcmp(it->name, name);
+}
+
+static uint32_t source_parts(const hop_case *it)
+{
+    return is(it, "reduce_scatter") ? members : 1;
+}
+
+static uint32_t target_parts(const hop_case *it)
+{
+    return is(it, "all_gather") ? members : 1;
+}
+
+static void add_hop(const hop_case *it, uint32_t member, uint64_t source, uint64_t target)
+{
+    const int32_t self = (int32_t)member, count = (int32_t)members;
+    griddep_chain *chain = chains[member];
+
+    if (is(it, "all_reduce"))
+        ck_library(griddep_chain_add_all_reduce(chain, group, NULL, source, target, it->count,
+                                                it->type, &error));
+    else if (is(it, "reduce_scatter"))
+        ck_library(griddep_chain_add_reduce_scatter(chain, group, NULL, source, target, it->count,
+                                                    it->type, &error));
+    else if (is(it, "all_gather"))
+        ck_library(griddep_chain_add_all_gather(chain, group, NULL, source, target, it->count,
+                                                it->type, &error));
+    else if (is(it, "broadcast"))
+        ck_library(griddep_chain_add_broadcast(chain, group, NULL, target, it->count, it->type,
+                                               count - 1, &error));
+    else if (is(it, "ring"))
+        ck_library(griddep_chain_add_exchange(chain, group, NULL, source, (self + 1) % count,
+                                              target, (self + count - 1) % count, it->count,
+                                              it->type, &error));
+    else /* from the first member to the last one */
+        ck_library(griddep_chain_add_exchange(
+            chain, group, NULL, self ? 0 : source, self ? GRIDDEP_NO_MEMBER : count - 1,
+            self == count - 1 ? target : 0, self == count - 1 ? 0 : GRIDDEP_NO_MEMBER, it->count,
+            it->type, &error));
+}
+
+/* What the hop leaves at element `index` of the target; what no hop writes stays as it was. */
+static float expect(const hop_case *it, uint32_t member, uint64_t index, uint32_t run, float before)
+{
+    char rounded[4];
+    float sum = 0;
+
+    if (is(it, "broadcast"))
+        return value_of(members - 1, index, run);
+    if (is(it, "ring"))
+        return value_of((member + members - 1) % members, index, run);
+    if (is(it, "send"))
+        return member == members - 1 ? value_of(0, index, run) : before;
+    if (is(it, "all_gather"))
+        return value_of((uint32_t)(index / it->count), index % it->count, run);
+    for (uint32_t i = 0; i < members; i++) {
+        const uint64_t at = is(it, "reduce_scatter") ? member * it->count + index : index;
+        char exact[4];
+        store(it->type, exact, 0, value_of(i, at, run));
+        sum = i ? sum + load(it->type, exact, 0) : load(it->type, exact, 0);
+    }
+    store(it->type, rounded, 0, sum);
+    return load(it->type, rounded, 0);
+}
+
+static void fill(const hop_case *it, uint32_t member, uint64_t address, uint64_t count,
+                 uint32_t run)
+{
+    char *data = malloc(count * 4);
+
+    ck_assert_ptr_nonnull(data);
+    for (uint64_t i = 0; i < count; i++)
+        store(it->type, data, i, value_of(member, i, run));
+    write_memory(member, address, data, count * bytes_of(it->type));
+    free(data);
+}
+
+static void look_at(const hop_case *it, uint32_t member, uint64_t address, uint32_t run,
+                    float before)
+{
+    const uint64_t count = it->count * target_parts(it);
+    char *data = malloc(count * 4);
+
+    ck_assert_ptr_nonnull(data);
+    read_memory(member, address, data, count * bytes_of(it->type));
+    for (uint64_t i = 0; i < count; i++) {
+        char rounded[4];
+        store(it->type, rounded, 0, expect(it, member, i, run, before));
+        const float expected = load(it->type, rounded, 0), got = load(it->type, data, i);
+        if (memcmp(&got, &expected, sizeof got) != 0)
+            ck_abort_msg("%s of %" PRIu64 " (type %d), member %u of %u, run %u, element %" PRIu64
+                         ": %a, expected %a",
+                         it->name, it->count, it->type, member, members, run, i, (double)got,
+                         (double)expected);
+    }
+    free(data);
+}
+
+static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
+static const uint32_t counts[] = {2, 8, 3, 1};
+enum { SCHEDULES = 4, COUNTS = 4 };
+
+/* A case's number is the hop, the schedule and the number of devices. Each mode runs twice. */
+START_TEST(hops_are_right)
+{
+    const hop_case *it = &hop_cases[_i % HOP_CASES];
+    uint64_t sources[MOST], targets[MOST];
+    uint32_t run = 0;
+
+    if (_i >= HOP_CASES * SCHEDULES && _i % 3 != _i / HOP_CASES % 3)
+        return; /* more than two devices, or one: each hop in some schedule */
+    if (SANITIZED && _i % 4 != _i / HOP_CASES % 4)
+        return;
+    begin(counts[_i / HOP_CASES / SCHEDULES], schedules[_i / HOP_CASES % SCHEDULES]);
+    const uint64_t in = it->count * source_parts(it), out = it->count * target_parts(it);
+    for (uint32_t i = 0; i < members; i++) {
+        sources[i] = allocate(i, in * 4);
+        targets[i] = allocate(i, out * 4);
+        add_hop(it, i, sources[i], targets[i]);
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        for (uint32_t again = 0; again < 2; again++, run++) {
+            for (uint32_t i = 0; i < members; i++) {
+                fill(it, i, sources[i], in, run);
+                fill(it, i, targets[i], out, is(it, "broadcast") ? run : 0);
+            }
+            run_all(mode, 1, again);
+            for (uint32_t i = 0; i < members; i++) {
+                if (is(it, "send") && i != members - 1)
+                    continue; /* nothing comes */
+                look_at(it, i, targets[i], run, 0);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < members; i++) {
+        ck_library(griddep_memory_free(runtimes[i], sources[i], &error));
+        ck_library(griddep_memory_free(runtimes[i], targets[i], &error));
+    }
+    end();
+}
+END_TEST
+
+/* ---- chains around hops ---- */
+
+enum { ELEMENTS = 600 };
+
+typedef struct step_chain {
+    uint64_t x, y, partial, sum, out; /* out = (the members' x + y) + y */
+} step_chain;
+
+static griddep_module *adder_modules[MOST];
+static griddep_kernel *adders[MOST];
+static step_chain steps[MOST];
+
+static void load_adders(void)
+{
+    for (uint32_t i = 0; i < members; i++) {
+        ck_library(
+            griddep_module_load_shelf(runtimes[i], "vector_add", NULL, &adder_modules[i], &error));
+        ck_library(griddep_module_find_kernel(adder_modules[i], "vector_add", &adders[i], &error));
+    }
+}
+
+static void add_sum(uint32_t member, uint64_t x, uint64_t y, uint64_t out)
+{
+    const uint32_t count = ELEMENTS;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {2}, .block = {64}};
+    const griddep_argument arguments[] = {{.bytes = 8, .data = &x},
+                                          {.bytes = 8, .data = &y},
+                                          {.bytes = 8, .data = &out},
+                                          {.bytes = 4, .data = &count}};
+
+    ck_library(griddep_chain_add(chains[member], adders[member], &config, arguments, 4, &error));
+}
+
+static void make_steps(void)
+{
+    for (uint32_t i = 0; i < members; i++) {
+        uint64_t *const places[] = {&steps[i].x, &steps[i].y, &steps[i].partial, &steps[i].sum,
+                                    &steps[i].out};
+        for (uint32_t k = 0; k < 5; k++)
+            *places[k] = allocate(i, ELEMENTS * 4);
+    }
+}
+
+/* Other inputs for each run, and no results. */
+static void begin_run(uint32_t run)
+{
+    float data[3][ELEMENTS];
+
+    for (uint32_t i = 0; i < members; i++) {
+        for (uint32_t j = 0; j < ELEMENTS; j++) {
+            data[0][j] = value_of(i, j, run);
+            data[1][j] = 2;
+            data[2][j] = 0;
+        }
+        write_memory(i, steps[i].x, data[0], sizeof data[0]);
+        write_memory(i, steps[i].y, data[1], sizeof data[1]);
+        write_memory(i, steps[i].partial, data[2], sizeof data[2]);
+        write_memory(i, steps[i].sum, data[2], sizeof data[2]);
+        write_memory(i, steps[i].out, data[2], sizeof data[2]);
+    }
+}
+
+/* How many elements are not what they should be. */
+static uint32_t count_wrong(uint32_t run)
+{
+    float *data = malloc(ELEMENTS * sizeof *data);
+    uint32_t wrong = 0;
+
+    ck_assert_ptr_nonnull(data);
+    for (uint32_t i = 0; i < members; i++) {
+        read_memory(i, steps[i].out, data, ELEMENTS * 4);
+        for (uint32_t j = 0; j < ELEMENTS; j++) {
+            float sum = value_of(0, j, run) + 2.0f;
+            for (uint32_t k = 1; k < members; k++)
+                sum += value_of(k, j, run) + 2.0f;
+            wrong += data[j] != sum + 2.0f;
+        }
+    }
+    free(data);
+    return wrong;
+}
+
+/* A kernel before the hop and one behind it, in all modes, many rounds, and in a graph of each
+ * chain. The hop and what follows it start early. */
+START_TEST(hops_overlap)
+{
+    griddep_graph *graphs[MOST];
+
+    begin(_i % 2 ? 8 : 2, schedules[_i / 2]);
+    load_adders();
+    make_steps();
+    for (uint32_t i = 0; i < members; i++) {
+        add_sum(i, steps[i].x, steps[i].y, steps[i].partial);
+        ck_library(griddep_chain_add_all_reduce(chains[i], group, NULL, steps[i].partial,
+                                                steps[i].sum, ELEMENTS, GRIDDEP_TENSOR_F32,
+                                                &error));
+        add_sum(i, steps[i].sum, steps[i].y, steps[i].out);
+        for (uint32_t k = 1; k < 3; k++) {
+            griddep_hop_info info = {.size = sizeof info};
+            ck_library(griddep_chain_get_hop(chains[i], GRIDDEP_MODE_GRAPH_PDL, k, &info, &error));
+            ck_assert_int_eq(info.reason, GRIDDEP_REASON_SET);
+            ck_assert_int_eq(info.edge, 1);
+        }
+        griddep_findings *findings;
+        ck_library(griddep_chain_check(chains[i], &findings, &error));
+        for (uint32_t k = 0; k < griddep_findings_count(findings); k++) {
+            griddep_finding finding = {.size = sizeof finding};
+            ck_library(griddep_findings_get(findings, k, &finding, &error));
+            ck_abort_msg("%s: %s", finding.code, finding.text);
+        }
+        griddep_findings_destroy(findings);
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        begin_run((uint32_t)mode);
+        run_all(mode, 7, mode % 2);
+        ck_assert_uint_eq(count_wrong((uint32_t)mode), 0);
+    }
+    begin_run(9);
+    for (uint32_t i = 0; i < members; i++) {
+        ck_library(griddep_graph_from_chain(chains[i], GRIDDEP_MODE_GRAPH_PDL, &graphs[i], &error));
+        ck_library(griddep_graph_instantiate(graphs[i], &error));
+        griddep_chain_destroy(chains[i]); /* the graph has what it needs */
+        chains[i] = NULL;
+    }
+    griddep_group_close(group);
+    group = NULL;
+    for (uint32_t again = 0; again < 3; again++) {
+        for (uint32_t i = 0; i < members; i++)
+            ck_library(griddep_graph_launch(graphs[i], NULL, &error));
+        for (uint32_t i = 0; i < members; i++)
+            ck_library(griddep_runtime_synchronize(runtimes[i], &error));
+    }
+    ck_assert_uint_eq(count_wrong(9), 0);
+    for (uint32_t i = 0; i < members; i++) {
+        griddep_graph_destroy(graphs[i]);
+        griddep_module_unload(adder_modules[i]);
+    }
+    end();
+}
+END_TEST
+
+/* ---- what is left out is found ---- */
+
+typedef struct mutation {
+    const char *from, *to; /* in the kernel's text */
+    const char *code;      /* what the check says of the chain; NULL: nothing */
+    const char *found;     /* what the checks of a run say in some schedule; NULL: nothing */
+    bool wrong;            /* results are wrong in some schedule, or a member is given up */
+} mutation;
+
+static const mutation mutations[] = {
+    {"", "", NULL, NULL, false},
+    {"griddepcontrol.wait;", "", "GD205", "griddepcontrol.wait", true},
+    {"st.relaxed.sys.global.u64 [%place]", "st.relaxed.gpu.global.u64 [%place]", NULL,
+     "scope sys on the access of kernel sum_f32", false},
+    {"ld.relaxed.sys.global.u64 %packed", "ld.relaxed.gpu.global.u64 %packed", NULL,
+     "scope sys on the access of kernel sum_f32", false},
+    {"st.relaxed.sys.global.u64 [%place]", "st.global.u64 [%place]", NULL, "\"finding\"", false},
+    {"ld.relaxed.sys.global.u64 %packed", "ld.global.u64 %packed", NULL, "\"finding\"", true},
+    {"barrier.sync 0;", "", NULL, "\"finding\"", false},
+    {"@%arrived bra take;", "bra take;", NULL, NULL, true},     /* the flag is not looked at */
+    {"add.u32 %sequence, %sequence, 1;", "", NULL, NULL, true}, /* the numbers are all one */
+    {"xor.b32 %turn, %turn, 1;", "", NULL, NULL, true},         /* one set of places */
+    {"st.relaxed.sys.global.u64 [%place], %packed;", "", NULL, NULL, true},
+};
+enum { MUTATIONS = sizeof mutations / sizeof *mutations };
+
+static char *read_kernel(const mutation *how)
+{
+    static char text[1 << 16], changed[1 << 16];
+    FILE *file = fopen("ptx/group/sum_f32.ptx", "r");
+
+    ck_assert_msg(file != NULL, "ptx/group/sum_f32.ptx: make it, and run in the build's folder");
+    const size_t bytes = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[bytes] = 0;
+    const char *at = strstr(text, how->from);
+    ck_assert_msg(at != NULL, "\"%s\" is not in the kernel", how->from);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, how->to,
+             at + strlen(how->from));
+    return changed;
+}
+
+/* The hop as a kernel of the user's own, in memory of the group: what its head comment says. */
+static void add_by_hand(const char *text, uint32_t inbox, uint32_t state)
+{
+    for (uint32_t i = 0; i < members; i++) {
+        griddep_module *module;
+        griddep_kernel *kernel;
+        uint64_t own, boxes[MOST];
+        for (uint32_t k = 0; k < members; k++)
+            ck_library(griddep_group_get_address(group, inbox, k, &boxes[k], &error));
+        ck_library(griddep_group_get_address(group, state, i, &own, &error));
+        const uint64_t peers = own + 1024, record = own + 2048;
+        write_memory(i, peers, boxes, 8 * members);
+        const uint32_t scalars[] = {
+            ELEMENTS * 4,        ELEMENTS * 4,        ELEMENTS * 4, i, members,
+            (1u << members) - 1, (1u << members) - 1, 500,          0};
+        griddep_argument arguments[14] = {{.bytes = 8, .data = &steps[i].partial},
+                                          {.bytes = 8, .data = &steps[i].sum},
+                                          {.bytes = 8, .data = &peers},
+                                          {.bytes = 8, .data = &own},
+                                          {.bytes = 8, .data = &record}};
+        for (uint32_t k = 0; k < 9; k++)
+            arguments[5 + k] = (griddep_argument){.bytes = 4, .data = &scalars[k]};
+        const griddep_launch_config config = {
+            .size = sizeof config, .grid = {3}, .block = {64}, .pdl = GRIDDEP_PDL_FORCE};
+        ck_library(griddep_module_load(runtimes[i], text, strlen(text), NULL, &module, &error));
+        ck_library(griddep_module_find_kernel(module, "sum_f32", &kernel, &error));
+        add_sum(i, steps[i].x, steps[i].y, steps[i].partial);
+        ck_library(griddep_chain_add(chains[i], kernel, &config, arguments, 14, &error));
+        add_sum(i, steps[i].sum, steps[i].y, steps[i].out);
+        griddep_module_unload(module);
+    }
+}
+
+static bool has_code(const griddep_chain *chain, const char *code)
+{
+    griddep_findings *findings;
+    bool found = false;
+
+    ck_library(griddep_chain_check(chain, &findings, &error));
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = {.size = sizeof finding};
+        ck_library(griddep_findings_get(findings, i, &finding, &error));
+        if (!code)
+            ck_abort_msg("%s: %s", finding.code, finding.text);
+        found |= !strcmp(finding.code, code);
+    }
+    griddep_findings_destroy(findings);
+    return found;
+}
+
+typedef struct observed {
+    bool wrong;
+    bool found;
+    char report[2048];
+} observed;
+
+static void run_mutation(const mutation *how, const char *schedule, observed *seen)
+{
+    uint32_t inbox, state;
+
+    begin_with(2, schedule, "race,initialized", 2);
+    load_adders();
+    make_steps();
+    ck_library(griddep_group_allocate(group, 4 * 2 * 8192 * 8, &inbox, &error));
+    ck_library(griddep_group_allocate(group, 4096, &state, &error));
+    add_by_hand(read_kernel(how), inbox, state);
+    ck_assert(has_code(chains[0], how->code) == (how->code != NULL));
+    for (uint32_t again = 0; again < 3; again++) {
+        begin_run(again);
+        run_all(GRIDDEP_MODE_PDL, again ? 3 : 1, again % 2);
+        seen->wrong |= count_wrong(again) != 0;
+    }
+    const char *report = read_report();
+    seen->found = strstr(report, how->found ? how->found : "\"finding\"") != NULL;
+    snprintf(seen->report, sizeof seen->report, "%s", report);
+}
+
+START_TEST(mutations_are_found)
+{
+    static const char *const orders[] = {"eager", "lazy", "random:1", "random:2", "random:3"};
+    const mutation *how = &mutations[_i];
+    bool wrong = false, found = false;
+    char report[2048] = "";
+    int pipes[2];
+
+    ck_assert_int_eq(pipe(pipes), 0);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        observed seen = {0};
+        const pid_t child = fork();
+        if (!child) {
+            run_mutation(how, orders[i], &seen);
+            _exit(write(pipes[1], &seen, sizeof seen) != sizeof seen);
+        }
+        int status = -1;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(read(pipes[0], &seen, sizeof seen), sizeof seen);
+        wrong |= seen.wrong;
+        found |= seen.found;
+        if (*seen.report)
+            memcpy(report, seen.report, sizeof report);
+    }
+    ck_assert_msg(wrong == how->wrong, "\"%s\" to \"%s\": results are %s", how->from, how->to,
+                  wrong ? "wrong" : "right");
+    ck_assert_msg(found == (how->found != NULL), "\"%s\" to \"%s\": %s", how->from, how->to,
+                  *report ? report : "nothing is reported");
+}
+END_TEST
+
+/* ---- failures ---- */
+
+static uint64_t add_plain(uint32_t member, uint64_t count, int32_t type)
+{
+    const uint64_t memory = allocate(member, count * 4);
+
+    ck_library(griddep_memory_fill(runtimes[member], memory, 0, count * 4, NULL, &error));
+    ck_library(griddep_chain_add_all_reduce(chains[member], group, NULL, memory, memory, count,
+                                            type, &error));
+    return memory;
+}
+
+/* A member that never comes is told by its rank, in every mode; what stands behind the hop runs,
+ * later runs are refused, and all ends. */
+START_TEST(who_does_not_come_is_told)
+{
+    begin_with(3, "eager", "race,initialized", 3);
+    for (uint32_t i = 0; i < 3; i++)
+        add_plain(i, 64, GRIDDEP_TENSOR_BF16);
+    add_plain(0, 32, GRIDDEP_TENSOR_F32);
+    add_plain(2, 32, GRIDDEP_TENSOR_F32);
+    for (uint32_t i = 0; i < 3; i += 2)
+        ck_library(griddep_chain_run(chains[i], _i, NULL, &error));
+    ck_library(griddep_group_status(group, &error));
+    for (uint32_t i = 0; i < 3; i += 2)
+        ck_library(griddep_runtime_synchronize(runtimes[i], &error));
+    ck_refused(griddep_group_status(group, &error), GRIDDEP_ERROR_PEER,
+               "waited for member 1 for 3 ms in all_reduce of 64 bf16, in vain");
+    ck_refused(griddep_chain_run(chains[0], _i, NULL, &error), GRIDDEP_ERROR_PEER,
+               "waited for member 1");
+    end();
+}
+END_TEST
+
+/* Chains that differ are told before the second one runs, with the hop. */
+START_TEST(who_does_something_else_is_told)
+{
+    static const struct {
+        uint64_t count;
+        int32_t type;
+        bool more;
+        const char *words;
+    } cases[] = {
+        {65, GRIDDEP_TENSOR_F32, false,
+         "chain 0 of the group: hop 1 of member 1 is all_reduce of 65 f32, of member 0 all_reduce "
+         "of 64 f32: what they do differs"},
+        {64, GRIDDEP_TENSOR_BF16, false, "hop 1 of member 1 is all_reduce of 64 bf16"},
+        {64, GRIDDEP_TENSOR_F32, true, "member 1 has 3 hops, member 0 2"},
+    };
+
+    begin_with(2, "eager", "off", 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        add_plain(i, 16, GRIDDEP_TENSOR_F32);
+        add_plain(i, i ? cases[_i].count : 64, i ? cases[_i].type : GRIDDEP_TENSOR_F32);
+    }
+    if (cases[_i].more)
+        add_plain(1, 16, GRIDDEP_TENSOR_F32);
+    ck_library(griddep_chain_prepare(chains[0], GRIDDEP_MODE_GRAPH_PDL, &error));
+    ck_refused(griddep_chain_prepare(chains[1], GRIDDEP_MODE_GRAPH_PDL, &error), GRIDDEP_ERROR_PEER,
+               cases[_i].words);
+    ck_refused(griddep_chain_run(chains[1], GRIDDEP_MODE_PDL, NULL, &error), GRIDDEP_ERROR_PEER,
+               cases[_i].words);
+    ck_refused(griddep_chain_run(chains[0], GRIDDEP_MODE_PDL, NULL, &error), GRIDDEP_ERROR_PEER,
+               "of the group");
+}
+END_TEST
+
+/* Where an exchange goes to and comes from is compared both ways. */
+START_TEST(exchanges_are_compared)
+{
+    begin_with(2, "eager", "off", 2);
+    const uint64_t first = allocate(0, 64), second = allocate(1, 64);
+    ck_library(griddep_chain_add_exchange(chains[0], group, NULL, first, 1, 0, GRIDDEP_NO_MEMBER, 8,
+                                          GRIDDEP_TENSOR_F32, &error));
+    ck_library(griddep_chain_add_exchange(chains[1], group, NULL, second, 0, 0, GRIDDEP_NO_MEMBER,
+                                          8, GRIDDEP_TENSOR_F32, &error));
+    ck_library(griddep_chain_prepare(chains[0], GRIDDEP_MODE_PDL, &error));
+    ck_refused(griddep_chain_prepare(chains[1], GRIDDEP_MODE_PDL, &error), GRIDDEP_ERROR_PEER,
+               "one of them sends what the other does not receive");
+}
+END_TEST
+
+/* ---- arguments ---- */
+
+START_TEST(arguments_are_checked)
+{
+    griddep_group *other = NULL;
+    griddep_group_info info = {.size = sizeof info};
+    const griddep_launch_config shaped = {.size = sizeof shaped, .grid = {2}};
+    griddep_runtime *same[] = {NULL, NULL};
+    griddep_chain *stranger;
+    uint32_t buffer = 0;
+    uint64_t address = 0, value;
+
+    begin_with(2, "eager", "all", 0);
+    const uint64_t memory = allocate(0, 4096);
+    ck_library(griddep_group_get_info(group, &info, &error));
+    ck_assert_uint_eq(info.count, 2);
+    ck_assert_uint_eq(info.timeout_ms, 10000);
+    ck_refused(griddep_group_open(runtimes, 0, NULL, &other, &error), GRIDDEP_ERROR_ARGUMENT,
+               "a group of 0 members");
+    ck_refused(griddep_group_open(runtimes, 33, NULL, &other, &error), GRIDDEP_ERROR_ARGUMENT,
+               "it may have 1 to 32");
+    same[0] = same[1] = runtimes[1];
+    ck_refused(griddep_group_open(same, 2, NULL, &other, &error), GRIDDEP_ERROR_ARGUMENT,
+               "members 0 and 1 are both of device 1");
+    same[1] = NULL;
+    ck_refused(griddep_group_open(same, 2, NULL, &other, &error), GRIDDEP_ERROR_ARGUMENT,
+               "runtime 1 is NULL");
+    const griddep_group_options late = {.size = sizeof late, .timeout_ms = 4000001};
+    ck_refused(griddep_group_open(runtimes, 2, &late, &other, &error), GRIDDEP_ERROR_ARGUMENT,
+               "timeout_ms is 4000001");
+    ck_assert_ptr_null(other);
+
+#define REFUSED(status, words, member, source, target, count, type)                                \
+    ck_refused(griddep_chain_add_all_reduce(chains[member], group, NULL, source, target, count,    \
+                                            type, &error),                                         \
+               status, words)
+    REFUSED(GRIDDEP_ERROR_ARGUMENT, "count is 0", 0, memory, memory, 0, GRIDDEP_TENSOR_F32);
+    REFUSED(GRIDDEP_ERROR_LIMIT, "count is 2147483648", 0, memory, memory, 1ull << 31,
+            GRIDDEP_TENSOR_BF16);
+    REFUSED(GRIDDEP_ERROR_ARGUMENT, "sums are of", 0, memory, memory, 4, GRIDDEP_TENSOR_U32);
+    REFUSED(GRIDDEP_ERROR_ARGUMENT, "source is 0x0", 0, 0, memory, 4, GRIDDEP_TENSOR_F32);
+    REFUSED(GRIDDEP_ERROR_ARGUMENT, "a multiple of 4", 0, memory, memory + 2, 4,
+            GRIDDEP_TENSOR_BF16);
+    REFUSED(GRIDDEP_ERROR_ARGUMENT, "overlap", 0, memory, memory + 8, 4, GRIDDEP_TENSOR_F32);
+    ck_refused(griddep_chain_add_all_gather(chains[0], group, NULL, memory, memory + 64, 3,
+                                            GRIDDEP_TENSOR_BF16, &error),
+               GRIDDEP_ERROR_ARGUMENT, "6 bytes a part; they must be a multiple of 4");
+    ck_refused(griddep_chain_add_all_gather(chains[0], group, NULL, memory + 16, memory, 4,
+                                            GRIDDEP_TENSOR_F32, &error),
+               GRIDDEP_ERROR_ARGUMENT, "overlap"); /* the part of member 1 */
+    ck_refused(griddep_chain_add_broadcast(chains[0], group, NULL, memory, 3, GRIDDEP_TENSOR_U8, 0,
+                                           &error),
+               GRIDDEP_ERROR_ARGUMENT, "3 bytes; they must be a multiple of 2");
+    ck_refused(griddep_chain_add_broadcast(chains[0], group, NULL, memory, 4, GRIDDEP_TENSOR_U8, 2,
+                                           &error),
+               GRIDDEP_ERROR_ARGUMENT, "root is 2; the group has members 0 to 1");
+    ck_refused(griddep_chain_add_exchange(chains[0], group, NULL, memory, -2, memory, 1, 4,
+                                          GRIDDEP_TENSOR_U8, &error),
+               GRIDDEP_ERROR_ARGUMENT, "to is -2");
+    ck_refused(griddep_chain_add_all_reduce(chains[0], group, &shaped, memory, memory, 4,
+                                            GRIDDEP_TENSOR_F32, &error),
+               GRIDDEP_ERROR_ARGUMENT, "lane, name and pdl of a hop, and nothing else");
+    ck_assert_uint_eq(griddep_chain_length(chains[0]), 0);
+
+    ck_library(griddep_chain_add_all_reduce(chains[0], group, NULL, memory, memory, 4,
+                                            GRIDDEP_TENSOR_F32, &error));
+    const griddep_argument argument = {.bytes = 8, .data = &value};
+    value = memory + 64;
+    ck_library(griddep_chain_set_argument(chains[0], 0, 1, &argument, &error));
+    ck_refused(griddep_chain_set_argument(chains[0], 0, 2, &argument, &error),
+               GRIDDEP_ERROR_ARGUMENT, "launch 0 (sum_f32) is a hop of a group; arguments 0 and 1");
+    const griddep_launch_config second = {.size = sizeof second, .lane = 1};
+    ck_refused(griddep_chain_add_all_reduce(chains[0], group, &second, memory, memory, 4,
+                                            GRIDDEP_TENSOR_F32, &error),
+               GRIDDEP_ERROR_ARGUMENT, "hops of a group follow each other in one lane");
+    ck_assert_uint_eq(griddep_chain_length(chains[0]), 1);
+
+    ck_library(griddep_group_open(&runtimes[1], 1, NULL, &other, &error));
+    ck_refused(griddep_chain_add_all_reduce(chains[0], other, NULL, memory, memory, 4,
+                                            GRIDDEP_TENSOR_F32, &error),
+               GRIDDEP_ERROR_ARGUMENT, "the chain's runtime is no member of the group");
+    griddep_group_close(other);
+    ck_library(griddep_chain_create(NULL, &stranger, &error));
+    ck_refused(griddep_chain_add_all_reduce(stranger, group, NULL, memory, memory, 4,
+                                            GRIDDEP_TENSOR_F32, &error),
+               GRIDDEP_ERROR_ARGUMENT, "without a runtime");
+    griddep_chain_destroy(stranger);
+
+    ck_refused(griddep_group_get_address(group, 1, 0, &address, &error), GRIDDEP_ERROR_NOT_FOUND,
+               "there is no buffer 1");
+    ck_library(griddep_group_allocate(group, 100, &buffer, &error));
+    ck_assert_uint_eq(buffer, 1);
+    ck_refused(griddep_group_get_address(group, 1, 2, &address, &error), GRIDDEP_ERROR_NOT_FOUND,
+               "no member 2");
+    ck_library(griddep_group_get_address(group, 1, 1, &address, &error));
+    read_memory(1, address, &value, 8);
+    ck_assert_uint_eq(value, 0);
+    ck_library(griddep_memory_free(runtimes[0], memory, &error));
+    end(); /* nothing leaks */
+}
+END_TEST
+
+START_TEST(devices_that_are_no_peers)
+{
+    griddep_group *made = NULL;
+    griddep_runtime *pair[2];
+
+    griddep_error_init(&error);
+    setenv("GRIDDEP_EMULATOR_DEVICES", "sm_90,sm_100", 1);
+    for (int32_t i = 0; i < 2; i++) {
+        const griddep_runtime_options own = {.size = sizeof own,
+                                             .flags = GRIDDEP_RUNTIME_DEVICE,
+                                             .driver = EMULATED_DRIVER,
+                                             .device = i,
+                                             .store_directory = ""};
+        ck_library(griddep_runtime_open(&own, &pair[i], &error));
+    }
+    ck_refused(griddep_group_open(pair, 2, NULL, &made, &error), GRIDDEP_ERROR_DRIVER,
+               "(member 0 to member 1)");
+    ck_assert_ptr_null(made);
+    for (int32_t i = 0; i < 2; i++)
+        griddep_runtime_close(pair[i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("group");
+    TCase *cases = tcase_create("group");
+
+    tcase_add_loop_test(cases, hops_are_right, 0, HOP_CASES * SCHEDULES * COUNTS);
+    tcase_add_loop_test(cases, hops_overlap, 0, 2 * SCHEDULES);
+    tcase_add_loop_test(cases, mutations_are_found, 0, MUTATIONS);
+    tcase_add_loop_test(cases, who_does_not_come_is_told, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(cases, who_does_something_else_is_told, 0, 3);
+    tcase_add_test(cases, exchanges_are_compared);
+    tcase_add_test(cases, arguments_are_checked);
+    tcase_add_test(cases, devices_that_are_no_peers);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
