@@ -1883,7 +1883,7 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
 /* ---------------------------------------------------------------------------------------------
  * Group: several devices, memory that all of them reach, and hops between their chains
  *
- * Each member of a group is a runtime on a device of its own. A hop is a launch of a chain like any
+ * Each member of a group is a runtime on a device of its own, or on a part of one. A hop is a launch of a chain like any
  * other, in every mode: each member has a chain of its own and adds the same hops in the same
  * order; the kernel sends this member's words to the others and waits for theirs. A word travels
  * with the number of its hop, so that nothing is reset between runs and a graph replays.
@@ -1914,8 +1914,10 @@ typedef struct griddep_group_info {
 } griddep_group_info;
 
 /* A group of 1 to 32 runtimes of this process, whose order is their rank. Each device reaches the
- * others' memory from then on. options may be NULL. ARGUMENT where two are of one device or of
- * different drivers; UNSUPPORTED below sm_90; DRIVER where devices are no peers.
+ * others' memory from then on. options may be NULL. Two may be of one device where they are parts
+ * of it (griddep_runtime_options.multiprocessors) of one size: to try a group on a single GPU.
+ * ARGUMENT where two are of one device otherwise, or of different drivers; UNSUPPORTED below sm_90;
+ * DRIVER where devices are no peers.
  *
  * close ends the program's hold: the group's memory stays as long as a chain with its hops, or what
  * was made of it. */

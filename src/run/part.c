@@ -93,6 +93,8 @@ int32_t gd_part_open(griddep_runtime *runtime, const griddep_runtime_options *op
                          : GRIDDEP_OK;
     if (result == GD_CUDA_SUCCESS && !status)
         result = make_green(runtime, all.parts + first, count);
+    runtime->part_size = options->multiprocessors;
+    runtime->part = options->part;
     if (result != GD_CUDA_SUCCESS)
         status = gd_driver_fail(driver, result, error,
                                 "a part of %" PRIu32 " multiprocessors of device %d",

@@ -44,6 +44,7 @@ struct griddep_runtime {
     gd_CUcontext context;
     bool primary;        /* the primary context is retained: it is the context, or behind `green` */
     gd_CUgreenCtx green; /* that the context is of, and that the runtime has made; NULL */
+    uint32_t part_size, part; /* as the options said; 0, 0: the whole device */
     char device_name[256];
     char *fallback; /* why auto took the emulated driver, or NULL */
     gd_limits limits;

@@ -268,15 +268,23 @@ static int32_t read_options(griddep_group_options *options, const griddep_group_
                               options->timeout_ms, MOST_TIMEOUT_MS);
 }
 
+/* Parts of one size do not overlap. */
+static bool are_apart(const griddep_runtime *a, const griddep_runtime *b)
+{
+    return a->device != b->device ||
+           (a->part_size && a->part_size == b->part_size && a->part != b->part);
+}
+
 static int32_t check_pair(griddep_runtime *const *runtimes, uint32_t first, uint32_t second,
                           griddep_error *error)
 {
     const griddep_runtime *a = runtimes[first], *b = runtimes[second];
 
-    if (a->device == b->device)
+    if (!are_apart(a, b))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "members %" PRIu32 " and %" PRIu32
-                            " are both of device %d; each has a device of its own",
+                            " are both of device %d; each has a device of its own, or a part of "
+                            "one, of the same size",
                             first, second, (int)a->device);
     if (strcmp(a->driver->path, b->driver->path) != 0)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
@@ -316,7 +324,7 @@ static int32_t connect(griddep_group *group, griddep_error *error)
 
     for (uint32_t i = 0; i < group->count && !status; i++) {
         for (uint32_t j = 0; j < group->count && !status; j++) {
-            if (i == j)
+            if (i == j || group->members[i].runtime->device == group->members[j].runtime->device)
                 continue;
             status = griddep_runtime_enable_peer(group->members[i].runtime,
                                                  group->members[j].runtime, error);

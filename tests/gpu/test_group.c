@@ -1,0 +1,235 @@
+/* A group on one GPU: its members are parts of the device. Hops of every kind of type and several
+ * sizes in every mode, replayed; and how long an all_reduce takes there, which says nothing about
+ * two GPUs. The same program runs on the emulated driver (GRIDDEP_DRIVER=emulated). Exits 77 without
+ * a driver, or where the driver makes no parts. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "griddep.h"
+#include "unit/status.h"
+
+enum { MEMBERS = 2, MOST = 1 << 20, RUNS = 3 };
+
+static griddep_error error;
+static griddep_runtime *runtimes[MEMBERS];
+static griddep_group *group;
+static griddep_chain *chains[MEMBERS];
+static uint64_t sources[MEMBERS], targets[MEMBERS];
+static float values[MOST];
+
+/* ---- fixture ---- */
+
+static int32_t open_part(uint32_t part, griddep_runtime **runtime)
+{
+    griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
+    griddep_runtime_info info = {.size = sizeof info};
+    griddep_runtime *whole = NULL;
+    int32_t status = griddep_runtime_open(&options, &whole, &error);
+
+    if (!status)
+        status = griddep_runtime_get_info(whole, &info, &error);
+    options.multiprocessors = (uint32_t)info.multiprocessors / MEMBERS / 8 * 8;
+    if (!options.multiprocessors) /* of the emulated driver */
+        options.multiprocessors = 1;
+    options.part = part;
+    if (!status)
+        status = griddep_runtime_open(&options, runtime, &error);
+    griddep_runtime_close(whole);
+    return status;
+}
+
+static void setup(void)
+{
+    const griddep_group_options options = {.size = sizeof options, .timeout_ms = 5000};
+
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        ck_status(open_part(i, &runtimes[i]), GRIDDEP_OK);
+    ck_status(griddep_group_open(runtimes, MEMBERS, &options, &group, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        ck_status(griddep_chain_create(runtimes[i], &chains[i], &error), GRIDDEP_OK);
+        ck_status(griddep_memory_allocate(runtimes[i], sizeof values, &sources[i], &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_memory_allocate(runtimes[i], sizeof values, &targets[i], &error),
+                  GRIDDEP_OK);
+    }
+}
+
+static void teardown(void)
+{
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        griddep_chain_destroy(chains[i]);
+    griddep_group_close(group);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        griddep_memory_free(runtimes[i], sources[i], NULL);
+        griddep_memory_free(runtimes[i], targets[i], NULL);
+        griddep_runtime_close(runtimes[i]);
+    }
+}
+
+static void run_all(int32_t mode, uint32_t rounds)
+{
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        ck_status(griddep_chain_run_many(chains[i], mode, rounds, NULL, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        ck_status(griddep_runtime_synchronize(runtimes[i], &error), GRIDDEP_OK);
+    ck_status(griddep_group_status(group, &error), GRIDDEP_OK);
+}
+
+/* ---- hops ---- */
+
+static const uint64_t counts[] = {2, 1022, 32768, MOST};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+/* What member `member` has at element i in a run: whole numbers, whose sums are exact. */
+static float value_of(uint32_t member, uint64_t i, uint32_t run)
+{
+    return (float)((i * (member + 3) + run) % 1000);
+}
+
+START_TEST(sums_are_right)
+{
+    const int32_t mode = _i % GRIDDEP_MODE_COUNT;
+    const uint64_t count = counts[_i / GRIDDEP_MODE_COUNT];
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        ck_status(griddep_chain_add_all_reduce(chains[i], group, NULL, sources[i], targets[i],
+                                               count, GRIDDEP_TENSOR_F32, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_chain_add_exchange(chains[i], group, NULL, targets[i], (int32_t)(1 - i),
+                                             sources[i], (int32_t)(1 - i), count,
+                                             GRIDDEP_TENSOR_F32, &error),
+                  GRIDDEP_OK);
+    }
+    for (uint32_t run = 0; run < RUNS; run++) {
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            for (uint64_t k = 0; k < count; k++)
+                values[k] = value_of(i, k, run);
+            ck_status(
+                griddep_memory_write(runtimes[i], sources[i], values, 4 * count, NULL, &error),
+                GRIDDEP_OK);
+        }
+        run_all(mode, 1);
+        for (uint32_t i = 0; i < 2 * MEMBERS; i++) {
+            ck_status(griddep_memory_read(runtimes[i / 2], values,
+                                          i % 2 ? sources[i / 2] : targets[i / 2], 4 * count, NULL,
+                                          &error),
+                      GRIDDEP_OK);
+            for (uint64_t k = 0; k < count; k++)
+                ck_assert_msg(values[k] == value_of(0, k, run) + value_of(1, k, run),
+                              "mode %s, %" PRIu64 " elements, run %u, member %u, element %" PRIu64
+                              ": %g",
+                              griddep_mode_name(mode), count, run, i / 2, k, (double)values[k]);
+        }
+    }
+}
+END_TEST
+
+/* A member that does not come is told within the time. */
+START_TEST(who_does_not_come_is_told)
+{
+    const griddep_group_options options = {.size = sizeof options, .timeout_ms = 10};
+    griddep_group *short_group = NULL;
+
+    ck_status(griddep_group_open(runtimes, MEMBERS, &options, &short_group, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_add_all_reduce(chains[0], short_group, NULL, sources[0], targets[0],
+                                           1024, GRIDDEP_TENSOR_F32, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_chain_run(chains[0], GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_runtime_synchronize(runtimes[0], &error), GRIDDEP_OK);
+    ck_status(griddep_group_status(short_group, &error), GRIDDEP_ERROR_PEER);
+    ck_assert_ptr_nonnull(strstr(error.text, "member 0 of the group waited for member 1"));
+    griddep_group_close(short_group);
+}
+END_TEST
+
+/* ---- time ---- */
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+}
+
+START_TEST(hops_take_time)
+{
+    enum { HOPS = 64, ROUNDS = 20 };
+    const uint64_t count = counts[_i];
+    griddep_runtime_info info = {.size = sizeof info};
+    double best[GRIDDEP_MODE_COUNT];
+
+    ck_status(griddep_runtime_get_info(runtimes[0], &info, &error), GRIDDEP_OK);
+    if (info.multiprocessors < 16)
+        return; /* the emulated driver's time is none */
+    for (uint32_t k = 0; k < HOPS; k++) {
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            ck_status(griddep_chain_add_all_reduce(chains[i], group, NULL, sources[i], targets[i],
+                                                   count, GRIDDEP_TENSOR_F32, &error),
+                      GRIDDEP_OK);
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        best[mode] = 1e30;
+        run_all(mode, 1);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            const double begin = now();
+            run_all(mode, 1);
+            const double took = (now() - begin) / HOPS;
+            best[mode] = took < best[mode] ? took : best[mode];
+        }
+    }
+    printf("all_reduce of %" PRIu64 " bytes between two parts of a device, us a hop, best of %d "
+           "runs of %d: serial %.2f, pdl %.2f, graph %.2f, graph-pdl %.2f\n",
+           4 * count, ROUNDS, HOPS, best[GRIDDEP_MODE_SERIAL], best[GRIDDEP_MODE_PDL],
+           best[GRIDDEP_MODE_GRAPH], best[GRIDDEP_MODE_GRAPH_PDL]);
+    fflush(stdout);
+}
+END_TEST
+
+/* ---- all ---- */
+
+/* Asked in a process of its own: a driver that is initialized does not survive fork. */
+static int has_parts(void)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        griddep_runtime *part = NULL;
+        griddep_error_init(&error);
+        status = open_part(MEMBERS - 1, &part);
+        if (status)
+            fprintf(stderr, "skipped: %s\n", error.text);
+        _exit(status != 0);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+int main(void)
+{
+    const char *required = getenv("GRIDDEP_REQUIRE_GPU");
+
+    setenv("CK_DEFAULT_TIMEOUT", "1800", 0); /* how fast a machine is, nobody knows */
+    if (!has_parts())
+        return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
+    Suite *suite = suite_create("group on one device");
+    TCase *all = tcase_create("group");
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_loop_test(all, sums_are_right, 0, GRIDDEP_MODE_COUNT * (COUNTS - 1));
+    tcase_add_test(all, who_does_not_come_is_told);
+    tcase_add_loop_test(all, hops_take_time, 0, COUNTS);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
