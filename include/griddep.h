@@ -1883,9 +1883,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
 /* ---------------------------------------------------------------------------------------------
  * Group: several devices, memory that all of them reach, and hops between their chains
  *
- * Each member of a group is a runtime on a device of its own, or on a part of one. A hop is a launch of a chain like any
- * other, in every mode: each member has a chain of its own and adds the same hops in the same
- * order; the kernel sends this member's words to the others and waits for theirs. A word travels
+ * Each member of a group is a runtime on a device of its own, or on a part of one. A hop is a launch
+ * of a chain like any other, in every mode: each member has a chain of its own and adds the same
+ * hops in the same order; the kernel sends this member's words to the others and waits for theirs. A word travels
  * with the number of its hop, so that nothing is reset between runs and a graph replays.
  *
  * A member's chains belong to those of the others in the order of their first hops: the n-th to the
@@ -1895,8 +1895,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * each. A member alone waits for the others, so hand in the runs of all members before you wait for
  * one of them. Tools that run a chain by itself (timelines, tuning) find no others there.
  *
- * Within a process devices must be peers (griddep_device_reaches_peer). A group may be used by
- * several threads at once, a chain by one.
+ * Devices must be peers (griddep_device_reaches_peer). Members are of one process, or each of a
+ * process of its own, of one machine and user. A group may be used by several threads at once, a
+ * chain by one.
  */
 
 enum { GRIDDEP_NO_MEMBER = -1 };
@@ -1904,13 +1905,16 @@ enum { GRIDDEP_NO_MEMBER = -1 };
 typedef struct griddep_group_options {
     uint32_t size;
     uint32_t timeout_ms; /* how long a kernel waits for another member; 0: 10000; at most 4000000 */
+    uint32_t join_ms;    /* how long griddep_group_join, and calls that all processes make together,
+                          * wait for another process; 0: 60000 */
+    uint32_t reserved;
 } griddep_group_options;
 
 typedef struct griddep_group_info {
     uint32_t size;
     uint32_t count;      /* members */
     uint32_t timeout_ms;
-    uint32_t reserved;
+    uint32_t rank;       /* of this process's member; 0 where all are of this process */
 } griddep_group_info;
 
 /* A group of 1 to 32 runtimes of this process, whose order is their rank. Each device reaches the
@@ -1925,6 +1929,18 @@ int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
                            const griddep_group_options *options, griddep_group **group,
                            griddep_error *error);
 void griddep_group_close(griddep_group *group);
+
+/* Makes this process's runtime the member `rank`, from 0, of a group of `count` processes. They
+ * meet at `path`, where member 0 makes a socket until all have come: a path of at most 107 bytes,
+ * of this group alone, in a folder that others cannot write to. Waits for all members, join_ms at
+ * most. Device memory is shared by cuMemExportToShareableHandle: that of a member that dies stays
+ * until the others' groups end. PEER where a member does not come; ARGUMENT for a rank twice,
+ * another count, two members on one device, a path that is in use; UNSUPPORTED for devices of
+ * different chips. Since all members allocate together, griddep_group_allocate waits for the others
+ * too, and gives PEER where they allocate something else or do not come. */
+int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t count,
+                           const char *path, const griddep_group_options *options,
+                           griddep_group **group, griddep_error *error);
 
 int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *info,
                                griddep_error *error);

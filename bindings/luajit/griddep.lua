@@ -439,10 +439,10 @@ typedef struct griddep_use {
     const char *element;
 } griddep_use;
 typedef struct griddep_group_options {
-    uint32_t size; uint32_t timeout_ms;
+    uint32_t size; uint32_t timeout_ms; uint32_t join_ms; uint32_t reserved;
 } griddep_group_options;
 typedef struct griddep_group_info {
-    uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t reserved;
+    uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t rank;
 } griddep_group_info;
 typedef struct griddep_graph_node_info {
     uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
@@ -667,6 +667,7 @@ uint32_t griddep_chain_length(const griddep_chain *chain);
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
 int32_t griddep_group_open(griddep_runtime *const  *runtimes, uint32_t count, const griddep_group_options *options, griddep_group **group, griddep_error *error);
 void griddep_group_close(griddep_group *group);
+int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t count, const char *path, const griddep_group_options *options, griddep_group **group, griddep_error *error);
 int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *info, griddep_error *error);
 int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *buffer, griddep_error *error);
 int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_t member, uint64_t *address, griddep_error *error);

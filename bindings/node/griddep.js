@@ -430,10 +430,10 @@ koffi.struct('griddep_use', {
   bytes: 'uint64_t', element: 'const char *',
 });
 koffi.struct('griddep_group_options', {
-  size: 'uint32_t', timeout_ms: 'uint32_t',
+  size: 'uint32_t', timeout_ms: 'uint32_t', join_ms: 'uint32_t', reserved: 'uint32_t',
 });
 koffi.struct('griddep_group_info', {
-  size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', reserved: 'uint32_t',
+  size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', rank: 'uint32_t',
 });
 koffi.struct('griddep_graph_node_info', {
   size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
@@ -684,6 +684,7 @@ const prototypes = [
   'int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, _Inout_ griddep_hop_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_group_open(_Out_ void **runtimes, uint32_t count, const griddep_group_options *options, _Out_ void **group, _Inout_ griddep_error *error)',
   'void griddep_group_close(void *group)',
+  'int32_t griddep_group_join(void *runtime, uint32_t rank, uint32_t count, const char *path, const griddep_group_options *options, _Out_ void **group, _Inout_ griddep_error *error)',
   'int32_t griddep_group_get_info(void *group, _Inout_ griddep_group_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_group_allocate(void *group, uint64_t bytes, _Out_ uint32_t *buffer, _Inout_ griddep_error *error)',
   'int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, _Out_ uint64_t *address, _Inout_ griddep_error *error)',

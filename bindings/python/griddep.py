@@ -836,6 +836,8 @@ class c_group_options(_Struct):
     _fields_ = [
         ("size", c_uint32),
         ("timeout_ms", c_uint32),
+        ("join_ms", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -844,7 +846,7 @@ class c_group_info(_Struct):
         ("size", c_uint32),
         ("count", c_uint32),
         ("timeout_ms", c_uint32),
-        ("reserved", c_uint32),
+        ("rank", c_uint32),
     ]
 
 
@@ -1245,6 +1247,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chain_get_hop": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "group_open": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
     "group_close": (None, [c_void_p]),
+    "group_join": (c_int32, [c_void_p, c_uint32, c_uint32, c_char_p, c_void_p, c_void_p, c_void_p]),
     "group_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "group_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "group_get_address": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),

@@ -465,11 +465,11 @@ module Griddep
     ])
 
     CGroupOptions = struct([
-      "uint32_t size", "uint32_t timeout_ms",
+      "uint32_t size", "uint32_t timeout_ms", "uint32_t join_ms", "uint32_t reserved",
     ])
 
     CGroupInfo = struct([
-      "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t reserved",
+      "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t rank",
     ])
 
     CGraphNodeInfo = struct([
@@ -714,6 +714,7 @@ module Griddep
       "int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, void *info, void *error)",
       "int32_t griddep_group_open(void *runtimes, uint32_t count, void *options, void *group, void *error)",
       "void griddep_group_close(void *group)",
+      "int32_t griddep_group_join(void *runtime, uint32_t rank, uint32_t count, void *path, void *options, void *group, void *error)",
       "int32_t griddep_group_get_info(void *group, void *info, void *error)",
       "int32_t griddep_group_allocate(void *group, uint64_t bytes, void *buffer, void *error)",
       "int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, void *address, void *error)",

@@ -819,6 +819,8 @@ pub struct Use {
 pub struct GroupOptions {
     pub size: u32,
     pub timeout_ms: u32,
+    pub join_ms: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -827,7 +829,7 @@ pub struct GroupInfo {
     pub size: u32,
     pub count: u32,
     pub timeout_ms: u32,
-    pub reserved: u32,
+    pub rank: u32,
 }
 
 #[repr(C)]
@@ -1236,6 +1238,7 @@ functions! {
     fn chain_get_hop(chain: *mut Chain, mode: i32, index: u32, info: *mut HopInfo, error: *mut Error) -> i32;
     fn group_open(runtimes: *mut *mut Runtime, count: u32, options: *const GroupOptions, group: *mut *mut Group, error: *mut Error) -> i32;
     fn group_close(group: *mut Group);
+    fn group_join(runtime: *mut Runtime, rank: u32, count: u32, path: *const c_char, options: *const GroupOptions, group: *mut *mut Group, error: *mut Error) -> i32;
     fn group_get_info(group: *const Group, info: *mut GroupInfo, error: *mut Error) -> i32;
     fn group_allocate(group: *mut Group, bytes: u64, buffer: *mut u32, error: *mut Error) -> i32;
     fn group_get_address(group: *mut Group, buffer: u32, member: u32, address: *mut u64, error: *mut Error) -> i32;

@@ -5,10 +5,13 @@
 #include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -844,6 +847,229 @@ START_TEST(devices_that_are_no_peers)
 }
 END_TEST
 
+/* ---- processes ---- */
+
+static char meeting_folder[] = "/tmp/griddep-meeting-XXXXXX";
+static char meeting_path[64];
+
+static uint32_t timeout_of_kernels;
+
+static void make_meeting(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(meeting_folder));
+    snprintf(meeting_path, sizeof meeting_path, "%s/socket", meeting_folder);
+}
+
+static void end_meeting(void)
+{
+    ck_assert_int_ne(access(meeting_path, F_OK), 0); /* the socket is gone */
+    ck_assert_int_eq(rmdir(meeting_folder), 0);
+}
+
+static int32_t try_to_join(uint32_t rank, uint32_t count, uint32_t device, uint32_t join_ms)
+{
+    const griddep_group_options options = {
+        .size = sizeof options, .timeout_ms = timeout_of_kernels, .join_ms = join_ms};
+    const griddep_runtime_options own = {.size = sizeof own,
+                                         .flags = GRIDDEP_RUNTIME_DEVICE,
+                                         .driver = EMULATED_DRIVER,
+                                         .device = (int32_t)device,
+                                         .store_directory = ""};
+
+    griddep_error_init(&error);
+    setenv("GRIDDEP_EMULATOR_DEVICES", "8", 1);
+    if (!runtimes[rank])
+        ck_library(griddep_runtime_open(&own, &runtimes[rank], &error));
+    return griddep_group_join(runtimes[rank], rank, count, meeting_path, &options, &group, &error);
+}
+
+static void wait_for_all(const pid_t *children, uint32_t count, uint32_t killed)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        int status = -1;
+        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        if (i == killed)
+            ck_assert(WIFSIGNALED(status));
+        else
+            ck_assert_msg(status == 0, "member %u ended with %d", i, status);
+    }
+}
+
+/* One process a device: each has its chain with every kind of hop, in every mode. */
+static void be_member(uint32_t rank)
+{
+    static const hop_case cases[] = {{"all_reduce", GRIDDEP_TENSOR_BF16, 513},
+                                     {"reduce_scatter", GRIDDEP_TENSOR_F32, 40},
+                                     {"all_gather", GRIDDEP_TENSOR_F32, 77},
+                                     {"broadcast", GRIDDEP_TENSOR_F16, 99},
+                                     {"ring", GRIDDEP_TENSOR_F32, 8200}};
+    enum { CASES = sizeof cases / sizeof *cases };
+    uint64_t sources[CASES], targets[CASES];
+    griddep_group_info info = {.size = sizeof info};
+
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[rank % SCHEDULES], 1);
+    ck_library(try_to_join(rank, members, rank, 0));
+    ck_library(griddep_group_get_info(group, &info, &error));
+    ck_assert_uint_eq(info.rank, rank);
+    ck_assert_uint_eq(info.count, members);
+    ck_library(griddep_chain_create(runtimes[rank], &chains[rank], &error));
+    for (uint32_t k = 0; k < CASES; k++) {
+        sources[k] = allocate(rank, cases[k].count * members * 4);
+        targets[k] = allocate(rank, cases[k].count * members * 4);
+        add_hop(&cases[k], rank, sources[k], targets[k]);
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        for (uint32_t k = 0; k < CASES; k++) {
+            fill(&cases[k], rank, sources[k], cases[k].count * source_parts(&cases[k]), 0);
+            fill(&cases[k], rank, targets[k], cases[k].count * target_parts(&cases[k]), 0);
+        }
+        ck_library(griddep_chain_run_many(chains[rank], mode, 3, NULL, &error));
+        ck_library(griddep_runtime_synchronize(runtimes[rank], &error));
+        ck_library(griddep_group_status(group, &error));
+        for (uint32_t k = 0; k < CASES; k++)
+            look_at(&cases[k], rank, targets[k], 0, 0);
+    }
+    uint32_t buffer;
+    uint64_t own, next, value = rank + 5;
+    ck_library(griddep_group_allocate(group, 8 * members, &buffer, &error));
+    ck_library(griddep_group_get_address(group, buffer, rank, &own, &error));
+    ck_library(griddep_group_get_address(group, buffer, (rank + 1) % members, &next, &error));
+    write_memory(rank, next, &value, 8);
+    ck_library(griddep_group_allocate(group, 8, &buffer, &error)); /* all have written */
+    read_memory(rank, own, &value, 8);
+    ck_assert_uint_eq(value, (rank + members - 1) % members + 5);
+    griddep_chain_destroy(chains[rank]);
+    griddep_group_close(group);
+    griddep_runtime_close(runtimes[rank]);
+}
+
+START_TEST(processes_have_hops)
+{
+    pid_t children[MOST];
+
+    members = _i ? 8 : 2;
+    make_meeting();
+    for (uint32_t i = 0; i < members; i++) {
+        children[i] = fork();
+        if (!children[i]) {
+            be_member(i);
+            _exit(0);
+        }
+    }
+    wait_for_all(children, members, MOST);
+    end_meeting();
+}
+END_TEST
+
+/* A member that is killed between two runs: the other one is told by the kernel's time, its memory
+ * is there, and it ends in order. */
+START_TEST(who_dies_is_told)
+{
+    pid_t children[2];
+
+    make_meeting();
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i])
+            continue;
+        timeout_of_kernels = 50;
+        ck_library(try_to_join(i, 2, i, 30000));
+        ck_library(griddep_chain_create(runtimes[i], &chains[i], &error));
+        const uint64_t memory = add_plain(i, 64, GRIDDEP_TENSOR_F32);
+        ck_library(griddep_chain_run(chains[i], GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+        ck_library(griddep_runtime_synchronize(runtimes[i], &error));
+        ck_library(griddep_group_status(group, &error));
+        if (i)
+            raise(SIGKILL);
+        ck_library(griddep_chain_run(chains[i], GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+        ck_library(griddep_runtime_synchronize(runtimes[i], &error));
+        ck_refused(griddep_group_status(group, &error), GRIDDEP_ERROR_PEER,
+                   "member 0 of the group waited for member 1 for 50 ms in all_reduce of 64 f32");
+        uint32_t buffer;
+        ck_refused(griddep_group_allocate(group, 64, &buffer, &error), GRIDDEP_ERROR_PEER,
+                   "member 1 of the group has ended");
+        ck_library(griddep_memory_free(runtimes[i], memory, &error));
+        griddep_chain_destroy(chains[i]);
+        griddep_group_close(group);
+        griddep_runtime_close(runtimes[i]);
+        _exit(0);
+    }
+    wait_for_all(children, 2, 1);
+    end_meeting();
+}
+END_TEST
+
+/* What does not fit together, and who does not come. The first process is member 0 of two. */
+START_TEST(meetings_that_fail)
+{
+    static const struct {
+        uint32_t rank, count, device;
+        int32_t own, others;
+        const char *own_words, *other_words;
+    } cases[] = {
+        {1, 3, 1, GRIDDEP_ERROR_PEER, GRIDDEP_ERROR_ARGUMENT, "member 1 of 2 did not come to",
+         "has a group of 2, and refuses member 1 of 3"},
+        {1, 2, 0, GRIDDEP_ERROR_ARGUMENT, GRIDDEP_ERROR_ARGUMENT, "are both of one device",
+         "members 0 and 1 are both of one device"},
+        {0, 2, 1, GRIDDEP_ERROR_PEER, GRIDDEP_ERROR_ARGUMENT, "member 1 of 2 did not come to",
+         "is in use"},
+    };
+    pid_t children[2];
+    int ready[2];
+    char byte = 0;
+
+    make_meeting();
+    ck_assert_int_eq(pipe(ready), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i])
+            continue;
+        if (!i) {
+            ck_refused(try_to_join(0, 2, 0, 1500), cases[_i].own, cases[_i].own_words);
+        } else {
+            while (access(meeting_path, F_OK))
+                usleep(1000);
+            ck_refused(try_to_join(cases[_i].rank, cases[_i].count, cases[_i].device, 1500),
+                       cases[_i].others, cases[_i].other_words);
+        }
+        ck_assert_int_eq(write(ready[1], &byte, 1), 1);
+        _exit(0);
+    }
+    wait_for_all(children, 2, MOST);
+    end_meeting();
+}
+END_TEST
+
+/* Nobody listens; a path that is no socket, or too long; a socket that was left behind. */
+START_TEST(places_to_meet)
+{
+    char path[256];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    make_meeting();
+    ck_refused(try_to_join(1, 2, 1, 50), GRIDDEP_ERROR_PEER, "member 0 of 2 did not come to");
+    ck_refused(try_to_join(2, 2, 0, 50), GRIDDEP_ERROR_ARGUMENT, "member 2 of a group of 2");
+    ck_refused(griddep_group_join(runtimes[1], 0, 1, NULL, NULL, &group, &error),
+               GRIDDEP_ERROR_ARGUMENT, "path is NULL");
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = 0;
+    ck_refused(griddep_group_join(runtimes[1], 0, 1, path, NULL, &group, &error),
+               GRIDDEP_ERROR_ARGUMENT, "1 to 107 bytes, this one 255");
+    FILE *file = fopen(meeting_path, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    ck_refused(try_to_join(0, 1, 0, 50), GRIDDEP_ERROR_ARGUMENT, "is in use");
+    ck_assert_int_eq(unlink(meeting_path), 0);
+    strcpy(address.sun_path, meeting_path);
+    const int left = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    ck_assert_int_eq(bind(left, (struct sockaddr *)&address, sizeof address), 0);
+    close(left);
+    ck_library(try_to_join(0, 1, 0, 50)); /* alone */
+    griddep_group_close(group);
+    end_meeting();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("group");
@@ -857,6 +1083,10 @@ int main(void)
     tcase_add_test(cases, exchanges_are_compared);
     tcase_add_test(cases, arguments_are_checked);
     tcase_add_test(cases, devices_that_are_no_peers);
+    tcase_add_loop_test(cases, processes_have_hops, 0, 2);
+    tcase_add_test(cases, who_dies_is_told);
+    tcase_add_loop_test(cases, meetings_that_fail, 0, 3);
+    tcase_add_test(cases, places_to_meet);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

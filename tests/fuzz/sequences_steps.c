@@ -428,23 +428,35 @@ static void extend_chain(actor *by)
     }
 }
 
+static griddep_group *open_group(actor *by, griddep_runtime *runtime)
+{
+    const griddep_group_options options = {.size = sizeof options, .timeout_ms = 1};
+    const griddep_group_options *given = one_in(by, 2) ? &options : NULL;
+    griddep_group *group = UNTOUCHED;
+    char path[64];
+
+    if (!one_in(by, 4))
+        return made_by(CHECK(griddep_group_open, &runtime, 1, given, &group, E), &group,
+                       "griddep_group_open");
+    snprintf(path, sizeof path, "/tmp/griddep-sequences-%ld-%p", (long)getpid(), (void *)by);
+    return made_by(CHECK(griddep_group_join, runtime, 0, 1, path, given, &group, E), &group,
+                   "griddep_group_join");
+}
+
 /* A group of one: whose hops are those of a larger one, but for who sends. What is added keeps the
  * group's memory. */
 static void add_hops(actor *by)
 {
     item *chain = pick(by, ITEM_CHAIN, true), *memory = pick(by, ITEM_MEMORY, false);
     griddep_runtime *runtime = any_runtime(by);
-    const griddep_group_options options = {.size = sizeof options, .timeout_ms = 1};
     const griddep_launch_config config = {.size = sizeof config, .lane = below(by, 3)};
     griddep_group_info info = {.size = sizeof info};
-    griddep_group *group = UNTOUCHED;
+    griddep_group *group = runtime && chain ? open_group(by, runtime) : NULL;
     const uint64_t at = memory ? memory->address : 0;
     uint64_t part = 0;
     uint32_t buffer = 0;
 
-    if (!runtime || !chain ||
-        made_by(CHECK(griddep_group_open, &runtime, 1, one_in(by, 2) ? &options : NULL, &group, E),
-                &group, "griddep_group_open") == NULL)
+    if (!group)
         return;
     CHECK(griddep_group_get_info, group, &info, E);
     if (!CHECK(griddep_group_allocate, group, 1 + below(by, 100), &buffer, E))

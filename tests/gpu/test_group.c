@@ -1,7 +1,7 @@
-/* A group on one GPU: its members are parts of the device. Hops of every kind of type and several
- * sizes in every mode, replayed; and how long an all_reduce takes there, which says nothing about
- * two GPUs. The same program runs on the emulated driver (GRIDDEP_DRIVER=emulated). Exits 77 without
- * a driver, or where the driver makes no parts. */
+/* A group on one GPU: its members are parts of the device. Sums and exchanges of several sizes in
+ * every mode, replayed; and how long an all_reduce takes there, which says nothing of two GPUs. The
+ * same program runs on the emulated driver (GRIDDEP_DRIVER names it). Exits 77 without a driver,
+ * or where the driver makes no parts. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -61,6 +61,9 @@ SAME_SIZE(CUdevice_attribute);
 SAME_SIZE(CUfunction_attribute);
 SAME_SIZE(CUjit_option);
 SAME_SIZE(CUjitInputType);
+SAME_SIZE(CUmemAllocationHandleType);
+SAME_SIZE(CUmemAllocationGranularity_flags);
+SAME_SIZE(CUmemGenericAllocationHandle);
 SAME_SIZE(CUlaunchAttributeID);
 SAME_SIZE(CUstreamCaptureStatus);
 SAME_SIZE(CUstreamCaptureMode);
@@ -510,6 +513,9 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUfunction_attribute CUfunction_attribute
 #define gd_CUjit_option CUjit_option
 #define gd_CUjitInputType CUjitInputType
+#define gd_CUmemAllocationHandleType CUmemAllocationHandleType
+#define gd_CUmemAllocationGranularity_flags CUmemAllocationGranularity_flags
+#define gd_CUmemGenericAllocationHandle CUmemGenericAllocationHandle
 #define gd_CUlaunchConfig CUlaunchConfig
 #define gd_CUstreamCaptureStatus CUstreamCaptureStatus
 #define gd_CUstreamCaptureMode CUstreamCaptureMode

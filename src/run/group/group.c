@@ -1,11 +1,14 @@
-/* Opening a group, its memory and its kernels, and what its members' kernels have told. */
+/* Opening a group, or joining one; its memory, its kernels, and what these have told. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/format.h"
 #include "run/group/group.h"
+#include "run/group/share.h"
 #include "run/host.h"
 #include "run/module/module.h"
 #include "run/module/shelf.h"
@@ -16,6 +19,7 @@ enum {
     OPTIONS_MINIMUM = sizeof(griddep_group_options),
     INFO_MINIMUM = sizeof(griddep_group_info),
     DEFAULT_TIMEOUT_MS = 10000,
+    DEFAULT_JOIN_MS = 60000,
     MOST_TIMEOUT_MS = 4000000, /* microseconds in 32 bits */
     INBOX_ROW = GD_GROUP_BLOCKS * GD_GROUP_THREADS * 8,
     INBOX_SETS = 4,
@@ -24,7 +28,8 @@ enum {
 
 /* ---- memory ---- */
 
-static int32_t allocate_parts(griddep_group *group, gd_group_buffer *buffer, griddep_error *error)
+/* In one process: memory of each member, which the others reach as their peer's. */
+static int32_t allocate_here(griddep_group *group, gd_group_buffer *buffer, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -38,10 +43,50 @@ static int32_t allocate_parts(griddep_group *group, gd_group_buffer *buffer, gri
     return status;
 }
 
+/* Between processes: this member's memory is handed to all others, and theirs is mapped here. */
+static int32_t allocate_and_share(griddep_group *group, gd_group_buffer *buffer,
+                                  griddep_error *error)
+{
+    const uint64_t asked = buffer->bytes;
+    griddep_runtime *runtime = group->members[group->rank].runtime;
+    gd_meeting_word words[GD_GROUP_MOST], own = {.values = {asked}};
+    int files[GD_GROUP_MOST], file = -1;
+    uint64_t *address = &buffer->addresses[group->rank];
+    int32_t status = gd_share_make(runtime, &buffer->bytes, address, &file, error);
+
+    if (!status)
+        status = griddep_memory_fill(runtime, *address, 0, buffer->bytes, NULL, error);
+    /* who has no memory comes all the same, without: nobody waits for it */
+    const int32_t met =
+        gd_meeting_exchange(group->meeting, &own, file, words, files, status ? NULL : error);
+    if (file >= 0)
+        close(file);
+    if (!status)
+        status = met;
+    for (uint32_t i = 0; i < group->count && !met; i++) {
+        if (!status && i != group->rank && words[i].values[0] != asked)
+            status = gd_error_set(error, GRIDDEP_ERROR_PEER,
+                                  "member %" PRIu32 " allocates %" PRIu64
+                                  " bytes of the group, this one %" PRIu64,
+                                  i, words[i].values[0], asked);
+        if (!status && i != group->rank && files[i] < 0)
+            status =
+                gd_error_set(error, GRIDDEP_ERROR_PEER,
+                             "member %" PRIu32 " has no %" PRIu64 " bytes of memory", i, asked);
+        if (!status && i != group->rank)
+            status = gd_share_take(runtime, files[i], buffer->bytes, &buffer->addresses[i], error);
+        if (files[i] >= 0)
+            close(files[i]);
+    }
+    return status;
+}
+
 static void free_parts(const griddep_group *group, const gd_group_buffer *buffer)
 {
     for (uint32_t i = 0; i < group->count; i++) {
-        if (buffer->addresses[i])
+        if (buffer->addresses[i] && group->meeting)
+            gd_share_end(group->members[group->rank].runtime, buffer->addresses[i], buffer->bytes);
+        else if (buffer->addresses[i])
             griddep_memory_free(group->members[i].runtime, buffer->addresses[i], NULL);
     }
 }
@@ -57,7 +102,11 @@ static int32_t allocate(griddep_group *group, uint64_t bytes, uint32_t *number,
         realloc(group->buffers, ((size_t)group->buffer_count + 1) * sizeof *more);
     if (more)
         group->buffers = more;
-    status = more ? allocate_parts(group, &made, error) : gd_error_memory(error);
+    if (!more)
+        status = gd_error_memory(error);
+    else
+        status = group->meeting ? allocate_and_share(group, &made, error)
+                                : allocate_here(group, &made, error);
     if (status) {
         free_parts(group, &made);
     } else {
@@ -126,6 +175,11 @@ static void wait_for_members(const griddep_group *group)
     }
 }
 
+static size_t board_bytes(uint32_t count)
+{
+    return (size_t)count * GD_GROUP_PROGRAMS * sizeof(gd_group_page);
+}
+
 /* `abandoned` where nothing may be asked of the driver: then its memory stays until the process
  * ends. */
 static void release(griddep_group *group, bool abandoned)
@@ -137,10 +191,12 @@ static void release(griddep_group *group, bool abandoned)
         free_memory(group);
     }
     for (uint32_t i = 0; i < group->count; i++) {
-        free(group->members[i].pages);
         if (group->members[i].runtime)
             gd_runtime_forget(group->members[i].runtime, abandoned);
     }
+    gd_meeting_close(group->meeting);
+    if (group->board)
+        munmap(group->board, board_bytes(group->count));
     if (group->mutex_ready)
         pthread_mutex_destroy(&group->mutex);
     free(group->members);
@@ -259,8 +315,13 @@ static int32_t read_options(griddep_group_options *options, const griddep_group_
 
     if (status)
         return status;
+    if (options->reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_group_options.reserved is not zero");
     if (!options->timeout_ms)
         options->timeout_ms = DEFAULT_TIMEOUT_MS;
+    if (!options->join_ms)
+        options->join_ms = DEFAULT_JOIN_MS;
     return options->timeout_ms <= MOST_TIMEOUT_MS
                ? GRIDDEP_OK
                : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
@@ -318,7 +379,7 @@ static int32_t check_runtimes(griddep_runtime *const *runtimes, uint32_t count,
 }
 
 /* Each member reaches each other one's memory. */
-static int32_t connect(griddep_group *group, griddep_error *error)
+static int32_t connect_peers(griddep_group *group, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -335,32 +396,124 @@ static int32_t connect(griddep_group *group, griddep_error *error)
     return status;
 }
 
-static int32_t fill(griddep_group *group, griddep_runtime *const *runtimes, uint32_t count,
-                    griddep_error *error)
+/* The first member makes the board; of several processes the others map its file. */
+static int32_t make_board(griddep_group *group, griddep_error *error)
+{
+    const size_t bytes = board_bytes(group->count);
+    const gd_meeting_word own = {.values = {bytes}};
+    gd_meeting_word words[GD_GROUP_MOST];
+    int files[GD_GROUP_MOST], file = -1;
+    int32_t status = GRIDDEP_OK;
+
+    if (group->meeting && !group->rank) {
+        file = memfd_create("griddep group", MFD_CLOEXEC);
+        if (file >= 0 && ftruncate(file, (off_t)bytes)) {
+            close(file);
+            file = -1;
+        }
+    }
+    if (group->meeting) {
+        status = gd_meeting_exchange(group->meeting, &own, file, words, files, error);
+        for (uint32_t i = 0; i < group->count && !status; i++) {
+            if (!i && group->rank)
+                file = files[i];
+            else if (files[i] >= 0)
+                close(files[i]);
+        }
+        if (!status && (file < 0 || words[0].values[0] != bytes))
+            status = gd_error_set(error, GRIDDEP_ERROR_PEER,
+                                  "member 0 has no memory to share, or another version of this "
+                                  "library");
+    }
+    void *board = status ? MAP_FAILED
+                         : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | (group->meeting ? 0 : MAP_ANONYMOUS), file, 0);
+    if (file >= 0)
+        close(file);
+    if (board == MAP_FAILED)
+        return status ? status : gd_error_memory(error);
+    group->board = board;
+    for (uint32_t i = 0; i < group->count; i++)
+        group->members[i].pages = &group->board[(size_t)i * GD_GROUP_PROGRAMS];
+    return GRIDDEP_OK;
+}
+
+/* What each member's device is: all differ, and hops have as many blocks as the smallest takes. */
+static int32_t compare_devices(griddep_group *group, griddep_error *error)
+{
+    const griddep_runtime *runtime = group->members[group->rank].runtime;
+    gd_meeting_word words[GD_GROUP_MOST], own = {.values = {(uint64_t)runtime->info.multiprocessors,
+                                                            (uint64_t)runtime->info.capability}};
+    int files[GD_GROUP_MOST];
+    gd_CUuuid id = {{0}};
+
+    if (runtime->driver->cuDeviceGetUuid)
+        runtime->driver->cuDeviceGetUuid(&id, runtime->device);
+    memcpy(own.id, id.bytes, sizeof own.id);
+    int32_t status = gd_meeting_exchange(group->meeting, &own, -1, words, files, error);
+    for (uint32_t i = 0; i < group->count && !status; i++) {
+        if (files[i] >= 0)
+            close(files[i]);
+        if (words[i].values[0] < group->multiprocessors)
+            group->multiprocessors = (uint32_t)words[i].values[0];
+        if (words[i].values[1] != own.values[1])
+            status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                                  "member %" PRIu32 " is sm_%" PRIu64 ", this one sm_%" PRIu64
+                                  ": they are no peers",
+                                  i, words[i].values[1], own.values[1]);
+        for (uint32_t k = 0; k < i && !status; k++) {
+            if (!memcmp(words[i].id, words[k].id, sizeof own.id))
+                status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                      "members %" PRIu32 " and %" PRIu32
+                                      " are both of one device; each has a device of its own",
+                                      k, i);
+        }
+    }
+    return status;
+}
+
+static int32_t make_members(griddep_group *group, uint32_t own, griddep_error *error)
 {
     uint32_t inbox;
+    int32_t status = make_board(group, error);
 
-    group->members = calloc(count, sizeof *group->members);
-    group->mutex_ready = !pthread_mutex_init(&group->mutex, NULL);
-    if (!group->members || !group->mutex_ready)
-        return gd_error_memory(error);
-    group->count = count; /* of members that are there, empty or not */
-    group->multiprocessors = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        gd_group_member *member = &group->members[i];
-        const uint32_t its = (uint32_t)runtimes[i]->info.multiprocessors;
-        member->runtime = gd_runtime_hold(runtimes[i]);
-        if (!(member->pages = calloc(GD_GROUP_PROGRAMS, sizeof *member->pages)))
-            return gd_error_memory(error);
-        if (its < group->multiprocessors)
-            group->multiprocessors = its;
-    }
-    int32_t status = connect(group, error);
+    if (!status && !group->meeting)
+        status = connect_peers(group, error);
     if (!status)
-        status = allocate(group, (uint64_t)INBOX_SETS * count * INBOX_ROW, &inbox, error);
-    for (uint32_t i = 0; i < count && !status; i++)
-        status = make_state(group, &group->members[i], error);
+        status = allocate(group, (uint64_t)INBOX_SETS * group->count * INBOX_ROW, &inbox, error);
+    for (uint32_t i = 0; i < own && !status; i++)
+        status = make_state(group, &group->members[group->rank + i], error);
     return status;
+}
+
+/* A group with so many members of this process, from `rank` on; they are held. */
+static int32_t make_group(griddep_runtime *const *runtimes, uint32_t own, uint32_t rank,
+                          uint32_t count, const griddep_group_options *options,
+                          griddep_group **group, griddep_error *error)
+{
+    griddep_group *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return gd_error_memory(error);
+    atomic_init(&made->references, 1u);
+    made->timeout_ms = options->timeout_ms;
+    made->rank = rank;
+    made->multiprocessors = UINT32_MAX;
+    made->members = calloc(count, sizeof *made->members);
+    made->mutex_ready = !pthread_mutex_init(&made->mutex, NULL);
+    if (!made->members || !made->mutex_ready) {
+        release(made, true);
+        return gd_error_memory(error);
+    }
+    made->count = count;
+    for (uint32_t i = 0; i < own; i++) {
+        const uint32_t its = (uint32_t)runtimes[i]->info.multiprocessors;
+        made->members[rank + i].runtime = gd_runtime_hold(runtimes[i]);
+        if (its < made->multiprocessors)
+            made->multiprocessors = its;
+    }
+    *group = made;
+    return GRIDDEP_OK;
 }
 
 /* ---- public ---- */
@@ -387,18 +540,52 @@ int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
         status = read_options(&options, given, error);
     if (!status)
         status = check_runtimes(runtimes, count, error);
-    if (status)
-        return status;
-    griddep_group *made = calloc(1, sizeof *made);
-    if (!made)
-        return gd_error_memory(error);
-    atomic_init(&made->references, 1u);
-    made->timeout_ms = options.timeout_ms;
-    status = fill(made, runtimes, count, error);
-    if (status)
-        end_handle(made);
-    else
+    griddep_group *made = NULL;
+    if (!status)
+        status = make_group(runtimes, count, 0, count, &options, &made, error);
+    if (!status)
+        status = make_members(made, count, error);
+    if (!status)
         *group = made;
+    else if (made)
+        end_handle(made);
+    return status;
+}
+
+int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t count,
+                           const char *path, const griddep_group_options *given,
+                           griddep_group **group, griddep_error *error)
+{
+    griddep_group_options options;
+    griddep_group *made = NULL;
+    int32_t status = gd_error_check(error);
+
+    if (!status && (!group || !path))
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", group ? "path" : "group");
+    if (!status)
+        status = gd_host_check(error);
+    if (!status)
+        status = read_options(&options, given, error);
+    if (!status && (!count || count > GD_GROUP_MOST || rank >= count))
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "member %" PRIu32 " of a group of %" PRIu32
+                              "; it may have 1 to %d members, from 0 on",
+                              rank, count, GD_GROUP_MOST);
+    if (!status)
+        status = check_runtimes(&runtime, 1, error);
+    if (!status)
+        status = make_group(&runtime, 1, rank, count, &options, &made, error);
+    if (!status)
+        status = gd_meeting_open(path, rank, count, options.join_ms, &made->meeting, error);
+    if (!status)
+        status = compare_devices(made, error);
+    if (!status)
+        status = make_members(made, 1, error);
+    if (!status)
+        *group = made;
+    else if (made)
+        end_handle(made);
     return status;
 }
 
@@ -410,7 +597,7 @@ static void end_later(griddep_runtime *runtime, void *group)
 
 void griddep_group_close(griddep_group *group)
 {
-    if (group && !gd_host_put_off(group->members[0].runtime, end_later, group, NULL))
+    if (group && !gd_host_put_off(group->members[group->rank].runtime, end_later, group, NULL))
         end_handle(group);
 }
 
@@ -421,8 +608,10 @@ int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *i
 
     if (status)
         return status;
-    const griddep_group_info known = {
-        .size = sizeof known, .count = group->count, .timeout_ms = group->timeout_ms};
+    const griddep_group_info known = {.size = sizeof known,
+                                      .count = group->count,
+                                      .timeout_ms = group->timeout_ms,
+                                      .rank = group->rank};
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_group_info", error);
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "griddep.h"
+#include "run/group/meet.h"
 #include "run/runtime.h"
 
 enum {
@@ -49,7 +50,7 @@ typedef struct gd_group_member {
     uint64_t state;           /* memory of its own: counters, and behind them the inboxes' table */
     uint64_t *record;         /* of the host: a kernel writes it when it gives a member up */
     uint32_t programs;        /* chains with hops that there were */
-    gd_group_page *pages;     /* GD_GROUP_PROGRAMS */
+    gd_group_page *pages;     /* GD_GROUP_PROGRAMS, on the board */
     griddep_module *modules[GD_GROUP_KERNELS]; /* loaded when they are first needed; the handle's */
 } gd_group_member;
 
@@ -63,6 +64,9 @@ typedef struct gd_group_buffer {
 struct griddep_group {
     atomic_uint references;
     uint32_t count, timeout_ms, multiprocessors;
+    uint32_t rank;        /* of the first member of this process */
+    gd_meeting *meeting;  /* with members of other processes; NULL: all are of this one */
+    gd_group_page *board; /* pages of all members, which all processes have; NULL */
     gd_group_member *members;
     gd_group_buffer *buffers; /* the first one is the inbox */
     uint32_t buffer_count;

@@ -1,0 +1,31 @@
+/* Processes that meet: each tells all others something, and hands them a file descriptor, in
+ * rounds. Member 0 listens on a socket in the file system, and passes on what the others say. */
+#ifndef GD_RUN_MEET_H
+#define GD_RUN_MEET_H
+
+#include <stdint.h>
+
+#include "griddep.h"
+
+typedef struct gd_meeting gd_meeting;
+
+/* What a member says in a round. */
+typedef struct gd_meeting_word {
+    uint64_t values[4];
+    uint8_t id[16];
+} gd_meeting_word;
+
+/* Waits for all members. PEER where one does not come in time, by its rank; ARGUMENT for a rank
+ * twice, other numbers of members, a path too long or in use. */
+int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_t timeout_ms,
+                        gd_meeting **meeting, griddep_error *error);
+
+/* A round: gives `own` and `file` (-1: none) to the others, and takes theirs. words and files have
+ * a place for each member; files, -1 where there is none, are the caller's to close, and -1 for its
+ * own. What fails ends the meeting for all. */
+int32_t gd_meeting_exchange(gd_meeting *meeting, const gd_meeting_word *own, int file,
+                            gd_meeting_word *words, int *files, griddep_error *error);
+
+void gd_meeting_close(gd_meeting *meeting); /* takes NULL */
+
+#endif
