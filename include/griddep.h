@@ -1883,10 +1883,11 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
 /* ---------------------------------------------------------------------------------------------
  * Group: several devices, memory that all of them reach, and hops between their chains
  *
- * Each member of a group is a runtime on a device of its own, or on a part of one. A hop is a launch
- * of a chain like any other, in every mode: each member has a chain of its own and adds the same
- * hops in the same order; the kernel sends this member's words to the others and waits for theirs. A word travels
- * with the number of its hop, so that nothing is reset between runs and a graph replays.
+ * Each member of a group is a runtime on a device of its own, or on a part of one. A hop is a
+ * launch of a chain like any other, in every mode: each member has a chain of its own and adds the
+ * same hops in the same order; the kernel sends this member's words to the others and waits for
+ * theirs. A word travels with the number of its hop, so that nothing is reset between runs and a
+ * graph replays.
  *
  * A member's chains belong to those of the others in the order of their first hops: the n-th to the
  * n-th. The first run of each one, or griddep_chain_prepare, compares them: PEER where operation,
