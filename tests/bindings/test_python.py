@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import pathlib
+import random
 import select
 import subprocess
 import sys
@@ -616,6 +617,53 @@ class Binding(unittest.TestCase):
             chain.add(module.kernel("square"), GRID, BLOCK, [x, first, COUNT])
             chain.add(module.kernel("shift"), GRID, BLOCK, [second, z, 0.5, COUNT])
             self.assertEqual([finding.code for finding in chain.check() if finding.code == "GD206"], codes)
+
+    def test_what_starts_early_in_an_arena_is_safe(self):
+        """Random chains whose kernels read and write around addresses in one allocation, and nobody tells how far: the library finds what may start
+        early, or the results of the modes that overlap would differ from serial, as they do where launches are forced."""
+        head = ".reg .b32 %i, %v, %k; .reg .b64 %x, %y, %at; .reg .pred %p; "
+        place = (
+            "mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4; ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; add.u64 %x, %x, %at; add.u64 %y, %y, %at; ")
+        slow = "mov.u32 %k, 120; L: sub.u32 %k, %k, 1; setp.ne.u32 %p, %k, 0; @%p bra L; "
+        trigger, wait = "griddepcontrol.launch_dependents; ", "griddepcontrol.wait; "
+        bodies = {}
+        for off in (0, 256, 512):
+            read, write = f"ld.global.u32 %v, [%x+{off}]; add.u32 %v, %v, 1; ", f"st.global.u32 [%y+{off}], %v; "
+            bodies[f"early_read_{off}"] = trigger + place + read + wait + "st.global.u32 [%y], %v;"
+            bodies[f"early_write_{off}"] = trigger + place + "ld.global.u32 %v, [%x]; " + write + wait
+            bodies[f"both_behind_{off}"] = trigger + slow + wait + place + read + write
+            bodies[f"late_trigger_{off}"] = wait + trigger + slow + place + read + "st.global.u32 [%y], %v;"
+        text = ".version 8.0\n.target sm_90\n.address_size 64\n" + "".join(
+            f".visible .entry {name}(.param .u64 x, .param .u64 y)\n{{ {head}{body} ret; }}\n" for name, body in bodies.items())
+        module, slices, size = self.runtime.load(text), 12, 256
+        arena = self.runtime.allocate(slices * size)
+        start = array.array("I", range(slices * size // 4))
+
+        def results(chain, mode):
+            self.runtime.write(arena, start)
+            chain.run(mode)
+            self.runtime.synchronize()
+            return self.runtime.read(arena, array.array("I", bytes(slices * size)))
+
+        def count_different(seed, pdl):
+            numbers = random.Random(seed)
+            chain = self.runtime.chain()
+
+            def some():
+                return arena.address + size * numbers.randrange(slices - 3)
+
+            for _ in range(numbers.randint(3, 6)):
+                chain.add(module.kernel(numbers.choice(list(bodies))), 1, 64, [some(), some()], pdl=pdl)
+            different = 0
+            for _ in range(2):
+                serial = results(chain, "serial")
+                different += sum(results(chain, mode) != serial for mode in ("pdl", "graph-pdl"))
+                chain.set_arguments(numbers.randrange(len(chain)), [some(), some()])
+            chain.close()
+            return different
+
+        self.assertEqual([seed for seed in range(150) if count_different(seed, griddep.PDL_AUTO)], [])
+        self.assertGreater(sum(count_different(seed, griddep.PDL_FORCE) for seed in range(30)), 0)
 
     @unittest.skipUnless(numpy, "this python3 has no NumPy")
     def test_numpy_arrays(self):
