@@ -1901,7 +1901,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * chain by one.
  */
 
-enum { GRIDDEP_NO_MEMBER = -1 };
+enum {
+    GRIDDEP_NO_MEMBER = -1
+};
 
 typedef struct griddep_group_options {
     uint32_t size;
