@@ -322,7 +322,7 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
 {
     const uint32_t count = launch->kernel->use_count;
     uint32_t number = count, first = count;
-    bool based = group->based;
+    bool based = group->based && !launch->given.any_arguments;
 
     for (uint32_t i = 0; i < count; i++) {
         if (!gd_parameter_set_has(group->parameters, i))
@@ -330,12 +330,14 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
         const argument_kind kind = kind_of(launch, i);
         if (kind == ARGUMENT_LEADS || (group->handle && kind != ARGUMENT_NULL))
             return i;
-        based |= kind == ARGUMENT_BUFFER;
+        based |= kind == ARGUMENT_BUFFER && !launch->given.any_arguments;
         number = kind == ARGUMENT_NUMBER && number == count ? i : number;
         first = first == count ? i : first;
     }
     if (based)
         return count;
+    if (launch->given.any_arguments)
+        return first;
     return number < count || !group->indexed ? number : first;
 }
 

@@ -620,7 +620,6 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
         return (rule){.role = SOURCE_PLAIN};
     case GD_OP_VOTE:
     case GD_OP_MATCH:
-    case GD_OP_REDUX:
     case GD_OP_ACTIVEMASK:
     case GD_OP_ELECT:
     case GD_OP_MOVMATRIX:
@@ -628,6 +627,8 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_MMA_SP:
     case GD_OP_WMMA_MMA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_THREAD};
+    case GD_OP_REDUX:
+        return (rule){.role = SOURCE_SCALED, .flags = GD_ORIGIN_THREAD};
     case GD_OP_ALLOCA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_LOCAL};
     case GD_OP_LDMATRIX:
