@@ -152,11 +152,11 @@ static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
         .parameters = access->parameters,
         .handle = is_by_handle(kernel, access),
         .based = access->origins & (GD_ORIGIN_GLOBAL | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL),
-        .indexed = access->origins & GD_ORIGIN_INDEXED};
+        .wide = access->origins & GD_ORIGIN_WIDE};
     gd_address_group *at = kernel->groups;
 
     while (at && (at->parameters != wanted.parameters || at->handle != wanted.handle ||
-                  at->based != wanted.based || at->indexed != wanted.indexed))
+                  at->based != wanted.based || at->wide != wanted.wide))
         at = at->next;
     if (!at && (at = gd_arena_take(&build->facts->arena, sizeof *at))) {
         *at = wanted;
@@ -338,7 +338,7 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
         return count;
     if (launch->given.any_arguments)
         return first;
-    return number < count || !group->indexed ? number : first;
+    return number < count || !group->wide ? number : first;
 }
 
 /* What a launch reaches beyond the buffers of its arguments. */

@@ -202,7 +202,7 @@ static bool is_map_in_memory(const builder *build, const value *from)
 {
     const gd_ptx_module *module = build->report->module;
     const gd_ptx_function *entry = &module->functions[build->report->function];
-    bool found = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_GLOBAL | GD_ORIGIN_INDEXED);
+    bool found = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_GLOBAL);
 
     for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && !found; i++)
         found = gd_parameter_set_has(from->parameters, i) &&
