@@ -82,6 +82,33 @@ static gd_CUresult launch(gd_CUfunction function, unsigned grid, unsigned block,
     return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, NULL, parameters, NULL);
 }
 
+/* ---- texts that do not load ---- */
+
+START_TEST(a_chip_without_griddepcontrol)
+{
+    static const struct {
+        const char *version, *target, *control;
+        bool loads;
+    } cases[] = {
+        {"7.8", "sm_90", "griddepcontrol.wait", true},
+        {"8.0", "sm_86", "griddepcontrol.wait", false},
+        {"8.0", "sm_86", "griddepcontrol.launch_dependents", false},
+        {"7.7", "sm_90", "griddepcontrol.wait", false},
+        {"8.0", "sm_86", "bar.sync 0", true},
+    };
+    char text[256];
+    gd_CUmodule module;
+
+    begin("off");
+    snprintf(text, sizeof text,
+             ".version %s\n.target %s\n.address_size 64\n.visible .entry k()\n{\n%s;\nret;\n}\n",
+             cases[_i].version, cases[_i].target, cases[_i].control);
+    ck_result(cuModuleLoadData(&module, text),
+              cases[_i].loads ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_PTX);
+    end();
+}
+END_TEST
+
 /* ---- leaks ---- */
 
 START_TEST(what_a_context_leaves_is_a_leak)
@@ -576,6 +603,7 @@ int main(void)
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, tests[i]);
+    tcase_add_loop_test(tcase, a_chip_without_griddepcontrol, 0, 5);
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);
