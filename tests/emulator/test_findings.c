@@ -109,6 +109,55 @@ START_TEST(a_chip_without_griddepcontrol)
 }
 END_TEST
 
+/* ---- alignment of variables ---- */
+
+/* A variable that is declared with too little lies as badly as a linker may place it. */
+static const struct {
+    const char *outside, *inside, *access;
+    bool wrong;
+} alignments[] = {
+    {"", ".shared .align 4 .b8 v[64];", "st.shared.v4.u32 [v], {%r, %r, %r, %r}", true},
+    {"", ".shared .align 16 .b8 v[64];", "st.shared.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {"", ".shared .align 4 .b8 v[64];", "st.shared.u32 [v], %r", false},
+    {"", ".shared .align 4 .b8 v[64];", "st.shared.u64 [v], %d", true},
+    {"", ".shared .b8 v[64];", "st.shared.u16 [v], %r", true},
+    {".shared .b64 v;", "", "mbarrier.init.shared.b64 [v], 1", false},
+    {".extern .shared .align 4 .b8 v[];", "", "st.shared.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {".global .align 4 .b8 v[64];", "", "st.global.v4.u32 [v], {%r, %r, %r, %r}", true},
+    {".global .align 16 .b8 v[64];", "", "st.global.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {".global .align 8 .b8 v[64];", "", "st.global.v2.u32 [v], {%r, %r}", false},
+    {".global .align 4 .b8 v[64];", "", "mov.u64 %d, v; st.u64 [%d], %d", true},
+    {".global .attribute(.managed) .align 4 .b8 v[64];", "", "st.global.u64 [v], %d", true},
+    {".global .v4 .f32 v[4];", "", "st.global.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {".const .align 4 .b8 v[64];", "", "ld.const.v2.u32 {%r, %r}, [v]", true},
+    {".const .align 8 .b8 v[64];", "", "ld.const.v2.u32 {%r, %r}, [v]", false},
+    {"", ".local .align 4 .b8 v[64];", "st.local.v2.u32 [v], {%r, %r}", true},
+    {"", ".local .align 8 .b8 v[64];", "st.local.v2.u32 [v], {%r, %r}", false},
+    {"", ".local .align 4 .b8 v[64];", "st.local.u32 [v+60], %r", false},
+};
+
+START_TEST(variables_lie_badly)
+{
+    char text[1024];
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER
+             "%s\n.visible .entry k(.param .u64 a)\n{\n    .reg .b32 %%r;\n    .reg .b64 "
+             "%%d;\n    %s\n    mov.u32 %%r, 1;\n    mov.u64 %%d, 1;\n    %s;\n    ret;\n}\n",
+             alignments[_i].outside, alignments[_i].inside, alignments[_i].access);
+    gd_CUfunction function = load(text);
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 64, NULL, (void *[]){&(uint64_t){0}}, NULL));
+    ck_result(cuCtxSynchronize(),
+              alignments[_i].wrong ? GD_CUDA_ERROR_MISALIGNED_ADDRESS : GD_CUDA_SUCCESS);
+    ck_assert_msg(count_words(get_report(), "misaligned") == alignments[_i].wrong, "%s\n%s", text,
+                  get_report());
+    if (alignments[_i].wrong && !strstr(alignments[_i].inside, ".local"))
+        expect(" in the declaration of v, which has .align ", 1);
+    end();
+}
+END_TEST
+
 /* ---- leaks ---- */
 
 START_TEST(what_a_context_leaves_is_a_leak)
@@ -604,6 +653,8 @@ int main(void)
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, tests[i]);
     tcase_add_loop_test(tcase, a_chip_without_griddepcontrol, 0, 5);
+    tcase_add_loop_test(tcase, variables_lie_badly, 0,
+                        (int)(sizeof alignments / sizeof *alignments));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

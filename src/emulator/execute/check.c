@@ -81,7 +81,7 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
                           &access.column);
     snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel,
              access.launch, words);
-    gd_report_fault(kind, &access, memory, address, text);
+    gd_report_fault(kind, &access, memory, address, text, NULL);
 }
 
 /* A device takes a store to the address of a .const variable, but its constant caches may keep what

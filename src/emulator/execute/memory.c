@@ -120,6 +120,43 @@ gd_space gd_resolve(gd_space space, uint64_t *address)
                : space;
 }
 
+const gd_shared_variable *gd_shared_find(const gd_image *image, uint64_t address)
+{
+    const uint64_t place = address & ((UINT64_C(1) << GD_RANK_SHIFT) - 1);
+
+    for (uint32_t i = 0; i < image->shared_count; i++) {
+        if (place - image->shared[i].start < image->shared[i].bytes)
+            return &image->shared[i];
+    }
+    return NULL;
+}
+
+/* Whether a variable's own alignment is to blame, and not the place within it. */
+static void blame_variable(gd_cta *cta, gd_space space, uint64_t address, uint32_t alignment)
+{
+    const gd_ptx_module *module = cta->image->entry.program->module;
+    const gd_allocation *item;
+    const gd_shared_variable *variable = NULL;
+
+    space = gd_resolve(space, &address);
+    if (space == GD_AT_SHARED || space == GD_AT_CLUSTER)
+        variable = gd_shared_find(cta->image, address);
+    if (variable && !((address - variable->start) & (alignment - 1))) {
+        uint32_t length;
+        const gd_ptx_symbol *symbol = &module->symbols[variable->symbol];
+        const char *name = gd_ptx_name_text(module, symbol->name, &length);
+        gd_cta_miss(cta, ".align %u in the declaration of %.*s, which has .align %u", alignment,
+                    (int)length, name, (uint32_t)symbol->alignment);
+    }
+    if (space != GD_AT_GLOBAL && space != GD_AT_CONSTANT)
+        return;
+    item = gd_memory_find(cta->view->memory, address);
+    if (item && item->name && item->start & (alignment - 1) &&
+        !((address - item->start) & (alignment - 1)))
+        gd_cta_miss(cta, ".align %u in the declaration of %s, which has .align %u", alignment,
+                    item->name, 1u << __builtin_ctzll(item->start));
+}
+
 unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
                          uint64_t address, uint32_t bytes, uint32_t alignment, bool write)
 {
@@ -129,6 +166,7 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
         gd_cta_fail(warp, code, lane, GD_FAULT_ALIGNMENT, address, bytes, write,
                     "%s %u %s at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes,
                     gd_plural(bytes, "byte", "bytes"), address, alignment);
+        blame_variable(cta, space, address, alignment);
         return NULL;
     }
     switch (gd_resolve(space, &address)) {

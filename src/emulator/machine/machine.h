@@ -48,7 +48,8 @@ typedef struct gd_entry {
         registers; /* estimate of 32-bit registers a thread would use, for residency: at least 16,
                     * at most 255 */
     uint32_t static_shared_bytes;
-    uint32_t local_bytes; /* per thread */
+    uint32_t padding_bytes; /* beyond that, since each shared variable lies as badly as it may */
+    uint32_t local_bytes;   /* per thread */
     uint32_t parameter_count;
     uint32_t parameter_bytes;
     uint32_t maximum_threads; /* from .maxntid or .reqntid, else 1024 */
@@ -136,7 +137,8 @@ typedef struct gd_fault {
     uint64_t address;     /* of the access; 0 */
     uint32_t bytes;
     bool write;
-    char text[256]; /* a sentence: what, and for an address what lies there or nearby */
+    char text[256];    /* a sentence: what, and for an address what lies there or nearby */
+    char missing[256]; /* what the program lacks; "" */
 } gd_fault;
 
 typedef struct gd_cta gd_cta;

@@ -481,7 +481,8 @@ static void report_fault(const resident *item, const char *text)
     memcpy(access.thread, fault->thread, sizeof access.thread);
     gd_entry_instruction(entry, fault->instruction, instruction, sizeof instruction,
                          &access.module);
-    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text);
+    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text,
+                    *fault->missing ? fault->missing : NULL);
 }
 
 static void describe_fault(const resident *item)
