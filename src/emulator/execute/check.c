@@ -318,6 +318,21 @@ void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd
     }
 }
 
+void gd_check_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                       uint64_t address, bool arrives)
+{
+    uint64_t addresses[GD_LANES];
+    const gd_check check = {.bytes = 8,
+                            .action = arrives ? GD_ACTION_ATOMIC : GD_ACTION_READ,
+                            .order = GD_ORDER_STRONG | GD_SCOPE_CLUSTER << GD_ORDER_SCOPE_SHIFT,
+                            .addresses = addresses};
+    gd_race_cta *owner = gd_check_owner(warp, space, &address);
+    const gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
+
+    addresses[lane] = address;
+    gd_race_mbarrier_access(warp->cta->race, owner, &operation);
+}
+
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
                     uint64_t address, uint64_t bytes, gd_action action, bool async)
 {

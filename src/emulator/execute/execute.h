@@ -164,6 +164,12 @@ struct gd_warp {
     uint32_t
         cluster_arrived; /* lanes that have arrived at the cluster's barrier and not waited yet */
     uint32_t cluster_phase[GD_LANES]; /* in which a lane arrived */
+    const gd_code *polled;            /* at what it has polled last, one of the lanes that did, */
+    uint32_t polled_lane;             /* and where; NULL: at nothing */
+    uint64_t polled_address;
+    uint64_t seen; /* its state at a look (stuck.h), so many looks ago, and when it is kept anew */
+    uint32_t looks, keeps;
+    bool recurs;
 };
 
 typedef struct gd_barrier {
@@ -199,6 +205,8 @@ struct gd_cta {
     uint64_t run_start, now; /* cycles and time at the start of this run */
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
+    uint32_t epoch; /* of looks at its warps */
+    bool outside;   /* it has polled memory that the host, or another process, may write */
     bool triggered, released;
     bool stops;        /* this run ends at the trigger, */
     bool stopped;      /* which has come */

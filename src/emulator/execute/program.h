@@ -60,8 +60,11 @@ struct gd_program {
     uint32_t number;           /* of the module, for reports */
 };
 
-/* The variable of shared memory that an address of the CTA's lies in; NULL. */
+/* The variable of shared memory that an address lies in; NULL. */
 const gd_shared_variable *gd_shared_find(const gd_image *image, uint64_t address);
+
+/* "full" for its start, else "ring+16 (0x410)", "at 0x410". */
+void gd_shared_name(const gd_image *image, uint64_t address, char *text, size_t bytes);
 
 /* Addresses of functions, as mov gives them and an indirect call takes them. */
 #define GD_FUNCTION_WINDOW UINT64_C(0x400000000)

@@ -183,4 +183,19 @@ uint64_t gd_cta_instructions(const gd_cta *cta);
 
 const gd_fault *gd_cta_get_fault(const gd_cta *cta);
 
+/* What the CTA has done so far that another could see: stores, arrivals, exits. */
+uint64_t gd_cta_work(const gd_cta *cta);
+
+/* A look at a CTA that does nothing but poll, between two runs: whether each of its warps has come
+ * back to a state of an earlier look of the same epoch. If nothing was done in the epoch by any CTA
+ * that it could see, it will go on like this for ever. */
+bool gd_cta_recurs(gd_cta *cta, uint32_t epoch);
+
+/* Ends a CTA that will poll for ever: a deadlock. `cause` goes on with the sentence, `missing` is
+ * what the program lacks; both may be "". */
+void gd_cta_fail_polling(gd_cta *cta, const char *cause, const char *missing);
+
+/* Whether it polls an mbarrier. */
+bool gd_cta_polls_mbarrier(const gd_cta *cta);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/carveout.h"
+#include "base/plural.h"
 #include "emulator/schedule/condition.h"
 #include "emulator/schedule/grid.h"
 #include "emulator/execute/report.h"
@@ -31,6 +32,8 @@ typedef struct resident {
     uint64_t clock;  /* time that it has reached */
     uint64_t cycles; /* of the CTA, when clock was set */
     uint64_t used;   /* of its share */
+    uint64_t work;   /* of the CTA likewise */
+    uint32_t recurs; /* the epoch in which it was found to go round in a circle */
     gd_cta_state state;
     bool triggered;
     bool deferred;
@@ -51,6 +54,11 @@ static struct {
     const gd_device *leader; /* a random schedule lets it run ahead for so many turns */
     uint64_t lead;
     gd_grid_fault fault;
+    /* Turns since anything was done that another CTA could see; when there are many, CTAs are
+     * looked at, in an epoch that ends when something is done. */
+    uint64_t idle;
+    bool looks;
+    uint32_t epoch;
 } machine;
 
 /* ---- room ---- */
@@ -216,6 +224,7 @@ static bool place_one(gd_grid *grid, const needs *cta)
     at->slots |= 1u << slot;
     at->ctas++;
     machine.count++;
+    machine.idle = 0;
     grid->begun++;
     grid->latest = later(grid->latest, made->clock);
     return true;
@@ -555,6 +564,87 @@ static void run_turn(resident *item)
     if (item->state == GD_CTA_POLLING)
         item->clock += passed == 0; /* a CTA that polls must not keep its place in time for ever */
     item->deferred = item->state == GD_CTA_POLLING || item->used > SHARE;
+    machine.idle++;
+    if (item->state != GD_CTA_POLLING || item->work != gd_cta_work(item->cta))
+        machine.idle = 0;
+    item->work = gd_cta_work(item->cta);
+}
+
+/* ---- deadlocks ---- */
+
+enum { IDLE_TURNS = 4 }; /* of each CTA, before it is looked at */
+
+/* Whether all that could go on only polls, and will for ever. */
+static bool is_stuck(resident *item)
+{
+    if (machine.idle < (uint64_t)IDLE_TURNS * machine.count ||
+        gd_memory_is_shared(gd_the_emulator.memory)) {
+        machine.looks = false;
+        return false;
+    }
+    machine.epoch += !machine.looks;
+    machine.looks = true;
+    if (gd_cta_recurs(item->cta, machine.epoch))
+        item->recurs = machine.epoch;
+    for (uint32_t i = 0; i < machine.count; i++) {
+        const resident *each = &machine.residents[i];
+        if ((each->state == GD_CTA_READY || each->state == GD_CTA_POLLING) &&
+            each->recurs != machine.epoch)
+            return false;
+    }
+    return true;
+}
+
+/* Of a grid that has not begun as a whole: how many CTAs are there. */
+static const gd_grid *find_crowded(void)
+{
+    for (const gd_grid *grid = machine.grids; grid; grid = grid->next) {
+        if (grid->begun < grid->total)
+            return grid;
+    }
+    return NULL;
+}
+
+/* A CTA to tell of: one that waits for an mbarrier, where there is one, else one of a grid that has
+ * not begun as a whole, else the oldest one. */
+static resident *choose_stuck(const gd_grid *crowded)
+{
+    resident *best = NULL;
+
+    for (uint32_t i = 0; i < machine.count; i++) {
+        resident *item = &machine.residents[i];
+        if (item->recurs != machine.epoch)
+            continue;
+        if (gd_cta_polls_mbarrier(item->cta))
+            return item;
+        if (!best || (item->grid == crowded && best->grid != crowded))
+            best = item;
+    }
+    return best;
+}
+
+static resident *fail_stuck(void)
+{
+    const gd_grid *crowded = find_crowded();
+    resident *item = choose_stuck(crowded);
+    char cause[128] = "", missing[192] = "";
+
+    if (crowded && item->grid == crowded) {
+        const uint64_t left = crowded->total - crowded->begun,
+                       here = crowded->begun - crowded->done;
+        snprintf(cause, sizeof cause,
+                 "; %" PRIu64 " of %" PRIu64 " %s of the grid %s not started, for %" PRIu64 " %s",
+                 left, crowded->total, gd_plural(crowded->total, "CTA", "CTAs"),
+                 gd_plural(left, "has", "have"), here,
+                 gd_plural(here, "fits on the device at a time", "fit on the device at a time"));
+        snprintf(missing, sizeof missing,
+                 "a cooperative launch of no more than %" PRIu64
+                 " %s: CTAs that wait for one another have to be on the device together",
+                 here, gd_plural(here, "CTA", "CTAs"));
+    }
+    gd_cta_fail_polling(item->cta, cause, missing);
+    item->state = GD_CTA_FAULT;
+    return item;
 }
 
 static bool was_woken(const resident *item, const gd_grid *grid)
@@ -583,7 +673,7 @@ static void wake_cluster(resident *item)
     }
 }
 
-gd_turn gd_grid_run(void)
+gd_turn gd_grid_run(bool final)
 {
     resident *item = choose();
 
@@ -594,6 +684,8 @@ gd_turn gd_grid_run(void)
     run_turn(item);
     if (gd_cta_woke_others(item->cta))
         wake_cluster(item);
+    if (final && item->state == GD_CTA_POLLING && is_stuck(item))
+        item = fail_stuck();
     if (item->state == GD_CTA_FAULT) {
         describe_fault(item);
         return GD_TURN_FAULT;
@@ -683,6 +775,7 @@ gd_CUresult gd_grid_start(gd_task *task, uint64_t ready)
 
 void gd_grid_release(gd_grid *grid, uint64_t time)
 {
+    machine.idle = 0;
     grid->is_released = true;
     grid->released = time;
     for (uint32_t i = 0; i < machine.count; i++) {
