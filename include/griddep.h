@@ -1648,7 +1648,8 @@ int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor
  * as they were added. "launch" means any of them where nothing else is said. No call of this
  * section waits for the device, but for what the driver does when it instantiates a graph; run,
  * run_many, prepare and get_hop may do that. Each takes the runtime's lock for a moment at most;
- * those that append, change or prepare allocate. / */
+ * those that append, change or prepare allocate.
+ */
 
 enum {
     GRIDDEP_MODE_SERIAL = 0,    /* in a stream, attribute 6 never set */
