@@ -158,6 +158,49 @@ START_TEST(variables_lie_badly)
 }
 END_TEST
 
+/* ---- calls that return before their work is done ---- */
+
+/* A call without a stream of its own, then a kernel of a stream that does not wait for it. */
+static const struct {
+    bool copies, managed, waits, blocking, race;
+} early_calls[] = {
+    {.race = true},     {.copies = true, .race = true},
+    {.waits = true},    {.copies = true, .waits = true},
+    {.blocking = true}, {.copies = true, .blocking = true},
+    {.managed = true},  {.managed = true, .copies = true},
+};
+
+START_TEST(fills_and_device_copies_return_early)
+{
+    static const uint32_t words[32];
+    gd_CUstream stream;
+    uint64_t data, other;
+
+    begin("race");
+    gd_CUfunction add = load(
+        HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %t;\n    .reg .b64 %p;\n    "
+               "ld.param.u64 %p, [a];\n    ld.global.u32 %t, [%p];\n    st.global.u32 [%p], "
+               "%t;\n    ret;\n}\n");
+    ck_good(cuStreamCreate(&stream, early_calls[_i].blocking ? GD_CU_STREAM_DEFAULT
+                                                             : GD_CU_STREAM_NON_BLOCKING));
+    ck_good(early_calls[_i].managed ? cuMemAllocManaged(&data, 128, 1) : cuMemAlloc_v2(&data, 128));
+    ck_good(cuMemAlloc_v2(&other, 128));
+    ck_good(cuMemcpyHtoD_v2(other, words, 128));
+    ck_good(early_calls[_i].copies ? cuMemcpyDtoD_v2(data, other, 128)
+                                   : cuMemsetD32_v2(data, 0, 32));
+    if (early_calls[_i].waits)
+        ck_good(cuStreamSynchronize(NULL));
+    ck_good(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&data}, NULL));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !early_calls[_i].race, "%s",
+                  get_report());
+    ck_good(cuMemsetD32_v2(other, 0, 32));
+    ck_good(cuMemFree_v2(other));
+    ck_assert_ptr_null(strstr(get_report(), "\"free\""));
+    end();
+}
+END_TEST
+
 /* ---- what polls for ever ---- */
 
 /* Threads of a block, which all arrive at an mbarrier, and wait. */
@@ -173,11 +216,11 @@ END_TEST
 /* Blocks that count up, and wait until all have. */
 #define MEET_KERNEL                                                                                \
     HEADER                                                                                         \
-        ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "    \
-        ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "           \
-        "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "    \
-        "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "  \
-        "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
+    ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "        \
+    ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "               \
+    "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "        \
+    "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "      \
+    "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
 
 static const struct {
     const char *text;
@@ -801,6 +844,8 @@ int main(void)
     tcase_add_test(tcase, a_query_finds_no_deadlock);
     tcase_add_loop_test(tcase, an_mbarrier_is_there_before_it_is_used, 0,
                         (int)(sizeof inits / sizeof *inits));
+    tcase_add_loop_test(tcase, fills_and_device_copies_return_early, 0,
+                        (int)(sizeof early_calls / sizeof *early_calls));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);
