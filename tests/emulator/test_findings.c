@@ -201,6 +201,51 @@ START_TEST(fills_and_device_copies_return_early)
 }
 END_TEST
 
+/* ---- who is to blame ---- */
+
+/* Kernels that add to the same data, one behind the other, all but the second of which wait: each
+ * finding names the second as the one that lacks a wait. */
+START_TEST(the_kernel_that_lacks_the_wait_is_named)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
+    char text[4096] = HEADER, name[8];
+    gd_CUmodule made;
+    gd_CUstream stream;
+    uint64_t data;
+
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[_i], 1);
+    begin("race");
+    for (int i = 1; i <= 4; i++)
+        snprintf(
+            text + strlen(text), sizeof text - strlen(text),
+            ".visible .entry k%d(.param .u64 a)\n{\n    .reg .b64 %%p;\n    .reg .b32 %%v;\n    "
+            "ld.param.u64 %%p, [a];\n    griddepcontrol.launch_dependents;\n    %s\n    "
+            "ld.global.u32 %%v, [%%p];\n    add.u32 %%v, %%v, 1;\n    st.global.u32 [%%p], "
+            "%%v;\n    ret;\n}\n",
+            i, i == 2 ? "" : "griddepcontrol.wait;");
+    ck_good(cuModuleLoadData(&made, text));
+    ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuMemAlloc_v2(&data, 4));
+    ck_good(cuMemsetD32Async(data, 0, 1, stream));
+    for (unsigned i = 1; i <= 4; i++) {
+        gd_CUlaunchAttribute early = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+        const gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &early, i > 1};
+        gd_CUfunction function;
+        snprintf(name, sizeof name, "k%u", i);
+        ck_good(cuModuleGetFunction(&function, made, name));
+        ck_good(cuLaunchKernelEx(&config, function, (void *[]){&data}, NULL));
+    }
+    ck_good(cuCtxSynchronize());
+    const uint32_t found = count_words(get_report(), "\"kind\":\"race\"");
+    ck_assert_uint_ge(found, 1);
+    expect("\"text\":\"kernel k2 (launch 2) ", found);
+    expect("\"missing\":\"griddepcontrol.wait in kernel k2 (launch 2)", found);
+    end();
+}
+END_TEST
+
 /* ---- what polls for ever ---- */
 
 /* Threads of a block, which all arrive at an mbarrier, and wait. */
@@ -846,6 +891,7 @@ int main(void)
                         (int)(sizeof inits / sizeof *inits));
     tcase_add_loop_test(tcase, fills_and_device_copies_return_early, 0,
                         (int)(sizeof early_calls / sizeof *early_calls));
+    tcase_add_loop_test(tcase, the_kernel_that_lacks_the_wait_is_named, 0, 4);
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

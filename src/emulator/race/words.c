@@ -267,22 +267,41 @@ static void say_unwaited(const party *later, const party *earlier, const char *m
         later->who);
 }
 
+/* Of the grids that one waits for, and those wait for in turn, the first that has not waited: it is
+ * the one that lacks the wait. */
+static const gd_desc_dependency *find_culprit(const gd_race *race, const gd_desc_dependency *from)
+{
+    const gd_desc *desc = gd_desc_find(race, from->number);
+
+    while (desc && desc->some_waited && first_waited(desc)) {
+        from = first_waited(desc);
+        desc = gd_desc_find(race, from->number);
+    }
+    return from;
+}
+
 /* The wait was for another grid, which ended without having waited for this one. */
 static void say_transitive(const party *later, const party *earlier,
                            const gd_desc_dependency *between, const char *memory, char *text,
                            char *missing)
 {
-    char name[PART_BYTES];
+    const gd_desc_dependency *culprit = find_culprit(later->race, between);
+    const gd_desc *desc = gd_desc_find(later->race, culprit->number);
+    char name[PART_BYTES], who[PART_BYTES];
 
     name_task(name, between->action, between->kernel, between->launch);
     name_device(later->race, name, later->entry->device);
+    name_task(who, culprit->action, culprit->kernel, culprit->launch);
+    name_device(later->race, who, later->entry->device);
     snprintf(text, TEXT_BYTES,
-             "%s %s %s; %s %s it, but %s waits for %s only, which ended without waiting for %s",
-             later->who, later->verb, memory, earlier->who, earlier->verb, later->who, name,
-             earlier->who);
+             "%s %s, and ended without waiting for %s; %s waits for %s only, and %s %s that %s %s",
+             who,
+             desc && desc->info.has_wait ? "has not executed its griddepcontrol.wait"
+                                         : "has no griddepcontrol.wait",
+             earlier->who, later->who, name, later->verb, memory, earlier->who, earlier->verb);
     snprintf(missing, TEXT_BYTES,
-             "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization",
-             name, later->who);
+             "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization", who,
+             later->who);
 }
 
 static void say_port(const party *later, const party *earlier, const gd_desc_dependency *edge,
