@@ -1282,6 +1282,14 @@ PROGRAM
     cp late.yaml "$work/outside.yaml"
     run sanitize "$work/outside.yaml" --modes graph-pdl
     check "a chain with a fault" 66 out "out-of-bounds: " out "seen "
+    # Each command tells it with the same place and launch.
+    where=$(sed -n 's/^\(.*late.ptx:[0-9]*\):[0-9]*: out-of-bounds: \(launch [0-9]* ([a-z_]*)\).*/\1 \2/p' "$work/out")
+    for command in "run --repeat 0" stress "trace --mode pdl" "explain --mode pdl"; do
+        run $command "$work/outside.yaml" --emulate
+        check "a fault, by $command" 4 err "griddep: ${where% launch*}: " err "launch ${where#* launch }, CTA (0, 0, 0)"
+    done
+    run trace "$work/outside.yaml" --emulate --json
+    json "a fault, JSON" 'd["error"]["file"].endswith("late.ptx") and d["error"]["line"] == 25 and d["error"]["launch"] == 1'
 fi
 unset TMPDIR
 
