@@ -201,6 +201,54 @@ START_TEST(fills_and_device_copies_return_early)
 }
 END_TEST
 
+/* ---- scopes ---- */
+
+/* Blocks that all add to one counter, wait for it, and then read what the others wrote. */
+static const struct {
+    const char *fence;
+    bool wrong;
+} acquires[] = {
+    {"fence.acq_rel.gpu;", false},
+    {"fence.acq_rel.sys;", false},
+    {"membar.gl;", false},
+    {"fence.acq_rel.cta;", true},
+    {"fence.acq_rel.cluster;", true},
+    {"membar.cta;", true},
+    {"", true},
+};
+
+START_TEST(an_acquire_reaches_those_who_release)
+{
+    char text[2048];
+    uint64_t data;
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER
+             ".visible .entry k(.param .u64 a)\n{\n    .reg .pred %%l, %%w;\n    .reg .b32 %%t, "
+             "%%b, %%n, %%v;\n    .reg .b64 %%a, %%m, %%o;\n    ld.param.u64 %%a, [a];\n    "
+             "mov.u32 %%t, %%tid.x;\n    mov.u32 %%b, %%ctaid.x;\n    mad.lo.u32 %%n, %%b, 32, "
+             "%%t;\n    mul.wide.u32 %%m, %%n, 4;\n    add.u64 %%m, %%m, %%a;\n    xor.b32 "
+             "%%n, %%n, 32;\n    mul.wide.u32 %%o, %%n, 4;\n    add.u64 %%o, %%o, %%a;\n    "
+             "setp.ne.u32 %%l, %%t, 0;\n    st.global.u32 [%%m+64], %%t;\n    bar.sync 0;\n    "
+             "@%%l bra met;\n    fence.acq_rel.gpu;\n    red.relaxed.gpu.global.add.u32 [%%a], "
+             "1;\nloop:\n    ld.relaxed.gpu.global.u32 %%n, [%%a];\n    setp.lt.u32 %%w, %%n, "
+             "2;\n    @%%w bra loop;\n    %s\nmet:\n    bar.sync 0;\n    ld.global.u32 %%v, "
+             "[%%o+64];\n    ret;\n}\n",
+             acquires[_i].fence);
+    ck_good(cuMemAlloc_v2(&data, 512));
+    ck_good(cuMemsetD8_v2(data, 0, 512));
+    ck_good(launch(load(text), 2, 32, data));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !acquires[_i].wrong, "%s: %s",
+                  acquires[_i].fence, get_report());
+    if (acquires[_i].wrong)
+        ck_assert_msg(strstr(get_report(), "behind an acquire whose scope is too small"), "%s",
+                      get_report());
+    end();
+}
+END_TEST
+
 /* ---- who is to blame ---- */
 
 /* Kernels that add to the same data, one behind the other, all but the second of which wait: each
@@ -892,6 +940,8 @@ int main(void)
     tcase_add_loop_test(tcase, fills_and_device_copies_return_early, 0,
                         (int)(sizeof early_calls / sizeof *early_calls));
     tcase_add_loop_test(tcase, the_kernel_that_lacks_the_wait_is_named, 0, 4);
+    tcase_add_loop_test(tcase, an_acquire_reaches_those_who_release, 0,
+                        (int)(sizeof acquires / sizeof *acquires));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

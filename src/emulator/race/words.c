@@ -201,18 +201,68 @@ static void say_cta(const party *first, const party *second, const char *memory,
                   : "a barrier between the two accesses");
 }
 
+static bool includes(const gd_race *race, const gd_outside *outside, const party *access);
+
+/* Whether a thread of the CTA that acts now has read what an access was released to, and has not
+ * acquired it since with a scope that reaches so far. */
+static bool was_read(const party *access, const party *actor)
+{
+    const gd_race *race = access->race;
+    const gd_race_cta *cta = race->ctas;
+
+    while (cta && cta->uid != actor->entry->uid)
+        cta = cta->next;
+    for (uint32_t warp = 0; cta && warp < cta->warp_count; warp++) {
+        const gd_thread_sync *sync = cta->warps[warp].sync;
+        for (uint32_t lane = 0; sync && lane < GD_RACE_LANES; lane++) {
+            if (includes(race, sync[lane].pending[GD_LEVEL_GPU], access))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether both are CTAs of one cluster. */
+static bool share_cluster(const party *first, const party *second)
+{
+    const gd_desc *desc = second->desc;
+    uint64_t clusters[2];
+
+    if (!desc || first->entry->task != second->entry->task)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t number = (i ? second : first)->entry->cta, *grid = desc->info.grid,
+                       x = grid[0] ? grid[0] : 1, y = grid[1] ? grid[1] : 1;
+        const uint32_t cta[3] = {number % x, number / x % y, number / x / y};
+        clusters[i] = gd_desc_cluster(desc, cta);
+    }
+    return clusters[0] == clusters[1];
+}
+
 static void say_grid(const party *first, const party *second, const char *memory, char *text,
                      char *missing)
 {
     const bool strong = first->entry->strong && second->entry->strong;
+    const bool cluster = share_cluster(first, second);
 
     if (say_async(first, second, memory, text, missing))
         return;
-    snprintf(text, TEXT_BYTES,
-             "%s: CTAs of one grid run in no order: one %s %s and another %s it%s", second->who,
-             first->verb, memory, second->verb,
-             strong ? " with a scope that does not include it" : "");
-    if (strong)
+    const bool narrow = !strong && was_read(first, second);
+    snprintf(text, TEXT_BYTES, "%s: CTAs of one %s run in no order: one %s %s and another %s it%s",
+             second->who, cluster ? "cluster" : "grid", first->verb, memory, second->verb,
+             strong   ? " with a scope that does not include it"
+             : narrow ? ", behind an acquire whose scope is too small"
+                      : "");
+    if (narrow)
+        snprintf(missing, TEXT_BYTES,
+                 "scope %s on the acquire, or the fence, behind the read of what the other CTA has "
+                 "released",
+                 cluster ? "cluster" : "gpu");
+    else if (cluster && !strong)
+        snprintf(missing, TEXT_BYTES,
+                 "a barrier of the cluster (barrier.cluster.arrive, barrier.cluster.wait) between "
+                 "the two accesses");
+    else if (strong)
         snprintf(missing, TEXT_BYTES, "scope gpu on both accesses");
     else if (first->entry->strong || second->entry->strong)
         snprintf(missing, TEXT_BYTES,
