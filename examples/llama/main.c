@@ -1,5 +1,5 @@
 /* llama: a language model from a Hugging Face folder, by separate PTX kernels with dependent
- * launch. It needs the CUDA driver and no compiler; without a GPU it runs on the emulated driver. */
+ * launch. It needs the CUDA driver and no compiler; without a GPU it runs on the emulated one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
