@@ -1795,14 +1795,28 @@ int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_
  * the arguments target (0) and source (1), a fill its target. What is not said is inferred: an
  * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent),
  * or griddep_chain_add_buffer; else perhaps to the end of its allocation, which the driver is asked
- * for, or, where there is none, to the next address that the chain has (`bytes` is then 0).
- * Addresses whose ranges overlap are in one buffer. How it is used is read from the PTX. get tells
- * what is said or inferred; element lives until it is said anew. NOT_FOUND where there is no such
- * launch or argument. */
+ * for (`bytes` is then 0). A value that is in no allocation is a number beside an address that the
+ * kernel adds it to; alone it may lead anywhere, as an address with a tag or without its bias does.
+ * In a chain without a runtime an address reaches to the next one that the chain has. Addresses
+ * whose ranges overlap are in one buffer. How it is used is read from the PTX. get tells what is
+ * said or inferred; element lives until it is said anew. NOT_FOUND where there is no such launch or
+ * argument. */
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
                               griddep_use *use, griddep_error *error);
+
+/* Says what a launch of a kernel reaches at addresses that no argument gives it: through pointers
+ * that it loads from a table, by handles, by a tensor map in memory, through a struct. Each use
+ * has an access, and a buffer's number with offset and bytes, or 0 and then the address in
+ * `offset` with bytes. They are all that there is; count 0: nothing. Without that such an address
+ * may be any: the launch is then compared with all that others touch early, but for what is
+ * declared constant. What the caller says is believed; `griddep stress` and `griddep sanitize`
+ * show where it is wrong. Said anew, the new list counts alone. NOT_FOUND where there is no such
+ * launch; ARGUMENT for what is no kernel, for a use without an access, and for one with neither
+ * buffer nor address. */
+int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses,
+                                uint32_t count, griddep_error *error);
 
 /* Checks the launches in stream order as a whole: each entry in the light of what its arguments
  * are, and the hops between them: missing or late waits, transitive gaps, writes that a kernel

@@ -362,6 +362,11 @@ public:
         return index;
     }
     void depend(uint32_t index, uint32_t on) { call(griddep_chain_depend, handle_.get(), index, on); }
+    /// What a launch reaches at addresses that no argument gives it: all that there is.
+    void set_reach(uint32_t index, const std::vector<griddep_use> &uses)
+    {
+        call(griddep_chain_set_reach, handle_.get(), index, uses.data(), uint32_t(uses.size()));
+    }
     template <typename... Arguments> void set_arguments(uint32_t index, const Arguments &...arguments)
     {
         const std::array<griddep_argument, sizeof...(Arguments)> array{detail::argument(arguments)...};

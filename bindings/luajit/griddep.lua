@@ -652,6 +652,7 @@ int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t 
 int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_t bytes, griddep_error *error);
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument, griddep_use *use, griddep_error *error);
+int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses, uint32_t count, griddep_error *error);
 int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings, griddep_error *error);
 int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_argument *value, griddep_error *error);

@@ -669,6 +669,7 @@ const prototypes = [
   'int32_t griddep_chain_add_buffer(void *chain, uint64_t address, uint64_t bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, const griddep_use *use, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, _Inout_ griddep_use *use, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_set_reach(void *chain, uint32_t index, const griddep_use *uses, uint32_t count, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_check(void *chain, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_arguments(void *chain, uint32_t index, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_argument(void *chain, uint32_t index, uint32_t argument, const griddep_argument *value, _Inout_ griddep_error *error)',

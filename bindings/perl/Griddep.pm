@@ -679,6 +679,7 @@ my @FUNCTIONS = (
     [chain_add_buffer => [qw(opaque uint64 uint64 opaque)] => 'sint32'],
     [chain_set_use => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [chain_get_use => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
+    [chain_set_reach => [qw(opaque uint32 opaque uint32 opaque)] => 'sint32'],
     [chain_check => [qw(opaque opaque* opaque)] => 'sint32'],
     [chain_set_arguments => [qw(opaque uint32 opaque uint32 opaque)] => 'sint32'],
     [chain_set_argument => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],

@@ -1232,6 +1232,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chain_add_buffer": (c_int32, [c_void_p, c_uint64, c_uint64, c_void_p]),
     "chain_set_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_get_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "chain_set_reach": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
     "chain_check": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "chain_set_arguments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
     "chain_set_argument": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
@@ -2210,6 +2211,15 @@ class Chain(_Object):
     def buffer(self, memory: DeviceMemory, nbytes: int) -> None:
         """Tells that so many bytes hold one thing: an argument that is an address in there reaches to its end at most."""
         call(raw.chain_add_buffer, self.handle, self.runtime._address(memory, nbytes, None), nbytes)
+
+    def reaches(self, launch: int | str, memory: Sequence[tuple[DeviceMemory, int, int]]) -> None:
+        """Says what a launch reaches at addresses that no argument gives it, such as pointers in a table: (memory, bytes, ACCESS_*) each, and all
+        that there is."""
+        uses = (c_use * len(memory))()
+        for use, (place, nbytes, access) in zip(uses, memory):
+            use.size, use.access, use.bytes = sizeof(c_use), access, nbytes
+            use.offset = self.runtime._address(place, nbytes, None)
+        call(raw.chain_set_reach, self.handle, self._index(launch), uses, len(uses))
 
     def depend(self, launch: int | str, on: int | str) -> None:
         """Makes a launch wait for an earlier one of another lane."""

@@ -699,6 +699,7 @@ module Griddep
       "int32_t griddep_chain_add_buffer(void *chain, uint64_t address, uint64_t bytes, void *error)",
       "int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
       "int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
+      "int32_t griddep_chain_set_reach(void *chain, uint32_t index, void *uses, uint32_t count, void *error)",
       "int32_t griddep_chain_check(void *chain, void *findings, void *error)",
       "int32_t griddep_chain_set_arguments(void *chain, uint32_t index, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_chain_set_argument(void *chain, uint32_t index, uint32_t argument, void *value, void *error)",

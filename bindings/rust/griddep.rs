@@ -1223,6 +1223,7 @@ functions! {
     fn chain_add_buffer(chain: *mut Chain, address: u64, bytes: u64, error: *mut Error) -> i32;
     fn chain_set_use(chain: *mut Chain, index: u32, argument: u32, r#use: *const Use, error: *mut Error) -> i32;
     fn chain_get_use(chain: *const Chain, index: u32, argument: u32, r#use: *mut Use, error: *mut Error) -> i32;
+    fn chain_set_reach(chain: *mut Chain, index: u32, uses: *const Use, count: u32, error: *mut Error) -> i32;
     fn chain_check(chain: *const Chain, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn chain_set_arguments(chain: *mut Chain, index: u32, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn chain_set_argument(chain: *mut Chain, index: u32, argument: u32, value: *const Argument, error: *mut Error) -> i32;

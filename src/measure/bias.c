@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "measure/instrument.h"
 #include "ptx/handle/ptx.h"
+#include "run/module/module.h"
 
 enum { STAMPS = 8, WORDS = 1 + 2 * (GD_POINT_MARK + STAMPS), RUNS = 4 };
 
@@ -94,7 +95,7 @@ static int32_t load_and_run(griddep_runtime *runtime, const gd_instrumented *mad
     if (!status)
         status = griddep_module_find_kernel(module, "pause", &kernel, error);
     if (!status)
-        status = griddep_module_get_global(module, GD_INSTRUMENT_VARIABLE, &address, &bytes, error);
+        status = gd_module_find_variable(module, GD_INSTRUMENT_VARIABLE, &address, &bytes, error);
     if (!status)
         status = griddep_stream_create(runtime, &stream, error);
     if (!status)

@@ -101,8 +101,8 @@ static int32_t copy_variable(const griddep_kernel *kernel, griddep_module *copy,
 {
     uint64_t from = 0, to = 0, from_bytes = 0, to_bytes = 0;
 
-    if (griddep_module_get_global(kernel->module, name, &from, &from_bytes, NULL) ||
-        griddep_module_get_global(copy, name, &to, &to_bytes, NULL) || from_bytes != to_bytes ||
+    if (gd_module_find_variable(kernel->module, name, &from, &from_bytes, NULL) ||
+        gd_module_find_variable(copy, name, &to, &to_bytes, NULL) || from_bytes != to_bytes ||
         !from_bytes)
         return GRIDDEP_OK; /* the compiler dropped it, or the host cannot reach it */
     void *bytes = malloc((size_t)from_bytes);
@@ -187,7 +187,7 @@ static int32_t load_fitting(timeline_launch *launch, const gd_call *call, gridde
 static int32_t find_stamps(timeline_launch *launch, griddep_error *error)
 {
     uint64_t bytes = 0, wanted = (uint64_t)launch->kept * launch->instrumented.words * 8;
-    int32_t status = griddep_module_get_global(launch->module, GD_INSTRUMENT_VARIABLE,
+    int32_t status = gd_module_find_variable(launch->module, GD_INSTRUMENT_VARIABLE,
                                                &launch->address, &bytes, error);
 
     if (!status && bytes < wanted)

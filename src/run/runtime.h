@@ -54,6 +54,7 @@ struct griddep_runtime {
     char *nvrtc_path;             /* NULL: by soname */
     gd_nvrtc *nvrtc;              /* opened by the first compilation */
     griddep_module *modules;      /* those that are loaded */
+    atomic_uint exposures;        /* modules of which the address of a variable is known */
     struct gd_timed_event *timed_events;
     struct gd_capture *captures; /* notes on launches in them, the newest first */
     uint32_t

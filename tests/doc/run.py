@@ -212,7 +212,7 @@ def run_fragments(folder):
     pieces = only_block("doc/griddep-chain.md", "- {buffer: x, access: read, tensor_map") + only_block("doc/griddep-chain.md", "- {u32: 2048}")[:1] + only_block("doc/griddep-chain.md", "- {bytes:")
     write(folder, "piece.yaml", "name: piece\nmodules: [{name: mine, file: piece.ptx}]\nbuffers: [{name: x, type: bf16, count: 2097152}]\n"
           "launches:\n  - kernel: piece\n    module: mine\n    grid: [1]\n    block: [32]\n    arguments:\n"
-          + "".join(f"      {line}\n" for line in pieces))
+          + "".join(f"      {line}\n" for line in pieces) + "".join(f"    {line}\n" for line in only_block("doc/griddep-chain.md", "reaches:")))
     result = run("griddep run piece.yaml --emulate --repeat 0", folder)
     case(result.returncode == 0, "doc/griddep-chain.md: arguments", result.stdout)
 

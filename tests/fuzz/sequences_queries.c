@@ -357,6 +357,7 @@ static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
     CHECK(griddep_chain_add_buffer, chain, 4096 + below(by, 8), below(by, 8), E);
     CHECK(griddep_chain_set_traits, chain, below(by, 4), below(by, 300), E);
     CHECK(griddep_chain_set_use, chain, below(by, 3), below(by, 3), &use, E);
+    CHECK(griddep_chain_set_reach, chain, below(by, 3), &use, below(by, 2), E);
     CHECK(griddep_chain_get_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_check, chain, &findings, E);
     USE(griddep_chain_destroy)(chain);

@@ -540,7 +540,7 @@ END_TEST
 typedef struct origin_case {
     const char *text; /* must define %rd9, the register that is asked for */
     uint32_t flags;
-    const char *parameters; /* "ab" */
+    const char *parameters; /* "ab", and behind a stroke those that are scaled */
 } origin_case;
 
 enum {
@@ -550,7 +550,7 @@ enum {
     G = GD_ORIGIN_GLOBAL,
     T = GD_ORIGIN_THREAD
 };
-enum { B = GD_ORIGIN_BLOCK, M = GD_ORIGIN_MEMORY };
+enum { B = GD_ORIGIN_BLOCK, M = GD_ORIGIN_MEMORY, N = GD_ORIGIN_NUMBER, W = GD_ORIGIN_WIDE };
 
 #define A_B                                                                                        \
     "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [n]; mov.u32 %r2, "         \
@@ -562,7 +562,7 @@ static const origin_case origin_cases[] = {
     {A_B "mul.wide.u32 %rd3, %r2, 4; add.s64 %rd9, %rd1, %rd3;", T, "a"},
     {A_B "cvt.u64.u32 %rd3, %r1; add.s64 %rd9, %rd1, %rd3;", 0, "a"},
     {A_B "mad.wide.u32 %rd9, %r2, 4, %rd1;", T, "a"},
-    {A_B "mad.lo.u64 %rd9, %rd1, 4, %rd2;", 0, "b"},
+    {A_B "mad.lo.u64 %rd9, %rd1, 4, %rd2;", 0, "b/a"},
     {A_B "setp.eq.u32 %p1, %r2, 0; selp.b64 %rd9, %rd1, %rd2, %p1;", T, "ab"},
     {A_B "setp.eq.u32 %p1, %r2, 0; @%p1 mov.u64 %rd9, %rd1;", T, "a"},
     {A_B "mov.u64 %rd9, %rd1; mov.u64 %rd9, %rd2;", 0, "b"},
@@ -571,23 +571,39 @@ static const origin_case origin_cases[] = {
     {A_B "L: add.u64 %rd9, %rd9, 8; mov.u64 %rd9, %rd1; @%p1 bra L; mov.u64 %rd9, %rd2; "
          "st.global.u64 [%rd9], %rd1;",
      0, "b"},
-    {A_B "mul.lo.u64 %rd9, %rd1, 1;", 0, ""},
-    {A_B "shr.u64 %rd9, %rd1, 1;", 0, ""},
+    {A_B "mul.lo.u64 %rd9, %rd1, 1;", 0, "/a"},
+    {A_B "shr.u64 %rd9, %rd1, 1;", 0, "/a"},
+    {A_B "bfe.u64 %rd9, %rd1, 0, 48;", 0, "/a"},
+    {A_B "div.u64 %rd3, %rd1, 4; add.u64 %rd9, %rd2, %rd3;", 0, "b/a"},
+    {A_B "sub.u64 %rd3, %rd2, %rd1; shr.s64 %rd3, %rd3, 2; mad.lo.u64 %rd9, %rd3, 4, %rd1;", 0,
+     "a/ab"},
+    {A_B "setp.lt.u64 %p1, %rd1, %rd2; selp.b64 %rd9, 1, 2, %p1;", 0, ""},
+    {A_B "mov.u64 %rd3, gl; shl.b64 %rd9, %rd3, 1;", G, ""},
     {A_B "and.b64 %rd9, %rd1, -16;", 0, "a"},
     {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r4};", 0, "a"},
-    {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r1};", U, "a"},
-    {A_B "mov.b64 %rd9, {%r1, %r1};", U, ""},
-    {A_B ".reg .v2 .b32 %h; mov.b64 %h, %rd1; mov.b32 %h.y, %r1; mov.b64 %rd9, %h;", U, "a"},
+    {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r1};", U | N | W, "a"},
+    {A_B "mov.b64 %rd9, {%r1, %r1};", N | W, ""},
+    {A_B "mov.b64 %rd3, {%r1, %r1}; add.u64 %rd9, %rd1, %rd3;", W, "a"},
+    {A_B ".reg .v2 .b32 %h; mov.b64 %h, %rd1; mov.b32 %h.y, %r1; mov.b64 %rd9, %h;", U | N, "a"},
     {A_B "mov.u64 %rd9, %rd1+(4*2);", 0, "a"},
-    {A_B "ld.global.u64 %rd9, [%rd1];", U | M, ""},
+    {A_B "ld.global.u64 %rd9, [%rd1];", N | W | M, ""},
+    {A_B "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd3, %r3; shl.b64 %rd9, %rd3, 8;", N | M, ""},
+    {A_B "ld.global.u64 %rd3, [%rd1]; selp.b64 %rd9, %rd3, %rd2, %p1;", N | W | M, "b"},
+    {A_B "mov.u64 %rd9, %rd1; L: ld.global.u64 %rd9, [%rd9+8]; @%p1 bra L;", N | W | M, "a"},
+    {A_B "mov.u64 %rd9, %rd1; L: mov.u64 %rd3, %rd9; ld.global.u64 %rd4, [%rd3]; @%p1 mov.u64 "
+         "%rd9, %rd4; @%p1 bra L; st.global.u64 [%rd9], %rd1;",
+     N | W | M, "a"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; mul.lo.u64 %rd3, %rd3, %rd2; add.u64 %rd9, %rd3, 8;",
+     N | W | M, "/b"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; mad.lo.u64 %rd9, %rd3, %rd2, %rd1;", W | M, "a/b"},
     {A_B "ld.global.u32 %r3, [%rd1]; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd2, %rd3;", M, "b"},
     {A_B "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd3, %r3; add.s64 %rd9, %rd2, %rd3;", M, "b"},
-    {A_B "ld.global.u64 %rd3, [%rd1]; add.s64 %rd9, %rd2, %rd3;", U | M, "b"},
-    {A_B "ld.global.v2.u64 {%rd3, %rd9}, [%rd1];", U | M, ""},
-    {A_B "ld.u64 %rd9, [%rd1];", U | M, ""},
-    {A_B "ld.u64 %rd9, [%rd9];", U | M | T, ""},
-    {"ld.shared.u64 %rd9, [sm];", U | M | T, ""},
-    {"ld.const.u64 %rd9, [co];", U, ""},
+    {A_B "ld.global.u64 %rd3, [%rd1]; add.s64 %rd9, %rd2, %rd3;", W | M, "b"},
+    {A_B "ld.global.v2.u64 {%rd3, %rd9}, [%rd1];", N | W | M, ""},
+    {A_B "ld.u64 %rd9, [%rd1];", N | W | M, ""},
+    {A_B "ld.u64 %rd9, [%rd9];", N | W | M | T, ""},
+    {"ld.shared.u64 %rd9, [sm];", N | W | M | T, ""},
+    {"ld.const.u64 %rd9, [co];", N | W, ""},
     {"mov.u64 %rd9, sm;", S, ""},
     {"mov.u64 %rd9, gl;", G, ""},
     {"mov.u64 %rd9, gl+8;", G, ""},
@@ -597,21 +613,21 @@ static const origin_case origin_cases[] = {
     {A_B "st.local.u64 [lo], %rd1; st.local.u64 [lo+8], %rd2; ld.local.u64 %rd9, [lo];", 0, "ab"},
     {A_B "st.local.u64 [lo], %rd1; mov.u64 %rd3, lo; st.global.u64 [%rd2], %rd3; ld.local.u64 "
          "%rd9, [lo];",
-     U | T | B | M, "a"},
+     N | W | T | B | M, "a"},
     {A_B "{ .param .b64 pa; .param .b64 pr; st.param.b64 [pa], %rd1; call (pr), fn, (pa); "
          "ld.param.b64 %rd9, [pr]; }",
-     U | T | B | M, ""},
-    {A_B "call (%rd9), fn, (%rd1);", U | T | B | M, ""},
+     N | W | T | B | M, ""},
+    {A_B "call (%rd9), fn, (%rd1);", N | W | T | B | M, ""},
     {"mov.u64 %rd9, fn;", U, ""},
-    {A_B "newfangled.b64 %rd3, %rd9;", U | T | B | M, ""},
-    {A_B "atom.global.add.u64 %rd9, [%rd1], 1;", U | T | B | M, ""},
+    {A_B "newfangled.b64 %rd3, %rd9;", N | W | T | B | M, ""},
+    {A_B "atom.global.add.u64 %rd9, [%rd1], 1;", N | W | T | B | M, ""},
     {A_B "atom.global.add.u32 %r3, [%rd1], 1; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd1, %rd3;",
      T | B | M, "a"},
-    {A_B "shfl.sync.idx.b32 %r3|%p1, %r1, 0, 31, -1; cvt.u64.u32 %rd9, %r3;", T, ""},
+    {A_B "shfl.sync.idx.b32 %r3|%p1, %r1, 0, 31, -1; cvt.u64.u32 %rd9, %r3;", N | T, ""},
     {"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd9, %r1;", B, ""},
     {"mov.u32 %r1, %nctaid.x; cvt.u64.u32 %rd9, %r1;", 0, ""},
     {"mov.u64 %rd9, %clock64;", T | B, ""},
-    {"mov.u64 %rd9, %from_the_future;", U | T | B | M, ""},
+    {"mov.u64 %rd9, %from_the_future;", N | W | T | B | M, ""},
     {"mov.u32 %r1, WARP_SZ; cvt.u64.u32 %rd9, %r1;", 0, ""},
     {"mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; barrier.red.or.pred %p2, 0, %p1; selp.b64 "
      "%rd9, 1, 2, %p2;",
@@ -652,11 +668,17 @@ START_TEST(origins)
     gd_origin origin = gd_origins_of(found, find_register(&ptx->module, "%rd9"));
     ck_assert_msg(origin.flags == item->flags, "%s: flags %" PRIu32 ", expected %" PRIu32,
                   item->text, origin.flags, item->flags);
-    ck_assert_msg(gd_origins_set_count(found, origin.parameters) == strlen(item->parameters),
+    const char *end = strchrnul(item->parameters, '/'), *scaled = *end ? end + 1 : end;
+    ck_assert_msg(gd_origins_set_count(found, origin.parameters) ==
+                      (uint32_t)(end - item->parameters),
                   "%s: %" PRIu32, item->text, gd_origins_set_count(found, origin.parameters));
-    for (const char *name = item->parameters; *name; name++)
+    ck_assert_msg(gd_origins_set_count(found, origin.scaled) == strlen(scaled),
+                  "%s: %" PRIu32 " scaled", item->text, gd_origins_set_count(found, origin.scaled));
+    for (const char *name = item->parameters; name < end; name++)
         ck_assert_msg(gd_origins_set_has(found, origin.parameters, (uint32_t)(*name - 'a')),
                       "%s: no %c", item->text, *name);
+    for (; *scaled; scaled++)
+        ck_assert(gd_origins_set_has(found, origin.scaled, (uint32_t)(*scaled - 'a')));
     ck_assert(!gd_origins_set_has(found, origin.parameters, 2));
     gd_origins_destroy(found);
     griddep_ptx_destroy(ptx);
@@ -671,7 +693,7 @@ START_TEST(addresses)
         const char *address;
         uint32_t flags;
     } cases[] = {{"[%rd1]", 0}, {"[%rd1+4]", 0}, {"[64]", U},
-                 {"[%rd2]", U}, {"[gl+4]", G},   {"[gone]", U | T | B | M}};
+                 {"[%rd2]", U}, {"[gl+4]", G},   {"[gone]", U | N | W | T | B | M}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         gd_text text = {0};

@@ -204,8 +204,17 @@ static bool launch_writes_only(const gd_plan *plan, const gd_plan_launch *launch
     return true;
 }
 
+static bool writes(const gd_plan_argument *argument)
+{
+    return argument->access == GD_ACCESS_WRITE || argument->access == GD_ACCESS_UPDATE;
+}
+
 static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
 {
+    for (uint32_t i = 0; i < launch->reach_count; i++) {
+        plan->buffers[launch->reaches[i].buffer].written |= writes(&launch->reaches[i]);
+        used[launch->reaches[i].buffer] = true;
+    }
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         for (uint32_t k = 0; k < argument->address_count; k++) {
@@ -217,8 +226,7 @@ static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
         gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
         if (!used[argument->buffer])
             buffer->written_first = launch_writes_only(plan, launch, argument->buffer);
-        if (argument->access == GD_ACCESS_WRITE || argument->access == GD_ACCESS_UPDATE)
-            buffer->written = true;
+        buffer->written |= writes(argument);
         used[argument->buffer] = true;
     }
 }
@@ -283,6 +291,7 @@ void gd_plan_free(gd_plan *plan)
         free(plan->launches[i].grids);
         free(plan->launches[i].carveouts);
         free(plan->launches[i].arguments);
+        free(plan->launches[i].reaches);
     }
     for (uint32_t i = 0; i < plan->expectation_count; i++)
         free(plan->expectations[i].path);

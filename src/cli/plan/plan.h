@@ -116,6 +116,8 @@ typedef struct gd_plan_launch {
     const gd_reference *reference; /* or NULL */
     gd_plan_argument *arguments;
     uint32_t argument_count;
+    gd_plan_argument *reaches; /* all that it reaches beside its arguments; NULL: not said */
+    uint32_t reach_count;
     gd_place place, shape_places[GD_PLAN_SHAPES]; /* grid, block, cluster, shared */
 } gd_plan_launch;
 

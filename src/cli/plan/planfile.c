@@ -974,9 +974,9 @@ static int read_move(const gd_chainfile_launch *source, gd_plan *plan)
     launch->place = source->node->place;
     if (source->module != NULL || source->grid_count + source->block_count > 0 ||
         source->cluster_count + source->grids_count + source->carveouts_count > 0 ||
-        source->arguments_count > 0 || source->cluster_scheduling != NULL ||
-        source->carveout != NULL || source->shared != NULL || source->pdl != NULL ||
-        source->reference != NULL || source->states_count > 0)
+        source->arguments_count > 0 || source->reaches != NULL ||
+        source->cluster_scheduling != NULL || source->carveout != NULL || source->shared != NULL ||
+        source->pdl != NULL || source->reference != NULL || source->states_count > 0)
         return gd_message_error_at(launch->place, "%s", move_fields);
     int code = read_names(source, plan);
     if (code == 0)
@@ -1032,6 +1032,25 @@ static int read_states(const gd_chainfile_launch *source, const gd_plan *plan)
     return code;
 }
 
+/* Buffers with what the launch does to them. */
+static int read_reaches(const gd_chainfile_launch *source, const gd_plan *plan,
+                        gd_plan_launch *launch)
+{
+    int code = 0;
+    if (source->reaches != NULL)
+        launch->reaches = gd_heap_take(source->reaches_count, sizeof(*launch->reaches));
+    for (uint32_t i = 0; i < source->reaches_count && code == 0; i++) {
+        const gd_chainfile_argument *given = &source->reaches[i];
+        if (given->buffer == NULL || given->access == NULL || given->as != NULL ||
+            given->tensor_map != NULL)
+            return gd_message_error_at(
+                given->node->place,
+                "an entry of reaches is a buffer with an access: {buffer: x, access: update}");
+        code = read_argument(plan, given, &launch->reaches[launch->reach_count++]);
+    }
+    return code;
+}
+
 static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
 {
     size_t choice = 0;
@@ -1065,7 +1084,7 @@ static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
         code = read_reference(source, launch);
     for (uint32_t i = 0; i < source->arguments_count && code == 0; i++)
         code = read_argument(plan, &source->arguments[i], gd_plan_add_argument(launch));
-    return code;
+    return code == 0 ? read_reaches(source, plan, launch) : code;
 }
 
 /* ---- expectations ---- */

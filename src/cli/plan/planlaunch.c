@@ -103,6 +103,11 @@ static int32_t access_of(const gd_plan_argument *argument)
 static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
 {
     griddep_use use = {.size = sizeof(use)};
+    if (argument->address_count == 1 && argument->data_bytes == sizeof(uint64_t)) {
+        const gd_plan_address *only = &argument->addresses[0];
+        use.buffer = only->buffer + 1;
+        use.offset = only->offset * gd_type_bytes(plan->buffers[only->buffer].type);
+    }
     if (!argument->is_buffer)
         return use;
     const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
@@ -149,8 +154,17 @@ int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch
         status = griddep_chain_depend(chain, index, launch->after[i], error);
     for (uint32_t i = 0; i < launch->argument_count && status == GRIDDEP_OK; i++) {
         const griddep_use use = use_of(plan, &launch->arguments[i]);
-        status = griddep_chain_set_use(chain, index, i, &use, error);
+        /* To say nothing of a struct with addresses is not to say that it has none. */
+        if (use.buffer != 0 || launch->arguments[i].address_count == 0)
+            status = griddep_chain_set_use(chain, index, i, &use, error);
     }
+    if (status != GRIDDEP_OK || launch->reaches == NULL)
+        return status;
+    griddep_use *reaches = gd_heap_take(launch->reach_count, sizeof(*reaches));
+    for (uint32_t i = 0; i < launch->reach_count; i++)
+        reaches[i] = use_of(plan, &launch->reaches[i]);
+    status = griddep_chain_set_reach(chain, index, reaches, launch->reach_count, error);
+    free(reaches);
     return status;
 }
 

@@ -71,10 +71,14 @@ static gd_access plain_access(const gd_ptx_module *module, const gd_ptx_instruct
  * the same order. */
 static gd_access copy_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
+    const bool mapped = instruction->op == GD_OP_CP_ASYNC_BULK_TENSOR ||
+                        instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+    const uint32_t flags = GD_ACCESS_ASYNCHRONOUS | (mapped ? GD_ACCESS_MAPPED : 0);
+
     if (space_of(module, instruction, 0) == GD_SPACE_GLOBAL)
-        return access_at(module, instruction, 0, GD_ACCESS_WRITE | GD_ACCESS_ASYNCHRONOUS);
+        return access_at(module, instruction, 0, GD_ACCESS_WRITE | flags);
     if (space_of(module, instruction, 1) == GD_SPACE_GLOBAL)
-        return access_at(module, instruction, 1, GD_ACCESS_READ | GD_ACCESS_ASYNCHRONOUS);
+        return access_at(module, instruction, 1, GD_ACCESS_READ | flags);
     return space_of(module, instruction, 0) == GD_SPACE_NONE ? any_access : no_access;
 }
 

@@ -11,11 +11,12 @@
 
 enum {
     GD_ACCESS_READ = 1,
-    GD_ACCESS_WRITE = 2,        /* atomics and reductions too */
-    GD_ACCESS_NONCOHERENT = 4,  /* a read by ld.global.nc, ldu, tex, tld4 */
-    GD_ACCESS_ANYTHING = 8,     /* the instruction is not known, or calls what is not in the text */
-    GD_ACCESS_GENERIC = 16,     /* the state space depends on the address */
-    GD_ACCESS_ASYNCHRONOUS = 32 /* goes on after the instruction */
+    GD_ACCESS_WRITE = 2,       /* atomics and reductions too */
+    GD_ACCESS_NONCOHERENT = 4, /* a read by ld.global.nc, ldu, tex, tld4 */
+    GD_ACCESS_ANYTHING = 8,    /* the instruction is not known, or calls what is not in the text */
+    GD_ACCESS_GENERIC = 16,    /* the state space depends on the address */
+    GD_ACCESS_ASYNCHRONOUS = 32, /* goes on after the instruction */
+    GD_ACCESS_MAPPED = 64        /* the address is a tensor map's; the access is to its tensor */
 };
 
 typedef struct gd_access {

@@ -69,6 +69,7 @@ static int32_t get_module(builder *build, const griddep_ptx *ptx, gd_chain_modul
                              .module = &ptx->module,
                              .findings = build->chain.findings,
                              .variables_written = -1,
+                             .variables_exposed = -1,
                              .error = build->error};
     if (!gd_table_set(&facts->modules, (const char *)key, sizeof ptx, made))
         return gd_error_memory(build->error);
@@ -107,6 +108,27 @@ static void note_use(gd_parameter_use *use, const gd_entry_access *access)
         keep_first(&use->noncoherent, access->instruction);
 }
 
+static void keep_all(gd_parameter_use *into, const gd_parameter_use *more)
+{
+    const bool read = more->dry_read < into->dry_read, write = more->dry_write < into->dry_write;
+
+    into->hoped_read = read ? more->hoped_read : into->hoped_read;
+    into->hoped_write = write ? more->hoped_write : into->hoped_write;
+    keep_first(&into->read, more->read);
+    keep_first(&into->write, more->write);
+    keep_first(&into->dry_read, more->dry_read);
+    keep_first(&into->dry_write, more->dry_write);
+    keep_first(&into->late_write, more->late_write);
+    keep_first(&into->noncoherent, more->noncoherent);
+}
+
+static const gd_parameter_use no_use = {.read = GD_PTX_NONE,
+                                        .write = GD_PTX_NONE,
+                                        .dry_read = GD_PTX_NONE,
+                                        .dry_write = GD_PTX_NONE,
+                                        .late_write = GD_PTX_NONE,
+                                        .noncoherent = GD_PTX_NONE};
+
 /* By a handle of a texture or surface, and not by an address. */
 static bool is_by_handle(const gd_chain_kernel *kernel, const gd_entry_access *access)
 {
@@ -122,27 +144,79 @@ static bool is_by_handle(const gd_chain_kernel *kernel, const gd_entry_access *a
     }
 }
 
-static int32_t note_access(gd_chain_kernel *kernel, const gd_entry_access *access)
+/* Every access that can be traced belongs to the group of its parameters. */
+static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
+                                   const gd_entry_access *access)
 {
-    const bool handle = is_by_handle(kernel, access);
+    const gd_address_group wanted = {
+        .parameters = access->parameters,
+        .handle = is_by_handle(kernel, access),
+        .based = access->origins & (GD_ORIGIN_GLOBAL | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL),
+        .wide = access->origins & GD_ORIGIN_WIDE};
+    gd_address_group *at = kernel->groups;
+
+    while (at && (at->parameters != wanted.parameters || at->handle != wanted.handle ||
+                  at->based != wanted.based || at->wide != wanted.wide))
+        at = at->next;
+    if (!at && (at = gd_arena_take(&build->facts->arena, sizeof *at))) {
+        *at = wanted;
+        at->use = no_use;
+        at->next = kernel->groups;
+        kernel->groups = at;
+    }
+    return at;
+}
+
+/* A struct's fields are numbers where they are scaled. */
+static bool is_scaled_address(const gd_chain_kernel *kernel, const gd_entry_access *access,
+                              uint32_t parameter)
+{
+    const gd_ptx_module *module = kernel->module->functions.module;
+
+    return gd_parameter_set_has(access->scaled, parameter) &&
+           module->symbols[kernel->function->parameter + parameter].bytes <= sizeof(uint64_t);
+}
+
+static void note_unknown(gd_chain_kernel *kernel, const gd_entry_access *access)
+{
+    gd_entry_access either = *access;
+
+    if (either.flags & GD_ACCESS_ANYTHING)
+        either.flags |= GD_ACCESS_READ | GD_ACCESS_WRITE;
+    if (either.flags & GD_ACCESS_WRITE ? kernel->anywhere.write == GD_PTX_NONE
+                                       : kernel->anywhere.write == kernel->anywhere.read)
+        kernel->cause = access->cause;
+    note_use(&kernel->anywhere, &either);
+    if (access->state & GD_STATE_UNSAFE && kernel->dry_unknown == GD_PTX_NONE) {
+        kernel->dry_unknown = access->instruction;
+        kernel->dry_unknown_words =
+            gd_access_describe(&kernel->report, access, GD_ACCESS_CLASS_UNKNOWN);
+    }
+}
+
+static int32_t note_access(builder *build, gd_chain_kernel *kernel, const gd_entry_access *access)
+{
     gd_access_class class;
     int32_t status = gd_access_classify(&kernel->module->rules, access, &class);
 
-    if (status || class == GD_ACCESS_CLASS_HARMLESS)
+    if (status)
         return status;
-    if (class != GD_ACCESS_CLASS_PARAMETER) {
-        keep_first(&kernel->unknown, access->instruction);
-        kernel->unknown_write |= access->flags & (GD_ACCESS_WRITE | GD_ACCESS_ANYTHING);
-        if (access->state & GD_STATE_UNSAFE && kernel->dry_unknown == GD_PTX_NONE) {
-            kernel->dry_unknown = access->instruction;
-            kernel->dry_unknown_words = gd_access_describe(&kernel->report, access, class);
-        }
-    }
+    if (access->origins & GD_ORIGIN_GLOBAL)
+        note_use(class == GD_ACCESS_CLASS_VARIABLE || class == GD_ACCESS_CLASS_UNKNOWN
+                     ? &kernel->variables
+                     : &kernel->tables,
+                 access);
+    if (class == GD_ACCESS_CLASS_HARMLESS)
+        return GRIDDEP_OK;
+    if (class == GD_ACCESS_CLASS_UNKNOWN)
+        note_unknown(kernel, access);
+    gd_address_group *group = get_group(build, kernel, access);
+    if (!group)
+        return gd_error_memory(build->error);
+    note_use(&group->use, access);
     for (uint32_t i = 0; i < kernel->use_count; i++) {
-        if (!gd_parameter_set_has(access->parameters, i))
-            continue;
-        note_use(&kernel->uses[i], access);
-        kernel->uses[i].handle |= handle;
+        if (gd_parameter_set_has(access->parameters, i) || is_scaled_address(kernel, access, i))
+            note_use(&kernel->uses[i], access);
     }
     return GRIDDEP_OK;
 }
@@ -159,21 +233,18 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
     if (!kernel->uses)
         return gd_error_memory(build->error);
     for (uint32_t i = 0; i < kernel->use_count; i++)
-        kernel->uses[i] = (gd_parameter_use){.read = GD_PTX_NONE,
-                                             .write = GD_PTX_NONE,
-                                             .dry_read = GD_PTX_NONE,
-                                             .dry_write = GD_PTX_NONE,
-                                             .late_write = GD_PTX_NONE,
-                                             .noncoherent = GD_PTX_NONE};
-    kernel->unknown = kernel->dry_unknown = GD_PTX_NONE;
+        kernel->uses[i] = no_use;
+    kernel->anywhere = kernel->variables = kernel->tables = no_use;
+    kernel->cause = kernel->dry_unknown = GD_PTX_NONE;
     for (uint32_t i = 0; i < kernel->report.access_count && !status; i++)
-        status = note_access(kernel, &kernel->report.accesses[i]);
+        status = note_access(build, kernel, &kernel->report.accesses[i]);
+    if (!status)
+        status = gd_rules_expose_variables(&kernel->module->rules, &kernel->exposes);
     kernel->covers = kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ||
                      (kernel->report.has_wait &&
                       !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE));
-    kernel->covers_trigger =
-        kernel->covers && kernel->report.fenced &&
-        !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
+    kernel->covers_trigger = kernel->covers && kernel->report.fenced &&
+                             !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
     const gd_dry_search *search = gd_check_dry_search(&kernel->module->functions);
     if (!search || !gd_dry_search_describe(search, kernel->report.function, &kernel->dry_path))
         return gd_error_memory(build->error);
@@ -226,6 +297,76 @@ static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *pt
 
 /* ---- launches ---- */
 
+typedef enum argument_kind {
+    ARGUMENT_NULL,   /* nothing is there */
+    ARGUMENT_NUMBER, /* points nowhere that is known: a count, or an address in disguise */
+    ARGUMENT_LEADS,  /* a struct, with addresses in it perhaps */
+    ARGUMENT_BUFFER
+} argument_kind;
+
+static argument_kind kind_of(const gd_chain_launch *launch, uint32_t argument)
+{
+    const gd_ptx_module *module = launch->kernel->module->functions.module;
+    const gd_ptx_symbol *symbol = &module->symbols[launch->kernel->function->parameter + argument];
+
+    if (argument < launch->given.use_count && launch->given.uses[argument].buffer)
+        return ARGUMENT_BUFFER;
+    if (argument < launch->given.use_count && launch->given.uses[argument].reserved == GD_USE_NULL)
+        return ARGUMENT_NULL;
+    return symbol->bytes > sizeof(uint64_t) ? ARGUMENT_LEADS : ARGUMENT_NUMBER;
+}
+
+/* The parameter by which a group of accesses goes anywhere, given a launch's arguments; use_count:
+ * none does. A number is an index beside what points somewhere. */
+static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_group *group)
+{
+    const uint32_t count = launch->kernel->use_count;
+    uint32_t number = count, first = count;
+    bool based = group->based && !launch->given.any_arguments;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!gd_parameter_set_has(group->parameters, i))
+            continue;
+        const argument_kind kind = kind_of(launch, i);
+        if (kind == ARGUMENT_LEADS || (group->handle && kind != ARGUMENT_NULL))
+            return i;
+        based |= kind == ARGUMENT_BUFFER && !launch->given.any_arguments;
+        number = kind == ARGUMENT_NUMBER && number == count ? i : number;
+        first = first == count ? i : first;
+    }
+    if (based)
+        return count;
+    if (launch->given.any_arguments)
+        return first;
+    return number < count || !group->wide ? number : first;
+}
+
+/* What a launch reaches beyond the buffers of its arguments. */
+static void find_anywhere(gd_chain_launch *launch)
+{
+    const gd_chain_kernel *kernel = launch->kernel;
+
+    launch->anywhere = launch->variables = no_use;
+    launch->leads = GD_PTX_NONE;
+    if (!kernel)
+        return;
+    launch->variables = kernel->variables;
+    if (launch->given.variables_exposed)
+        keep_all(&launch->variables, &kernel->tables);
+    if (launch->given.reach_stated)
+        return;
+    launch->anywhere = kernel->anywhere;
+    for (const gd_address_group *at = kernel->groups; at; at = at->next) {
+        const uint32_t parameter = leads_anywhere(launch, at);
+        if (parameter == kernel->use_count)
+            continue;
+        keep_all(&launch->anywhere, &at->use);
+        launch->leads = parameter;
+    }
+    if (launch->given.variables_exposed)
+        keep_all(&launch->anywhere, &launch->variables);
+}
+
 static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch *given)
 {
     gd_chain_launch *launch = &build->chain.launches[index];
@@ -234,14 +375,18 @@ static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch
     launch->given = *given;
     launch->kernel_name = given->entry ? given->entry : "the kernel";
     launch->name = given->name ? given->name : launch->kernel_name;
+    find_anywhere(launch);
     if (!given->ptx)
         return GRIDDEP_OK;
     if (!gd_ptx_find_entry(given->ptx, given->entry, &entry))
         return gd_error_set(build->error, GRIDDEP_ERROR_NOT_FOUND,
                             "launch %" PRIu32 ": %s has no entry \"%s\"", index,
                             given->ptx->module.name, given->entry);
-    return get_kernel(build, index, given->ptx, gd_ptx_get_function(given->ptx, entry),
-                      &launch->kernel);
+    int32_t status = get_kernel(build, index, given->ptx, gd_ptx_get_function(given->ptx, entry),
+                                &launch->kernel);
+    if (!status)
+        find_anywhere(launch);
+    return status;
 }
 
 /* ---- what runs beside what ---- */
@@ -336,11 +481,13 @@ static void check_elements(gd_chain *chain, uint32_t index)
 
 static gd_buffer_use make_use(const gd_chain_launch *launch, uint32_t index, uint32_t argument)
 {
-    const griddep_use *given = &launch->given.uses[argument];
+    const griddep_use *given = argument & GD_REACH ? &launch->given.reaches[argument & ~GD_REACH]
+                                                   : &launch->given.uses[argument];
     const gd_parameter_use *use = launch->kernel && argument < launch->kernel->use_count
                                       ? &launch->kernel->uses[argument]
                                       : NULL;
-    bool declared = !use || launch->kernel->unknown != GD_PTX_NONE;
+    bool declared = !use || launch->kernel->anywhere.read != GD_PTX_NONE ||
+                    launch->kernel->anywhere.write != GD_PTX_NONE;
     uint64_t end = given->bytes && given->bytes <= UINT64_MAX - given->offset
                        ? given->offset + given->bytes
                        : UINT64_MAX;
@@ -376,7 +523,7 @@ static int32_t collect_uses(builder *build)
     size_t count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].given.use_count;
+        count += chain->launches[i].given.use_count + (size_t)chain->launches[i].given.reach_count;
     if (count > UINT32_MAX)
         return gd_error_set(build->error, GRIDDEP_ERROR_ARGUMENT, "the launches have %zu arguments",
                             count);
@@ -387,6 +534,10 @@ static int32_t collect_uses(builder *build)
         for (uint32_t k = 0; k < chain->launches[i].given.use_count; k++) {
             if (chain->launches[i].given.uses[k].buffer)
                 chain->uses[chain->use_count++] = make_use(&chain->launches[i], i, k);
+        }
+        for (uint32_t k = 0; k < chain->launches[i].given.reach_count; k++) {
+            if (chain->launches[i].given.reaches[k].buffer)
+                chain->uses[chain->use_count++] = make_use(&chain->launches[i], i, GD_REACH | k);
         }
     }
     if (chain->use_count)

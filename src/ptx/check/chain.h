@@ -19,16 +19,26 @@
 #include "ptx/check/rules.h"
 #include "ptx/handle/ptx.h"
 
-/* What an entry does through one parameter: for each kind, the instruction of one such access,
- * GD_PTX_NONE: there is none. */
+/* What an entry does through one parameter, or in one other way: for each kind, the instruction of
+ * one such access, GD_PTX_NONE: there is none. */
 typedef struct gd_parameter_use {
     uint32_t read, write;
     uint32_t dry_read, dry_write; /* before the wait */
     uint32_t late_write;          /* behind a trigger */
     uint32_t noncoherent;         /* non-coherent read behind the wait */
     bool hoped_read, hoped_write; /* the dry one is perhaps ordered */
-    bool handle;                  /* of a texture or surface: what memory it is of nobody tells */
 } gd_parameter_use;
+
+/* Accesses whose addresses come from the same parameters. Which of these points somewhere, the
+ * arguments of a launch tell. */
+typedef struct gd_address_group {
+    struct gd_address_group *next;
+    const gd_parameter_set *parameters;
+    bool handle; /* of a texture or surface: what memory it is of nobody tells */
+    bool based;  /* the address may be that of a variable, too */
+    bool wide;   /* a number that may be an address is part of it */
+    gd_parameter_use use;
+} gd_address_group;
 
 /* A parsed module that launches use. */
 typedef struct gd_chain_module {
@@ -45,9 +55,15 @@ typedef struct gd_chain_kernel {
     gd_entry_report report;
     gd_parameter_use *uses; /* by parameter, at most GD_CHECK_LIMIT_PARAMETERS */
     uint32_t use_count;
-    uint32_t unknown;     /* an access that cannot be traced to parameters; GD_PTX_NONE: none */
-    bool unknown_write;   /* there is such a one that may write */
-    uint32_t dry_unknown; /* such a one before the wait */
+    gd_address_group *groups;
+    gd_parameter_use anywhere;  /* at addresses that cannot be traced */
+    gd_parameter_use variables; /* of variables of the module, other than tables */
+    gd_parameter_use tables;    /* of variables that have a value from the start, and that nothing
+                                 * in the module writes or lets others reach */
+    uint32_t cause;             /* what made an address of `anywhere` so, of a write's where one
+                                 * writes; GD_PTX_NONE: not known */
+    bool exposes;               /* the address of a variable may be where others find it */
+    uint32_t dry_unknown;       /* the access of `anywhere` before the wait that is told */
     gd_access_words dry_unknown_words;
     bool covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on
                  * every way out */
@@ -74,7 +90,16 @@ typedef struct gd_chain_launch {
     uint32_t before;           /* [before, own index) may run before the wait; own index: nothing */
     uint32_t after, after_end; /* [after, after_end) may run behind the wait */
     bool hazard;               /* one was found before its wait */
+
+    /* What it reaches beyond the buffers of its arguments, given these arguments. */
+    gd_parameter_use anywhere;
+    gd_parameter_use variables; /* of its module */
+    uint32_t leads;             /* the argument that leads anywhere; GD_PTX_NONE: an address does */
 } gd_chain_launch;
+
+/* In the place of an argument: the number of a buffer that the launch is said to reach beside its
+ * arguments. */
+#define GD_REACH UINT32_C(0x80000000)
 
 /* One argument that points into a buffer. */
 typedef struct gd_buffer_use {
@@ -117,9 +142,14 @@ typedef struct gd_launch_stretch {
 bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait);
 
-/* GD112 of a launch and an earlier one that may still run, where one of the two reaches memory that
- * no argument names. */
-void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other);
+/* GD112, or behind the wait GD201 and GD202, of a launch and an earlier one that may still run,
+ * where one of the two reaches memory that no argument names: it meets all that is not private to
+ * the other one, or declared constant. `between` is the launch that did not order them. */
+void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between,
+                             bool behind_wait);
+
+/* Whether one of two uses that meet writes and the other one touches. */
+bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b);
 
 /* Of a launch, also where its code is not known as PTX: whether all its threads' ends are behind
  * its prerequisites' ends; whether its triggers are, and order what those ends have ordered. */

@@ -1,14 +1,24 @@
 /* Hazards between the launches of a chain, and arguments that are not what they were declared to
  * be. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "ptx/check/chain.h"
 
 #define WAIT_HINT "move the wait in front of it"
 #define BETWEEN_HINT "let the launches between wait on every path"
 
+/* What was said of an argument, or of what a launch reaches beside its arguments. */
+static const griddep_use *given_of(const gd_chain_launch *launch, uint32_t argument)
+{
+    return argument & GD_REACH ? &launch->given.reaches[argument & ~GD_REACH]
+                               : &launch->given.uses[argument];
+}
+
 static const gd_parameter_use *use_of(const gd_chain_launch *launch, uint32_t argument)
 {
+    if (launch->kernel && argument & GD_REACH)
+        return &launch->kernel->anywhere;
     return launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument]
                                                                   : NULL;
 }
@@ -16,6 +26,12 @@ static const gd_parameter_use *use_of(const gd_chain_launch *launch, uint32_t ar
 bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b)
 {
     return a->start < b->end && b->start < a->end;
+}
+
+bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b)
+{
+    return gd_chain_meet(a, b) &&
+           ((a->writes && (b->reads || b->writes)) || (a->reads && b->writes));
 }
 
 /* The name of the parameter behind an argument, or "an argument" without a text. A copy has a
@@ -26,6 +42,8 @@ const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argu
 
     if (launch->given.node != GD_CHECK_KERNEL)
         return argument ? "its source" : "its target";
+    if (argument & GD_REACH)
+        return "what it is said to reach";
     return function && argument < function->parameter_end - function->parameter
                ? function->parameter_names[argument]
                : "an argument";
@@ -200,8 +218,7 @@ bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *
     for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer &&
                            chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
-        if (!is_in(stretch, chain, other->launch) || !gd_chain_meet(own, other) ||
-            !(own->writes || other->writes))
+        if (!is_in(stretch, chain, other->launch) || !gd_chain_conflict(own, other))
             continue;
         if (found && other->launch < between)
             break;
@@ -212,111 +229,260 @@ bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *
     return found;
 }
 
-/* ---- what cannot be shown ---- */
+/* ---- what no argument names ---- */
 
-/* Whether each parameter that the kernel uses as an address has an argument that names its
- * buffer. */
-static bool has_buffers(const gd_chain_launch *launch)
+static bool reads(const gd_parameter_use *use)
 {
-    const gd_chain_kernel *kernel = launch->kernel;
-
-    for (uint32_t i = 0; i < kernel->use_count; i++) {
-        bool used = kernel->uses[i].read != GD_PTX_NONE || kernel->uses[i].write != GD_PTX_NONE;
-        if (used && (i >= launch->given.use_count || !launch->given.uses[i].buffer))
-            return false;
-    }
-    return true;
+    return use->read != GD_PTX_NONE;
 }
 
-/* Whether all that a launch does to buffers is known. */
-static bool is_known(const gd_chain_launch *launch)
+static bool writes(const gd_parameter_use *use)
 {
-    if (launch->kernel)
-        return launch->kernel->unknown == GD_PTX_NONE && has_buffers(launch);
-    for (uint32_t i = 0; i < launch->given.use_count; i++) {
-        if (launch->given.uses[i].buffer && launch->given.uses[i].access == GRIDDEP_ACCESS_UNKNOWN)
-            return false;
-    }
-    return launch->given.use_count > 0;
+    return use->write != GD_PTX_NONE;
 }
 
-/* Whether an argument leads to memory and no buffer says to which: a struct with addresses in it, a
- * texture or surface. A single address without a buffer is NULL, or a number. */
-static bool is_untold(const gd_chain_launch *launch, uint32_t argument)
-{
-    const gd_ptx_function *function = launch->kernel->function;
-    const gd_ptx_module *module = launch->kernel->module->functions.module;
-    const bool named =
-        argument < launch->given.use_count && launch->given.uses[argument].buffer != 0;
-
-    if (launch->kernel->uses[argument].handle)
-        return named;
-    return !named && module->symbols[function->parameter + argument].bytes > sizeof(uint64_t);
-}
-
-/* An access through a parameter before the wait; GD_PTX_NONE: there is none. */
+/* The first access before the wait; GD_PTX_NONE: there is none. */
 static uint32_t dry_access(const gd_parameter_use *use)
 {
     return use->dry_read != GD_PTX_NONE ? use->dry_read : use->dry_write;
 }
 
-/* The parameter through which a launch reaches such memory before its wait, or writes it.
- * use_count: there is none. */
-static uint32_t find_untold(const gd_chain_launch *launch, bool dry)
+/* Of code that is not known as PTX: whether somebody has said how it uses each buffer. */
+static bool is_declared(const gd_chain_launch *launch)
 {
-    const gd_chain_kernel *kernel = launch->kernel;
-    uint32_t i = 0;
-
-    for (; i < kernel->use_count; i++) {
-        const gd_parameter_use *use = &kernel->uses[i];
-        if ((dry ? dry_access(use) : use->write) != GD_PTX_NONE && is_untold(launch, i))
-            break;
+    for (uint32_t i = 0; i < launch->given.use_count; i++) {
+        if (launch->given.uses[i].buffer && launch->given.uses[i].access == GRIDDEP_ACCESS_UNKNOWN)
+            return false;
     }
-    return i;
+    return launch->given.use_count > 0 || launch->given.reach_stated;
 }
 
-static bool writes_any(const gd_chain_launch *launch)
+static bool is_opaque(const gd_chain_launch *launch)
 {
-    if (!launch->kernel)
+    return launch->given.node == GD_CHECK_KERNEL && !launch->kernel && !is_declared(launch);
+}
+
+static bool reads_anywhere(const gd_chain_launch *launch)
+{
+    return is_opaque(launch) || reads(&launch->anywhere);
+}
+
+static bool writes_anywhere(const gd_chain_launch *launch)
+{
+    return is_opaque(launch) || writes(&launch->anywhere);
+}
+
+/* Whether a use is of a buffer that others may write: not declared constant. */
+static bool is_exposed(const gd_chain_launch *launch, uint32_t argument)
+{
+    return argument < launch->given.use_count && launch->given.uses[argument].buffer &&
+           launch->given.uses[argument].access != GRIDDEP_ACCESS_CONSTANT;
+}
+
+/* Whether a launch touches, or writes, any memory that is not its own alone. */
+static bool touches_any(const gd_chain_launch *launch, bool only_writes)
+{
+    const gd_chain_kernel *kernel = launch->kernel;
+
+    if (!kernel)
         return launch->given.node != GD_CHECK_EVENT;
-    for (uint32_t i = 0; i < launch->kernel->use_count; i++) {
-        if (launch->kernel->uses[i].write != GD_PTX_NONE)
-            return true;
+    bool found = writes_anywhere(launch) || writes(&launch->variables) ||
+                 (!only_writes && (reads_anywhere(launch) || reads(&launch->variables)));
+    for (uint32_t i = 0; i < launch->given.reach_count && !found; i++) {
+        const int32_t access = launch->given.reaches[i].access;
+        found =
+            access != GRIDDEP_ACCESS_CONSTANT && (!only_writes || access != GRIDDEP_ACCESS_READ);
     }
-    return launch->kernel->unknown_write;
+    for (uint32_t i = 0; i < kernel->use_count && !found; i++)
+        found = is_exposed(launch, i) &&
+                (writes(&kernel->uses[i]) || (!only_writes && reads(&kernel->uses[i])));
+    return found;
 }
 
-/* An access before the wait that may meet what a launch that may still run writes, where one of the
- * two has no buffer. */
-void gd_chain_check_untold(gd_chain *chain, uint32_t index, uint32_t other)
+typedef struct reach_words {
+    char text[200];
+} reach_words;
+
+/* Why a launch may reach anything. */
+static reach_words describe_reach(const gd_chain_launch *launch)
 {
-    const gd_chain_launch *launch = &chain->launches[index], *writer = &chain->launches[other];
-    const gd_chain_kernel *kernel = launch->kernel;
-    if (!kernel || !kernel->report.has_wait)
-        return;
-    const uint32_t own = find_untold(launch, true);
-    if (own < kernel->use_count && writes_any(writer)) {
-        gd_chain_add(chain, index, 0, GD112, dry_access(&kernel->uses[own]), WAIT_HINT,
-                     "%s touches memory before its wait that %s leads to, and launch %" PRIu32
-                     " (%s) may still write it: no argument says what memory that is",
-                     launch->kernel_name, gd_chain_parameter_name(launch, own), other,
-                     writer->name);
-        return;
+    reach_words words = {{0}};
+    int32_t line, column;
+
+    if (!launch->kernel) {
+        snprintf(words.text, sizeof words.text, "its code is not known");
+        return words;
     }
-    if (!writer->kernel)
-        return;
-    const uint32_t untold = find_untold(writer, false);
-    if (untold == writer->kernel->use_count)
-        return;
+    if (launch->leads != GD_PTX_NONE) {
+        snprintf(words.text, sizeof words.text, "no argument says to what memory its %.80s leads",
+                 gd_chain_parameter_name(launch, launch->leads));
+        return words;
+    }
+    const gd_ptx_module *module = launch->kernel->module->functions.module;
+    const uint32_t at = writes(&launch->anywhere) ? launch->anywhere.write : launch->anywhere.read;
+    gd_ptx_token_position(module, module->instructions[at].opcode, &line, &column);
+    const int used = snprintf(words.text, sizeof words.text,
+                              "the address in its line %" PRId32 " cannot be traced", line);
+    if (launch->kernel->cause == GD_PTX_NONE)
+        return words;
+    gd_ptx_token_position(module, module->instructions[launch->kernel->cause].opcode, &line,
+                          &column);
+    snprintf(words.text + used, sizeof words.text - (size_t)used,
+             ", for it comes from line %" PRId32, line);
+    return words;
+}
+
+/* Whether one of two launches may write a variable of its module that the other one uses: by its
+ * name, or where the address of one is known outside, by any address that cannot be traced. */
+static bool share_variables(const gd_chain_launch *own, const gd_chain_launch *other, bool only_dry)
+{
+    const gd_parameter_use *a = &own->variables, *b = &other->variables;
+    const bool same = own->kernel && other->kernel && own->kernel->module == other->kernel->module;
+    const bool read = only_dry ? a->dry_read != GD_PTX_NONE : reads(a);
+    const bool write = only_dry ? a->dry_write != GD_PTX_NONE : writes(a);
+    bool shared = same && ((writes(b) && (read || write)) || (reads(b) && write));
+
+    if (own->kernel && own->kernel->exposes)
+        shared |= (writes_anywhere(other) && (read || write)) || (reads_anywhere(other) && write);
+    if (!only_dry && other->kernel && other->kernel->exposes)
+        shared |= (writes(b) && (reads_anywhere(own) || writes_anywhere(own))) ||
+                  (reads(b) && writes_anywhere(own));
+    return shared;
+}
+
+#define REACH_HINT "move the wait in front of it, or state what that launch reaches"
+
+/* An access by name before the wait, and what an earlier launch does nobody knows where. */
+static bool check_early(gd_chain *chain, uint32_t index, uint32_t other)
+{
+    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const gd_chain_kernel *kernel = launch->kernel;
+
     for (uint32_t i = 0; i < kernel->use_count; i++) {
-        const uint32_t at = dry_access(&kernel->uses[i]);
-        if (at == GD_PTX_NONE)
+        const gd_parameter_use *use = &kernel->uses[i];
+        const bool written = writes_anywhere(earlier);
+        const uint32_t at = written                   ? dry_access(use)
+                            : reads_anywhere(earlier) ? use->dry_write
+                                                      : GD_PTX_NONE;
+        if (at == GD_PTX_NONE || !is_exposed(launch, i))
             continue;
-        gd_chain_add(chain, index, 0, GD112, at, WAIT_HINT,
+        gd_chain_add(chain, index, 0, GD112, at, REACH_HINT,
                      "%s touches %s before its wait, and launch %" PRIu32
-                     " (%s) may still write it: no argument says to what memory its %s leads",
-                     launch->kernel_name, gd_chain_parameter_name(launch, i), other, writer->name,
-                     gd_chain_parameter_name(writer, untold));
+                     " (%s) may still %s it: %s",
+                     launch->kernel_name, gd_chain_parameter_name(launch, i), other, earlier->name,
+                     written ? "write" : "read", describe_reach(earlier).text);
+        return true;
+    }
+    return false;
+}
+
+static void check_early_variable(gd_chain *chain, uint32_t index, uint32_t other)
+{
+    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+
+    if (share_variables(launch, earlier, true))
+        gd_chain_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
+                     "%s touches a variable of its module before its wait, and launch %" PRIu32
+                     " (%s) may still use it%s%s",
+                     launch->kernel_name, other, earlier->name,
+                     reads_anywhere(earlier) || writes_anywhere(earlier) ? ": " : "",
+                     reads_anywhere(earlier) || writes_anywhere(earlier)
+                         ? describe_reach(earlier).text
+                         : "");
+}
+
+/* The same of what a launch reaches before its wait nobody knows where. That an argument leads
+ * there is said here; of addresses that cannot be traced check_unknown tells once. */
+static bool check_early_anywhere(gd_chain *chain, uint32_t index, uint32_t other)
+{
+    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const uint32_t at = dry_access(&launch->anywhere);
+
+    if (at == GD_PTX_NONE || !touches_any(earlier, launch->anywhere.dry_write == GD_PTX_NONE))
+        return false;
+    if (launch->leads == GD_PTX_NONE && launch->given.variables_exposed &&
+        dry_access(&launch->variables) != GD_PTX_NONE) {
+        gd_chain_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
+                     "%s touches a variable of its module before its wait, whose address the "
+                     "program has asked for, and launch %" PRIu32 " (%s) may still use it",
+                     launch->kernel_name, other, earlier->name);
+        return true;
+    }
+    if (launch->leads == GD_PTX_NONE)
+        return false;
+    gd_chain_add(chain, index, 0, GD112, at, WAIT_HINT,
+                 "%s touches memory before its wait that %s leads to, and launch %" PRIu32
+                 " (%s) may still %s it: no argument says what memory that is",
+                 launch->kernel_name, gd_chain_parameter_name(launch, launch->leads), other,
+                 earlier->name, touches_any(earlier, true) ? "write" : "read");
+    return true;
+}
+
+static void check_behind(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between)
+{
+    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const bool variables = share_variables(launch, earlier, false);
+    const bool reader = variables || (writes_anywhere(earlier) && touches_any(launch, false)) ||
+                        (reads_anywhere(launch) && touches_any(earlier, true));
+    const bool writer = (reads_anywhere(earlier) && touches_any(launch, true)) ||
+                        (writes_anywhere(launch) && touches_any(earlier, false));
+
+    /* Of unknown code that is forced GD205 is told. */
+    if ((!reader && !writer) ||
+        (!launch->kernel && !(launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS)))
+        return;
+    const bool theirs = writes_anywhere(earlier) || reads_anywhere(earlier);
+    const reach_words reach = variables ? (reach_words){"it is a variable of their module"}
+                                        : describe_reach(theirs ? earlier : launch);
+    if (reader)
+        gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD201, GD_PTX_NONE, BETWEEN_HINT,
+                     "%s may touch what launch %" PRIu32 " (%s) writes, and launch %" PRIu32
+                     " (%s) between them does not wait on every path: %s",
+                     launch->kernel_name, other, earlier->name, between,
+                     chain->launches[between].name, reach.text);
+    else
+        gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD202, GD_PTX_NONE, BETWEEN_HINT,
+                     "%s may write what launch %" PRIu32 " (%s) reads, and launch %" PRIu32
+                     " (%s) between them does not wait on every path: %s",
+                     launch->kernel_name, other, earlier->name, between,
+                     chain->launches[between].name, reach.text);
+}
+
+void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between,
+                             bool behind_wait)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    if (behind_wait)
+        check_behind(chain, index, other, between);
+    else if (launch->kernel && launch->kernel->report.has_wait &&
+             !check_early_anywhere(chain, index, other) && !check_early(chain, index, other))
+        check_early_variable(chain, index, other);
+}
+
+/* Without a wait all that a launch does is early. */
+static void check_without_wait(gd_chain *chain, uint32_t index)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    for (uint32_t i = index; i-- > launch->before;) {
+        const gd_chain_launch *other = &chain->launches[i];
+        if (other->given.lane != launch->given.lane)
+            continue;
+        if (launch->kernel && !share_variables(launch, other, false) &&
+            !(writes_anywhere(other) && touches_any(launch, false)) &&
+            !(reads_anywhere(other) && touches_any(launch, true)) &&
+            !(reads_anywhere(launch) && touches_any(other, true)) &&
+            !(writes_anywhere(launch) && touches_any(other, false)))
+            continue;
+        gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
+                     "insert a wait (griddep rewrite), or do not force the launch",
+                     launch->kernel
+                         ? "%s is launched dependently without a wait; that it shares nothing with "
+                           "launch %" PRIu32 " (%s) cannot be shown"
+                         : "%s is launched dependently and its code is not known; that it waits "
+                           "before it touches what launch %" PRIu32 " (%s) touches cannot be shown",
+                     launch->kernel_name, i, other->name);
         return;
     }
 }
@@ -328,31 +494,24 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
 
     if (!launch->overlaps)
         return;
+    for (uint32_t i = launch->after_end; i-- > launch->after;) {
+        if (chain->launches[i].given.lane == launch->given.lane)
+            gd_chain_check_anywhere(chain, index, i, launch->previous, true);
+    }
     if (kernel && kernel->report.has_wait) {
-        if (kernel->dry_unknown != GD_PTX_NONE)
+        if (kernel->dry_unknown != GD_PTX_NONE && !launch->given.reach_stated)
             gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
                          "%s, on a path that has not executed griddepcontrol.wait",
                          kernel->dry_unknown_words.text);
         for (uint32_t i = index; i-- > launch->before;) {
             if (chain->launches[i].given.lane == launch->given.lane)
-                gd_chain_check_untold(chain, index, i);
+                gd_chain_check_anywhere(chain, index, i, launch->previous, false);
         }
         return;
     }
     /* Of code without PTX whoever states that it waits, or its machine code, vouches. */
-    if (!kernel && launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
-        return;
-    uint32_t previous = launch->previous;
-    if (hazard || (kernel && is_known(launch) && is_known(&chain->launches[previous])))
-        return;
-    gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
-                 "insert a wait (griddep rewrite), or do not force the launch",
-                 kernel ? "%s is launched dependently without a wait; that it shares nothing with "
-                          "launch %" PRIu32 " (%s) cannot be shown"
-                        : "%s is launched dependently and its code is not known; that it waits "
-                          "before it touches what "
-                          "launch %" PRIu32 " (%s) touches cannot be shown",
-                 launch->kernel_name, previous, chain->launches[previous].name);
+    if (!hazard && (kernel || !(launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS)))
+        check_without_wait(chain, index);
 }
 
 /* ---- declarations ---- */
@@ -361,7 +520,7 @@ static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
 {
     const gd_chain_launch *launch = &chain->launches[use->launch];
     const gd_parameter_use *found = use_of(launch, use->argument);
-    int32_t access = launch->given.uses[use->argument].access;
+    int32_t access = given_of(launch, use->argument)->access;
 
     if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE)
         gd_chain_add(chain, use->launch, 0, GD210, found->write,

@@ -68,8 +68,7 @@ static void check_order(gd_chain *chain, uint32_t use)
         const gd_buffer_use *other = &chain->uses[i];
         const gd_chain_launch *earlier = &chain->launches[other->launch];
         if (earlier->given.lane == launch->given.lane ||
-            launch->seen[earlier->given.lane] > other->launch || !(own->writes || other->writes) ||
-            !gd_chain_meet(own, other))
+            launch->seen[earlier->given.lane] > other->launch || !gd_chain_conflict(own, other))
             continue;
         const char *words;
         const int32_t weight = gd_chain_weigh(own, other, &words);
@@ -138,6 +137,11 @@ static uint32_t next_of(const uint64_t *set, uint32_t from, uint32_t count)
     return count;
 }
 
+static uint32_t between_of(const gd_chain_launch *launch)
+{
+    return launch->given.after_count ? launch->given.after[0] : launch->previous;
+}
+
 /* A use beside what a set has of each lane; the stretch of its own lane has been looked at, from
  * `own_end` on. */
 static void look_beside(gd_chain *chain, uint32_t use, const uint64_t *set, uint32_t own_end,
@@ -147,7 +151,7 @@ static void look_beside(gd_chain *chain, uint32_t use, const uint64_t *set, uint
     const gd_chain_launch *launch = &chain->launches[index];
 
     for (uint32_t lane = 0; lane < chain->lane_count && first < index; lane++) {
-        uint32_t between = launch->given.after_count ? launch->given.after[0] : launch->previous;
+        uint32_t between = between_of(launch);
         for (uint32_t k = 0; k < launch->given.after_count; k++) {
             if (chain->launches[launch->given.after[k]].given.lane == lane)
                 between = launch->given.after[k];
@@ -168,14 +172,19 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
         return gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        const uint64_t *before = set_of(at.before, &at, i);
+        const uint64_t *before = set_of(at.before, &at, i), *behind = set_of(at.behind, &at, i);
         if (launch->overlaps)
             add(chain, &at, i, launch->previous);
         for (uint32_t k = 0; k < launch->given.after_count && begins_early(launch); k++)
             add(chain, &at, i, launch->given.after[k]);
         for (uint32_t k = next_of(before, 0, i); k < i; k = next_of(before, k + 1, i)) {
             if (chain->launches[k].given.lane != launch->given.lane || k < launch->before)
-                gd_chain_check_untold(chain, i, k);
+                gd_chain_check_anywhere(chain, i, k, between_of(launch), false);
+        }
+        for (uint32_t k = next_of(behind, 0, i); k < i; k = next_of(behind, k + 1, i)) {
+            if (chain->launches[k].given.lane != launch->given.lane || k < launch->after ||
+                k >= launch->after_end)
+                gd_chain_check_anywhere(chain, i, k, between_of(launch), true);
         }
     }
     for (uint32_t i = 0; i < chain->use_count; i++) {

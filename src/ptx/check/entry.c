@@ -12,8 +12,8 @@
 
 /* Where an address or an argument comes from, in terms of the entry. Compared as bytes. */
 typedef struct value {
-    const gd_parameter_set *parameters; /* interned: equal sets are one */
-    uint64_t flags;                     /* GD_ORIGIN_* */
+    const gd_parameter_set *parameters, *scaled; /* interned: equal sets are one */
+    uint64_t flags;                              /* GD_ORIGIN_* */
 } value;
 
 typedef struct context {
@@ -72,33 +72,44 @@ static void add_parameter(gd_parameter_set *set, uint64_t *flags, uint32_t param
         *flags |= GD_ORIGIN_UNKNOWN;
 }
 
-static void add_value(gd_parameter_set *set, uint64_t *flags, const value *more)
+static void add_set(gd_parameter_set *set, const gd_parameter_set *more)
 {
-    *flags |= more->flags;
     for (size_t i = 0; i < sizeof set->words / sizeof set->words[0]; i++)
-        set->words[i] |= more->parameters->words[i];
+        set->words[i] |= more->words[i];
+}
+
+/* What the arguments of the context tell of a set of the function's parameters. A number that is
+ * scaled is an index. */
+static void add_origins(builder *build, const context *at, const gd_origins *origins, uint32_t from,
+                        bool scaled, gd_parameter_set sets[2], uint64_t *flags)
+{
+    for (uint32_t i = 0; i < gd_origins_set_count(origins, from); i++) {
+        const uint32_t parameter = gd_origins_set_at(origins, from, i);
+        if (at->function == build->report->function) {
+            add_parameter(&sets[scaled], flags, parameter);
+        } else if (parameter < at->value_count) {
+            const value *argument = &at->values[parameter];
+            add_set(&sets[scaled], argument->parameters);
+            add_set(&sets[1], argument->scaled);
+            *flags |= argument->flags & ~(scaled ? (uint64_t)GD_ORIGIN_NUMBER : 0);
+        } else {
+            *flags |= GD_ORIGIN_UNKNOWN;
+        }
+    }
 }
 
 /* An operand's origin, with the arguments of the context in the parameters' places. */
 static bool resolve(builder *build, const context *at, const gd_check_function *function,
-                    uint32_t operand, value *result)
+                    gd_origin origin, value *result)
 {
-    gd_origin origin = gd_origins_of(function->origins, operand);
-    uint32_t count = gd_origins_set_count(function->origins, origin.parameters);
-    gd_parameter_set set = {{0}};
+    gd_parameter_set sets[2] = {{{0}}, {{0}}};
     uint64_t flags = origin.flags;
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t parameter = gd_origins_set_at(function->origins, origin.parameters, i);
-        if (at->function == build->report->function)
-            add_parameter(&set, &flags, parameter);
-        else if (parameter < at->value_count)
-            add_value(&set, &flags, &at->values[parameter]);
-        else
-            flags |= GD_ORIGIN_UNKNOWN;
-    }
-    *result = (value){.parameters = intern(build, &set), .flags = flags};
-    return result->parameters;
+    add_origins(build, at, function->origins, origin.parameters, false, sets, &flags);
+    add_origins(build, at, function->origins, origin.scaled, true, sets, &flags);
+    *result = (value){
+        .parameters = intern(build, &sets[0]), .scaled = intern(build, &sets[1]), .flags = flags};
+    return result->parameters && result->scaled;
 }
 
 /* ---- contexts ---- */
@@ -145,12 +156,13 @@ static bool fill_arguments(builder *build, const context *at, const gd_check_fun
     if (list < item->operand_end && module->operands[list].kind == GD_OPERAND_LIST) {
         for (uint32_t i = list + 1; i < module->operands[list].end && n < made->value_count;
              i = module->operands[i].end, n++) {
-            if (!resolve(build, at, function, i, &made->values[n]))
+            if (!resolve(build, at, function, gd_origins_of(function->origins, i),
+                         &made->values[n]))
                 return false;
         }
     }
     for (; n < made->value_count; n++)
-        made->values[n] = (value){.parameters = empty, .flags = GD_ORIGIN_UNKNOWN};
+        made->values[n] = (value){.parameters = empty, .scaled = empty, .flags = GD_ORIGIN_UNKNOWN};
     return true;
 }
 
@@ -177,9 +189,72 @@ static bool add_anything(builder *build, uint32_t instruction, uint32_t state)
                               .flags = GD_ACCESS_ANYTHING,
                               .origins = GD_ORIGIN_UNKNOWN,
                               .state = state,
+                              .cause = GD_PTX_NONE,
                               .parameters = intern(build, &none)};
 
+    access.scaled = access.parameters;
     return access.parameters && add_access(build, &access);
+}
+
+/* Whether a tensor map may lie in memory. It is the launch's own where the address is that of a
+ * parameter, which is larger than an address. */
+static bool is_map_in_memory(const builder *build, const value *from)
+{
+    const gd_ptx_module *module = build->report->module;
+    const gd_ptx_function *entry = &module->functions[build->report->function];
+    bool found = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_GLOBAL);
+
+    for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && !found; i++)
+        found = gd_parameter_set_has(from->parameters, i) &&
+                module->symbols[entry->parameter + i].bytes <= sizeof(uint64_t);
+    return found;
+}
+
+/* Whether what an instruction touches has other addresses than the one that it names: memory of a
+ * multicast object, and of a texture or surface that is a variable of the module. */
+static bool is_alias(const gd_ptx_module *module, uint32_t instruction, uint64_t flags)
+{
+    switch (module->instructions[instruction].op) {
+    case GD_OP_MULTIMEM_LD_REDUCE:
+    case GD_OP_MULTIMEM_RED:
+    case GD_OP_MULTIMEM_ST:
+        return true;
+    case GD_OP_TEX:
+    case GD_OP_TLD4:
+    case GD_OP_SULD:
+    case GD_OP_SUST:
+    case GD_OP_SURED:
+        return flags & GD_ORIGIN_GLOBAL;
+    default:
+        return false;
+    }
+}
+
+/* An access. By a tensor map in memory it reads the map, and goes nobody knows where. */
+static bool note_access(builder *build, uint32_t instruction, gd_access access, uint32_t cause,
+                        const value *from, uint32_t state)
+{
+    const bool unknown = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER) ||
+                         is_alias(build->report->module, instruction, from->flags);
+    gd_entry_access noted = {.instruction = instruction,
+                             .flags = access.flags,
+                             .origins = (uint32_t)from->flags |
+                                        (unknown ? (uint32_t)GD_ORIGIN_UNKNOWN : 0),
+                             .state = state,
+                             .cause = unknown ? cause : GD_PTX_NONE,
+                             .parameters = from->parameters,
+                             .scaled = from->scaled};
+
+    if (!(access.flags & GD_ACCESS_MAPPED) || !is_map_in_memory(build, from))
+        return add_access(build, &noted);
+    noted.flags = GD_ACCESS_READ | GD_ACCESS_MAPPED;
+    if (!add_access(build, &noted))
+        return false;
+    noted.flags = access.flags;
+    noted.origins |= GD_ORIGIN_UNKNOWN;
+    noted.cause = GD_PTX_NONE;
+    noted.parameters = noted.scaled = intern(build, &(gd_parameter_set){{0}});
+    return noted.parameters && add_access(build, &noted);
 }
 
 static bool add_place(gd_entry_places *places, uint32_t instruction, uint32_t state)
@@ -279,14 +354,9 @@ static bool note_instruction(builder *build, const context *at, const gd_check_f
         return add_anything(build, instruction, state);
     if (!access.flags)
         return true;
-    if (!resolve(build, at, function, access.operand, &from))
-        return false;
-    gd_entry_access noted = {.instruction = instruction,
-                             .flags = access.flags,
-                             .origins = (uint32_t)from.flags,
-                             .state = state,
-                             .parameters = from.parameters};
-    return add_access(build, &noted);
+    const gd_origin origin = gd_origins_of(function->origins, access.operand);
+    return resolve(build, at, function, origin, &from) &&
+           note_access(build, instruction, access, origin.cause, &from, state);
 }
 
 static bool note_exit(builder *build, const context *at, const gd_check_function *function,

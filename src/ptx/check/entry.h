@@ -27,10 +27,12 @@ static inline bool gd_parameter_set_has(const gd_parameter_set *set, uint32_t pa
 /* One instruction of the entry, or of a function that it calls with certain arguments. */
 typedef struct gd_entry_access {
     uint32_t instruction;
-    uint32_t flags;                     /* GD_ACCESS_* */
-    uint32_t origins;                   /* GD_ORIGIN_* of the address */
-    uint32_t state;                     /* GD_STATE_* in front of it */
+    uint32_t flags;   /* GD_ACCESS_* */
+    uint32_t origins; /* GD_ORIGIN_* of the address */
+    uint32_t state;   /* GD_STATE_* in front of it */
+    uint32_t cause; /* the instruction that made the address unknown; GD_PTX_NONE: none is known */
     const gd_parameter_set *parameters; /* that the address may point into */
+    const gd_parameter_set *scaled;     /* whose values went into the address by other arithmetic */
 } gd_entry_access;
 
 /* A place where threads leave the grid, wait or trigger, and the state in front of it. */

@@ -16,7 +16,10 @@ typedef enum gd_check_node {
     GD_CHECK_EVENT
 } gd_check_node;
 
-/* A launch as it is to be checked. */
+/* In griddep_use.reserved: the argument is NULL, or no pointer by what the caller says of it. */
+enum { GD_USE_NULL = 1 };
+
+/* A launch as it is to be checked. `reaches` are buffers as in uses, without an argument. */
 typedef struct gd_check_launch {
     gd_check_node node;
     const griddep_ptx
@@ -25,8 +28,13 @@ typedef struct gd_check_launch {
     const char *name;  /* that the chain gives it; NULL: messages say the entry's */
     const griddep_use *uses; /* in the order of the parameters */
     uint32_t use_count;
-    int32_t pdl;     /* GRIDDEP_PDL_* */
-    uint32_t traits; /* GRIDDEP_TRAIT_*, of code that is not known as PTX */
+    const griddep_use *reaches; /* all that it reaches at addresses that no argument gives it */
+    uint32_t reach_count;
+    bool reach_stated;      /* somebody said so; else such an address may be anything */
+    bool any_arguments;     /* each argument may be any address */
+    bool variables_exposed; /* the host knows an address of its module's variables */
+    int32_t pdl;            /* GRIDDEP_PDL_* */
+    uint32_t traits;        /* GRIDDEP_TRAIT_*, of code that is not known as PTX */
     uint32_t lane;
     uint32_t after_count;
     const uint32_t *after; /* earlier launches that it waits for */

@@ -1,4 +1,6 @@
 /* The rules about accesses, waits and exits. */
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,19 +33,51 @@ static bool may_write_variable(const gd_check_functions *functions,
            (GD_ORIGIN_GLOBAL | GD_ORIGIN_UNKNOWN);
 }
 
+/* Whether an initial value names something: then its address is in memory. */
+static bool holds_name(const gd_ptx_module *module, const gd_ptx_symbol *symbol)
+{
+    bool found = false, value = false;
+
+    for (uint32_t i = symbol->token; !found && !gd_ptx_token_is(module, i, ";"); i++) {
+        uint32_t length;
+        const char *text = gd_ptx_token_text(module, i, &length);
+        if (!length)
+            break;
+        value |= *text == '=';
+        found = value && (isalpha((unsigned char)*text) || *text == '_' || *text == '$');
+    }
+    return found;
+}
+
+static bool look_for_names(const gd_ptx_module *module)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < module->symbol_count && !found; i++) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        found = symbol->kind == GD_SYMBOL_VARIABLE &&
+                ((symbol->flags & GD_SYMBOL_INITIALISED && holds_name(module, symbol)) ||
+                 (is_variable(symbol) && symbol->link & GD_LINK_EXTERN));
+    }
+    return found;
+}
+
 static int32_t look_for_writes(gd_rules *rules)
 {
     const gd_ptx_module *module = rules->module;
 
     rules->variables_written = 0;
-    for (uint32_t f = 0; f < module->function_count && !rules->variables_written; f++) {
+    rules->variables_exposed = look_for_names(module);
+    for (uint32_t f = 0; f < module->function_count; f++) {
         const gd_check_function *function;
         if (!(module->functions[f].flags & GD_FUNCTION_BODY))
             continue;
         int32_t status = gd_check_function_get(rules->functions, f, &function, rules->error);
         if (status)
             return status;
-        rules->variables_written = function->refused;
+        rules->variables_written |= function->refused;
+        rules->variables_exposed |=
+            function->refused || gd_origins_expose_variables(function->origins);
         for (uint32_t i = module->functions[f].instruction;
              i < module->functions[f].instruction_end && !rules->variables_written; i++)
             rules->variables_written = may_write_variable(rules->functions, function, i);
@@ -65,7 +99,15 @@ static int32_t variables_are_tables(gd_rules *rules, bool *tables)
     if (!*tables)
         return GRIDDEP_OK;
     int32_t status = rules->variables_written < 0 ? look_for_writes(rules) : GRIDDEP_OK;
-    *tables = !rules->variables_written;
+    *tables = !rules->variables_written && !rules->variables_exposed;
+    return status;
+}
+
+int32_t gd_rules_expose_variables(gd_rules *rules, bool *exposed)
+{
+    int32_t status = rules->variables_written < 0 ? look_for_writes(rules) : GRIDDEP_OK;
+
+    *exposed = rules->variables_exposed;
     return status;
 }
 
@@ -166,6 +208,20 @@ static void append_callee(gd_access_words *words, const gd_ptx_module *module,
              length > OPCODE_WIDTH ? OPCODE_WIDTH : (int)length, name);
 }
 
+/* The instruction at which the trace of an address ends. */
+static void append_cause(gd_access_words *words, const gd_ptx_module *module, uint32_t cause)
+{
+    char opcode[OPCODE_WIDTH + 4], text[OPCODE_WIDTH + 40];
+    int32_t line, column;
+
+    if (cause == GD_PTX_NONE)
+        return;
+    gd_ptx_token_position(module, module->instructions[cause].opcode, &line, &column);
+    opcode_text(module, cause, opcode, sizeof opcode);
+    snprintf(text, sizeof text, " (it comes from %s in line %" PRId32 ")", opcode, line);
+    append(words, text);
+}
+
 gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry_access *access,
                                    gd_access_class class)
 {
@@ -187,6 +243,7 @@ gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry
     append(&words, access_verb(access->flags));
     if (class == GD_ACCESS_CLASS_UNKNOWN) {
         append(&words, " at an address whose origin cannot be shown");
+        append_cause(&words, report->module, access->cause);
     } else if (class == GD_ACCESS_CLASS_VARIABLE) {
         append(&words, " a variable of the module");
     } else {

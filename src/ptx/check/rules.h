@@ -11,7 +11,7 @@
 
 /* What an access amounts to. */
 typedef enum gd_access_class {
-    GD_ACCESS_CLASS_HARMLESS,  /* no other grid can see it */
+    GD_ACCESS_CLASS_HARMLESS,  /* no other grid can see it, or it reads a table of the module */
     GD_ACCESS_CLASS_PARAMETER, /* through parameters, and nothing else */
     GD_ACCESS_CLASS_VARIABLE,  /* of a variable of the module */
     GD_ACCESS_CLASS_UNKNOWN
@@ -21,10 +21,10 @@ typedef struct gd_rules {
     gd_check_functions *functions;
     const gd_ptx_module *module;
     griddep_findings *findings;
-    int32_t launch; /* for the findings; -1: none */
-    int8_t
-        variables_written; /* 1: some function may write a variable of the module; 0: none does; -1:
-                            * not looked at */
+    int32_t launch;           /* for the findings; -1: none */
+    int8_t variables_written; /* 1: some function may write a variable of the module; 0: none does;
+                               * -1: not looked at */
+    int8_t variables_exposed; /* likewise: others may reach one */
     griddep_error *error;
 
     /* Of the entry that was looked at last, what its wait does not cover: parameters that are taken
@@ -33,6 +33,10 @@ typedef struct gd_rules {
     uint32_t *exposed;
     uint32_t exposed_count, exposed_capacity;
 } gd_rules;
+
+/* Whether the text lets others reach the variables of the module: an address of one leaves for
+ * memory or for a call, stands in an initial value, or the variable is another text's. */
+int32_t gd_rules_expose_variables(gd_rules *rules, bool *exposed);
 
 int32_t gd_access_classify(gd_rules *rules, const gd_entry_access *access, gd_access_class *class);
 

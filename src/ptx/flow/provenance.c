@@ -1,6 +1,9 @@
 /* Propagation of origins along data flow. Each instruction gathers what its sources contribute and
  * hands it on to its destinations; both only ever grow, so each is visited a bounded number of
- * times. All .local memory of a function is one value, the cell. */
+ * times. All .local memory of a function is one value, the cell.
+ *
+ * Numbers come second, when it is known what points where: whether a number is an index or may be
+ * an address depends on what it is added to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +18,14 @@
 enum {
     POINTS = GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL | GD_ORIGIN_GLOBAL,
     DEPENDS = GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK | GD_ORIGIN_MEMORY,
-    ANYTHING = GD_ORIGIN_UNKNOWN | DEPENDS
+    NUMBERS = GD_ORIGIN_NUMBER | GD_ORIGIN_WIDE,
+    ANYTHING = NUMBERS | DEPENDS
 };
 
 /* What a source does for its instruction's result. */
 typedef enum source_role {
     SOURCE_POINTER, /* the result may point where the source does */
+    SOURCE_SCALED,  /* the result is computed from it, and may be turned back into it */
     SOURCE_PLAIN,   /* the result depends on it */
     SOURCE_ADDRESS, /* a generic address that is read from: what lies in shared or unknown memory
                      * differs by thread */
@@ -46,11 +51,23 @@ struct gd_origins {
     uint32_t first_operand;
     uint32_t operand_end;
     gd_origin_sets *sets;
+    bool exposes_variables;
 };
+
+/* A source that is no value, and a number. */
+typedef struct seed {
+    uint32_t instruction;
+    uint32_t flags;
+    uint8_t role;
+} seed;
 
 typedef struct origin_search {
     gd_origins *origins;
     gd_origin *gathered; /* by instruction */
+    seed *seeds;         /* numbers that come from no value */
+    uint32_t seed_count, seed_capacity;
+    bool cell_escapes; /* others may write to .local memory */
+    bool numbers;      /* now they are handed on */
     source *sources;
     uint32_t source_count, source_capacity;
     uint32_t *first_source; /* by value */
@@ -97,14 +114,23 @@ static bool holds_address(const gd_ptx_module *module, const gd_ptx_instruction 
 
 static gd_origin join(const gd_origins *origins, gd_origin a, gd_origin b)
 {
-    uint32_t set = gd_origin_set_union(origins->sets, a.parameters, b.parameters);
+    const uint32_t set = gd_origin_set_union(origins->sets, a.parameters, b.parameters),
+                   scaled = gd_origin_set_union(origins->sets, a.scaled, b.scaled);
 
+    if (a.cause == GD_PTX_NONE || !(a.flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER)))
+        a.cause = b.cause;
     a.flags |= b.flags;
-    if (set == GD_ORIGIN_SET_NONE)
+    if (set == GD_ORIGIN_SET_NONE || scaled == GD_ORIGIN_SET_NONE)
         a.flags |= GD_ORIGIN_UNKNOWN;
-    else
-        a.parameters = set;
+    a.parameters = set == GD_ORIGIN_SET_NONE ? a.parameters : set;
+    a.scaled = scaled == GD_ORIGIN_SET_NONE ? a.scaled : scaled;
     return a;
+}
+
+static gd_origin flagged(uint32_t flags)
+{
+    return (gd_origin){.flags = flags, .cause = GD_PTX_NONE};
+    ;
 }
 
 /* Special registers (PTX ISA 10) by what their value differs between. */
@@ -131,12 +157,12 @@ static gd_origin parameter_origin(const gd_origins *origins, uint32_t symbol)
     const gd_ptx_symbol *item = &origins->module->symbols[symbol];
 
     if (symbol < origins->function->parameter || symbol >= origins->function->parameter_end)
-        return (gd_origin){.flags = ANYTHING};
+        return flagged(ANYTHING);
     if (!(item->flags & GD_SYMBOL_UNSIZED) && item->bytes < address_bytes(origins->module))
-        return (gd_origin){0};
+        return flagged(GD_ORIGIN_NUMBER);
     uint32_t set = gd_origin_set_single(origins->sets, symbol - origins->function->parameter);
-    return set == GD_ORIGIN_SET_NONE ? (gd_origin){.flags = GD_ORIGIN_UNKNOWN}
-                                     : (gd_origin){.parameters = set};
+    return set == GD_ORIGIN_SET_NONE ? flagged(GD_ORIGIN_UNKNOWN)
+                                     : (gd_origin){.parameters = set, .cause = GD_PTX_NONE};
 }
 
 static gd_origin symbol_origin(const gd_origins *origins, const gd_ptx_operand *operand)
@@ -147,26 +173,26 @@ static gd_origin symbol_origin(const gd_origins *origins, const gd_ptx_operand *
         uint32_t length;
         const char *text = gd_ptx_name_text(module, operand->index, &length);
         bool is_warp_size = length == 7 && memcmp(text, "WARP_SZ", 7) == 0;
-        return (gd_origin){.flags = is_warp_size ? 0 : ANYTHING};
+        return flagged(is_warp_size ? 0 : ANYTHING);
     }
     const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
     if (symbol->kind == GD_SYMBOL_LABEL)
-        return (gd_origin){0};
+        return flagged(0);
     if (symbol->kind == GD_SYMBOL_PARAMETER)
         return parameter_origin(origins, operand->symbol);
     if (symbol->kind == GD_SYMBOL_FUNCTION)
-        return (gd_origin){.flags = GD_ORIGIN_UNKNOWN};
+        return flagged(GD_ORIGIN_UNKNOWN);
     switch (symbol->space) {
     case GD_SPACE_SHARED:
-        return (gd_origin){.flags = GD_ORIGIN_SHARED};
+        return flagged(GD_ORIGIN_SHARED);
     case GD_SPACE_LOCAL:
-        return (gd_origin){.flags = GD_ORIGIN_LOCAL};
+        return flagged(GD_ORIGIN_LOCAL);
     case GD_SPACE_GLOBAL:
     case GD_SPACE_CONST:
     case GD_SPACE_TEX:
-        return (gd_origin){.flags = GD_ORIGIN_GLOBAL};
+        return flagged(GD_ORIGIN_GLOBAL);
     default: /* a .param variable: what a call has returned */
-        return (gd_origin){.flags = ANYTHING};
+        return flagged(ANYTHING);
     }
 }
 
@@ -181,15 +207,15 @@ static gd_origin leaf_origin(const gd_origins *origins, uint32_t operand)
         value = operand >= origins->first_operand && operand < origins->operand_end
                     ? origins->value_of[operand - origins->first_operand]
                     : GD_PTX_NONE;
-        return value == GD_PTX_NONE ? (gd_origin){.flags = ANYTHING} : origins->values[value];
+        return value == GD_PTX_NONE ? flagged(ANYTHING) : origins->values[value];
     case GD_OPERAND_SYMBOL:
         return symbol_origin(origins, item);
     case GD_OPERAND_SPECIAL:
-        return (gd_origin){.flags = special_flags(origins->module, item->index)};
+        return flagged(special_flags(origins->module, item->index));
     case GD_OPERAND_EXPRESSION:
-        return (gd_origin){.flags = GD_ORIGIN_UNKNOWN};
+        return flagged(GD_ORIGIN_UNKNOWN);
     default:
-        return (gd_origin){0};
+        return flagged(0);
     }
 }
 
@@ -200,7 +226,7 @@ static bool is_group(const gd_ptx_operand *operand)
 
 static bool same(gd_origin a, gd_origin b)
 {
-    return a.flags == b.flags && a.parameters == b.parameters;
+    return a.flags == b.flags && a.parameters == b.parameters && a.scaled == b.scaled;
 }
 
 static void grow(origin_search *search, uint32_t value, gd_origin by)
@@ -274,16 +300,28 @@ static void hand_on(origin_search *search, uint32_t index)
     }
 }
 
-static gd_origin contribution(source_role role, gd_origin from)
+static gd_origin contribution(const gd_origins *origins, source_role role, gd_origin from)
 {
-    gd_origin plain = {.flags = from.flags & DEPENDS};
+    gd_origin plain = flagged(from.flags & DEPENDS);
 
     switch (role) {
     case SOURCE_POINTER:
     case SOURCE_CELL:
         return from;
+    case SOURCE_SCALED:
+        plain.flags = from.flags & (DEPENDS | NUMBERS | GD_ORIGIN_GLOBAL);
+        if (from.flags & GD_ORIGIN_UNKNOWN)
+            plain.flags |= GD_ORIGIN_NUMBER;
+        plain.cause = from.cause;
+        plain.scaled = gd_origin_set_union(origins->sets, from.parameters, from.scaled);
+        if (plain.scaled != GD_ORIGIN_SET_NONE)
+            return plain;
+        plain.scaled = 0;
+        plain.flags |= GD_ORIGIN_UNKNOWN;
+        return plain;
     case SOURCE_ADDRESS:
-        if (from.flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL))
+        if (from.flags &
+            (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL))
             plain.flags |= GD_ORIGIN_THREAD;
         return plain;
     case SOURCE_VOTE:
@@ -291,20 +329,107 @@ static gd_origin contribution(source_role role, gd_origin from)
             plain.flags = (plain.flags & ~(uint32_t)GD_ORIGIN_THREAD) | GD_ORIGIN_BLOCK;
         return plain;
     case SOURCE_ESCAPE:
-        return (gd_origin){.flags = from.flags & GD_ORIGIN_LOCAL ? ANYTHING : 0};
+        return flagged(from.flags & GD_ORIGIN_LOCAL ? ANYTHING : 0);
     default:
         return plain;
     }
 }
 
-static void contribute(origin_search *search, uint32_t index, source_role role, gd_origin from)
+/* ---- numbers ---- */
+
+/* Whether an instruction's sources are added up, so that a number among them may be an index into
+ * what another one points to. */
+static bool adds(const gd_ptx_instruction *instruction)
 {
-    gd_origin given = contribution(role, from);
+    switch (instruction->op) {
+    case GD_OP_ADD:
+    case GD_OP_ADDC:
+    case GD_OP_SUB:
+    case GD_OP_SUBC:
+    case GD_OP_AND:
+    case GD_OP_OR:
+    case GD_OP_XOR:
+    case GD_OP_LOP3:
+    case GD_OP_BFI:
+    case GD_OP_MAD:
+    case GD_OP_MAD24:
+    case GD_OP_MADC:
+    case GD_OP_SAD:
+    case GD_OP_VADD:
+    case GD_OP_VSUB:
+    case GD_OP_VMAD:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool points(gd_origin origin)
+{
+    return origin.parameters || origin.flags & POINTS;
+}
+
+/* A number that points nowhere is an index where another source points somewhere. `value` is what
+ * it comes from; GD_PTX_NONE: no register. */
+static bool is_index(const origin_search *search, uint32_t index, uint32_t value, gd_origin from)
+{
+    const gd_ptx_module *module = search->origins->module;
+    const gd_ptx_instruction *instruction = instruction_at(search, index);
+    bool found = false;
+
+    if (!adds(instruction) || points(from))
+        return false;
+    for (uint32_t i = destinations_end(module, instruction); i < instruction->operand_end && !found;
+         i++) {
+        const gd_origin other = leaf_origin(search->origins, i);
+        const bool itself = search->origins->value_of[i - search->origins->first_operand] == value;
+        found = points(other) || (other.scaled && !itself);
+    }
+    return found;
+}
+
+/* Whether halves become an address here: by packing them, or by a shift that no index has. */
+static bool widens(const origin_search *search, uint32_t index)
+{
+    enum { MOST_INDEX_SHIFT = 15 };
+    const gd_ptx_module *module = search->origins->module;
+    const gd_ptx_instruction *instruction = instruction_at(search, index);
+    const uint32_t last = instruction->operand_end - 1;
+
+    if (!holds_address(module, instruction))
+        return false;
+    if (instruction->op == GD_OP_MOV)
+        return module->operands[module->operands[instruction->operand].end].kind ==
+               GD_OPERAND_VECTOR;
+    return instruction->op == GD_OP_SHL && (module->operands[last].kind != GD_OPERAND_INTEGER ||
+                                            module->operands[last].value > MOST_INDEX_SHIFT);
+}
+
+static gd_origin number_of(const origin_search *search, uint32_t index, uint32_t value,
+                           gd_origin from)
+{
+    if (!search->numbers)
+        from.flags &= ~(uint32_t)NUMBERS;
+    else if (from.flags & GD_ORIGIN_NUMBER && widens(search, index))
+        from.flags |= GD_ORIGIN_WIDE;
+    if (from.flags & GD_ORIGIN_NUMBER && is_index(search, index, value, from))
+        from.flags &= ~(uint32_t)GD_ORIGIN_NUMBER;
+    return from;
+}
+
+static void contribute(origin_search *search, uint32_t index, source_role role, uint32_t value,
+                       gd_origin from)
+{
+    gd_origin given = contribution(search->origins, role, number_of(search, index, value, from));
 
     if (role == SOURCE_CELL || role == SOURCE_ESCAPE) {
+        search->cell_escapes |= role == SOURCE_ESCAPE && given.flags;
+        given.flags &= search->numbers ? UINT32_MAX : ~(uint32_t)NUMBERS;
         grow(search, search->origins->value_count, given);
         return;
     }
+    if (given.flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER) && given.cause == GD_PTX_NONE)
+        given.cause = search->origins->function->instruction + index;
     gd_origin grown = join(search->origins, search->gathered[index], given);
     if (same(grown, search->gathered[index]))
         return;
@@ -326,6 +451,20 @@ static bool add_value_source(origin_search *search, uint32_t index, source_role 
     return true;
 }
 
+/* What is known from the start; numbers are handed on later. */
+static bool add_leaf(origin_search *search, uint32_t index, source_role role, gd_origin from)
+{
+    contribute(search, index, role, GD_PTX_NONE, from);
+    if (!(from.flags & GD_ORIGIN_NUMBER) || role == SOURCE_PLAIN)
+        return true;
+    if (search->seed_count == search->seed_capacity &&
+        !gd_array_grow((void **)&search->seeds, &search->seed_capacity, sizeof *search->seeds))
+        return false;
+    search->seeds[search->seed_count++] =
+        (seed){.instruction = index, .flags = from.flags, .role = (uint8_t)role};
+    return true;
+}
+
 /* The leaves of operands [first, end). */
 static bool add_sources(origin_search *search, uint32_t index, source_role role, uint32_t first,
                         uint32_t end)
@@ -337,8 +476,9 @@ static bool add_sources(origin_search *search, uint32_t index, source_role role,
         if (value != GD_PTX_NONE) {
             if (!add_value_source(search, index, role, value))
                 return false;
-        } else if (!is_group(&origins->module->operands[i])) {
-            contribute(search, index, role, leaf_origin(origins, i));
+        } else if (!is_group(&origins->module->operands[i]) &&
+                   !add_leaf(search, index, role, leaf_origin(origins, i))) {
+            return false;
         }
     }
     return true;
@@ -355,9 +495,18 @@ static bool add_address(origin_search *search, uint32_t index, source_role role,
            add_sources(search, index, SOURCE_PLAIN, operands[address].end, operands[memory].end);
 }
 
-static void gather(origin_search *search, uint32_t index, uint32_t flags)
+static bool gather(origin_search *search, uint32_t index, uint32_t flags)
 {
-    contribute(search, index, SOURCE_POINTER, (gd_origin){.flags = flags});
+    return add_leaf(search, index, SOURCE_POINTER, flagged(flags));
+}
+
+/* A parameter of a plain type, which may be read in halves. A struct has fields. */
+static bool is_scalar(const gd_ptx_module *module, uint32_t operand)
+{
+    const gd_ptx_operand *item = &module->operands[operand];
+
+    return item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
+           !(module->symbols[item->symbol].flags & (GD_SYMBOL_ARRAY | GD_SYMBOL_UNSIZED));
 }
 
 /* ld d, [a] */
@@ -366,34 +515,35 @@ static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruc
     const gd_ptx_module *module = search->origins->module;
     uint32_t memory = module->operands[load->operand].end;
     source_role role = SOURCE_PLAIN;
-    uint32_t wide = holds_address(module, load) ? GD_ORIGIN_UNKNOWN : 0;
+    uint32_t flags = GD_ORIGIN_NUMBER | (holds_address(module, load) ? GD_ORIGIN_WIDE : 0);
 
-    if (memory >= load->operand_end || module->operands[memory].kind != GD_OPERAND_MEMORY) {
-        gather(search, index, ANYTHING);
-        return true;
-    }
+    if (memory >= load->operand_end || module->operands[memory].kind != GD_OPERAND_MEMORY)
+        return gather(search, index, ANYTHING);
     switch (gd_ptx_instruction_space(module, load)) {
     case GD_SPACE_PARAM:
-        role = SOURCE_POINTER;
+        if (holds_address(module, load) || is_scalar(module, memory + 1)) {
+            role = SOURCE_POINTER;
+            flags = 0;
+        }
         break;
     case GD_SPACE_CONST:
-        gather(search, index, wide);
         break;
     case GD_SPACE_LOCAL:
         if (!add_value_source(search, index, SOURCE_POINTER, search->origins->value_count))
             return false;
+        flags = 0;
         break;
     case GD_SPACE_GLOBAL:
-        gather(search, index, wide | GD_ORIGIN_MEMORY);
+        flags |= GD_ORIGIN_MEMORY;
         break;
     case GD_SPACE_SHARED:
-        gather(search, index, wide | GD_ORIGIN_MEMORY | GD_ORIGIN_THREAD);
+        flags |= GD_ORIGIN_MEMORY | GD_ORIGIN_THREAD;
         break;
     default:
         role = SOURCE_ADDRESS;
-        gather(search, index, wide | GD_ORIGIN_MEMORY);
+        flags |= GD_ORIGIN_MEMORY;
     }
-    return add_address(search, index, role, memory) &&
+    return gather(search, index, flags) && add_address(search, index, role, memory) &&
            add_sources(search, index, SOURCE_PLAIN, module->operands[memory].end,
                        load->operand_end);
 }
@@ -478,10 +628,14 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_MADC:
     case GD_OP_SAD:
     case GD_OP_VMAD:
-        return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 3};
+        return (rule){.role = SOURCE_SCALED, .other = SOURCE_POINTER, .others = 1 << 3};
+    case GD_OP_ISSPACEP:
+    case GD_OP_SET:
+    case GD_OP_SETP:
+    case GD_OP_TESTP:
+        return (rule){.role = SOURCE_PLAIN};
     case GD_OP_VOTE:
     case GD_OP_MATCH:
-    case GD_OP_REDUX:
     case GD_OP_ACTIVEMASK:
     case GD_OP_ELECT:
     case GD_OP_MOVMATRIX:
@@ -489,6 +643,8 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_MMA_SP:
     case GD_OP_WMMA_MMA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_THREAD};
+    case GD_OP_REDUX:
+        return (rule){.role = SOURCE_SCALED, .flags = GD_ORIGIN_THREAD};
     case GD_OP_ALLOCA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_LOCAL};
     case GD_OP_LDMATRIX:
@@ -500,10 +656,11 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_TEX:
     case GD_OP_TLD4:
     case GD_OP_SULD:
-        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_UNKNOWN | GD_ORIGIN_MEMORY};
+        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_NUMBER | GD_ORIGIN_MEMORY};
     case GD_OP_ATOM:
         return (rule){.role = SOURCE_ESCAPE,
-                      .flags = holds_address(module, instruction) ? ANYTHING : DEPENDS};
+                      .flags = holds_address(module, instruction) ? ANYTHING
+                                                                  : GD_ORIGIN_NUMBER | DEPENDS};
     case GD_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_BLOCK};
     case GD_OP_CALL:
@@ -511,7 +668,7 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     default:
         if (gd_ops[instruction->op].memory == GD_MEMORY_NONE ||
             gd_ops[instruction->op].memory == GD_MEMORY_FENCE)
-            return (rule){.role = SOURCE_PLAIN};
+            return (rule){.role = SOURCE_SCALED};
         return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
     }
 }
@@ -524,7 +681,8 @@ static bool add_by_rule(origin_search *search, uint32_t index,
     bool is_unknown = gd_ops[instruction->op].control == GD_CONTROL_UNKNOWN;
     uint32_t end = destinations_end(module, instruction), number = 0;
 
-    gather(search, index, how.flags);
+    if (!gather(search, index, how.flags))
+        return false;
     for (uint32_t i = instruction->operand; i < instruction->operand_end;
          i = module->operands[i].end, number++) {
         bool is_other = number < 32 && how.others >> number & 1;
@@ -562,7 +720,7 @@ static void propagate(origin_search *search)
         search->waiting[value] = false;
         for (uint32_t i = search->first_source[value]; i != GD_PTX_NONE;
              i = search->sources[i].next)
-            contribute(search, search->sources[i].instruction, search->sources[i].role,
+            contribute(search, search->sources[i].instruction, search->sources[i].role, value,
                        search->origins->values[value]);
     }
 }
@@ -576,9 +734,9 @@ static bool is_vector_register(const gd_ptx_module *module, uint32_t operand)
            module->symbols[item->symbol].vector > 1;
 }
 
-/* mov.b64 d, {a, b}: halves of which one comes from nowhere make an address that is not known. Sets
- * are complete by now and do not grow from this, so the order in which packings are looked at does
- * not matter. */
+/* mov.b64 d, {a, b}: halves of which only one points somewhere make an address that is not known.
+ * Sets are complete by now and do not grow from this, so the order in which packings are looked at
+ * does not matter. */
 static void doubt_packings(origin_search *search)
 {
     const gd_origins *origins = search->origins;
@@ -589,19 +747,75 @@ static void doubt_packings(origin_search *search)
         const gd_ptx_instruction *mov = instruction_at(search, index);
         if (mov->op != GD_OP_MOV || mov->operand == mov->operand_end)
             continue;
-        uint32_t vector = module->operands[mov->operand].end;
+        uint32_t vector = module->operands[mov->operand].end, pointing = 0, leaves = 0;
         if (vector >= mov->operand_end || !holds_address(module, mov))
             continue;
-        if (is_vector_register(module, vector))
-            gather(search, index, GD_ORIGIN_UNKNOWN);
-        if (module->operands[vector].kind != GD_OPERAND_VECTOR)
-            continue;
-        for (uint32_t i = vector + 1; i < module->operands[vector].end; i++) {
-            if (module->operands[i].kind == GD_OPERAND_REGISTER &&
-                !leaf_origin(origins, i).parameters)
-                gather(search, index, GD_ORIGIN_UNKNOWN);
-        }
+        bool doubtful = is_vector_register(module, vector);
+        for (uint32_t i = vector + 1;
+             i < module->operands[vector].end && module->operands[vector].kind == GD_OPERAND_VECTOR;
+             i++, leaves++)
+            pointing += leaf_origin(origins, i).parameters != 0;
+        if (doubtful || (pointing && pointing < leaves))
+            contribute(search, index, SOURCE_POINTER, GD_PTX_NONE, flagged(GD_ORIGIN_UNKNOWN));
     }
+}
+
+/* Numbers, now that it is known what points where. */
+static void hand_on_numbers(origin_search *search)
+{
+    search->numbers = true;
+    for (uint32_t i = 0; i < search->seed_count; i++)
+        contribute(search, search->seeds[i].instruction, (source_role)search->seeds[i].role,
+                   GD_PTX_NONE, flagged(search->seeds[i].flags));
+    if (search->cell_escapes)
+        grow(search, search->origins->value_count, flagged(NUMBERS));
+    propagate(search);
+}
+
+/* An operand that is handed on as a value: not the address of an access. */
+static bool exposes(const origin_search *search, const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = search->origins->module;
+    bool found = false;
+
+    for (uint32_t i = instruction->operand; i < instruction->operand_end && !found;) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        found = !is_group(operand) && leaf_origin(search->origins, i).flags & GD_ORIGIN_GLOBAL;
+        i = operand->kind == GD_OPERAND_MEMORY ? operand->end : i + 1;
+    }
+    return found;
+}
+
+/* Whether an instruction hands values on to where others find them. An argument is stored in front
+ * of its call; the device runtime's functions keep none. */
+static bool hands_out(const origin_search *search, uint32_t index)
+{
+    const gd_ptx_module *module = search->origins->module;
+    const gd_ptx_instruction *instruction = instruction_at(search, index),
+                             *end =
+                                 &module->instructions[search->origins->function->instruction_end];
+    const gd_op_memory memory = (gd_op_memory)gd_ops[instruction->op].memory;
+    const gd_op_control control = (gd_op_control)gd_ops[instruction->op].control;
+    const gd_ptx_space space = gd_ptx_instruction_space(module, instruction);
+
+    for (; space == GD_SPACE_PARAM && instruction < end && instruction->op != GD_OP_CALL;)
+        instruction++;
+    if (instruction < end && instruction->op == GD_OP_CALL)
+        return !gd_ptx_is_system_call(module, instruction);
+    return control == GD_CONTROL_UNKNOWN ||
+           (memory != GD_MEMORY_NONE && memory != GD_MEMORY_FENCE && memory != GD_MEMORY_READ &&
+            space != GD_SPACE_LOCAL);
+}
+
+static bool expose_variables(const origin_search *search)
+{
+    const uint32_t count =
+        search->origins->function->instruction_end - search->origins->function->instruction;
+    bool found = false;
+
+    for (uint32_t index = 0; index < count && !found; index++)
+        found = exposes(search, instruction_at(search, index)) && hands_out(search, index);
+    return found;
 }
 
 /* .func f(.reg .b64 %a): parameters that are registers. */
@@ -640,6 +854,8 @@ static bool run_search(origin_search *search)
     propagate(search);
     doubt_packings(search);
     propagate(search);
+    search->origins->exposes_variables = expose_variables(search);
+    hand_on_numbers(search);
     return !origins->sets->failed;
 }
 
@@ -775,6 +991,7 @@ static bool build(gd_origins *origins)
     }
     free(search.gathered);
     free(search.sources);
+    free(search.seeds);
     free(search.first_source);
     free(search.work);
     free(search.waiting);
@@ -800,13 +1017,18 @@ gd_origin gd_origins_of(const gd_origins *origins, uint32_t operand)
     const gd_ptx_operand *item = &origins->module->operands[operand];
     bool is_memory = item->kind == GD_OPERAND_MEMORY;
     uint32_t first = is_memory ? operand + 1 : operand;
-    gd_origin origin = {0};
+    gd_origin origin = flagged(0);
 
     for (uint32_t i = first; i < origins->module->operands[first].end; i++)
         origin = join(origins, origin, leaf_origin(origins, i));
-    if (is_memory && !origin.parameters && !(origin.flags & POINTS))
+    if (is_memory && (!points(origin) || origin.flags & GD_ORIGIN_NUMBER))
         origin.flags |= GD_ORIGIN_UNKNOWN;
     return origin;
+}
+
+bool gd_origins_expose_variables(const gd_origins *origins)
+{
+    return origins->exposes_variables;
 }
 
 bool gd_origins_set_has(const gd_origins *origins, uint32_t set, uint32_t parameter)

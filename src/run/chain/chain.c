@@ -48,6 +48,10 @@ void gd_chain_forget_uses(gd_chain_launch *launch)
 {
     free_uses(launch->uses, launch->argument_count);
     launch->uses = NULL;
+    free_uses(launch->reaches, launch->reach_count);
+    launch->reaches = NULL;
+    launch->reach_count = 0;
+    launch->reach_stated = false;
 }
 
 static void destroy_launch(gd_chain_launch *launch)
@@ -55,7 +59,7 @@ static void destroy_launch(gd_chain_launch *launch)
     gd_call_release(launch->call);
     gd_call_release(launch->spare);
     destroy_entry(launch->entry);
-    free_uses(launch->uses, launch->argument_count);
+    gd_chain_forget_uses(launch);
     free(launch->on);
     free(launch->name);
 }
@@ -151,21 +155,20 @@ static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep
     return GRIDDEP_OK;
 }
 
-/* NULL: nothing was said, or no memory. */
-static griddep_use *copy_uses(const gd_chain_launch *launch)
+/* NULL: there is nothing to copy, or no memory. */
+static griddep_use *copy_uses(const griddep_use *from, uint32_t count)
 {
-    griddep_use *uses =
-        launch->uses ? calloc((size_t)launch->argument_count + 1, sizeof *uses) : NULL;
+    griddep_use *uses = from ? calloc((size_t)count + 1, sizeof *uses) : NULL;
     bool whole = true;
 
-    for (uint32_t i = 0; uses && i < launch->argument_count; i++) {
-        const char *element = launch->uses[i].element;
-        uses[i] = launch->uses[i];
+    for (uint32_t i = 0; uses && i < count; i++) {
+        const char *element = from[i].element;
+        uses[i] = from[i];
         uses[i].element = element && whole ? strdup(element) : NULL;
         whole = whole && (!element || uses[i].element);
     }
     if (!whole)
-        free_uses(uses, launch->argument_count);
+        free_uses(uses, count);
     return whole ? uses : NULL;
 }
 
@@ -177,14 +180,20 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
                                   .move = like->move,
                                   .name = like->name,
                                   .lane = like->lane,
-                                  .uses = copy_uses(like),
+                                  .uses = copy_uses(like->uses, like->argument_count),
                                   .argument_count = like->argument_count,
+                                  .reaches = copy_uses(like->reaches, like->reach_count),
+                                  .reach_count = like->reach_count,
+                                  .reach_stated = like->reach_stated,
                                   .held = like->held};
-    int32_t status =
-        like->uses && !item.uses ? gd_error_memory(error) : append(chain, &item, error);
+    int32_t status = (like->uses && !item.uses) || (like->reaches && !item.reaches)
+                         ? gd_error_memory(error)
+                         : append(chain, &item, error);
 
-    if (status)
+    if (status) {
         free_uses(item.uses, item.argument_count);
+        free_uses(item.reaches, item.reach_count);
+    }
     return status;
 }
 
@@ -699,6 +708,73 @@ int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_
     return add_buffer(chain, (gd_chain_address){address, bytes}, error);
 }
 
+static int32_t read_use(griddep_use *own, const griddep_use *use, griddep_error *error)
+{
+    int32_t status = use ? gd_struct_read(own, sizeof *own, sizeof *own, use, "griddep_use", error)
+                         : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "use is NULL");
+
+    if (status)
+        return status;
+    if (own->access < GRIDDEP_ACCESS_UNKNOWN || own->access > GRIDDEP_ACCESS_CONSTANT ||
+        own->reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "access is %" PRId32
+                            ", which is no GRIDDEP_ACCESS_*, or reserved is not zero",
+                            own->access);
+    if (own->buffer > INT32_MAX)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "buffer is %" PRIu32 "; numbers end at %" PRId32, own->buffer,
+                            INT32_MAX);
+    return GRIDDEP_OK;
+}
+
+/* What a launch reaches: a buffer by its number, or memory by its address in `offset`. */
+static int32_t read_reach(griddep_use *own, const griddep_use *use, griddep_error *error)
+{
+    int32_t status = read_use(own, use, error);
+
+    if (!status && (own->access == GRIDDEP_ACCESS_UNKNOWN || (!own->buffer && !own->offset)))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "what a launch reaches has an access, and a buffer or an address");
+    if (!status && !own->buffer && (!own->bytes || own->bytes > UINT64_MAX - own->offset))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%" PRIu64 " bytes at address 0x%" PRIx64, own->bytes, own->offset);
+    return status;
+}
+
+int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses,
+                                uint32_t count, griddep_error *error)
+{
+    int32_t status = check_given(chain, error);
+
+    if (!status && index >= chain->count)
+        status = gd_chain_no_launch(chain, index, error);
+    if (!status && (chain->launches[index].node != GRIDDEP_GRAPH_NODE_KERNEL || (count && !uses) ||
+                    count > GD_CHAIN_MOST_ARGUMENTS))
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "launch %" PRIu32 " is no kernel, uses is NULL, or %" PRIu32
+                              " are more than %d",
+                              index, count, GD_CHAIN_MOST_ARGUMENTS);
+    if (status)
+        return status;
+    griddep_use *given = calloc((size_t)count + 1, sizeof *given);
+    if (!given)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = read_reach(&given[i], &uses[i], error);
+    griddep_use *reaches = status ? NULL : copy_uses(given, count);
+    free(given);
+    if (!reaches)
+        return status ? status : gd_error_memory(error);
+    gd_chain_launch *launch = &chain->launches[index];
+    free_uses(launch->reaches, launch->reach_count);
+    launch->reaches = reaches;
+    launch->reach_count = count;
+    launch->reach_stated = true;
+    gd_chain_forget_all_held(chain);
+    return GRIDDEP_OK;
+}
+
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error)
 {
@@ -707,19 +783,9 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
     int32_t status = find_argument(chain, index, argument, true, error);
 
     if (!status)
-        status = use ? gd_struct_read(&own, sizeof own, sizeof own, use, "griddep_use", error)
-                     : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "use is NULL");
+        status = read_use(&own, use, error);
     if (status)
         return status;
-    if (own.access < GRIDDEP_ACCESS_UNKNOWN || own.access > GRIDDEP_ACCESS_CONSTANT || own.reserved)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "access is %" PRId32
-                            ", which is no GRIDDEP_ACCESS_*, or reserved is not zero",
-                            own.access);
-    if (own.buffer > INT32_MAX)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "buffer is %" PRIu32 "; numbers end at %" PRId32, own.buffer,
-                            INT32_MAX);
     gd_chain_launch *launch = &chain->launches[index];
     status = make_room(launch, argument, error);
     if (status)
@@ -746,6 +812,7 @@ int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32
     uint64_t at = argument;
     for (uint32_t i = 0; i < index; i++)
         at += chain->launches[i].argument_count;
+    uses[at].reserved = 0;
     status = gd_struct_write(use, &uses[at], sizeof *use, sizeof *use, "griddep_use", error);
     free(uses);
     return status;

@@ -42,6 +42,9 @@ typedef struct gd_chain_launch {
     char *name;            /* that the caller gave; NULL */
     griddep_use *uses;     /* by argument, elements owned; NULL, or size 0: nothing was said */
     uint32_t argument_count;
+    griddep_use *reaches; /* said to be all that it reaches beside its arguments, elements owned */
+    uint32_t reach_count;
+    bool reach_stated;
     uint32_t lane;
     uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */
     uint32_t *on;      /* launches of other lanes that it waits for */
@@ -111,6 +114,7 @@ struct griddep_chain {
     uint32_t set_count, set;
     bool hops_known;                /* what is held was found with the selected set as it is */
     bool always_safe, always_known; /* whatever the arguments are, no launch is held */
+    uint32_t exposures;             /* gd_runtime_exposures when it was looked at last */
     struct gd_check_facts *facts;   /* NULL: nobody has asked yet */
     gd_chain_address *buffers;      /* that the caller told of */
     uint32_t buffer_count, buffer_capacity;
@@ -207,7 +211,7 @@ void gd_chain_fill_sets(griddep_chain *chain);
 /* ---- check.c */
 
 /* What stands behind each argument, said or inferred, by launch and argument one after the other;
- * to free. The context need not be current. */
+ * behind them what the launches are said to reach; to free. The context need not be current. */
 int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error);
 
 /* How many bytes a launch may write from where each of its arguments points to, in the order of

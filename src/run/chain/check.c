@@ -17,13 +17,20 @@ typedef struct gd_chain_stretch {
     uint64_t start, end;
     uint32_t place; /* among all the chain's arguments */
     bool said;
-    bool open; /* nobody tells where it ends */
+    bool open;  /* nobody tells where it ends */
+    bool stray; /* it is in no memory that the driver knows or somebody told of */
 } gd_chain_stretch;
 
 static void read_address(const gd_chain_launch *launch, uint32_t argument,
                          gd_chain_address *address)
 {
     *address = (gd_chain_address){0};
+    if (argument >= launch->argument_count) {
+        const griddep_use *reach = &launch->reaches[argument - launch->argument_count];
+        if (!reach->buffer)
+            *address = (gd_chain_address){reach->offset, reach->bytes};
+        return;
+    }
     if (launch->node != GRIDDEP_GRAPH_NODE_KERNEL) {
         *address = (gd_chain_address){argument ? launch->move.source : launch->move.target,
                                       launch->move.bytes};
@@ -86,8 +93,9 @@ static uint64_t find_told_end(const griddep_chain *chain, uint64_t address)
     return end;
 }
 
-/* An open stretch may reach to the end of its allocation. Where nobody knows that, it ends where
- * the next one begins. */
+/* An open stretch may reach to the end of its allocation. In a chain without a runtime nobody knows
+ * that, and it ends where the next one begins. What a driver does not know is no address, but may
+ * lead to one. */
 static int32_t close_stretches(const griddep_chain *chain, gd_chain_stretch *list, uint32_t count,
                                griddep_error *error)
 {
@@ -109,6 +117,7 @@ static int32_t close_stretches(const griddep_chain *chain, gd_chain_stretch *lis
         }
         const uint64_t end = entered ? find_end(chain->runtime->driver, list[i].start) : 0;
         list[i].end = end ? end : next;
+        list[i].stray = entered && !end && !list[i].said;
     }
     if (entered)
         gd_runtime_leave(chain->runtime, pushed);
@@ -142,6 +151,17 @@ static void join(const gd_chain_stretch *list, uint32_t first, uint32_t end, gri
     }
 }
 
+static uint32_t drop_strays(gd_chain_stretch *list, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!list[i].stray)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
 static int32_t infer(const griddep_chain *chain, gd_chain_stretch *list, uint32_t count,
                      griddep_use *uses, griddep_error *error)
 {
@@ -152,6 +172,7 @@ static int32_t infer(const griddep_chain *chain, gd_chain_stretch *list, uint32_
     int32_t status = close_stretches(chain, list, count, error);
     if (status)
         return status;
+    count = drop_strays(list, count);
     for (uint32_t i = 0; i < count; i++) {
         if (i > first && list[i].start >= reach) {
             join(list, first, i, uses);
@@ -168,7 +189,7 @@ static int32_t infer(const griddep_chain *chain, gd_chain_stretch *list, uint32_
 
 static bool is_said(const gd_chain_launch *launch, uint32_t argument)
 {
-    return launch->uses && launch->uses[argument].size;
+    return argument < launch->argument_count && launch->uses && launch->uses[argument].size;
 }
 
 /* What is known of an argument that nobody said anything about: a copy or fill writes its target,
@@ -217,13 +238,36 @@ static void number_buffers(griddep_use *uses, uint32_t count)
     }
 }
 
+/* Whether an argument is NULL, or no pointer by what was said of it. */
+static bool is_null(const gd_chain_launch *launch, uint32_t argument)
+{
+    if (is_said(launch, argument) || launch->node != GRIDDEP_GRAPH_NODE_KERNEL)
+        return true;
+    if (launch->entry)
+        return launch->entry->addresses && !launch->entry->addresses[argument].at &&
+               !launch->entry->addresses[argument].bytes;
+    const unsigned char *value = launch->call->pointers[argument];
+    const uint32_t bytes = launch->call->kernel->parameters[argument].bytes;
+    return !bytes || (!value[0] && !memcmp(value, value + 1, bytes - 1));
+}
+
+/* Of what a launch is said to reach by its address, the buffer is inferred. */
+static griddep_use reach_of(const griddep_use *reach)
+{
+    griddep_use use = *reach;
+
+    if (!use.buffer)
+        use.offset = 0;
+    return use;
+}
+
 int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error)
 {
     uint64_t total = 0;
     uint32_t place = 0, count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        total += chain->launches[i].argument_count;
+        total += (uint64_t)chain->launches[i].argument_count + chain->launches[i].reach_count;
     if (total > INT32_MAX)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the launches have too many arguments");
     griddep_use *made = calloc(total + 1, sizeof *made);
@@ -241,6 +285,14 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
             count += make_stretch(launch, k, &made[place], &list[count]);
         }
     }
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        for (uint32_t k = 0; k < launch->reach_count; k++, place++) {
+            made[place] = reach_of(&launch->reaches[k]);
+            list[count].place = place;
+            count += make_stretch(launch, launch->argument_count + k, &made[place], &list[count]);
+        }
+    }
     int32_t status = infer(chain, list, count, made, error);
     free(list);
     if (status) {
@@ -248,6 +300,12 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
         return status;
     }
     number_buffers(made, place);
+    place = 0;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        for (uint32_t k = 0; k < chain->launches[i].argument_count; k++, place++)
+            made[place].reserved =
+                !made[place].buffer && is_null(&chain->launches[i], k) ? GD_USE_NULL : 0;
+    }
     *uses = made;
     return GRIDDEP_OK;
 }
@@ -268,7 +326,17 @@ static gd_check_node check_node(int32_t node)
     }
 }
 
-static gd_check_launch describe(const griddep_chain *chain, uint32_t index, const griddep_use *uses)
+static uint32_t count_arguments(const griddep_chain *chain)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < chain->count; i++)
+        count += chain->launches[i].argument_count;
+    return count;
+}
+
+static gd_check_launch describe(const griddep_chain *chain, uint32_t index, const griddep_use *uses,
+                                const griddep_use *reaches)
 {
     const gd_chain_launch *launch = &chain->launches[index];
     const gd_chain_entry *entry = launch->entry;
@@ -282,6 +350,11 @@ static gd_check_launch describe(const griddep_chain *chain, uint32_t index, cons
                              .name = launch->name,
                              .uses = uses,
                              .use_count = launch->argument_count,
+                             .reaches = reaches,
+                             .reach_count = launch->reach_count,
+                             .reach_stated = launch->reach_stated,
+                             .variables_exposed =
+                                 call && atomic_load(&call->kernel->module->variables_known),
                              .pdl = entry  ? entry->pdl
                                     : call ? call->launch.pdl
                                            : GRIDDEP_PDL_OFF,
@@ -297,23 +370,25 @@ static gd_check_launch describe(const griddep_chain *chain, uint32_t index, cons
 static gd_check_launch *describe_all(const griddep_chain *chain, const griddep_use *uses)
 {
     gd_check_launch *launches = calloc((size_t)chain->count * 2 + 1, sizeof *launches);
-    uint32_t place = 0;
+    uint32_t place = 0, reach = count_arguments(chain);
 
     for (uint32_t i = 0; i < chain->count && launches; i++) {
-        launches[i] = describe(chain, i, uses + place);
+        launches[i] = describe(chain, i, uses + place, uses + reach);
         place += chain->launches[i].argument_count;
+        reach += chain->launches[i].reach_count;
     }
     return launches;
 }
 
 /* ---- what is written ---- */
 
+/* Of all arguments, and of what the launches are said to reach. */
 static uint32_t count_uses(const griddep_chain *chain)
 {
-    uint32_t count = 0;
+    uint32_t count = count_arguments(chain);
 
     for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].argument_count;
+        count += chain->launches[i].reach_count;
     return count;
 }
 
@@ -331,7 +406,7 @@ static uint64_t told_bytes(const gd_chain_launch *launch, uint32_t argument)
 int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses, uint64_t *bytes,
                              griddep_error *error)
 {
-    const uint32_t total = count_uses(chain);
+    const uint32_t total = count_arguments(chain);
     uint32_t place = 0;
     gd_check_launch *launches = describe_all(chain, uses);
     bool *writes = calloc((size_t)total + 1, sizeof *writes);
@@ -461,6 +536,21 @@ static int32_t prove(griddep_chain *chain, const griddep_use *uses, bool *safe, 
     return status;
 }
 
+/* Since the last look somebody may have asked for the address of a variable. */
+static void look_for_exposures(griddep_chain *chain)
+{
+    const uint32_t now = chain->runtime ? atomic_load(&chain->runtime->exposures) : 0;
+
+    if (chain->exposures == now)
+        return;
+    chain->exposures = now;
+    for (uint32_t i = 0; i < chain->set_count; i++) {
+        free(chain->sets[i]->uses);
+        chain->sets[i]->uses = NULL;
+    }
+    gd_chain_forget_all_held(chain);
+}
+
 int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error *error)
 {
     gd_chain_set *set = chain->sets[chain->set];
@@ -468,6 +558,7 @@ int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error 
     griddep_use *uses;
     bool safe = false;
 
+    look_for_exposures(chain);
     if (!text && set->proof >= 0 && set->proof_known)
         return GRIDDEP_OK;
     int32_t status = gd_chain_read_uses(chain, &uses, error);
@@ -536,13 +627,16 @@ static void hold(const griddep_chain *chain, uint32_t index, bool *held)
 }
 
 /* Marks the launches that race if they begin early and are not forced to. */
-static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *held,
+static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool any, bool *held,
                          griddep_error *error)
 {
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof finding};
     gd_check_launch *launches = describe_all(chain, uses);
     uint32_t at = 0;
+
+    for (uint32_t i = 0; i < chain->count && launches; i++)
+        launches[i].any_arguments = any;
     int32_t status =
         launches ? look(chain, launches, chain->count, &findings, error) : gd_error_memory(error);
 
@@ -576,7 +670,14 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
                 uses[place].buffer = 1;
         }
     }
-    int32_t status = find_held(chain, uses, held, error);
+    for (uint32_t i = 0; i < chain->count; i++) {
+        for (uint32_t k = 0; k < chain->launches[i].reach_count; k++, place++) {
+            uses[place] = chain->launches[i].reaches[k];
+            uses[place].buffer = 1;
+            uses[place].offset = uses[place].bytes = 0;
+        }
+    }
+    int32_t status = find_held(chain, uses, true, held, error);
     free(uses);
     chain->always_known = !status;
     chain->always_safe = !status && !memchr(held, true, chain->count);
@@ -598,7 +699,7 @@ static int32_t look_at_arguments(griddep_chain *chain, gd_chain_set *set, bool *
         !memcmp(set->hop_uses, uses, count_uses(chain) * sizeof *uses))
         memcpy(held, set->held, chain->count);
     else
-        status = find_held(chain, uses, held, error);
+        status = find_held(chain, uses, false, held, error);
     if (status) {
         free(uses);
         return status;
@@ -652,6 +753,7 @@ int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *e
 {
     gd_chain_set *set = chain->sets[chain->set];
 
+    look_for_exposures(chain);
     if (!gd_chain_overlaps(mode) || chain->hops_known || chain->held_given || chain->count < 2)
         return GRIDDEP_OK;
     int32_t status = set->held_known ? GRIDDEP_OK : prove_set(chain, set, error);

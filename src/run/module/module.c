@@ -985,8 +985,19 @@ int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *inf
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_module_info", error);
 }
 
+/* Whoever knows the address may give it to a kernel. */
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address,
                                   uint64_t *bytes, griddep_error *error)
+{
+    int32_t status = gd_module_find_variable(module, name, address, bytes, error);
+
+    if (!status && !atomic_exchange(&module->variables_known, true))
+        atomic_fetch_add(&module->runtime->exposures, 1);
+    return status;
+}
+
+int32_t gd_module_find_variable(griddep_module *module, const char *name, uint64_t *address,
+                                uint64_t *bytes, griddep_error *error)
 {
     gd_CUdeviceptr found = 0;
     size_t size = 0;

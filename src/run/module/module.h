@@ -37,6 +37,7 @@ struct griddep_module {
     griddep_kernel *kernels;   /* those that were asked for */
     griddep_module *next;      /* in the runtime's list */
     _Atomic uint64_t captured; /* number of the last capture that holds it */
+    atomic_bool variables_known; /* somebody has asked for the address of one */
     atomic_bool stays;         /* a capture uses it that cannot hold it */
     void (*at_end)(void *user, bool abandoned); /* NULL: nothing */
     void *at_end_user;
@@ -59,5 +60,9 @@ int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, 
  * module of the runtime. The context is current. */
 int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function,
                             griddep_kernel **kernel, griddep_error *error);
+
+/* griddep_module_get_global for the library's own use: the address becomes known to no kernel. */
+int32_t gd_module_find_variable(griddep_module *module, const char *name, uint64_t *address,
+                                uint64_t *bytes, griddep_error *error);
 
 #endif
