@@ -138,6 +138,11 @@ check "a linked image" linked
 check "fatbins" fatbin
 check "modules that are unloaded" unload
 check "contexts" contexts
+# What was kept of a context's modules is freed with it. Sanitizers have a heap of their own.
+endings() { runs 0 "$1" endings && out steady; }
+[ "${SANITIZED-}" = 1 ] || for command in on "on --rewrite"; do
+    check "griddep $command: contexts that end" endings "$command"
+done
 check "threads" threads
 check "fork" fork_child
 check "a crash" crash
