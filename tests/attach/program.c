@@ -609,6 +609,12 @@ static void run_endings(void)
     load();
 }
 
+static void go_to_root(void)
+{
+    if (chdir("/"))
+        exit(5);
+}
+
 static void *run_thread(void *context)
 {
     gd_CUstream stream;
@@ -742,6 +748,7 @@ static const struct {
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
                {"endings", 0, run_endings},
+               {"root", 0, go_to_root},
                {"threads", 0, run_threads},
                {"error", 0, run_error},
                {"crash", 0, run_crash},
