@@ -18,7 +18,8 @@
 /* step does it right; quiet knows nothing of dependent launch; mute waits and never triggers; rash
  * triggers and never waits; sometimes waits on one path. Each makes out = in + 1, and
  * step writes the sizes of its cluster and of its grid behind that. tell writes its first
- * argument. eager waits when it has read; scatter writes to an address that it reads from memory. */
+ * argument. eager waits when it has read; scatter writes to an address that it reads from
+ * memory. */
 #define ENTRY(name, body)                                                                          \
     ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n" body "    ret;\n}\n"
 #define ADD                                                                                        \

@@ -3,8 +3,8 @@
  *
  * Most kernels touch nothing before their wait, and then nothing is looked at. Else the check of
  * chains decides (check.c): a chain has the graph's nodes in an order in which no edge leads
- * back, each in a lane of its own, behind those that its edges come from. All edges are taken to let
- * a kernel that waits start early, so that what is plain today may change tomorrow. */
+ * back, each in a lane of its own, behind those that its edges come from. All edges are taken to
+ * let a kernel that waits start early, so that what is plain today may change tomorrow. */
 #include <stdlib.h>
 #include <string.h>
 
