@@ -63,11 +63,12 @@ function write_examples(    i, code) {
     if (examples == 0) return
     print ".SH EXAMPLES"
     for (i = 1; i <= examples; i++) {
-        if (example[i] ~ /^    / && !code) { print ".PP"; print ".RS 4"; print ".nf"; code = 1 }
-        if (example[i] !~ /^    / && code) { print ".fi"; print ".RE"; print ".PP"; code = 0 }
-        if (example[i] != "") put(code ? substr(example[i], 5) : example[i])
+        if (example[i] ~ /^    / && !code) { print ".PP"; print ".RS 4"; code = 1 }
+        if (example[i] !~ /^    / && code) { print ".RE"; print ".PP"; code = 0 }
+        if (example[i] == "") continue
+        if (code) put_code(substr(example[i], 5)); else put(example[i])
     }
-    if (code) { print ".fi"; print ".RE" }
+    if (code) { print ".RE" }
 }
 
 function write_command_page(    i, name) {

@@ -20,11 +20,10 @@ function bare(line) {
 
 # Paragraphs of prose. In a list a word stands in front of two blanks or more, and what is indented
 # behind it belongs to it; other indented lines keep their columns.
-function write_text(text,    lines, count, i, open, item, word) {
+function write_text(text,    lines, count, i, item, word) {
     count = split(text, lines, "\n")
     for (i = 1; i <= count; i++) {
         if (lines[i] ~ /^[^ ]+  +[^ ]/) {
-            if (open) { print ".fi"; open = 0 }
             item = 1
             word = lines[i]
             sub(/ .*/, "", word)
@@ -36,25 +35,52 @@ function write_text(text,    lines, count, i, open, item, word) {
             item = 0
             if (lines[i] != "") print ".PP"
         }
-        if (!item && lines[i] ~ /^ +[^ ]/ && !open) { print ".nf"; open = 1 }
-        if (lines[i] !~ /^ / && open) { print ".fi"; open = 0 }
-        if (lines[i] == "") { if (i < count) print ".PP" } else put(lines[i])
+        if (lines[i] == "") {
+            if (i < count && lines[i + 1] !~ /^[^ ]+  +[^ ]/)
+                print (lines[i + 1] ~ /^ / ? ".sp" : ".PP")
+        }
+        else if (lines[i] ~ /^ /) put_code(lines[i])
+        else put(lines[i])
     }
-    if (open) print ".fi"
+}
+
+# How many parentheses a line leaves open.
+function left_open(line) {
+    sub(/\/\*.*/, "", line)
+    return gsub(/\(/, "", line) - gsub(/\)/, "", line)
+}
+
+# Lines of C. A comment behind code becomes one line with it, and so does a declaration.
+function write_lines(text,    lines, count, i, line) {
+    count = split(text, lines, "\n")
+    for (i = 1; i <= count; i++) {
+        line = lines[i]
+        while (line ~ /\/\*/ && line !~ /\*\// && i < count) {
+            i++
+            sub(/^ *\* */, "", lines[i])
+            line = line " " lines[i]
+        }
+        sub(/   *\/\*/, "  /*", line)
+        while (left_open(line) > 0 && i < count) {
+            i++
+            sub(/^ +/, "", lines[i])
+            line = line (line ~ /\($/ ? "" : " ") lines[i]
+        }
+        put_code(line)
+    }
 }
 
 function write_code(text) {
     if (!at_heading) print ".PP"
     at_heading = 0
-    print ".RS 4\n.nf"
-    lines_of_code = split(text, code_line, "\n")
-    for (code_index = 1; code_index <= lines_of_code; code_index++) put(code_line[code_index])
-    print ".fi\n.RE"
+    print ".RS 4"
+    write_lines(text)
+    print ".RE"
 }
 
 function names_of(text,    out, name) {
     out = ""
-    gsub(/\/\*[^*]*\*\//, "", text)
+    gsub(/\/\*([^*]|\*[^\/])*\*\//, "", text)
     while (match(text, /griddep_[a-z0-9_]+ *\(/)) {
         name = substr(text, RSTART, RLENGTH)
         sub(/ *\($/, "", name)
@@ -121,11 +147,11 @@ function write_noun(    i) {
     short = own_title
     sub(/^[^:]*: */, "", short)
     print ".SH NAME\n" escape(write_names() " ") "\\- " escape(short)
-    print ".SH SYNOPSIS\n.nf"
-    put("#include <griddep.h>")
+    print ".SH SYNOPSIS"
+    put_code("#include <griddep.h>")
     for (i = 1; i <= items; i++)
-        if (item_names[i] != "") { print ".sp"; lines = split(item_code[i], line, "\n"); for (j = 1; j <= lines; j++) put(line[j]) }
-    print ".fi\n.SH DESCRIPTION"
+        if (item_names[i] != "") { print ".sp"; write_lines(item_code[i]) }
+    print ".SH DESCRIPTION"
     write_text(own_title "." (intro == "" ? "" : "\n\n" intro))
     for (i = 1; i <= items; i++) {
         if (item_names[i] != "") { print ".SS " escape(item_names[i]); at_heading = item_comment[i] == ""; write_text(item_comment[i]); continue }
@@ -140,11 +166,11 @@ function write_noun(    i) {
 function write_library(    i) {
     head(page, 3, "Library Functions")
     print ".SH NAME\nlibgriddep \\- programmatic dependent launch for PTX"
-    print ".SH SYNOPSIS\n.nf"
-    put("#include <griddep.h>")
+    print ".SH SYNOPSIS"
+    put_code("#include <griddep.h>")
     print ".sp"
-    put("cc app.c $(pkg-config --cflags --libs griddep)")
-    print ".fi\n.SH DESCRIPTION"
+    put_code("cc app.c $(pkg-config --cflags --libs griddep)")
+    print ".SH DESCRIPTION"
     write_text(preamble)
     print ".SH PAGES"
     for (i = 1; i <= page_count; i++) {

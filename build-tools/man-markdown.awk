@@ -21,7 +21,7 @@ function say(text) {
 
 function end_code() {
     if (!code) return
-    print ".fi\n.RE"
+    print ".RE"
     code = 0
     fresh = 1
 }
@@ -30,7 +30,7 @@ function begin_code() {
     if (code) return
     if (!at_heading) print ".PP"
     at_heading = 0
-    print ".RS 4\n.nf"
+    print ".RS 4"
     code = 1
 }
 
@@ -72,10 +72,10 @@ BEGIN {
 }
 
 /^```/ { fence = !fence; if (fence) begin_code(); else end_code(); next }
-fence { if ($0 == "") print "\\&"; else put($0); next }
+fence { put_code($0); next }
 /^<!--.*-->$/ { next }
 /^# / { next }
-/^    / && !item { begin_code(); put(substr($0, 5)); next }
+/^    / && !item { begin_code(); put_code(substr($0, 5)); next }
 code && /^$/ { next }
 { end_code() }
 /^## / { print ".SH " toupper(inline(substr($0, 4))); at_heading = 1; fresh = item = in_table = 0; next }

@@ -1648,7 +1648,8 @@ int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor
  * as they were added. "launch" means any of them where nothing else is said. No call of this
  * section waits for the device, but for what the driver does when it instantiates a graph; run,
  * run_many, prepare and get_hop may do that. Each takes the runtime's lock for a moment at most;
- * those that append, change or prepare allocate. / */
+ * those that append, change or prepare allocate.
+ */
 
 enum {
     GRIDDEP_MODE_SERIAL = 0,    /* in a stream, attribute 6 never set */
@@ -1806,13 +1807,14 @@ int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32
                               griddep_use *use, griddep_error *error);
 
 /* Says what a launch of a kernel reaches at addresses that no argument gives it: through pointers
- * that it loads from a table, by handles, by a tensor map in memory, through a struct. Each use has
- * an access, and a buffer's number with offset and bytes, or 0 and then the address in `offset`
- * with bytes. They are all that there is; count 0: nothing. Without that such an address may be any:
- * the launch is then compared with all that others touch early, but for what is declared constant.
- * What the caller says is believed; `griddep stress` and `griddep sanitize` show where it is wrong.
- * Said anew, the new list counts alone. NOT_FOUND where there is no such launch; ARGUMENT for what is no
- * kernel, for a use without an access, and for one with neither buffer nor address. */
+ * that it loads from a table, by handles, by a tensor map in memory, through a struct. Each use
+ * has an access, and a buffer's number with offset and bytes, or 0 and then the address in
+ * `offset` with bytes. They are all that there is; count 0: nothing. Without that such an address
+ * may be any: the launch is then compared with all that others touch early, but for what is
+ * declared constant. What the caller says is believed; `griddep stress` and `griddep sanitize`
+ * show where it is wrong. Said anew, the new list counts alone. NOT_FOUND where there is no such
+ * launch; ARGUMENT for what is no kernel, for a use without an access, and for one with neither
+ * buffer nor address. */
 int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses,
                                 uint32_t count, griddep_error *error);
 

@@ -69,6 +69,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/program.h \
 	%D%/execute/report.h \
 	%D%/execute/site.c %D%/execute/site.h \
+	%D%/execute/stuck.c %D%/execute/stuck.h \
 	%D%/execute/sweep.h \
 	%D%/execute/sweep_body.h \
 	%D%/execute/system.c %D%/execute/system.h \

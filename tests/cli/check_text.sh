@@ -101,6 +101,12 @@ done
 sed 's/^.version.*/.version 7.0/' "$work/good.ptx" >"$work/wrong.ptx"
 check "in place" says 0 "fixed: '7.0' is '7.8' now" "$griddep" check "$work/wrong.ptx" --fix
 check "in place: the file" grep -q '^.version 7.8' "$work/wrong.ptx"
+sed 's/^.target.*/.target sm_86/' "$work/good.ptx" >"$work/wrong.ptx"
+check "old target: rewrite" says 0 '[GD307]' "$griddep" rewrite "$work/wrong.ptx" -o "$work/fixed.ptx"
+check "old target: rewritten" says 0 'waits on every path' "$griddep" check "$work/fixed.ptx"
+check "old target: --json" says 0 '"changed": true' "$griddep" rewrite --json "$work/wrong.ptx"
+check "old target: --fix" says 0 "fixed: 'sm_86' is 'sm_90' now [GD101]" "$griddep" check "$work/wrong.ptx" --fix
+check "old target: the file" grep -q '^.target sm_90' "$work/wrong.ptx"
 sed 's/%r2/%r9/' "$work/good.ptx" >"$work/wrong.ptx"
 cp "$work/wrong.ptx" "$work/before.ptx"
 check "a guess is no fix" says 1 'is not declared here' "$griddep" check "$work/wrong.ptx" --fix

@@ -55,4 +55,12 @@ for file in "$work"/good_*.yaml; do
     check "$chain: the dependent begins early" is_early "$chain"
     check "$chain: results" gives_serial_results "$chain"
 done
+# None of the examples loses its overlap.
+is_free() {
+    "$GRIDDEP" explain "$1" --emulate --no-measure --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    ! grep 'would race' "$work/out"
+}
+for file in "$source_root"/examples/*.yaml; do
+    check "$(basename "$file"): nothing is held back" is_free "$file"
+done
 finish

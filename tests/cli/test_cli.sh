@@ -445,8 +445,8 @@ run check "$work/escape.ptx"
 check "control characters" 1
 if grep -q "$(printf '\033')" "$work/out"; then fail "control characters reach the terminal"; else pass; fi
 echo '__global__ void k() {}' >"$work/k.cu"
-run check "$work/k.cu"
-check "CUDA C++" 2 err "CUDA C++ cannot be checked, PTX can"
+run check --fix "$work/k.cu"
+check "CUDA C++ cannot be mended" 2 err "this is CUDA C++; only PTX text can be mended"
 if mkfifo "$work/pipe" 2>/dev/null; then
     cat late.ptx >"$work/pipe" &
     writer=$!
@@ -1408,7 +1408,7 @@ else
     check "results that differ, JSON" 1
     json "results that differ, JSON" 'not d["as_expected"] and d["modes"][0]["expectations"][0]["difference"]["unequal_elements"] == 5'
     run run late.yaml --driver "$fake" --repeat 0
-    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain finds 2 errors"
+    check "a chain with errors runs" 1 err "late.ptx:25:" err "error: " err "[GD206]" err "note: the check of the chain finds 2 errors"
     run run late.yaml --driver "$fake" --repeat 0 --json
     check "a chain with errors runs, JSON" 1 err "[GD206]"
     json "a chain with errors runs, JSON" 'all(m["equal_to_serial"] for m in d["modes"])'

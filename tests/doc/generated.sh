@@ -79,7 +79,23 @@ for page in $(awk -f "$tools/roff.awk" -f "$tools/man-header.awk" -v list=1 "$to
     accept "man/local.mk makes no $page.3" grep -q "/$page\.3" "$top/man/local.mk"
 done
 declared=$(grep -o -E '\bgriddep_[a-z0-9_]+\(' "$top/include/griddep.h" | grep -v -x 'griddep_\(wait\|launch_dependents\)(' | tr -d '(' | sort -u)
-for function in $declared; do accept "no page tells of $function" grep -q "$function" "$build"/man/*.3; done
+sed 's/\\://g' "$build"/man/*.3 >"$work/pages"
+for function in $declared; do accept "no page tells of $function" grep -q "$function" "$work/pages"; done
+
+# Each page names the functions that its section of the header declares, and no others.
+awk '
+    /^\/\* -----/ { getline; page = tolower($2); sub(/[^a-z].*/, "", page); next }
+    / \*\/$/ && !/\/\*/ { inside = 0; next }
+    /^ *\/\*/ { inside = !/\*\/ *$/; next }
+    !inside && /^[a-z].*griddep_[a-z0-9_]+\(/ && page != "" {
+        match($0, /griddep_[a-z0-9_]+\(/)
+        print substr($0, RSTART, RLENGTH - 1)
+    }' "$top/include/griddep.h" | sort -u >"$work/declared"
+for page in "$build"/man/*.3; do
+    sed -n '/^\.SH NAME/,/^\.SH SYNOPSIS/p' "$page" | sed 's/ \\- .*//; s/\\://g' | grep -o -E '\bgriddep_[a-z0-9_]+'
+done | sort >"$work/named"
+accept "the pages name other functions than the header" diff -u "$work/declared" "$work/named"
+accept "few functions were found" test "$(wc -l <"$work/declared")" -gt 200
 
 # The tables of chain files: each field has its row, in the same order, and a row says "required" where the field is.
 awk -F '[(, )]+' '
@@ -108,6 +124,15 @@ for page in "$top"/man/*.1 "$build"/man/*.[0-9]; do
     else
         skip "man page $page: neither mandoc nor groff is here"
     fi
+    command -v groff >/dev/null || continue
+    for width in 60 80; do
+        # In the C locale awk counts bytes: those that continue a character do not count.
+        groff -man -Tutf8 -K utf8 -rLL=${width}n -P-cbou "$page" 2>&1 | awk -v width=$width '
+            { text = $0; gsub(/[\200-\277]/, "", text) }
+            length(text) > width { print; wide = 1 }
+            END { exit wide || NR < 20 }' >"$work/wide"
+        accept "$(basename "$page") is wider than $width columns" test $? -eq 0 -a ! -s "$work/wide"
+    done
 done
 
 # completes SHELL-WORDS... : what bash offers for the last of the words, one a line.

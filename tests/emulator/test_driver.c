@@ -1241,6 +1241,55 @@ static float time_chain(bool dependent)
     return milliseconds;
 }
 
+/* Two launches that fill the device, the second of which waits for nothing: the time of both, and
+ * in words 0 to 7 of the result the multiprocessors that ran its CTAs. */
+static float time_full(gd_CUfunction full, gd_CUdeviceptr result, bool dependent)
+{
+    gd_CUevent start, stop;
+    float milliseconds = -1;
+
+    ck_good(cuEventCreate(&start, 0));
+    ck_good(cuEventCreate(&stop, 0));
+    ck_good(cuEventRecord(start, stream));
+    ck_good(try_launch(full, stream, 8, 1024, 0, a, false));
+    ck_good(try_launch(full, stream, 8, 1024, 0, result, dependent));
+    ck_good(cuEventRecord(stop, stream));
+    ck_good(cuEventSynchronize(stop));
+    ck_good(cuEventElapsedTime(&milliseconds, start, stop));
+    ck_good(cuEventDestroy_v2(start));
+    ck_good(cuEventDestroy_v2(stop));
+    return milliseconds;
+}
+
+/* As blocks leave, those of the next grid take their places, each where one becomes free first. */
+START_TEST(blocks_take_places_as_they_become_free)
+{
+    gd_CUmodule own;
+    gd_CUfunction full;
+    uint32_t on[8], counts[4] = {0};
+
+    setup();
+    ck_good(cuModuleLoadData(
+        &own, HEADER ".visible .entry full" TWO_POINTERS
+                     "{\n    .reg .b64 %out, %at;\n    .reg .b32 %n, %i;\n    .reg .pred %p;\n"
+                     "    griddepcontrol.launch_dependents;\n    ld.param.u64 %out, [out];\n"
+                     "    mov.u32 %i, 0;\nloop:\n    add.u32 %i, %i, 1;\n"
+                     "    setp.lt.u32 %p, %i, 20;\n    @%p bra loop;\n    mov.u32 %i, %ctaid.x;\n"
+                     "    mul.wide.u32 %at, %i, 4;\n    add.u64 %out, %out, %at;\n"
+                     "    mov.u32 %n, %smid;\n    st.global.u32 [%out], %n;\n    ret;\n}\n"));
+    ck_good(cuModuleGetFunction(&full, own, "full"));
+    const float serial = time_full(full, b, false), early = time_full(full, b, true);
+    ck_assert_msg(early < serial, "%f ms early, %f ms serial", (double)early, (double)serial);
+    ck_good(cuMemcpyDtoH_v2(on, b, sizeof on));
+    for (int i = 0; i < 8; i++)
+        counts[on[i] & 3]++;
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(counts[i] == 2, "%u blocks ran on multiprocessor %d", counts[i], i);
+    ck_good(cuModuleUnload(own));
+    end_clean();
+}
+END_TEST
+
 START_TEST(model_time_repeats_and_shows_overlap)
 {
     setup();
@@ -2512,8 +2561,8 @@ int main(void)
         plain_launches_wait_for_everything, programmatic_events_start_other_streams);
     ADD(suite, "streams", events_order_streams, streams_without_order_race,
         the_legacy_stream_orders_blocking_ones, queries_make_progress,
-        model_time_repeats_and_shows_overlap, host_functions_run_in_order,
-        host_functions_hold_no_lock, faults_are_told_to_callbacks);
+        blocks_take_places_as_they_become_free, model_time_repeats_and_shows_overlap,
+        host_functions_run_in_order, host_functions_hold_no_lock, faults_are_told_to_callbacks);
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports,
         edges_are_checked, graphs_nest_and_change, kernel_nodes_have_attributes,
         captures_fork_and_join, captures_forbid_what_they_must);

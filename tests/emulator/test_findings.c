@@ -82,6 +82,223 @@ static gd_CUresult launch(gd_CUfunction function, unsigned grid, unsigned block,
     return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, NULL, parameters, NULL);
 }
 
+/* ---- texts that do not load ---- */
+
+START_TEST(a_chip_without_griddepcontrol)
+{
+    static const struct {
+        const char *version, *target, *control;
+        bool loads;
+    } cases[] = {
+        {"7.8", "sm_90", "griddepcontrol.wait", true},
+        {"8.0", "sm_86", "griddepcontrol.wait", false},
+        {"8.0", "sm_86", "griddepcontrol.launch_dependents", false},
+        {"7.7", "sm_90", "griddepcontrol.wait", false},
+        {"8.0", "sm_86", "bar.sync 0", true},
+    };
+    char text[256];
+    gd_CUmodule module;
+
+    begin("off");
+    snprintf(text, sizeof text,
+             ".version %s\n.target %s\n.address_size 64\n.visible .entry k()\n{\n%s;\nret;\n}\n",
+             cases[_i].version, cases[_i].target, cases[_i].control);
+    ck_result(cuModuleLoadData(&module, text),
+              cases[_i].loads ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_PTX);
+    end();
+}
+END_TEST
+
+/* ---- alignment of variables ---- */
+
+/* A variable that is declared with too little lies as badly as a linker may place it. */
+static const struct {
+    const char *outside, *inside, *access;
+    bool wrong;
+} alignments[] = {
+    {"", ".shared .align 4 .b8 v[64];", "st.shared.v4.u32 [v], {%r, %r, %r, %r}", true},
+    {"", ".shared .align 16 .b8 v[64];", "st.shared.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {"", ".shared .align 4 .b8 v[64];", "st.shared.u32 [v], %r", false},
+    {"", ".shared .align 4 .b8 v[64];", "st.shared.u64 [v], %d", true},
+    {"", ".shared .b8 v[64];", "st.shared.u16 [v], %r", true},
+    {".shared .b64 v;", "", "mbarrier.init.shared.b64 [v], 1", false},
+    {".extern .shared .align 4 .b8 v[];", "", "st.shared.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {".global .align 4 .b8 v[64];", "", "st.global.v4.u32 [v], {%r, %r, %r, %r}", true},
+    {".global .align 16 .b8 v[64];", "", "st.global.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {".global .align 8 .b8 v[64];", "", "st.global.v2.u32 [v], {%r, %r}", false},
+    {".global .align 4 .b8 v[64];", "", "mov.u64 %d, v; st.u64 [%d], %d", true},
+    {".global .attribute(.managed) .align 4 .b8 v[64];", "", "st.global.u64 [v], %d", true},
+    {".global .v4 .f32 v[4];", "", "st.global.v4.u32 [v], {%r, %r, %r, %r}", false},
+    {".const .align 4 .b8 v[64];", "", "ld.const.v2.u32 {%r, %r}, [v]", true},
+    {".const .align 8 .b8 v[64];", "", "ld.const.v2.u32 {%r, %r}, [v]", false},
+    {"", ".local .align 4 .b8 v[64];", "st.local.v2.u32 [v], {%r, %r}", true},
+    {"", ".local .align 8 .b8 v[64];", "st.local.v2.u32 [v], {%r, %r}", false},
+    {"", ".local .align 4 .b8 v[64];", "st.local.u32 [v+60], %r", false},
+};
+
+START_TEST(variables_lie_badly)
+{
+    char text[1024];
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER
+             "%s\n.visible .entry k(.param .u64 a)\n{\n    .reg .b32 %%r;\n    .reg .b64 "
+             "%%d;\n    %s\n    mov.u32 %%r, 1;\n    mov.u64 %%d, 1;\n    %s;\n    ret;\n}\n",
+             alignments[_i].outside, alignments[_i].inside, alignments[_i].access);
+    gd_CUfunction function = load(text);
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 64, NULL, (void *[]){&(uint64_t){0}}, NULL));
+    ck_result(cuCtxSynchronize(),
+              alignments[_i].wrong ? GD_CUDA_ERROR_MISALIGNED_ADDRESS : GD_CUDA_SUCCESS);
+    ck_assert_msg(count_words(get_report(), "misaligned") == alignments[_i].wrong, "%s\n%s", text,
+                  get_report());
+    if (alignments[_i].wrong && !strstr(alignments[_i].inside, ".local"))
+        expect(" in the declaration of v, which has .align ", 1);
+    end();
+}
+END_TEST
+
+/* ---- what polls for ever ---- */
+
+/* Threads of a block, which all arrive at an mbarrier, and wait. */
+#define MBARRIER_KERNEL(count, between, loop)                                                      \
+    HEADER ".visible .entry k(.param .u64 a)\n{\n    .shared .b64 full;\n    .reg .pred %p, "      \
+           "%q;\n    .reg .b32 %t, %n;\n    .reg .b64 %s, %c;\n    mov.u32 %t, %tid.x;\n    "      \
+           "mov.u32 %n, 0;\n    setp.eq.u32 %p, %t, 0;\n    @%p mbarrier.init.shared.b64 [full], " \
+           "" count ";\n    bar.sync 0;\n    " between "\nwait:\n    "                             \
+           "mbarrier.try_wait.parity.shared.b64 %q, [full], 0;\n    " loop "\n    ret;\n}\n"
+#define ARRIVE "mbarrier.arrive.shared.b64 %s, [full];"
+#define ROUND "@!%q bra wait;"
+
+/* Blocks that count up, and wait until all have. */
+#define MEET_KERNEL                                                                                \
+    HEADER                                                                                         \
+        ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "    \
+        ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "           \
+        "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "    \
+        "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "  \
+        "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
+
+static const struct {
+    const char *text;
+    unsigned grid, block;
+    const char *words; /* of the report; NULL: it ends */
+} pollers[] = {
+    {MBARRIER_KERNEL("64", ARRIVE, ROUND), 1, 64, NULL},
+    {MBARRIER_KERNEL("65", ARRIVE, ROUND), 1, 64,
+     "64 threads wait for mbarrier full, whose phase never completes: 1 of 65 arrivals are missing "
+     "in the phase of parity 0"},
+    {MBARRIER_KERNEL("1", "@%p mbarrier.arrive.expect_tx.shared.b64 %s, [full], 512;", ROUND), 1,
+     64, "512 bytes are missing in the phase of parity 0"},
+    {MBARRIER_KERNEL("8", "", ROUND), 1, 64, "8 of 8 arrivals are missing"},
+    {MBARRIER_KERNEL("64", ARRIVE,
+                     ROUND "\nnext: mbarrier.try_wait.parity.shared.b64 %q, [full], 1;"
+                           "\n@!%q bra next;"),
+     1, 64, "64 of 64 arrivals are missing in the phase of parity 1"},
+    /* a loop that gives up, by its own count or by a clock, is none */
+    {MBARRIER_KERNEL("65", ARRIVE,
+                     "add.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 3000;\n@%q bra done;\n@%p bra "
+                     "wait;\ndone:"),
+     1, 64, NULL},
+    {MBARRIER_KERNEL("65", ARRIVE,
+                     "mov.u64 %c, %clock64;\nsetp.lt.u64 %p, %c, 100000;\n@%p bra wait;"),
+     1, 64, NULL},
+    /* by their threads two fit on each of four multiprocessors */
+    {MEET_KERNEL, 8, 1024, NULL},
+    {MEET_KERNEL, 9, 1024,
+     "1 of 9 CTAs of the grid has not started, for 8 fit on the device at a time"},
+};
+
+START_TEST(what_polls_for_ever_is_a_deadlock)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random:1"};
+    uint64_t counter;
+
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[_i % 3], 1);
+    begin("all");
+    ck_good(cuMemAlloc_v2(&counter, 4));
+    ck_good(cuMemsetD32_v2(counter, 0, 1));
+    ck_good(
+        launch(load(pollers[_i / 3].text), pollers[_i / 3].grid, pollers[_i / 3].block, counter));
+    ck_result(cuCtxSynchronize(),
+              pollers[_i / 3].words ? GD_CUDA_ERROR_LAUNCH_TIMEOUT : GD_CUDA_SUCCESS);
+    expect("\"kind\":\"deadlock\"", pollers[_i / 3].words != NULL);
+    expect("\"kind\":\"", pollers[_i / 3].words != NULL);
+    if (pollers[_i / 3].words)
+        ck_assert_msg(strstr(get_report(), pollers[_i / 3].words), "%s", get_report());
+    end();
+}
+END_TEST
+
+/* A query hands control back: the program may go on, and hand in what is waited for. */
+START_TEST(a_query_finds_no_deadlock)
+{
+    gd_CUfunction function;
+    gd_CUstream first, second;
+    uint64_t counter;
+
+    begin("all");
+    ck_good(cuMemAlloc_v2(&counter, 4));
+    ck_good(cuMemsetD32_v2(counter, 0, 1));
+    ck_good(cuCtxSynchronize());
+    ck_good(cuStreamCreate(&first, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuStreamCreate(&second, GD_CU_STREAM_NON_BLOCKING));
+    function =
+        load(HEADER ".visible .entry k(.param .u64 a, .param .u32 sets)\n{\n    .reg .b64 %a;\n    "
+                    ".reg .b32 %n;\n    .reg .pred %p;\n    ld.param.u64 %a, [a];\n    "
+                    "ld.param.u32 %n, [sets];\n    setp.ne.u32 %p, %n, 0;\n    @%p "
+                    "st.release.gpu.global.u32 [%a], %n;\nloop:\n    ld.acquire.gpu.global.u32 %n, "
+                    "[%a];\n    setp.eq.u32 %p, %n, 0;\n    @%p bra loop;\n    ret;\n}\n");
+    uint32_t sets = 0;
+    void *parameters[] = {&counter, &sets};
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, first, parameters, NULL));
+    for (int i = 0; i < 50; i++)
+        ck_result(cuStreamQuery(first), GD_CUDA_ERROR_NOT_READY);
+    sets = 1;
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, second, parameters, NULL));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"", 0);
+    end();
+}
+END_TEST
+
+/* ---- mbarriers that are not there yet ---- */
+
+static const struct {
+    const char *between, *use;
+    bool wrong;
+} inits[] = {
+    {"", ARRIVE, true},
+    {"bar.sync 0;", ARRIVE, false},
+    {"", "mbarrier.test_wait.parity.shared.b64 %q, [full], 1;", true},
+    {"bar.sync 0;", "mbarrier.test_wait.parity.shared.b64 %q, [full], 1;", false},
+    {"bar.sync 0;", ARRIVE "\n@%p mbarrier.inval.shared.b64 [full];", true},
+    {"bar.sync 0;", ARRIVE "\nbar.sync 0;\n@%p mbarrier.inval.shared.b64 [full];", false},
+    {"@%p fence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive.relaxed;\n"
+     "barrier.cluster.wait;",
+     ARRIVE, false},
+    {"barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;", ARRIVE, true},
+};
+
+START_TEST(an_mbarrier_is_there_before_it_is_used)
+{
+    char text[1024];
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER ".visible .entry k(.param .u64 a)\n{\n    .shared .b64 full;\n    .reg .pred "
+                    "%%p, %%q;\n    .reg .b32 %%t;\n    .reg .b64 %%s;\n    mov.u32 %%t, "
+                    "%%tid.x;\n    setp.eq.u32 %%p, %%t, 0;\n    @%%p mbarrier.init.shared.b64 "
+                    "[full], 64;\n    %s\n    %s\n    ret;\n}\n",
+             inits[_i].between, inits[_i].use);
+    ck_good(launch(load(text), 1, 64, 0));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"shared-race\"") == !inits[_i].wrong, "%s\n%s",
+                  text, get_report());
+    end();
+}
+END_TEST
+
 /* ---- leaks ---- */
 
 START_TEST(what_a_context_leaves_is_a_leak)
@@ -576,6 +793,14 @@ int main(void)
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, tests[i]);
+    tcase_add_loop_test(tcase, a_chip_without_griddepcontrol, 0, 5);
+    tcase_add_loop_test(tcase, variables_lie_badly, 0,
+                        (int)(sizeof alignments / sizeof *alignments));
+    tcase_add_loop_test(tcase, what_polls_for_ever_is_a_deadlock, 0,
+                        3 * (int)(sizeof pollers / sizeof *pollers));
+    tcase_add_test(tcase, a_query_finds_no_deadlock);
+    tcase_add_loop_test(tcase, an_mbarrier_is_there_before_it_is_used, 0,
+                        (int)(sizeof inits / sizeof *inits));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

@@ -390,7 +390,7 @@ static const struct {
 } faults[] = {
     {96, 2, 0, WGMMA, "warp 0 is of no warpgroup: the CTA has 3 warps, and it takes four in a row"},
     {128, 2, 0, "or.b64 %d, %d, 0x0000010000000000; " WGMMA,
-     "read of 16 bytes of shared memory at 0x1480; it has 1032 bytes"},
+     "read of 16 bytes of shared memory at 0x1480; it has 1040 bytes"},
     {128, 2, 0, "setp.eq.u32 %p, %t, 5; @%p bra done;\n" WGMMA, "this; all 32 have to"},
     {128, 2, 0,
      "setp.lt.u32 %p, %t, 32; @%p bra done; wgmma.commit_group.sync.aligned; "

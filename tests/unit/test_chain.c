@@ -15,7 +15,8 @@
 #include "unit/status.h"
 
 /* Each makes out = in + 1: step does it right, hasty reads before its wait, quiet knows nothing of
- * dependent launch. size writes the number of CTAs, and of those in a cluster. */
+ * dependent launch. size writes the number of CTAs, and of those in a cluster. through writes where
+ * the address in out points to; names reads a variable of the module before its wait. */
 #define ENTRY(name, body)                                                                          \
     ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n"                               \
     "    .reg .b64 a<3>;\n    .reg .b32 w<3>;\n    ld.param.u64 a1, [in];\n"                       \
@@ -27,9 +28,15 @@
     "    mov.u32 w1, %cluster_nctaid.x;\n    st.global.u32 [a2+4], w1;\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 #define WAIT "    griddepcontrol.wait;\n"
-static const char ptx[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("step", TRIGGER WAIT LOAD STORE)
-        ENTRY("hasty", TRIGGER LOAD WAIT STORE) ENTRY("quiet", LOAD STORE) ENTRY("size", WAIT SIZE);
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY(
+    "step", TRIGGER WAIT LOAD STORE) ENTRY("hasty", TRIGGER LOAD WAIT STORE)
+    ENTRY("quiet", LOAD STORE) ENTRY("size", WAIT SIZE) ENTRY(
+        "through", TRIGGER WAIT LOAD
+        "    ld.global.u64 a2, [a2];\n" STORE) ".global .u32 variable;\n" ENTRY("names",
+                                                                                "    ld.global.u32 "
+                                                                                "w1, "
+                                                                                "[variable];\n" WAIT
+                                                                                    STORE);
 
 enum { MOST_BUFFERS = 8, BYTES = 8 };
 
@@ -773,6 +780,80 @@ START_TEST(slices_of_an_allocation_may_meet)
 }
 END_TEST
 
+/* A launch that writes nobody knows where holds back what touches anything early, until somebody
+ * says what it reaches. */
+START_TEST(what_cannot_be_traced_meets_all)
+{
+    const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
+    griddep_use use = {
+        .size = sizeof use, .buffer = 7, .access = GRIDDEP_ACCESS_CONSTANT, .bytes = 8};
+    griddep_use reach = {.size = sizeof reach, .access = GRIDDEP_ACCESS_WRITE, .bytes = 8};
+
+    add("through", NULL, 0, 3);
+    add("hasty", NULL, 1, 2);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_assert_int_eq(explained(mode, 1), GRIDDEP_REASON_RACE);
+    ck_assert_uint_eq(count_findings("GD112", 1), 1);
+    ck_good(griddep_chain_set_use(chain, 1, 0, &use, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    use.access = GRIDDEP_ACCESS_READ;
+    ck_good(griddep_chain_set_use(chain, 1, 0, &use, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    reach.offset = buffers[4];
+    ck_good(griddep_chain_set_reach(chain, 0, &reach, 1, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    reach.offset = buffers[1];
+    ck_good(griddep_chain_set_reach(chain, 0, &reach, 1, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_assert_uint_eq(count_findings("GD206", 1), 1);
+    reach.access = GRIDDEP_ACCESS_READ; /* which the text contradicts */
+    ck_good(griddep_chain_set_reach(chain, 0, &reach, 1, &error));
+    ck_assert_uint_eq(count_findings("GD210", 0), 1);
+    ck_good(griddep_chain_set_reach(chain, 0, NULL, 0, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    ck_status(griddep_chain_set_reach(chain, 2, NULL, 0, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_chain_set_reach(chain, 0, NULL, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    reach.access = GRIDDEP_ACCESS_UNKNOWN;
+    ck_status(griddep_chain_set_reach(chain, 0, &reach, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    reach = (griddep_use){.size = sizeof reach, .access = GRIDDEP_ACCESS_READ};
+    ck_status(griddep_chain_set_reach(chain, 0, &reach, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* An address that is in no allocation leads anywhere; NULL leads nowhere. */
+START_TEST(disguised_addresses_lead_anywhere)
+{
+    const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
+
+    add("step", NULL, 0, 3);
+    add("hasty", NULL, 1, 2);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    set_addresses(0, buffers[0], buffers[1] | UINT64_C(1) << 60);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    set_addresses(0, buffers[0], buffers[1] >> 3);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    set_addresses(0, buffers[0], 0);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+}
+END_TEST
+
+/* Whoever has asked for the address of a variable may have given it to a kernel. */
+START_TEST(variables_whose_address_is_known)
+{
+    const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
+    uint64_t address, bytes;
+
+    add("step", NULL, 0, 1);
+    add("names", NULL, 3, 2);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
+    ck_good(griddep_module_get_global(module, "variable", &address, &bytes, &error));
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    set_addresses(0, buffers[0], address);
+    ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
+    ck_assert_uint_eq(count_findings("GD112", 1), 1);
+}
+END_TEST
+
 /* The first kernel reads before its wait: what nobody writes it may read beside the round before,
  * what the last kernel writes it may not. */
 START_TEST(rounds_overlap_where_the_check_allows_it)
@@ -935,6 +1016,9 @@ int main(void)
     tcase_add_loop_test(open, rounds_overlap_where_the_check_allows_it, 0, 2);
     tcase_add_loop_test(open, hops_overlap_where_the_check_allows_it, 0, 2);
     tcase_add_loop_test(open, slices_of_an_allocation_may_meet, 0, 2);
+    tcase_add_loop_test(open, what_cannot_be_traced_meets_all, 0, 2);
+    tcase_add_loop_test(open, disguised_addresses_lead_anywhere, 0, 2);
+    tcase_add_loop_test(open, variables_whose_address_is_known, 0, 2);
     tcase_add_loop_test(open, graphs_of_chains_look_again, 0, 2);
     tcase_add_test(open, graphs_of_chains_with_names_are_updated);
     tcase_add_test(open, rounds_of_lanes_and_copies_do_not_overlap);

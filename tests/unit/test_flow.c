@@ -550,7 +550,7 @@ enum {
     G = GD_ORIGIN_GLOBAL,
     T = GD_ORIGIN_THREAD
 };
-enum { B = GD_ORIGIN_BLOCK, M = GD_ORIGIN_MEMORY, N = GD_ORIGIN_NUMBER, I = GD_ORIGIN_INDEXED };
+enum { B = GD_ORIGIN_BLOCK, M = GD_ORIGIN_MEMORY, N = GD_ORIGIN_NUMBER, W = GD_ORIGIN_WIDE };
 
 #define A_B                                                                                        \
     "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [n]; mov.u32 %r2, "         \
@@ -581,30 +581,29 @@ static const origin_case origin_cases[] = {
     {A_B "mov.u64 %rd3, gl; shl.b64 %rd9, %rd3, 1;", G, ""},
     {A_B "and.b64 %rd9, %rd1, -16;", 0, "a"},
     {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r4};", 0, "a"},
-    {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r1};", U | N, "a"},
-    {A_B "mov.b64 %rd9, {%r1, %r1};", N, ""},
-    {A_B "mov.b64 %rd3, {%r1, %r1}; add.u64 %rd9, %rd1, %rd3;", 0, "a"},
+    {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r1};", U | N | W, "a"},
+    {A_B "mov.b64 %rd9, {%r1, %r1};", N | W, ""},
+    {A_B "mov.b64 %rd3, {%r1, %r1}; add.u64 %rd9, %rd1, %rd3;", W, "a"},
     {A_B ".reg .v2 .b32 %h; mov.b64 %h, %rd1; mov.b32 %h.y, %r1; mov.b64 %rd9, %h;", U | N, "a"},
     {A_B "mov.u64 %rd9, %rd1+(4*2);", 0, "a"},
-    {A_B "ld.global.u64 %rd9, [%rd1];", N | M, ""},
+    {A_B "ld.global.u64 %rd9, [%rd1];", N | W | M, ""},
     {A_B "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd3, %r3; shl.b64 %rd9, %rd3, 8;", N | M, ""},
-    {A_B "ld.global.u64 %rd3, [%rd1]; selp.b64 %rd9, %rd3, %rd2, %p1;", N | M, "b"},
-    {A_B "mov.u64 %rd9, %rd1; L: ld.global.u64 %rd9, [%rd9+8]; @%p1 bra L;", N | M, "a"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; selp.b64 %rd9, %rd3, %rd2, %p1;", N | W | M, "b"},
+    {A_B "mov.u64 %rd9, %rd1; L: ld.global.u64 %rd9, [%rd9+8]; @%p1 bra L;", N | W | M, "a"},
     {A_B "mov.u64 %rd9, %rd1; L: mov.u64 %rd3, %rd9; ld.global.u64 %rd4, [%rd3]; @%p1 mov.u64 "
          "%rd9, %rd4; @%p1 bra L; st.global.u64 [%rd9], %rd1;",
-     N | M, "a"},
-    {A_B "ld.global.u64 %rd3, [%rd1]; mul.lo.u64 %rd3, %rd3, %rd2; add.u64 %rd9, %rd3, 8;", N | M,
-     "/b"},
-    {A_B "ld.global.u64 %rd3, [%rd1]; mad.lo.u64 %rd9, %rd3, %rd2, %rd1;", I | M, "a/b"},
-    {A_B "ld.global.u32 %r3, [%rd1]; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd2, %rd3;", I | M,
-     "b"},
-    {A_B "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd3, %r3; add.s64 %rd9, %rd2, %rd3;", I | M, "b"},
-    {A_B "ld.global.u64 %rd3, [%rd1]; add.s64 %rd9, %rd2, %rd3;", I | M, "b"},
-    {A_B "ld.global.v2.u64 {%rd3, %rd9}, [%rd1];", N | M, ""},
-    {A_B "ld.u64 %rd9, [%rd1];", N | M, ""},
-    {A_B "ld.u64 %rd9, [%rd9];", N | M | T, ""},
-    {"ld.shared.u64 %rd9, [sm];", N | M | T, ""},
-    {"ld.const.u64 %rd9, [co];", N, ""},
+     N | W | M, "a"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; mul.lo.u64 %rd3, %rd3, %rd2; add.u64 %rd9, %rd3, 8;",
+     N | W | M, "/b"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; mad.lo.u64 %rd9, %rd3, %rd2, %rd1;", W | M, "a/b"},
+    {A_B "ld.global.u32 %r3, [%rd1]; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd2, %rd3;", M, "b"},
+    {A_B "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd3, %r3; add.s64 %rd9, %rd2, %rd3;", M, "b"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; add.s64 %rd9, %rd2, %rd3;", W | M, "b"},
+    {A_B "ld.global.v2.u64 {%rd3, %rd9}, [%rd1];", N | W | M, ""},
+    {A_B "ld.u64 %rd9, [%rd1];", N | W | M, ""},
+    {A_B "ld.u64 %rd9, [%rd9];", N | W | M | T, ""},
+    {"ld.shared.u64 %rd9, [sm];", N | W | M | T, ""},
+    {"ld.const.u64 %rd9, [co];", N | W, ""},
     {"mov.u64 %rd9, sm;", S, ""},
     {"mov.u64 %rd9, gl;", G, ""},
     {"mov.u64 %rd9, gl+8;", G, ""},
@@ -614,21 +613,21 @@ static const origin_case origin_cases[] = {
     {A_B "st.local.u64 [lo], %rd1; st.local.u64 [lo+8], %rd2; ld.local.u64 %rd9, [lo];", 0, "ab"},
     {A_B "st.local.u64 [lo], %rd1; mov.u64 %rd3, lo; st.global.u64 [%rd2], %rd3; ld.local.u64 "
          "%rd9, [lo];",
-     N | T | B | M, "a"},
+     N | W | T | B | M, "a"},
     {A_B "{ .param .b64 pa; .param .b64 pr; st.param.b64 [pa], %rd1; call (pr), fn, (pa); "
          "ld.param.b64 %rd9, [pr]; }",
-     N | T | B | M, ""},
-    {A_B "call (%rd9), fn, (%rd1);", N | T | B | M, ""},
+     N | W | T | B | M, ""},
+    {A_B "call (%rd9), fn, (%rd1);", N | W | T | B | M, ""},
     {"mov.u64 %rd9, fn;", U, ""},
-    {A_B "newfangled.b64 %rd3, %rd9;", N | T | B | M, ""},
-    {A_B "atom.global.add.u64 %rd9, [%rd1], 1;", N | T | B | M, ""},
+    {A_B "newfangled.b64 %rd3, %rd9;", N | W | T | B | M, ""},
+    {A_B "atom.global.add.u64 %rd9, [%rd1], 1;", N | W | T | B | M, ""},
     {A_B "atom.global.add.u32 %r3, [%rd1], 1; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd1, %rd3;",
-     I | T | B | M, "a"},
+     T | B | M, "a"},
     {A_B "shfl.sync.idx.b32 %r3|%p1, %r1, 0, 31, -1; cvt.u64.u32 %rd9, %r3;", N | T, ""},
     {"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd9, %r1;", B, ""},
     {"mov.u32 %r1, %nctaid.x; cvt.u64.u32 %rd9, %r1;", 0, ""},
     {"mov.u64 %rd9, %clock64;", T | B, ""},
-    {"mov.u64 %rd9, %from_the_future;", N | T | B | M, ""},
+    {"mov.u64 %rd9, %from_the_future;", N | W | T | B | M, ""},
     {"mov.u32 %r1, WARP_SZ; cvt.u64.u32 %rd9, %r1;", 0, ""},
     {"mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; barrier.red.or.pred %p2, 0, %p1; selp.b64 "
      "%rd9, 1, 2, %p2;",
@@ -694,7 +693,7 @@ START_TEST(addresses)
         const char *address;
         uint32_t flags;
     } cases[] = {{"[%rd1]", 0}, {"[%rd1+4]", 0}, {"[64]", U},
-                 {"[%rd2]", U}, {"[gl+4]", G},   {"[gone]", U | N | T | B | M}};
+                 {"[%rd2]", U}, {"[gl+4]", G},   {"[gone]", U | N | W | T | B | M}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         gd_text text = {0};

@@ -358,7 +358,7 @@ static const small_case small_cases[] = {
           "    .param .b64 q;\n    st.param.b64 [q], x;\n    call f, (q);\n    }\n    ret;\n}\n",
      HEAD ".extern .func f(.param .b64 q);\n.visible .entry k()\n{\n    .reg .b64 x;\n    mov.u64 "
           "x, 1;\n    " W "\n    { // call\n    .param .b64 q;\n    st.param.b64 [q], x;\n    call "
-                          "f, (q);\n    }\n    ret;\n}\n",
+          "f, (q);\n    }\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* one line, Windows line ends, labels in front */
     {HEAD ".entry k() { .reg .b64 x; .reg .b32 r; mov.u64 x, 8; ld.global.u32 r, [x]; ret; }",
@@ -433,6 +433,12 @@ static const small_case small_cases[] = {
     {OPEN "    mov.u32 r, 1;\n    mov.u32 r, 2;\n    ret;\n}\n",
      OPEN "    mov.u32 r, 1;\n    " T "\n    mov.u32 r, 2;\n    ret;\n}\n", 0, GRIDDEP_TRIGGER_LINE,
      10},
+    /* what stands already needs its target too */
+    {".version 8.0\n.target sm_86\n.entry k()\n{\n    " W "\n    " T "\n    ret;\n}\n",
+     ".version 8.0\n.target sm_90\n.entry k()\n{\n    " W "\n    " T "\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
+    {".version 8.0\n.target sm_86\n.entry k()\n{\n    " W "\n    ret;\n}\n",
+     ".version 8.0\n.target sm_86\n.entry k()\n{\n    ret;\n}\n", GRIDDEP_WAIT_REMOVE, 0, 0},
     /* a wait in a function is left alone, and enough where every path calls it */
     /* one that stands where it would be inserted does not come between a trigger and its place */
     {OPEN "    " W "\n    st.global.u32 [x], r;\n    ret;\n}\n",
@@ -905,7 +911,7 @@ START_TEST(memory_runs_out)
     griddep_ptx *ptx = parse(".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 "
                              "a)\n{\n  .reg .b64 x;\n  .reg .pred p;\n "
                              " " T "\n  ld.param.u64 x, [a];\n  L:\n  ld.global.u64 x, [x];\n  "
-                                   "setp.ne.u64 p, x, 0;\n  @p bra L;\n  " W "\n  ret;\n}\n");
+                             "setp.ne.u64 p, x, 0;\n  @p bra L;\n  " W "\n  ret;\n}\n");
     const char *names[] = {"a"};
     griddep_rewrite_options options =
         options_of(_i ? GRIDDEP_WAIT_MOVE : GRIDDEP_WAIT_INSERT,

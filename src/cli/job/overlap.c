@@ -16,6 +16,9 @@ int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mo
 {
     griddep_error error;
     griddep_error_init(&error);
+    int code = gd_session_reset(session);
+    if (code != 0)
+        return code;
     return gd_experiment_trace(&session->experiment, session->chain, timeline, mode, &error) ==
                    GRIDDEP_OK
                ? 0
@@ -109,9 +112,7 @@ static int measure(gd_session *session, griddep_timeline *timeline, int32_t mode
     double *leads = gd_heap_take((size_t)count * GD_OVERLAP_RUNS, sizeof *leads);
     int code = 0;
     for (uint32_t run = 0; run <= GD_OVERLAP_RUNS && code == 0; run++) {
-        code = gd_session_reset(session);
-        if (code == 0)
-            code = gd_overlap_trace(session, timeline, mode);
+        code = gd_overlap_trace(session, timeline, mode);
         for (uint32_t i = 0; i < count && run > 0 && code == 0; i++)
             leads[i * GD_OVERLAP_RUNS + run - 1] = lead_of(session->plan, timeline, i);
     }

@@ -20,7 +20,8 @@ typedef struct gd_overlap {
                                        that */
 } gd_overlap;
 
-/* gd_experiment_trace. Returns 0, or an exit code after a message. */
+/* gd_experiment_trace, from the first values of the buffers. Returns 0, or an exit code after a
+ * message. */
 int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mode);
 
 /* Runs so many times, and then until one takes about the median of these, which the timeline then

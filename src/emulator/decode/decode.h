@@ -75,7 +75,8 @@ typedef struct gd_decoder {
     gd_slot guard;
     uint32_t guard_not;
     gd_register *registers;
-    uint32_t *offsets; /* by symbol: of a variable in shared or local memory */
+    uint32_t *offsets;   /* by symbol: of a variable in shared or local memory */
+    uint32_t shared_end; /* of static variables as they are laid out */
     uint32_t routine;
     gd_call_edge *calls;
     uint32_t call_count, call_capacity;

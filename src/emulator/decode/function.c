@@ -10,7 +10,7 @@
 #include "emulator/execute/convert.h"
 #include "emulator/execute/move.h"
 
-enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19 };
+enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19, FRAME_ALIGNMENT = 16 };
 
 /* Instructions that are emulated, but for those of regular.def. Others are refused by name. */
 static gd_decode *const decoders[GD_OP_COUNT] = {
@@ -105,8 +105,18 @@ static uint32_t align(uint64_t value, uint32_t alignment)
     return aligned > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)aligned;
 }
 
+/* The next place of a variable that lies as badly as its alignment lets it. */
+static uint32_t align_badly(uint32_t value, uint32_t alignment)
+{
+    const uint32_t skew = (uint32_t)gd_memory_skew(alignment);
+
+    return skew ? align(value > skew ? value - skew : 0, 2 * alignment) + skew
+                : align(value, alignment);
+}
+
 /* Shared variables get their places in the order in which an entry's functions name them; those
- * whose size the launch gives come last. */
+ * whose size the launch gives come last. What a kernel needs is told without what lies between them
+ * here. */
 static void place_shared(gd_decoder *decoder, uint32_t symbol)
 {
     const gd_ptx_symbol *item = &decoder->module->symbols[symbol];
@@ -115,9 +125,12 @@ static void place_shared(gd_decoder *decoder, uint32_t symbol)
     if (decoder->offsets[symbol] != UINT32_MAX || item->flags & GD_SYMBOL_UNSIZED ||
         item->link & GD_LINK_EXTERN)
         return;
-    uint32_t offset = align(entry->static_shared_bytes, item->alignment);
-    decoder->offsets[symbol] = GD_SHARED_START + offset;
-    entry->static_shared_bytes = align(offset + gd_variable_stride(item) * item->count, 1);
+    const uint64_t bytes = gd_variable_stride(item) * item->count;
+    const uint32_t place = align_badly(decoder->shared_end, item->alignment);
+    decoder->offsets[symbol] = GD_SHARED_START + place;
+    decoder->shared_end = align(place + bytes, 1);
+    entry->static_shared_bytes =
+        align(align(entry->static_shared_bytes, item->alignment) + bytes, 1);
 }
 
 static bool collect_operand(gd_decoder *decoder, const gd_ptx_operand *operand)
@@ -187,8 +200,9 @@ static bool collect(gd_decoder *decoder)
 /* Variables of dynamic shared memory all begin behind the static ones. */
 static void place_dynamic(gd_decoder *decoder)
 {
+    enum { WINDOW_ALIGNMENT = 1024 };
     gd_entry *entry = &decoder->image->entry;
-    uint32_t alignment = 1;
+    uint32_t alignment = 1, count = 0;
 
     for (uint32_t i = 0; i < decoder->module->symbol_count; i++) {
         const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
@@ -196,21 +210,52 @@ static void place_dynamic(gd_decoder *decoder)
                        symbol->kind == GD_SYMBOL_VARIABLE;
         if (dynamic && symbol->alignment > alignment)
             alignment = symbol->alignment;
+        count += dynamic;
     }
     if (entry->static_shared_bytes)
         entry->static_shared_bytes =
-            align(entry->static_shared_bytes, alignment < 1024 ? alignment : 1024);
+            align(entry->static_shared_bytes,
+                  alignment < WINDOW_ALIGNMENT ? alignment : WINDOW_ALIGNMENT);
+    if (decoder->shared_end > entry->static_shared_bytes)
+        entry->padding_bytes = decoder->shared_end - entry->static_shared_bytes;
+    if (count) /* where it begins is no chance: behind the static ones, aligned to its own */
+        entry->padding_bytes = align(entry->padding_bytes, WINDOW_ALIGNMENT);
     for (uint32_t i = 0; i < decoder->module->symbol_count; i++) {
         if (decoder->module->symbols[i].space == GD_SPACE_SHARED &&
             decoder->offsets[i] == UINT32_MAX)
-            decoder->offsets[i] = GD_SHARED_START + entry->static_shared_bytes;
+            decoder->offsets[i] =
+                GD_SHARED_START + entry->static_shared_bytes + entry->padding_bytes;
     }
+}
+
+/* Remembers where variables of shared memory lie, for reports. */
+static bool keep_shared(gd_decoder *decoder)
+{
+    const gd_ptx_module *module = decoder->module;
+    gd_image *image = decoder->image;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < module->symbol_count; i++)
+        count += module->symbols[i].space == GD_SPACE_SHARED;
+    image->shared = calloc((size_t)count + 1, sizeof *image->shared);
+    for (uint32_t i = 0; image->shared && i < module->symbol_count; i++) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        const bool dynamic = symbol->flags & GD_SYMBOL_UNSIZED || symbol->link & GD_LINK_EXTERN;
+        if (symbol->space == GD_SPACE_SHARED && symbol->kind == GD_SYMBOL_VARIABLE)
+            image->shared[image->shared_count++] = (gd_shared_variable){
+                .symbol = i,
+                .start = decoder->offsets[i],
+                .bytes = dynamic ? 0 : gd_variable_stride(symbol) * symbol->count};
+    }
+    return image->shared || gd_decode_memory(decoder);
 }
 
 static void place_local(gd_decoder *decoder, gd_routine *routine, uint32_t symbol)
 {
     const gd_ptx_symbol *item = &decoder->module->symbols[symbol];
-    uint32_t offset = align(routine->local, item->alignment);
+    const bool badly = item->space == GD_SPACE_LOCAL && item->alignment < FRAME_ALIGNMENT;
+    uint32_t offset = badly ? align_badly(routine->local, item->alignment)
+                            : align(routine->local, item->alignment);
 
     decoder->offsets[symbol] = offset;
     routine->local = align(offset + gd_variable_stride(item) * item->count, 1);
@@ -236,7 +281,7 @@ static void layout_local(gd_decoder *decoder, gd_routine *routine)
             (symbol->space == GD_SPACE_LOCAL || symbol->space == GD_SPACE_PARAM))
             place_local(decoder, routine, i);
     }
-    routine->local = align(routine->local, 16);
+    routine->local = align(routine->local, FRAME_ALIGNMENT);
 }
 
 /* The frame of a function: its registers, then scratch ones. */
@@ -386,6 +431,8 @@ static bool decode_all(gd_decoder *decoder)
     if (!collect(decoder))
         return false;
     place_dynamic(decoder);
+    if (!keep_shared(decoder))
+        return false;
     for (uint32_t i = 0; i < image->routine_count; i++)
         layout_local(decoder, &image->routines[i]);
     for (uint32_t i = 0; i < image->routine_count; i++) {

@@ -256,8 +256,8 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
     char *name = gd_arena_string(&program->names, text, length);
     if (!name)
         return fail_memory(error);
-    program->variables[index] =
-        gd_memory_take(program->memory, program->owner, bytes ? bytes : 1, kind, NULL, name);
+    program->variables[index] = gd_memory_take_variable(
+        program->memory, program->owner, bytes ? bytes : 1, symbol->alignment, kind, name);
     return program->variables[index] || fail_memory(error);
 }
 
@@ -440,6 +440,7 @@ void gd_program_destroy(gd_program *program)
         free(program->images[i].routines);
         free(program->images[i].list);
         free(program->images[i].constants);
+        free(program->images[i].shared);
         free(program->images[i].sites);
         free(program->images[i].constant_table);
     }

@@ -36,7 +36,7 @@ static __thread struct {
 
 /* ---- lock ---- */
 
-gd_CUresult gd_call_begin(gd_need need, gd_context **context)
+gd_CUresult gd_call_begin(gd_call_need need, gd_context **context)
 {
     bool destroyed = false;
 

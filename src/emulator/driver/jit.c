@@ -16,6 +16,7 @@
 #include "base/unpack.h"
 #include "emulator/driver/module.h"
 #include "ptx/check/validity.h"
+#include "ptx/isa/need.h"
 
 enum { LINE_BYTES = 512 };
 
@@ -137,6 +138,32 @@ static gd_CUresult report_validity(gd_jit *jit, const gd_ptx_module *module)
     return wrong ? refuse(jit) : GD_CUDA_SUCCESS;
 }
 
+/* griddep check says what griddepcontrol needs with its other rules of dependent launch (GD101,
+ * GD102), ptxas with those of all instructions. */
+static gd_CUresult check_control(gd_jit *jit, const gd_ptx_module *module)
+{
+    const gd_need need = gd_need_of(GD_OP_GRIDDEPCONTROL_WAIT, "");
+    int32_t line, column;
+
+    if (!module->control_count || gd_need_is_met(need, module))
+        return GD_CUDA_SUCCESS;
+    gd_ptx_token_position(module, module->instructions[module->controls[0].instruction].opcode,
+                          &line, &column);
+    if (!gd_need_is_met((gd_need){.target = need.target}, module))
+        gd_jit_write(&jit->errors,
+                     "ptxas application ptx input, line %" PRId32
+                     "; error   : griddepcontrol needs .target sm_%u or higher; the text says %s",
+                     line, need.target / 10u, module->target);
+    if (module->version < need.version)
+        gd_jit_write(&jit->errors,
+                     "ptxas application ptx input, line %" PRId32
+                     "; error   : griddepcontrol needs .version %u.%u or higher; the text says "
+                     "%d.%d",
+                     line, need.version / 10u, need.version % 10u, module->version / 10,
+                     module->version % 10);
+    return refuse(jit);
+}
+
 static gd_CUresult refuse_specific(const gd_profile *chip, const char *target)
 {
     return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU,
@@ -250,6 +277,8 @@ static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module, gd_jit
     if (result != GD_CUDA_SUCCESS)
         return result;
     result = report_validity(jit, module);
+    if (result == GD_CUDA_SUCCESS)
+        result = check_control(jit, module);
     if (result != GD_CUDA_SUCCESS)
         return result;
     return kind == GD_JIT_PART ? GD_CUDA_SUCCESS : check_open(jit, module, kind);

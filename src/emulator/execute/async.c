@@ -1,11 +1,14 @@
 /* mbarriers (PTX ISA 9.7.13.15), cp.async, cp.async.bulk. */
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "base/plural.h"
 #include "emulator/execute/check.h"
 #include "emulator/execute/async.h"
 #include "emulator/execute/atomic.h"
 #include "emulator/execute/distributed.h"
 #include "emulator/execute/program.h"
+#include "emulator/execute/stuck.h"
 
 /* ---- the object in shared memory ---- */
 
@@ -62,12 +65,14 @@ static bool load(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
 }
 
 /* Tells the race detector of an arrival of a thread, or of its copies. */
-static void note_arrival(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
-                         bool copies)
+static void note_arrival(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                         uint64_t address, bool copies)
 {
+    if (warp->cta->race)
+        gd_check_mbarrier(warp, code, lane, space, address, true);
     if (!warp->cta->race || (!copies && !code->order))
         return;
-    gd_race_cta *owner = gd_check_owner(warp, (gd_space)code->space, &address);
+    gd_race_cta *owner = gd_check_owner(warp, space, &address);
     if (owner)
         gd_race_mbarrier_arrive(warp->cta->race, warp->index, UINT32_C(1) << lane, owner, address,
                                 copies);
@@ -94,6 +99,8 @@ static void note_forget(gd_warp *warp, const gd_code *code, uint64_t address)
 
 static void note_wait(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address)
 {
+    if (warp->cta->race)
+        gd_check_mbarrier(warp, code, lane, (gd_space)code->space, address, false);
     gd_race_cta *owner = warp->cta->race && code->order
                              ? gd_check_owner(warp, (gd_space)code->space, &address)
                              : NULL;
@@ -146,6 +153,28 @@ static bool take_arrivals(gd_warp *warp, const gd_code *code, uint32_t lane, mba
     return true;
 }
 
+void gd_mbarrier_describe(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                          char *text, size_t bytes)
+{
+    unsigned char *place;
+    mbarrier barrier = {0};
+    size_t used = 0;
+
+    *text = 0;
+    if (!load(warp, code, lane, address, &place, &barrier))
+        return;
+    if (barrier.pending || !barrier.bytes)
+        used = (size_t)snprintf(text, bytes, "%u of %u %s", barrier.pending, barrier.expected,
+                                gd_plural(barrier.expected, "arrival", "arrivals"));
+    if (barrier.bytes && used < bytes)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%d %s", used ? " and " : "",
+                                 barrier.bytes < 0 ? -barrier.bytes : barrier.bytes,
+                                 barrier.bytes < 0 ? "bytes more than were expected" : "bytes");
+    if (used < bytes)
+        snprintf(text + used, bytes - used, " %s in the phase of parity %u",
+                 barrier.bytes < 0 ? "came" : "are missing", barrier.phase);
+}
+
 /* ---- the instructions ---- */
 
 static bool init(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address)
@@ -180,7 +209,8 @@ static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t a
     if (code->x == GD_MBARRIER_DROP)
         barrier->expected -= count < barrier->expected ? count : barrier->expected;
     gd_lane_put(warp, code->d, lane, 8, state);
-    note_arrival(warp, code, lane, address, code->flags & GD_MBARRIER_OF_COPIES);
+    note_arrival(warp, code, lane, (gd_space)code->space, address,
+                 code->flags & GD_MBARRIER_OF_COPIES);
     store(warp, code, address, place, barrier);
     return true;
 }
@@ -201,6 +231,9 @@ static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t
     switch (code->x) {
     case GD_MBARRIER_INVAL:
         memset(place, 0, 8);
+        if (warp->cta->race)
+            gd_check_range(warp, code, lane, (gd_space)code->space, address, 8, GD_ACTION_WRITE,
+                           false);
         note_forget(warp, code, address);
         return true;
     case GD_MBARRIER_EXPECT:
@@ -209,7 +242,8 @@ static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t
                        code->x == GD_MBARRIER_EXPECT ? (int64_t)operand : -(int64_t)operand))
             return false;
         if (code->x == GD_MBARRIER_COMPLETE)
-            note_arrival(warp, code, lane, address, code->flags & GD_MBARRIER_OF_COPIES);
+            note_arrival(warp, code, lane, (gd_space)code->space, address,
+                         code->flags & GD_MBARRIER_OF_COPIES);
         store(warp, code, address, place, &barrier);
         return true;
     case GD_MBARRIER_WAIT:
@@ -237,8 +271,10 @@ void gd_run_mbarrier(gd_warp *warp, const gd_code *code, uint32_t mask)
     if (code->x != GD_MBARRIER_WAIT)
         return;
     gd_predicate_put(warp, code->d, reached, mask);
-    if (!reached)
-        gd_warp_yield(warp);
+    if (reached)
+        return;
+    gd_note_poll(warp, code, gd_lowest(mask), addresses[gd_lowest(mask)]);
+    gd_warp_yield(warp);
 }
 
 void gd_run_pending(gd_warp *warp, const gd_code *code, uint32_t mask)
@@ -366,7 +402,7 @@ bool gd_tell_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
     if (!load(warp, &on_barrier, lane, address, &place, &barrier) ||
         !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)bytes))
         return false;
-    note_arrival(warp, &on_barrier, lane, address, true);
+    note_arrival(warp, code, lane, space, address, true);
     store(warp, &on_barrier, address, place, &barrier);
     return true;
 }

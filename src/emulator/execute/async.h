@@ -15,6 +15,10 @@ typedef enum gd_mbarrier_op {
     GD_MBARRIER_WAIT, /* a: state, or parity where y is set; d: predicate */
 } gd_mbarrier_op;
 
+/* What the phase of an mbarrier still lacks, in words that follow a colon. */
+void gd_mbarrier_describe(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                          char *text, size_t bytes);
+
 /* Groups of copies of a thread; x of gd_run_async_group. */
 typedef enum gd_async_group {
     GD_ASYNC_COMMIT,

@@ -3,6 +3,7 @@
 #include "emulator/execute/atomic.h"
 #include "emulator/execute/math.h"
 #include "emulator/execute/program.h"
+#include "emulator/execute/stuck.h"
 
 static uint64_t sign_extended(uint64_t value, uint32_t bytes)
 {
@@ -201,8 +202,10 @@ void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
             changed |= apply_element(warp, code, lane, places[lane] + (size_t)i * code->bytes,
                                      slots[2 * i], slots[2 * i + 1], shared);
     }
-    if (changed)
+    if (changed) {
         warp->cta->work++;
-    else
+    } else {
         warp->cta->polls++;
+        gd_note_poll(warp, code, gd_lowest(mask), addresses[gd_lowest(mask)]);
+    }
 }

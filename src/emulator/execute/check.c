@@ -81,7 +81,7 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
                           &access.column);
     snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel,
              access.launch, words);
-    gd_report_fault(kind, &access, memory, address, text);
+    gd_report_fault(kind, &access, memory, address, text, NULL);
 }
 
 /* A device takes a store to the address of a .const variable, but its constant caches may keep what
@@ -316,6 +316,21 @@ void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd
         check_alike(warp, code, lane, kind->space, &operation, pieces + done, alike);
         done += alike;
     }
+}
+
+void gd_check_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                       uint64_t address, bool arrives)
+{
+    uint64_t addresses[GD_LANES];
+    const gd_check check = {.bytes = 8,
+                            .action = arrives ? GD_ACTION_ATOMIC : GD_ACTION_READ,
+                            .order = GD_ORDER_STRONG | GD_SCOPE_CLUSTER << GD_ORDER_SCOPE_SHIFT,
+                            .addresses = addresses};
+    gd_race_cta *owner = gd_check_owner(warp, space, &address);
+    const gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
+
+    addresses[lane] = address;
+    gd_race_mbarrier_access(warp->cta->race, owner, &operation);
 }
 
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,

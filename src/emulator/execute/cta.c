@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "emulator/execute/cluster.h"
 #include "emulator/execute/sweep.h"
@@ -300,6 +301,16 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
     }
 }
 
+void gd_cta_miss(gd_cta *cta, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    if (!*cta->fault.missing)
+        gd_format_list(cta->fault.missing, sizeof cta->fault.missing, format, list);
+    va_end(list);
+}
+
 /* The barrier that a lane waits at. */
 static uint32_t barrier_of(const gd_warp *warp, uint32_t lane)
 {
@@ -591,7 +602,8 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3],
     cta->live_threads = cta->thread_count;
     cta->warp_count = (cta->thread_count + GD_LANES - 1) / GD_LANES;
     uint32_t reserved = view->entry->reserved_shared ? GD_SHARED_START : 0;
-    cta->shared_bytes = reserved + view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    cta->shared_bytes = reserved + view->entry->static_shared_bytes + view->entry->padding_bytes +
+                        view->dynamic_shared_bytes;
     cta->rank = gd_cluster_rank(view, cta_position);
     cta->shared_start = GD_SHARED_START - reserved + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;

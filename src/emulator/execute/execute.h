@@ -61,8 +61,7 @@ struct gd_code {
     uint8_t kind;         /* gd_address_kind */
     uint8_t x, y;         /* the operation's own */
     uint8_t order;        /* GD_ORDER_*, of accesses, fences and barriers */
-    bool
-        plain; /* does nothing but compute registers: looks at no place, moves no lane, cannot
+    bool plain; /* does nothing but compute registers: looks at no place, moves no lane, cannot
                 * fail */
     uint16_t
         stretch; /* operations from here that follow one another: plain ones and the first that is
@@ -148,12 +147,11 @@ struct gd_warp {
     uint32_t deferred; /* lanes that have to let others go first */
     uint32_t carry;    /* CC.CF of each lane */
     uint32_t active_count;
-    uint64_t
-        counted; /* the CTA's cycles up to which the current lanes' instructions have been
+    uint64_t counted; /* the CTA's cycles up to which the current lanes' instructions have been
                   * counted */
-    uint32_t index; /* %warpid */
-    bool yields;    /* has polled: others go first */
-    bool calls;     /* the image has calls: lanes may differ in depth, frame and local */
+    uint32_t index;   /* %warpid */
+    bool yields;      /* has polled: others go first */
+    bool calls;       /* the image has calls: lanes may differ in depth, frame and local */
     gd_cta *cta;
     unsigned char *frames;
     unsigned char *specials;
@@ -166,6 +164,12 @@ struct gd_warp {
     uint32_t
         cluster_arrived; /* lanes that have arrived at the cluster's barrier and not waited yet */
     uint32_t cluster_phase[GD_LANES]; /* in which a lane arrived */
+    const gd_code *polled;            /* at what it has polled last, one of the lanes that did, */
+    uint32_t polled_lane;             /* and where; NULL: at nothing */
+    uint64_t polled_address;
+    uint64_t seen; /* its state at a look (stuck.h), so many looks ago, and when it is kept anew */
+    uint32_t looks, keeps;
+    bool recurs;
 };
 
 typedef struct gd_barrier {
@@ -201,6 +205,8 @@ struct gd_cta {
     uint64_t run_start, now; /* cycles and time at the start of this run */
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
+    uint32_t epoch; /* of looks at its warps */
+    bool outside;   /* it has polled memory that the host, or another process, may write */
     bool triggered, released;
     bool stops;        /* this run ends at the trigger, */
     bool stopped;      /* which has come */
@@ -276,6 +282,9 @@ static inline void gd_lane_put(const gd_warp *warp, gd_slot slot, uint32_t lane,
 void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kind kind,
                  uint64_t address, uint32_t bytes, bool write, const char *format, ...)
     __attribute__((format(printf, 8, 9)));
+
+/* Says what the program lacks, of the fault that was just recorded. */
+void gd_cta_miss(gd_cta *cta, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The current lanes keep their place; lanes are chosen anew before the next operation. */
 void gd_warp_choose(gd_warp *warp);

@@ -1,6 +1,7 @@
 /* Addresses to host memory, with the checks that a device would make and those that it would not;
  * loads and stores. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/plural.h"
 #include "emulator/execute/check.h"
@@ -8,6 +9,7 @@
 #include "emulator/execute/memory.h"
 #include "emulator/execute/sweep.h"
 #include "emulator/execute/program.h"
+#include "emulator/execute/stuck.h"
 
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
@@ -120,6 +122,60 @@ gd_space gd_resolve(gd_space space, uint64_t *address)
                : space;
 }
 
+const gd_shared_variable *gd_shared_find(const gd_image *image, uint64_t address)
+{
+    const uint64_t place = address & ((UINT64_C(1) << GD_RANK_SHIFT) - 1);
+
+    for (uint32_t i = 0; i < image->shared_count; i++) {
+        if (place - image->shared[i].start < image->shared[i].bytes)
+            return &image->shared[i];
+    }
+    return NULL;
+}
+
+void gd_shared_name(const gd_image *image, uint64_t address, char *text, size_t bytes)
+{
+    const gd_ptx_module *module = image->entry.program->module;
+    const gd_shared_variable *in = gd_shared_find(image, address);
+    uint32_t length = 0;
+    const char *name =
+        in ? gd_ptx_name_text(module, module->symbols[in->symbol].name, &length) : NULL;
+    const uint64_t offset = in ? (address & ((UINT64_C(1) << GD_RANK_SHIFT) - 1)) - in->start : 0;
+
+    if (!in)
+        snprintf(text, bytes, "at 0x%" PRIx64, address);
+    else if (!offset)
+        snprintf(text, bytes, "%.*s", (int)length, name);
+    else
+        snprintf(text, bytes, "%.*s+%" PRIu64 " (0x%" PRIx64 ")", (int)length, name, offset,
+                 address);
+}
+
+/* Whether a variable's own alignment is to blame, and not the place within it. */
+static void blame_variable(gd_cta *cta, gd_space space, uint64_t address, uint32_t alignment)
+{
+    const gd_ptx_module *module = cta->image->entry.program->module;
+    const gd_allocation *item;
+    const gd_shared_variable *variable = NULL;
+
+    space = gd_resolve(space, &address);
+    if (space == GD_AT_SHARED || space == GD_AT_CLUSTER)
+        variable = gd_shared_find(cta->image, address);
+    if (variable && !((address - variable->start) & (alignment - 1))) {
+        char name[96];
+        gd_shared_name(cta->image, variable->start, name, sizeof name);
+        gd_cta_miss(cta, ".align %u in the declaration of %s, which has .align %u", alignment, name,
+                    (uint32_t)module->symbols[variable->symbol].alignment);
+    }
+    if (space != GD_AT_GLOBAL && space != GD_AT_CONSTANT)
+        return;
+    item = gd_memory_find(cta->view->memory, address);
+    if (item && item->name && item->start & (alignment - 1) &&
+        !((address - item->start) & (alignment - 1)))
+        gd_cta_miss(cta, ".align %u in the declaration of %s, which has .align %u", alignment,
+                    item->name, 1u << __builtin_ctzll(item->start));
+}
+
 unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
                          uint64_t address, uint32_t bytes, uint32_t alignment, bool write)
 {
@@ -129,6 +185,7 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
         gd_cta_fail(warp, code, lane, GD_FAULT_ALIGNMENT, address, bytes, write,
                     "%s %u %s at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes,
                     gd_plural(bytes, "byte", "bytes"), address, alignment);
+        blame_variable(cta, space, address, alignment);
         return NULL;
     }
     switch (gd_resolve(space, &address)) {
@@ -392,8 +449,10 @@ void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
 
     if (!find_places(warp, code, mask, false, &places))
         return;
-    if (code->flags & GD_ACCESS_STRONG)
+    if (code->flags & GD_ACCESS_STRONG) {
         warp->cta->polls++;
+        gd_note_poll(warp, code, gd_lowest(mask), places.addresses[gd_lowest(mask)]);
+    }
     if (mask != UINT32_MAX || places.layout != GD_LAYOUT_TOGETHER ||
         !warp->cta->sweeps->load(warp, code, slots,
                                  (const unsigned char *)(uintptr_t)places.first)) {

@@ -15,6 +15,12 @@ typedef struct gd_routine {
     uint32_t local;    /* bytes of local memory of a thread: variables, parameters and arguments */
 } gd_routine;
 
+/* A variable in shared memory, static or (without bytes) dynamic. */
+typedef struct gd_shared_variable {
+    uint32_t symbol, start;
+    uint64_t bytes;
+} gd_shared_variable;
+
 typedef struct gd_image {
     gd_entry entry; /* first: an entry is handed out as a pointer to it */
     gd_code *code;
@@ -28,6 +34,8 @@ typedef struct gd_image {
     uint32_t constant_bytes, constant_capacity;
     uint32_t *constant_table; /* hash table of slots in `constants`, plus 1 */
     uint32_t constant_table_count, constant_count;
+    gd_shared_variable *shared;
+    uint32_t shared_count;
     uint32_t frame_bytes; /* of the deepest chain of calls */
     uint32_t depth;       /* calls inside one another, at most */
     uint32_t *sites;      /* by operation, for reports; NULL until one is asked for */
@@ -51,6 +59,12 @@ struct gd_program {
     gd_image *images;          /* in the order of module->entries */
     uint32_t number;           /* of the module, for reports */
 };
+
+/* The variable of shared memory that an address lies in; NULL. */
+const gd_shared_variable *gd_shared_find(const gd_image *image, uint64_t address);
+
+/* "full" for its start, else "ring+16 (0x410)", "at 0x410". */
+void gd_shared_name(const gd_image *image, uint64_t address, char *text, size_t bytes);
 
 /* Addresses of functions, as mov gives them and an indirect call takes them. */
 #define GD_FUNCTION_WINDOW UINT64_C(0x400000000)

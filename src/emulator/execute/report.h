@@ -20,9 +20,9 @@ gd_race_sink gd_report_race;
 gd_race_fold gd_report_fold;
 
 /* Something that ended a kernel: the detector's kinds are told by the name ("out-of-bounds");
- * memory is NULL where none is concerned. */
+ * memory is NULL where none is concerned, missing where nothing is known to be. */
 void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory,
-                     uint64_t address, const char *text);
+                     uint64_t address, const char *text, const char *missing);
 
 /* Memory that a context that ends has left allocated. */
 void gd_report_leak(uint64_t start, uint64_t bytes);

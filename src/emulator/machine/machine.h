@@ -48,7 +48,8 @@ typedef struct gd_entry {
         registers; /* estimate of 32-bit registers a thread would use, for residency: at least 16,
                     * at most 255 */
     uint32_t static_shared_bytes;
-    uint32_t local_bytes; /* per thread */
+    uint32_t padding_bytes; /* beyond that, since each shared variable lies as badly as it may */
+    uint32_t local_bytes;   /* per thread */
     uint32_t parameter_count;
     uint32_t parameter_bytes;
     uint32_t maximum_threads; /* from .maxntid or .reqntid, else 1024 */
@@ -136,7 +137,8 @@ typedef struct gd_fault {
     uint64_t address;     /* of the access; 0 */
     uint32_t bytes;
     bool write;
-    char text[256]; /* a sentence: what, and for an address what lies there or nearby */
+    char text[256];    /* a sentence: what, and for an address what lies there or nearby */
+    char missing[256]; /* what the program lacks; "" */
 } gd_fault;
 
 typedef struct gd_cta gd_cta;
@@ -180,5 +182,20 @@ uint64_t gd_cta_cycles(const gd_cta *cta);
 uint64_t gd_cta_instructions(const gd_cta *cta);
 
 const gd_fault *gd_cta_get_fault(const gd_cta *cta);
+
+/* What the CTA has done so far that another could see: stores, arrivals, exits. */
+uint64_t gd_cta_work(const gd_cta *cta);
+
+/* A look at a CTA that does nothing but poll, between two runs: whether each of its warps has come
+ * back to a state of an earlier look of the same epoch. If nothing was done in the epoch by any CTA
+ * that it could see, it will go on like this for ever. */
+bool gd_cta_recurs(gd_cta *cta, uint32_t epoch);
+
+/* Ends a CTA that will poll for ever: a deadlock. `cause` goes on with the sentence, `missing` is
+ * what the program lacks; both may be "". */
+void gd_cta_fail_polling(gd_cta *cta, const char *cause, const char *missing);
+
+/* Whether it polls an mbarrier. */
+bool gd_cta_polls_mbarrier(const gd_cta *cta);
 
 #endif

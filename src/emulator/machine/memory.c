@@ -7,11 +7,11 @@
 #include "base/search.h"
 #include "emulator/machine/memory.h"
 
-enum { ALIGNMENT = 512, MOST_FREED = 4096, HEAP_ALIGNMENT = 16 };
+enum { MOST_FREED = 4096, HEAP_ALIGNMENT = 16 };
 
 typedef struct record {
     gd_allocation allocation; /* first: it is handed out as a pointer to it */
-    bool owned;
+    void *owned;              /* the block that the bytes lie in; NULL: they are another's */
 } record;
 
 struct gd_memory {
@@ -38,10 +38,9 @@ static void drop_bytes(const gd_memory *memory, record *item)
     if (item->allocation.shadow && memory->forget)
         memory->forget(memory->context, item->allocation.shadow);
     item->allocation.shadow = NULL;
-    if (item->owned)
-        free(item->allocation.host);
+    free(item->owned);
+    item->owned = NULL;
     item->allocation.host = NULL;
-    item->owned = false;
     if (item->allocation.bank && item->allocation.kind != GD_MEMORY_MAPPED)
         item->allocation.bank->used -= item->allocation.bytes;
     item->allocation.bank = NULL;
@@ -121,7 +120,8 @@ static void forget(gd_memory *memory)
 /* A place in the device's address space, from `next` on and once around; 0: none. */
 static uint64_t find_place(gd_memory *memory, uint64_t bytes)
 {
-    uint64_t needed = (bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+    uint64_t needed =
+        (bytes + GD_MEMORY_GUARD + GD_MEMORY_ALIGNMENT - 1) & ~(GD_MEMORY_ALIGNMENT - 1);
 
     for (size_t tries = 0; tries <= memory->count + 1; tries++) {
         if (needed > GD_VIRTUAL_BASE - GD_MEMORY_BASE)
@@ -135,8 +135,8 @@ static uint64_t find_place(gd_memory *memory, uint64_t bytes)
         }
         const gd_allocation *item =
             &memory->list[count_below(memory, start + needed - 1) - 1]->allocation;
-        memory->next = (item->start + item->bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) &
-                       ~(uint64_t)(ALIGNMENT - 1);
+        memory->next = (item->start + item->bytes + GD_MEMORY_GUARD + GD_MEMORY_ALIGNMENT - 1) &
+                       ~(GD_MEMORY_ALIGNMENT - 1);
     }
     return 0;
 }
@@ -148,7 +148,7 @@ static unsigned char *take_bytes(uint64_t bytes, bool aligned)
 
     if (!aligned)
         return calloc(1, wanted);
-    if (posix_memalign(&host, ALIGNMENT, wanted))
+    if (posix_memalign(&host, GD_MEMORY_ALIGNMENT, wanted))
         return NULL;
     memset(host, 0, wanted);
     return host;
@@ -172,27 +172,31 @@ static bool insert(gd_memory *memory, record *item)
     return true;
 }
 
-/* Gives a record its bytes and its address. */
-static bool place(gd_memory *memory, record *item, void *host)
+/* Gives a record its bytes and its address, `skew` behind one that is aligned. */
+static bool place(gd_memory *memory, record *item, void *host, uint64_t skew)
 {
     gd_allocation *allocation = &item->allocation;
     bool is_host = allocation->kind == GD_MEMORY_HOST || allocation->kind == GD_MEMORY_MANAGED;
 
-    item->owned = !host;
-    allocation->host = host ? host : take_bytes(allocation->bytes, is_host);
-    if (!allocation->host)
-        return false;
+    allocation->host = host;
+    if (!host) {
+        item->owned = take_bytes(allocation->bytes + skew, is_host);
+        if (!item->owned)
+            return false;
+        allocation->host = (unsigned char *)item->owned + skew;
+    }
     if (!is_host) {
-        allocation->start = find_place(memory, allocation->bytes);
-        return allocation->start != 0;
+        const uint64_t start = find_place(memory, allocation->bytes + skew);
+        allocation->start = start + skew;
+        return start != 0;
     }
     allocation->start = (uint64_t)(uintptr_t)allocation->host;
     return clear_range(memory, allocation->start,
                        allocation->start + (allocation->bytes ? allocation->bytes : 1));
 }
 
-gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
-                              gd_memory_kind kind, void *host, const char *name)
+static gd_allocation *take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
+                           gd_memory_kind kind, void *host, const char *name, uint64_t skew)
 {
     gd_bank *bank = owner ? owner->bank : NULL;
 
@@ -207,12 +211,24 @@ gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t
         (gd_allocation){.bytes = bytes, .kind = kind, .name = name, .owner = owner, .bank = bank};
     if (bank)
         bank->used += bytes;
-    if (!place(memory, item, host) || !insert(memory, item)) {
+    if (!place(memory, item, host, skew) || !insert(memory, item)) {
         drop_bytes(memory, item);
         free(item);
         return NULL;
     }
     return &item->allocation;
+}
+
+gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
+                              gd_memory_kind kind, void *host, const char *name)
+{
+    return take(memory, owner, bytes, kind, host, name, 0);
+}
+
+gd_allocation *gd_memory_take_variable(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
+                                       uint64_t alignment, gd_memory_kind kind, const char *name)
+{
+    return take(memory, owner, bytes, kind, NULL, name, gd_memory_skew(alignment));
 }
 
 gd_allocation *gd_memory_map(gd_memory *memory, gd_bank *bank, uint64_t start, uint64_t bytes,

@@ -14,6 +14,7 @@
 
 #define GD_MEMORY_BASE UINT64_C(0x700000000000)
 #define GD_MEMORY_GUARD UINT64_C(65536)
+#define GD_MEMORY_ALIGNMENT UINT64_C(512)
 
 /* Addresses that programs reserve and map (cuMemAddressReserve) lie behind those, and the host's
  * own beyond. */
@@ -53,7 +54,7 @@ struct gd_owner {
 };
 
 typedef struct gd_allocation {
-    uint64_t start; /* device address, aligned to 512, as textures need */
+    uint64_t start; /* device address, aligned to 512, as textures need, but for variables */
     uint64_t bytes;
     unsigned char *host; /* where the bytes are */
     gd_memory_kind kind;
@@ -93,6 +94,18 @@ void gd_memory_destroy(gd_memory *memory);
  * object takes itself. */
 gd_allocation *gd_memory_take(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
                               gd_memory_kind kind, void *host, const char *name);
+
+/* The same for a variable of a module, which lies as badly as its alignment (a power of two) lets
+ * it: no linker has to do better. */
+gd_allocation *gd_memory_take_variable(gd_memory *memory, const gd_owner *owner, uint64_t bytes,
+                                       uint64_t alignment, gd_memory_kind kind, const char *name);
+
+/* How far behind a multiple of twice its alignment a variable lies: an access that needs a better
+ * alignment than the variable has is a mistake, which a GPU punishes or not, by chance. */
+static inline uint64_t gd_memory_skew(uint64_t alignment)
+{
+    return alignment < GD_MEMORY_ALIGNMENT ? (alignment ? alignment : 1) : 0;
+}
 
 /* Whether kernels of `who` reach an allocation: memory of their own device, of the host, what a
  * peer of theirs owns, and what is mapped for their device. NULL reaches all. */

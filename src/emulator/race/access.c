@@ -687,6 +687,14 @@ void gd_race_shared(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operatio
         gd_sync_access(cta, owner->shared, operation);
 }
 
+/* An mbarrier's orders are its own (race/barrier.c), and no pattern of strong accesses. */
+void gd_race_mbarrier_access(gd_race_cta *cta, gd_race_cta *owner,
+                             const gd_race_operation *operation)
+{
+    if (cta && owner && !cta->race->stopped && cta->race->options.shared)
+        access_lanes(cta, owner->shared, operation);
+}
+
 /* An asynchronous copy waits for the word on what it completes. */
 static void note_issued(const actor *a)
 {

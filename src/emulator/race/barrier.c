@@ -169,10 +169,28 @@ void gd_race_warp_sync(gd_race_cta *cta, uint32_t warp, uint32_t mask)
 
 /* ---- barrier.cluster ---- */
 
+/* What was before a thread's last fence: such a fence, fence.mbarrier_init among them, makes a
+ * release of arrive.relaxed (PTX ISA, barrier.cluster). */
+static void arrive_behind_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask)
+{
+    for (uint32_t rest = cta->warps[warp].sync ? mask : 0; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (!cta->warps[warp].sync[lane].release[GD_LEVEL_CLUSTER].stamp)
+            continue;
+        gd_outside *outside = gd_release_outside(cta, warp, lane, GD_LEVEL_CLUSTER);
+        gd_outside_add(cta->race, &cta->cluster_pending, outside);
+        gd_outside_drop(cta->race, outside);
+    }
+}
+
 void gd_race_cluster_arrive(gd_race_cta *cta, uint32_t warp, uint32_t mask, bool ordered)
 {
-    if (!cta || cta->race->stopped || !ordered)
+    if (!cta || cta->race->stopped)
         return;
+    if (!ordered) {
+        arrive_behind_fence(cta, warp, mask);
+        return;
+    }
     gd_gather_outside(cta, warp, mask, &cta->cluster_pending);
     gd_raise(cta, warp);
 }

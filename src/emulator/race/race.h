@@ -279,6 +279,10 @@ void gd_race_cluster_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask);
  * bytes; its current phase has completed; a test or wait of threads has returned true for the phase
  * that completed last. */
 void gd_race_mbarrier_forget(gd_race_cta *owner, uint64_t address);
+/* Threads arrive at, or look at, an mbarrier: both need that it was initialized before, and races
+ * with nothing else (an operation that is strong). Called before what it lets them know. */
+void gd_race_mbarrier_access(gd_race_cta *cta, gd_race_cta *owner,
+                             const gd_race_operation *operation);
 void gd_race_mbarrier_arrive(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_race_cta *owner,
                              uint64_t address, bool async);
 void gd_race_mbarrier_complete(gd_race_cta *owner, uint64_t address);

@@ -138,16 +138,16 @@ gd_device *gd_device_find(gd_CUdevice number);
 bool gd_device_is_peer(const gd_device *device, const gd_device *peer);
 
 /* What an entry point asks for before it does anything. */
-typedef enum gd_need {
+typedef enum gd_call_need {
     GD_NEED_NOTHING,
     GD_NEED_INIT,
     GD_NEED_CONTEXT, /* a current context */
     GD_NEED_LIVE     /* one that no fault has ended */
-} gd_need;
+} gd_call_need;
 
 /* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is
  * the current one, or NULL. */
-gd_CUresult gd_call_begin(gd_need need, gd_context **context);
+gd_CUresult gd_call_begin(gd_call_need need, gd_context **context);
 void gd_call_end(void);
 
 /* What a call ended with: the log learns of what it refused. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/carveout.h"
+#include "base/plural.h"
 #include "emulator/schedule/condition.h"
 #include "emulator/schedule/grid.h"
 #include "emulator/execute/report.h"
@@ -15,11 +16,13 @@
  * on. */
 enum { TURN = 2048, SHARE = 1 << 20, REGISTER_UNIT = 256 };
 
+enum { SLOTS = 32 };
+
 struct gd_multiprocessor {
     uint32_t threads, registers, ctas;
     uint64_t shared;
-    uint32_t slots;   /* bits of those that are taken */
-    uint64_t vacated; /* time at which a CTA last left */
+    uint32_t slots;          /* bits of those that are taken */
+    uint64_t vacated[SLOTS]; /* time at which a CTA last left the slot */
 };
 typedef struct gd_multiprocessor multiprocessor;
 
@@ -31,6 +34,8 @@ typedef struct resident {
     uint64_t clock;  /* time that it has reached */
     uint64_t cycles; /* of the CTA, when clock was set */
     uint64_t used;   /* of its share */
+    uint64_t work;   /* of the CTA likewise */
+    uint32_t recurs; /* the epoch in which it was found to go round in a circle */
     gd_cta_state state;
     bool triggered;
     bool deferred;
@@ -51,6 +56,12 @@ static struct {
     const gd_device *leader; /* a random schedule lets it run ahead for so many turns */
     uint64_t lead;
     gd_grid_fault fault;
+    bool postponed; /* there is room, but other CTAs are behind the time since when */
+    /* Turns since anything was done that another CTA could see; when there are many, CTAs are
+     * looked at, in an epoch that ends when something is done. */
+    uint64_t idle;
+    bool looks;
+    uint32_t epoch;
 } machine;
 
 /* ---- room ---- */
@@ -127,15 +138,53 @@ static const gd_device *device_of(const gd_grid *grid)
     return grid->task->device;
 }
 
-/* The SM with room that runs the fewest CTAs; the end of the part when there is none. */
-static uint32_t choose_multiprocessor(const gd_device *device, const needs *cta, gd_part part)
+/* Since when an SM has had room for a CTA. As many of the CTAs that have left have made that room
+ * as leave places behind: of these places the next one takes the one that became free first. */
+static uint64_t room_since(const gd_device *device, const multiprocessor *at, const needs *cta)
 {
+    uint32_t room = count_room(device->chip, at, cta), later_ones, count = 0;
+    uint64_t since = 0;
+
+    for (uint32_t slot = 0; slot < SLOTS && room; slot++) {
+        if (at->slots >> slot & 1 || !at->vacated[slot])
+            continue;
+        later_ones = 0;
+        for (uint32_t other = 0; other < SLOTS; other++)
+            later_ones += !(at->slots >> other & 1) && at->vacated[other] > at->vacated[slot];
+        if (later_ones < room && (!count || at->vacated[slot] < since))
+            since = at->vacated[slot];
+        count++;
+    }
+    return count < room ? 0 : since;
+}
+
+/* Whether a CTA goes better to the one SM than to the other: where fewer run, and for a grid that
+ * has had to wait, where there is room first. */
+static bool is_better(const gd_grid *grid, const needs *cta, const multiprocessor *one,
+                      const multiprocessor *other)
+{
+    const gd_device *device = device_of(grid);
+
+    if (grid->crowded) {
+        const uint64_t first = room_since(device, one, cta),
+                       second = room_since(device, other, cta);
+        if (first != second)
+            return first < second;
+    }
+    return one->ctas < other->ctas;
+}
+
+/* The SM with room to take; the end of the part when there is none. */
+static uint32_t choose_multiprocessor(const gd_grid *grid, const needs *cta)
+{
+    const gd_device *device = device_of(grid);
+    const gd_part part = grid->task->work.is.kernel.part;
     uint32_t end = part.first + part.count, best = end;
 
     for (uint32_t i = part.first; i < end; i++) {
         const multiprocessor *at = &device->multiprocessors[i];
         if (count_room(device->chip, at, cta) &&
-            (best == end || at->ctas < device->multiprocessors[best].ctas))
+            (best == end || is_better(grid, cta, at, &device->multiprocessors[best])))
             best = i;
     }
     return best;
@@ -193,8 +242,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 static bool place_one(gd_grid *grid, const needs *cta)
 {
     const gd_device *device = device_of(grid);
-    uint32_t index = choose_multiprocessor(device, cta, grid->task->work.is.kernel.part);
+    uint32_t index = choose_multiprocessor(grid, cta);
     multiprocessor *at = &device->multiprocessors[index];
+    const uint64_t since = grid->crowded ? room_since(device, at, cta) : 0;
     uint32_t slot = (uint32_t)__builtin_ctz(~at->slots);
     resident *made = &machine.residents[machine.count];
     uint32_t position[3];
@@ -204,8 +254,7 @@ static bool place_one(gd_grid *grid, const needs *cta)
     made->cta = gd_cta_create(&grid->view, position, index, slot);
     if (!made->cta)
         return false;
-    if (grid->crowded)
-        made->clock = later(made->clock, at->vacated);
+    made->clock = later(made->clock, since);
     if (grid->is_released) {
         gd_cta_release(made->cta);
         made->clock = later(made->clock, grid->released);
@@ -216,6 +265,7 @@ static bool place_one(gd_grid *grid, const needs *cta)
     at->slots |= 1u << slot;
     at->ctas++;
     machine.count++;
+    machine.idle = 0;
     grid->begun++;
     grid->latest = later(grid->latest, made->clock);
     return true;
@@ -233,6 +283,22 @@ static bool has_room(const gd_grid *grid, const needs *cta)
     for (uint32_t i = 0; i < part.count && room < size; i++)
         room += count_room(device->chip, &device->multiprocessors[part.first + i], cta);
     return room >= size;
+}
+
+/* Whether a CTA of the device that goes on is behind the time at which there is room: it may leave
+ * before that time, and so make room first. */
+static bool comes_too_soon(const gd_grid *grid, const needs *cta)
+{
+    const gd_device *device = device_of(grid);
+    const uint32_t index = choose_multiprocessor(grid, cta);
+    const uint64_t since = room_since(device, &device->multiprocessors[index], cta);
+
+    for (uint32_t i = 0; i < machine.count; i++) {
+        const resident *item = &machine.residents[i];
+        if (item->state == GD_CTA_READY && device_of(item->grid) == device && item->clock < since)
+            return true;
+    }
+    return false;
 }
 
 /* The last CTAs that were placed are a cluster. */
@@ -253,6 +319,10 @@ static bool place_grid(gd_grid *grid)
     while (grid->begun < grid->total) {
         if (!has_room(grid, &cta)) {
             grid->crowded = true;
+            return true;
+        }
+        if (grid->crowded && comes_too_soon(grid, &cta)) {
+            machine.postponed = true;
             return true;
         }
         for (uint64_t i = 0; i < size; i++) {
@@ -281,7 +351,7 @@ static void leave(uint32_t index)
     at->shared -= cta.shared;
     at->slots &= ~(1u << going->slot);
     at->ctas--;
-    at->vacated = later(at->vacated, going->clock);
+    at->vacated[going->slot] = going->clock;
     machine.residents[index] = machine.residents[--machine.count];
 }
 
@@ -293,6 +363,7 @@ static void note_fault(gd_task *task, gd_CUresult result, const char *text)
 
 bool gd_grid_place(void)
 {
+    machine.postponed = false;
     for (gd_grid *grid = machine.grids; grid; grid = grid->next) {
         if (grid->begun < grid->total && !place_grid(grid)) {
             note_fault(grid->task, GD_CUDA_ERROR_LAUNCH_FAILED, "the host has no memory for a CTA");
@@ -481,7 +552,8 @@ static void report_fault(const resident *item, const char *text)
     memcpy(access.thread, fault->thread, sizeof access.thread);
     gd_entry_instruction(entry, fault->instruction, instruction, sizeof instruction,
                          &access.module);
-    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text);
+    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text,
+                    *fault->missing ? fault->missing : NULL);
 }
 
 static void describe_fault(const resident *item)
@@ -554,6 +626,87 @@ static void run_turn(resident *item)
     if (item->state == GD_CTA_POLLING)
         item->clock += passed == 0; /* a CTA that polls must not keep its place in time for ever */
     item->deferred = item->state == GD_CTA_POLLING || item->used > SHARE;
+    machine.idle++;
+    if (item->state != GD_CTA_POLLING || item->work != gd_cta_work(item->cta))
+        machine.idle = 0;
+    item->work = gd_cta_work(item->cta);
+}
+
+/* ---- deadlocks ---- */
+
+enum { IDLE_TURNS = 4 }; /* of each CTA, before it is looked at */
+
+/* Whether all that could go on only polls, and will for ever. */
+static bool is_stuck(resident *item)
+{
+    if (machine.idle < (uint64_t)IDLE_TURNS * machine.count ||
+        gd_memory_is_shared(gd_the_emulator.memory)) {
+        machine.looks = false;
+        return false;
+    }
+    machine.epoch += !machine.looks;
+    machine.looks = true;
+    if (gd_cta_recurs(item->cta, machine.epoch))
+        item->recurs = machine.epoch;
+    for (uint32_t i = 0; i < machine.count; i++) {
+        const resident *each = &machine.residents[i];
+        if ((each->state == GD_CTA_READY || each->state == GD_CTA_POLLING) &&
+            each->recurs != machine.epoch)
+            return false;
+    }
+    return true;
+}
+
+/* Of a grid that has not begun as a whole: how many CTAs are there. */
+static const gd_grid *find_crowded(void)
+{
+    for (const gd_grid *grid = machine.grids; grid; grid = grid->next) {
+        if (grid->begun < grid->total)
+            return grid;
+    }
+    return NULL;
+}
+
+/* A CTA to tell of: one that waits for an mbarrier, where there is one, else one of a grid that has
+ * not begun as a whole, else the oldest one. */
+static resident *choose_stuck(const gd_grid *crowded)
+{
+    resident *best = NULL;
+
+    for (uint32_t i = 0; i < machine.count; i++) {
+        resident *item = &machine.residents[i];
+        if (item->recurs != machine.epoch)
+            continue;
+        if (gd_cta_polls_mbarrier(item->cta))
+            return item;
+        if (!best || (item->grid == crowded && best->grid != crowded))
+            best = item;
+    }
+    return best;
+}
+
+static resident *fail_stuck(void)
+{
+    const gd_grid *crowded = find_crowded();
+    resident *item = choose_stuck(crowded);
+    char cause[128] = "", missing[192] = "";
+
+    if (crowded && item->grid == crowded) {
+        const uint64_t left = crowded->total - crowded->begun,
+                       here = crowded->begun - crowded->done;
+        snprintf(cause, sizeof cause,
+                 "; %" PRIu64 " of %" PRIu64 " %s of the grid %s not started, for %" PRIu64 " %s",
+                 left, crowded->total, gd_plural(crowded->total, "CTA", "CTAs"),
+                 gd_plural(left, "has", "have"), here,
+                 gd_plural(here, "fits on the device at a time", "fit on the device at a time"));
+        snprintf(missing, sizeof missing,
+                 "a cooperative launch of no more than %" PRIu64
+                 " %s: CTAs that wait for one another have to be on the device together",
+                 here, gd_plural(here, "CTA", "CTAs"));
+    }
+    gd_cta_fail_polling(item->cta, cause, missing);
+    item->state = GD_CTA_FAULT;
+    return item;
 }
 
 static bool was_woken(const resident *item, const gd_grid *grid)
@@ -582,7 +735,7 @@ static void wake_cluster(resident *item)
     }
 }
 
-gd_turn gd_grid_run(void)
+gd_turn gd_grid_run(bool final)
 {
     resident *item = choose();
 
@@ -593,6 +746,8 @@ gd_turn gd_grid_run(void)
     run_turn(item);
     if (gd_cta_woke_others(item->cta))
         wake_cluster(item);
+    if (final && item->state == GD_CTA_POLLING && is_stuck(item))
+        item = fail_stuck();
     if (item->state == GD_CTA_FAULT) {
         describe_fault(item);
         return GD_TURN_FAULT;
@@ -601,7 +756,8 @@ gd_turn gd_grid_run(void)
         note_exit(item);
         return GD_TURN_CHANGED;
     }
-    return gd_cta_triggered(item->cta) && note_trigger(item) ? GD_TURN_CHANGED : GD_TURN_RAN;
+    const bool triggered = gd_cta_triggered(item->cta) && note_trigger(item);
+    return triggered || machine.postponed ? GD_TURN_CHANGED : GD_TURN_RAN;
 }
 
 const gd_grid_fault *gd_grid_get_fault(void)
@@ -682,6 +838,7 @@ gd_CUresult gd_grid_start(gd_task *task, uint64_t ready)
 
 void gd_grid_release(gd_grid *grid, uint64_t time)
 {
+    machine.idle = 0;
     grid->is_released = true;
     grid->released = time;
     for (uint32_t i = 0; i < machine.count; i++) {

@@ -41,8 +41,9 @@ void gd_grid_release(gd_grid *grid, uint64_t time);
  * the host has no memory. */
 bool gd_grid_place(void);
 
-/* Runs one CTA for a turn. */
-gd_turn gd_grid_run(void);
+/* Runs one CTA for a turn. `final`: nothing but what runs can change anything, so that polling for
+ * ever is a deadlock. */
+gd_turn gd_grid_run(bool final);
 const gd_grid_fault *gd_grid_get_fault(void);
 
 /* Ends a grid, wherever it is. */

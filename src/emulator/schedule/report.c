@@ -291,7 +291,7 @@ bool gd_report_fold(void *context, gd_race_kind kind, uint32_t first_site, uint3
 void gd_report_race(void *context, const gd_race_finding *race)
 {
     if (race->kind == GD_RACE_EXHAUSTED) {
-        gd_report_fault("fault", NULL, NULL, 0, race->text);
+        gd_report_fault("fault", NULL, NULL, 0, race->text, NULL);
         return;
     }
     bool alone = race->kind == GD_RACE_UNINITIALIZED;
@@ -314,11 +314,11 @@ void gd_report_race(void *context, const gd_race_finding *race)
 }
 
 void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory,
-                     uint64_t address, const char *text)
+                     uint64_t address, const char *text, const char *missing)
 {
     const finding key = {.kind = kind,
                          .place = access ? (uint64_t)access->line << 32 | access->module : address};
-    description is = {.text = text, .second = access};
+    description is = {.text = text, .missing = missing, .second = access};
 
     if (!gd_the_emulator.settings.checks)
         return;

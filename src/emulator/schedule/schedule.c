@@ -445,7 +445,7 @@ static bool advance(bool *stale, bool patient)
     *stale = false;
     if (!queue.first)
         return false;
-    gd_turn turn = gd_grid_run();
+    gd_turn turn = gd_grid_run(patient && !gd_call_runs_host());
     if (turn == GD_TURN_FAULT) {
         const gd_grid_fault *fault = gd_grid_get_fault();
         fail(fault->task, fault->result, fault->text);

@@ -152,11 +152,11 @@ static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
         .parameters = access->parameters,
         .handle = is_by_handle(kernel, access),
         .based = access->origins & (GD_ORIGIN_GLOBAL | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL),
-        .indexed = access->origins & GD_ORIGIN_INDEXED};
+        .wide = access->origins & GD_ORIGIN_WIDE};
     gd_address_group *at = kernel->groups;
 
     while (at && (at->parameters != wanted.parameters || at->handle != wanted.handle ||
-                  at->based != wanted.based || at->indexed != wanted.indexed))
+                  at->based != wanted.based || at->wide != wanted.wide))
         at = at->next;
     if (!at && (at = gd_arena_take(&build->facts->arena, sizeof *at))) {
         *at = wanted;
@@ -322,7 +322,7 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
 {
     const uint32_t count = launch->kernel->use_count;
     uint32_t number = count, first = count;
-    bool based = group->based;
+    bool based = group->based && !launch->given.any_arguments;
 
     for (uint32_t i = 0; i < count; i++) {
         if (!gd_parameter_set_has(group->parameters, i))
@@ -330,13 +330,15 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
         const argument_kind kind = kind_of(launch, i);
         if (kind == ARGUMENT_LEADS || (group->handle && kind != ARGUMENT_NULL))
             return i;
-        based |= kind == ARGUMENT_BUFFER;
+        based |= kind == ARGUMENT_BUFFER && !launch->given.any_arguments;
         number = kind == ARGUMENT_NUMBER && number == count ? i : number;
         first = first == count ? i : first;
     }
     if (based)
         return count;
-    return number < count || !group->indexed ? number : first;
+    if (launch->given.any_arguments)
+        return first;
+    return number < count || !group->wide ? number : first;
 }
 
 /* What a launch reaches beyond the buffers of its arguments. */

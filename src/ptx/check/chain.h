@@ -34,9 +34,9 @@ typedef struct gd_parameter_use {
 typedef struct gd_address_group {
     struct gd_address_group *next;
     const gd_parameter_set *parameters;
-    bool handle;  /* of a texture or surface: what memory it is of nobody tells */
-    bool based;   /* the address may be that of a variable, too */
-    bool indexed; /* a number from memory is part of it */
+    bool handle; /* of a texture or surface: what memory it is of nobody tells */
+    bool based;  /* the address may be that of a variable, too */
+    bool wide;   /* a number that may be an address is part of it */
     gd_parameter_use use;
 } gd_address_group;
 

@@ -416,8 +416,17 @@ static bool check_early_anywhere(gd_chain *chain, uint32_t index, uint32_t other
     const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const uint32_t at = dry_access(&launch->anywhere);
 
-    if (at == GD_PTX_NONE || launch->leads == GD_PTX_NONE ||
-        !touches_any(earlier, launch->anywhere.dry_write == GD_PTX_NONE))
+    if (at == GD_PTX_NONE || !touches_any(earlier, launch->anywhere.dry_write == GD_PTX_NONE))
+        return false;
+    if (launch->leads == GD_PTX_NONE && launch->given.variables_exposed &&
+        dry_access(&launch->variables) != GD_PTX_NONE) {
+        gd_chain_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
+                     "%s touches a variable of its module before its wait, whose address the "
+                     "program has asked for, and launch %" PRIu32 " (%s) may still use it",
+                     launch->kernel_name, other, earlier->name);
+        return true;
+    }
+    if (launch->leads == GD_PTX_NONE)
         return false;
     gd_chain_add(chain, index, 0, GD112, at, WAIT_HINT,
                  "%s touches memory before its wait that %s leads to, and launch %" PRIu32

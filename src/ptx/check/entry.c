@@ -202,7 +202,7 @@ static bool is_map_in_memory(const builder *build, const value *from)
 {
     const gd_ptx_module *module = build->report->module;
     const gd_ptx_function *entry = &module->functions[build->report->function];
-    bool found = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_GLOBAL | GD_ORIGIN_INDEXED);
+    bool found = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_GLOBAL);
 
     for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && !found; i++)
         found = gd_parameter_set_has(from->parameters, i) &&
@@ -210,11 +210,32 @@ static bool is_map_in_memory(const builder *build, const value *from)
     return found;
 }
 
+/* Whether what an instruction touches has other addresses than the one that it names: memory of a
+ * multicast object, and of a texture or surface that is a variable of the module. */
+static bool is_alias(const gd_ptx_module *module, uint32_t instruction, uint64_t flags)
+{
+    switch (module->instructions[instruction].op) {
+    case GD_OP_MULTIMEM_LD_REDUCE:
+    case GD_OP_MULTIMEM_RED:
+    case GD_OP_MULTIMEM_ST:
+        return true;
+    case GD_OP_TEX:
+    case GD_OP_TLD4:
+    case GD_OP_SULD:
+    case GD_OP_SUST:
+    case GD_OP_SURED:
+        return flags & GD_ORIGIN_GLOBAL;
+    default:
+        return false;
+    }
+}
+
 /* An access. By a tensor map in memory it reads the map, and goes nobody knows where. */
 static bool note_access(builder *build, uint32_t instruction, gd_access access, uint32_t cause,
                         const value *from, uint32_t state)
 {
-    const bool unknown = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER);
+    const bool unknown = from->flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER) ||
+                         is_alias(build->report->module, instruction, from->flags);
     gd_entry_access noted = {.instruction = instruction,
                              .flags = access.flags,
                              .origins = (uint32_t)from->flags |

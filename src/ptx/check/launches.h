@@ -31,6 +31,7 @@ typedef struct gd_check_launch {
     const griddep_use *reaches; /* all that it reaches at addresses that no argument gives it */
     uint32_t reach_count;
     bool reach_stated;      /* somebody said so; else such an address may be anything */
+    bool any_arguments;     /* each argument may be any address */
     bool variables_exposed; /* the host knows an address of its module's variables */
     int32_t pdl;            /* GRIDDEP_PDL_* */
     uint32_t traits;        /* GRIDDEP_TRAIT_*, of code that is not known as PTX */

@@ -78,7 +78,7 @@ static mistake make_mistake(gd_validity *check, gd_code code, uint32_t token, co
                           .text = text,
                           .hint = hint,
                           .edit = check->edit,
-                          .certain = check->certain,
+                          .certain = check->certain || code == GD_CODE_GD101,
                           .relation = check->relation};
 
     check->edit.text = NULL;

@@ -86,7 +86,8 @@ void gd_validity_mend_name(gd_validity *check, uint32_t token, const char *befor
                            const gd_guess *meant);
 
 /* The next finding is mended by a higher .version, or by the target that is needed and not met;
- * whether a text may do without older chips is for its author to say. */
+ * whether a text may do without older chips is its author's to say, but for griddepcontrol: such a
+ * text is for none of them. */
 void gd_validity_mend_version(gd_validity *check, int32_t version);
 void gd_validity_mend_need(gd_validity *check, uint16_t version, uint16_t target);
 

@@ -18,8 +18,8 @@
 enum {
     POINTS = GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL | GD_ORIGIN_GLOBAL,
     DEPENDS = GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK | GD_ORIGIN_MEMORY,
-    NUMBERS = GD_ORIGIN_NUMBER | GD_ORIGIN_INDEXED,
-    ANYTHING = GD_ORIGIN_NUMBER | DEPENDS
+    NUMBERS = GD_ORIGIN_NUMBER | GD_ORIGIN_WIDE,
+    ANYTHING = NUMBERS | DEPENDS
 };
 
 /* What a source does for its instruction's result. */
@@ -388,16 +388,32 @@ static bool is_index(const origin_search *search, uint32_t index, uint32_t value
     return found;
 }
 
+/* Whether halves become an address here: by packing them, or by a shift that no index has. */
+static bool widens(const origin_search *search, uint32_t index)
+{
+    enum { MOST_INDEX_SHIFT = 15 };
+    const gd_ptx_module *module = search->origins->module;
+    const gd_ptx_instruction *instruction = instruction_at(search, index);
+    const uint32_t last = instruction->operand_end - 1;
+
+    if (!holds_address(module, instruction))
+        return false;
+    if (instruction->op == GD_OP_MOV)
+        return module->operands[module->operands[instruction->operand].end].kind ==
+               GD_OPERAND_VECTOR;
+    return instruction->op == GD_OP_SHL && (module->operands[last].kind != GD_OPERAND_INTEGER ||
+                                            module->operands[last].value > MOST_INDEX_SHIFT);
+}
+
 static gd_origin number_of(const origin_search *search, uint32_t index, uint32_t value,
                            gd_origin from)
 {
-    if (!search->numbers) {
+    if (!search->numbers)
         from.flags &= ~(uint32_t)NUMBERS;
-    } else if (from.flags & GD_ORIGIN_NUMBER && is_index(search, index, value, from)) {
+    else if (from.flags & GD_ORIGIN_NUMBER && widens(search, index))
+        from.flags |= GD_ORIGIN_WIDE;
+    if (from.flags & GD_ORIGIN_NUMBER && is_index(search, index, value, from))
         from.flags &= ~(uint32_t)GD_ORIGIN_NUMBER;
-        if (from.flags & GD_ORIGIN_MEMORY)
-            from.flags |= GD_ORIGIN_INDEXED;
-    }
     return from;
 }
 
@@ -499,7 +515,7 @@ static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruc
     const gd_ptx_module *module = search->origins->module;
     uint32_t memory = module->operands[load->operand].end;
     source_role role = SOURCE_PLAIN;
-    uint32_t flags = GD_ORIGIN_NUMBER;
+    uint32_t flags = GD_ORIGIN_NUMBER | (holds_address(module, load) ? GD_ORIGIN_WIDE : 0);
 
     if (memory >= load->operand_end || module->operands[memory].kind != GD_OPERAND_MEMORY)
         return gather(search, index, ANYTHING);
@@ -620,7 +636,6 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
         return (rule){.role = SOURCE_PLAIN};
     case GD_OP_VOTE:
     case GD_OP_MATCH:
-    case GD_OP_REDUX:
     case GD_OP_ACTIVEMASK:
     case GD_OP_ELECT:
     case GD_OP_MOVMATRIX:
@@ -628,6 +643,8 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_MMA_SP:
     case GD_OP_WMMA_MMA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_THREAD};
+    case GD_OP_REDUX:
+        return (rule){.role = SOURCE_SCALED, .flags = GD_ORIGIN_THREAD};
     case GD_OP_ALLOCA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_LOCAL};
     case GD_OP_LDMATRIX:
@@ -641,7 +658,9 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_SULD:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_NUMBER | GD_ORIGIN_MEMORY};
     case GD_OP_ATOM:
-        return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
+        return (rule){.role = SOURCE_ESCAPE,
+                      .flags = holds_address(module, instruction) ? ANYTHING
+                                                                  : GD_ORIGIN_NUMBER | DEPENDS};
     case GD_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_BLOCK};
     case GD_OP_CALL:
@@ -749,7 +768,7 @@ static void hand_on_numbers(origin_search *search)
         contribute(search, search->seeds[i].instruction, (source_role)search->seeds[i].role,
                    GD_PTX_NONE, flagged(search->seeds[i].flags));
     if (search->cell_escapes)
-        grow(search, search->origins->value_count, flagged(GD_ORIGIN_NUMBER));
+        grow(search, search->origins->value_count, flagged(NUMBERS));
     propagate(search);
 }
 

@@ -11,7 +11,7 @@
  *
  * What was loaded from memory, comes in a parameter that is smaller than an address, was returned
  * by a call, or was made by an unknown instruction, is a NUMBER. Added to a value that points
- * somewhere it is an index into that (INDEXED); this is assumed, not shown. An address that may be
+ * somewhere it is an index into that; this is assumed, not shown. An address that may be
  * such a number alone, that comes from nowhere (a literal, a scaled parameter alone), or that was
  * packed from halves of which only one points somewhere, is `unknown`: never guessed safe. So is a
  * value that may point into more than GD_PTX_LIMIT_ORIGINS parameters.
@@ -36,9 +36,9 @@ enum {
                               shared data, atomics, clocks */
     GD_ORIGIN_BLOCK = 32,    /* depends on what differs between CTAs: %ctaid, %smid, ... */
     GD_ORIGIN_MEMORY = 64,   /* depends on data read from global memory */
-    GD_ORIGIN_NUMBER = 128,  /* may be a number that comes from outside, and so an address alone */
-    GD_ORIGIN_INDEXED = 256, /* such a number was added to what it points to; a number that a
-                              * parameter holds is told by `parameters` itself */
+    GD_ORIGIN_NUMBER = 128, /* may be a number that comes from outside, and so an address alone */
+    GD_ORIGIN_WIDE = 256    /* a number as wide as an address, from memory or a call, went into it;
+                             * or halves of one */
 };
 
 typedef struct gd_origin {

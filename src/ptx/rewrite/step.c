@@ -517,5 +517,10 @@ int32_t gd_rewrite_put(gd_rewrite *rewrite, griddep_error *error)
         status = put_in_entry(&at, call_effects);
     }
     free(call_effects);
-    return status || !step->edits.count ? status : raise_head(rewrite, error);
+    const bool keeps = rewrite->options.wait == GRIDDEP_WAIT_KEEP &&
+                       rewrite->options.trigger == GRIDDEP_TRIGGER_KEEP;
+    const bool lacks =
+        !keeps && step->ptx->module.control_count &&
+        !gd_need_is_met(gd_need_of(GD_OP_GRIDDEPCONTROL_WAIT, ""), &step->ptx->module);
+    return status || (!step->edits.count && !lacks) ? status : raise_head(rewrite, error);
 }

@@ -627,13 +627,16 @@ static void hold(const griddep_chain *chain, uint32_t index, bool *held)
 }
 
 /* Marks the launches that race if they begin early and are not forced to. */
-static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool *held,
+static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool any, bool *held,
                          griddep_error *error)
 {
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof finding};
     gd_check_launch *launches = describe_all(chain, uses);
     uint32_t at = 0;
+
+    for (uint32_t i = 0; i < chain->count && launches; i++)
+        launches[i].any_arguments = any;
     int32_t status =
         launches ? look(chain, launches, chain->count, &findings, error) : gd_error_memory(error);
 
@@ -674,7 +677,7 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
             uses[place].offset = uses[place].bytes = 0;
         }
     }
-    int32_t status = find_held(chain, uses, held, error);
+    int32_t status = find_held(chain, uses, true, held, error);
     free(uses);
     chain->always_known = !status;
     chain->always_safe = !status && !memchr(held, true, chain->count);
@@ -696,7 +699,7 @@ static int32_t look_at_arguments(griddep_chain *chain, gd_chain_set *set, bool *
         !memcmp(set->hop_uses, uses, count_uses(chain) * sizeof *uses))
         memcpy(held, set->held, chain->count);
     else
-        status = find_held(chain, uses, held, error);
+        status = find_held(chain, uses, false, held, error);
     if (status) {
         free(uses);
         return status;

@@ -178,6 +178,8 @@ static int32_t append(griddep_chain *chain, griddep_group *group, uint32_t membe
         status = griddep_chain_add(chain, kernel, config, arguments, ARGUMENTS, error);
     if (!status)
         chain->launches[chain->count - 1].hop = true;
+    if (!status) /* the inboxes, whose addresses are in memory, are no launch's but the hops' */
+        status = griddep_chain_set_reach(chain, chain->count - 1, NULL, 0, error);
     return status;
 }
 
