@@ -33,6 +33,15 @@ static const char text[] =
     "    @%q ret;\n"
     "    griddepcontrol.wait;\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry eager(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u32 %b, [%a];\n    griddepcontrol.wait;\n"
+    "    add.u32 %b, %b, 1;\n    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry scatter(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n"
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u64 %a, [%a];\n"
+    "    st.global.u32 [%a], 7;\n    ret;\n}\n"
     ".visible .entry packed(.param .align 8 .b8 p[24], .param .align 4 .b8 q[12])\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %b, %c;\n"
     "    ld.param.u64 %a, [p+8];\n    ld.param.u32 %b, [p+16];\n    ld.param.u32 %c, [q+8];\n"
@@ -235,6 +244,42 @@ static void run_lost(void)
 {
     launch(device.waits, NULL, 0);
     launch(device.waits, NULL, 0);
+}
+
+/* One that reads the counter before its wait, behind one that writes it: by its argument, or by an
+ * address in a table. */
+static void launch_eager(const char *first, int early)
+{
+    gd_CUfunction functions[2];
+    gd_CUdeviceptr table, counter = device.counter;
+    NEED(cuModuleGetFunction(&functions[0], device.module, first));
+    NEED(cuModuleGetFunction(&functions[1], device.module, "eager"));
+    NEED(cuMemAlloc(&table, sizeof table));
+    NEED(cuMemcpyHtoD(table, &counter, sizeof counter));
+    device.counter = strcmp(first, "scatter") == 0 ? table : counter;
+    launch(functions[0], NULL, 0);
+    device.counter = counter;
+    launch(functions[1], NULL, early);
+}
+
+static void run_eager(void)
+{
+    launch_eager("waits", 0);
+}
+
+static void run_eager_early(void)
+{
+    launch_eager("waits", 1);
+}
+
+static void run_scatter(void)
+{
+    launch_eager("scatter", 0);
+}
+
+static void run_scatter_early(void)
+{
+    launch_eager("scatter", 1);
 }
 
 static void run_never(void)
@@ -731,6 +776,10 @@ static const struct {
                {"path", 0, run_path},
                {"lost", 0, run_lost},
                {"never", 0, run_never},
+               {"eager", 0, run_eager},
+               {"eager-early", 0, run_eager_early},
+               {"scatter", 0, run_scatter},
+               {"scatter-early", 0, run_scatter_early},
                {"between", 0, run_between},
                {"graph", 0, run_graph_early},
                {"plain-graph", 0, run_graph_plain},

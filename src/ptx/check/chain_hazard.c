@@ -209,14 +209,32 @@ static bool is_in(const gd_launch_stretch *stretch, const gd_chain *chain, uint3
            (!stretch->set || stretch->set[launch / 64] >> launch % 64 & 1);
 }
 
+/* The first of the uses of one's buffer up to it that is of no launch before `end`. */
+static uint32_t find_end(const gd_chain *chain, uint32_t use, uint32_t end)
+{
+    const uint32_t buffer = chain->uses[use].buffer;
+    uint32_t from = 0, to = use;
+
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        const gd_buffer_use *at = &chain->uses[middle];
+        if (at->buffer < buffer || (at->buffer == buffer && at->launch < end))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return to;
+}
+
 bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
     bool found = false;
 
-    for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer &&
-                           chain->uses[i].launch >= stretch->from;) {
+    for (uint32_t i = find_end(chain, use, stretch->end); i-- > 0 &&
+                                                          chain->uses[i].buffer == own->buffer &&
+                                                          chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
         if (!is_in(stretch, chain, other->launch) || !gd_chain_conflict(own, other))
             continue;

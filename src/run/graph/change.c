@@ -71,19 +71,19 @@ static int32_t change_call(griddep_graph *graph, uint32_t index, gd_call *call,
                            griddep_error *error)
 {
     gd_graph_node *node = &graph->nodes[index];
-    gd_call *old = graph->proof ? gd_call_hold(node->call) : NULL;
+    gd_call *old = graph->proof && node->call ? gd_call_hold(node->call) : NULL;
     int32_t status = gd_graph_set_call(graph, index, call, error);
 
     if (!status && graph->proof) {
         status = graph->proof_kind->look_again(graph->proof, graph, error);
-        if (status) {
+        if (status && old) {
             gd_call_release(node->call);
             node->call = gd_call_hold(old);
             gd_graph_drop(graph);
         }
     }
     gd_call_release(old);
-    return status;
+    return status || !graph->held_back ? status : graph->held_back->kind->look_again(graph, error);
 }
 
 /* The context is current. */
@@ -208,6 +208,37 @@ static int32_t make_call(const griddep_graph *graph, uint32_t index,
     }
     return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call,
                           error);
+}
+
+int32_t gd_graph_read_call(const griddep_graph *graph, uint32_t index, gd_call **call,
+                           griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    const gd_graph_node *node = &graph->nodes[index];
+    const uint32_t count = node->kernel->info.parameter_count;
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = NULL};
+    griddep_argument *arguments = calloc((size_t)count + 1, sizeof *arguments);
+    griddep_error refused;
+    bool pushed;
+    int32_t status =
+        arguments ? gd_runtime_enter(graph->runtime, &pushed, error) : gd_error_memory(error);
+
+    *call = NULL;
+    if (status) {
+        free(arguments);
+        return status;
+    }
+    const gd_CUresult result = driver->cuGraphKernelNodeGetParams(node->handle, &params);
+    if (result == GD_CUDA_SUCCESS && (params.kernelParams || !count)) {
+        for (uint32_t i = 0; i < count; i++)
+            arguments[i] = (griddep_argument){.data = params.kernelParams[i],
+                                              .bytes = node->kernel->parameters[i].bytes};
+        griddep_error_init(&refused);
+        status = make_call(graph, index, arguments, count, call, &refused);
+    }
+    gd_runtime_leave(graph->runtime, pushed);
+    free(arguments);
+    return status == GRIDDEP_ERROR_MEMORY ? gd_error_memory(error) : GRIDDEP_OK;
 }
 
 /* Whether a node has an attribute that a new configuration names. */
@@ -522,7 +553,7 @@ int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabl
     else
         status = gd_graph_fail_node(graph, node, result, error);
     gd_runtime_leave(graph->runtime, pushed);
-    return status;
+    return status || !graph->held_back ? status : graph->held_back->kind->renew(graph, error);
 }
 
 int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error)
@@ -549,5 +580,5 @@ int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, g
         return status;
     status = update(graph, other, error);
     gd_runtime_leave(graph->runtime, pushed);
-    return status;
+    return status || !graph->held_back ? status : graph->held_back->kind->renew(graph, error);
 }
