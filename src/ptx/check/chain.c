@@ -720,7 +720,7 @@ static gd_early_touch early_touch(const gd_chain_kernel *kernel)
 }
 
 int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
-                               gd_early_touch *touch, griddep_error *error)
+                               gd_early_touch *touch, bool *ordered, griddep_error *error)
 {
     const gd_check_launch launch = {.ptx = ptx, .entry = entry};
     builder build = {.chain = {.count = 1}, .facts = facts, .error = error};
@@ -731,6 +731,8 @@ int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, co
                                                          : gd_error_memory(error);
     if (!status)
         *touch = early_touch(build.chain.launches[0].kernel);
+    if (!status && ordered)
+        *ordered = gd_chain_covers(&build.chain.launches[0]);
     griddep_findings_destroy(build.chain.findings);
     gd_arena_free(&build.arena);
     if (!facts)
