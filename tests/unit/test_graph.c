@@ -2029,7 +2029,7 @@ typedef struct life {
     griddep_runtime *runtime;
     griddep_module *module;
     griddep_chain *chain;
-    griddep_graph *graphs[8];
+    griddep_graph *graphs[9];
     void *stream, *event;
     uint64_t memory;
 } life;
@@ -2149,6 +2149,43 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
     return status;
 }
 
+/* A captured kernel, whose arguments the driver has, and one behind it that reads memory early. */
+static int32_t eager_life(life *all, const griddep_argument *arguments)
+{
+    const griddep_argument elsewhere[2] = {{.bytes = 8, .value = all->memory + 8}, arguments[1]};
+    griddep_launch_config config = one_block;
+    griddep_kernel *tell = NULL, *eager = NULL;
+    uint32_t node, count;
+    int32_t status = griddep_module_find_kernel(all->module, "tell", &tell, &error);
+
+    if (!status)
+        status = griddep_module_find_kernel(all->module, "eager", &eager, &error);
+    if (!status)
+        status = griddep_graph_capture_begin(all->runtime, all->stream, &error);
+    if (status)
+        return status;
+    config.stream = all->stream;
+    status = griddep_launch(tell, &config, arguments, 2, NULL, &error);
+    int32_t ended = griddep_graph_capture_end(all->runtime, all->stream, &all->graphs[8],
+                                              status ? NULL : &error);
+    if (!status)
+        status = ended;
+    if (!status)
+        status = griddep_graph_add_kernel(all->graphs[8], eager, &one_block, elsewhere, 2, &node,
+                                          &error);
+    if (!status)
+        status = griddep_graph_add_edge(all->graphs[8], 0, node, 0, GRIDDEP_EDGE_DEFAULT, &error);
+    if (!status)
+        status = griddep_graph_upgrade(all->graphs[8], &count, &error);
+    if (!status)
+        status = griddep_graph_launch(all->graphs[8], all->stream, &error);
+    if (!status)
+        status = griddep_graph_set_arguments(all->graphs[8], node, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_launch(all->graphs[8], all->stream, &error);
+    return status;
+}
+
 static int32_t conditional_life(life *all, griddep_kernel *tell, griddep_conditional **again)
 {
     griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = all->memory}};
@@ -2226,7 +2263,9 @@ static int32_t whole_life(void)
         status = griddep_module_find_kernel(all.module, "tell", &tell, &error);
     if (!status)
         status = conditional_life(&all, tell, &again);
-    for (int i = 0; i < 8; i++)
+    if (!status)
+        status = eager_life(&all, arguments);
+    for (int i = 0; i < 9; i++)
         griddep_graph_destroy(all.graphs[i]);
     griddep_conditional_destroy(again);
     griddep_chain_destroy(all.chain);
@@ -2241,12 +2280,12 @@ static int32_t whole_life(void)
     return status;
 }
 
-/* Questions about nodes and kernels that have another answer, and switching a node off again after
- * an update, which is mended by instantiating anew. */
+/* Questions about nodes, kernels and addresses that have another answer, and switching a node off
+ * again after an update, which is mended by instantiating anew. */
 static bool has_another_way(const char *symbol)
 {
     static const char *const others[] = {"cuFuncGetName", "cuFuncGetModule", "cuFuncGetAttribute",
-                                         "cuGraphNodeSetEnabled"};
+                                         "cuPointerGetAttribute", "cuGraphNodeSetEnabled"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(symbol, others[i]))
