@@ -887,6 +887,47 @@ START_TEST(upgraded_edges_fall_back_when_arguments_change)
 }
 END_TEST
 
+/* A chain and a graph of the same launches hold back the same ones. */
+START_TEST(upgrades_agree_with_chains)
+{
+    static const char *const names[] = {"step", "eager", "scatter", "mute", "quiet"};
+    enum { LAUNCHES = 5 };
+    uint32_t seed = (uint32_t)_i * 2654435761u + 1;
+
+    for (int round = 0; round < 20; round++) {
+        griddep_graph *of = NULL;
+        griddep_chain *chain = NULL;
+        uint32_t count;
+        ck_good(griddep_graph_create(runtime, &of, &error));
+        ck_good(griddep_chain_create(runtime, &chain, &error));
+        for (uint32_t i = 0; i < LAUNCHES; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            const char *name = names[(seed >> 16) % 5];
+            const int in = (int)(seed >> 24) % 4, out = (int)(seed >> 27) % 4;
+            const griddep_argument arguments[2] = {{.data = &buffers[in], .bytes = 8},
+                                                   {.data = &buffers[out], .bytes = 8}};
+            add_to(of, name, in, out);
+            ck_good(griddep_chain_add(chain, kernel_of(name), &one_block, arguments, 2, &error));
+            if (i)
+                ck_good(griddep_graph_add_edge(of, i - 1, i, 0, GRIDDEP_EDGE_DEFAULT, &error));
+        }
+        ck_good(griddep_graph_upgrade(of, &count, &error));
+        for (uint32_t i = 1; i < LAUNCHES; i++) {
+            griddep_hop_info hop = {.size = sizeof hop};
+            ck_good(griddep_chain_get_hop(chain, GRIDDEP_MODE_GRAPH_PDL, i, &hop, &error));
+            const griddep_graph_edge_info edge = edge_of(of, i - 1);
+            if ((hop.reason == GRIDDEP_REASON_RACE) != (edge.reason == GRIDDEP_REASON_RACE) ||
+                (hop.reason <= GRIDDEP_REASON_FORCED) != (edge.type != 0))
+                ck_abort_msg("round %d, launch %u (%s): %s; its edge: %s", round, (unsigned)i,
+                             hop.kernel, griddep_reason_text(hop.reason),
+                             griddep_reason_text(edge.reason));
+        }
+        griddep_graph_destroy(of);
+        griddep_chain_destroy(chain);
+    }
+}
+END_TEST
+
 /* An edge that was held back from the start is upgraded when its node races no more. */
 START_TEST(held_edges_return_when_arguments_change)
 {
@@ -2369,6 +2410,7 @@ int main(void)
     tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
     tcase_add_loop_test(open, upgrade_looks_at_what_is_touched_early, 0, 4 * WAYS);
     tcase_add_loop_test(open, upgraded_edges_fall_back_when_arguments_change, 0, WAYS);
+    tcase_add_loop_test(open, upgrades_agree_with_chains, 0, 10);
     tcase_add_loop_test(open, held_edges_return_when_arguments_change, 0, WAYS);
     tcase_add_test(open, upgraded_edges_fall_back_when_a_node_is_switched_off);
     tcase_add_loop_test(open, what_nobody_knows_holds_eager_kernels_back, 0, 2);
