@@ -909,6 +909,11 @@ function Runtime:load(image, name, flags)
     return load_with(self, "module_load", image, #image, options)
 end
 
+-- The same from a file; one whose name ends in .cu is compiled with NVRTC.
+function Runtime:load_file(path, name, flags)
+    return load_with(self, "module_load_file", path, new("griddep_module_options", {name = name, flags = flags}))
+end
+
 -- One module of several PTX texts, relocatable cubins, fatbins and archives, in a list of strings.
 function Runtime:link(images, name)
     local inputs = ffi.new("griddep_link_input[?]", #images + 1)

@@ -970,6 +970,9 @@ sub load {
     return Griddep::Module->own(Griddep::made(module_load => @call));
 }
 
+# The same from a file; one whose name ends in .cu is compiled with NVRTC.
+sub load_file { my ($self, $path) = @_; return Griddep::Module->own(Griddep::made(module_load_file => $self->handle, Griddep::c_text($path), undef)) }
+
 sub load_shelf { my ($self, $kernel) = @_; return Griddep::Module->own(Griddep::made(module_load_shelf => $self->handle, Griddep::c_text($kernel), undef)) }
 
 sub allocate {

@@ -988,6 +988,9 @@ module Griddep
       Module.new(self, Griddep.made("Q", :module_load, handle, image, image.bytesize, options))
     end
 
+    # The same from a file; one whose name ends in .cu is compiled with NVRTC.
+    def load_file(path) = Module.new(self, Griddep.made("Q", :module_load_file, handle, Griddep.text(path), nil))
+
     def load_shelf(kernel) = Module.new(self, Griddep.made("Q", :module_load_shelf, handle, Griddep.text(kernel), nil))
 
     def allocate(bytes) = Memory.new(self, @hold, bytes)

@@ -1584,6 +1584,14 @@ impl Runtime {
         Ok(Module { handle, _shared: self.shared.clone() })
     }
 
+    /// The same from a file; one whose name ends in .cu is compiled with NVRTC.
+    pub fn load_file(&self, path: &str) -> Result<Module> {
+        let path = c_text(path)?;
+        let mut handle = ptr::null_mut();
+        call(|c, error| unsafe { (c.module_load_file)(self.raw(), path.as_ptr(), ptr::null(), &mut handle, error) })?;
+        Ok(Module { handle, _shared: self.shared.clone() })
+    }
+
     /// One module of several PTX texts, relocatable cubins, fatbins and archives.
     pub fn link(&self, images: &[&[u8]], name: &str) -> Result<Module> {
         let name = c_text(name)?;

@@ -18,6 +18,7 @@ enum { LARGEST_IMAGE = 1 << 28 };
 
 typedef struct gd_module {
     uint32_t number;
+    gd_CUcontext context;  /* that ends it; NULL */
     griddep_ptx *ptx;      /* where launches are changed by what it shows; NULL */
     gd_check_facts *facts; /* of it; NULL: nobody has asked yet */
     gd_table kernels;      /* by name */
@@ -257,23 +258,27 @@ static bool looks_into_texts(void)
     return early == GD_ATTACHED_EARLY_ON || early == GD_ATTACHED_EARLY_REWRITE;
 }
 
-void gd_kernels_add_module(const void *handle, const void *image, bool rewritten)
+void gd_kernels_add_module(const void *handle, gd_CUcontext context, const void *image,
+                           bool rewritten)
 {
-    gd_kernels_end_module(handle); /* an old one, whose context has ended */
+    gd_kernels_end_module(handle); /* an old one, which ended by ways that nobody sees */
     gd_module *made = add_module(handle);
     if (!made)
         return;
+    made->context = context;
     made->number = record_image(image, rewritten);
     if (looks_into_texts())
         made->ptx = gd_text_parse(image);
 }
 
-void gd_kernels_add_module_file(const void *handle, const char *path)
+void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const char *path)
 {
     gd_kernels_end_module(handle);
     gd_module *made = add_module(handle);
-    if (made)
-        made->number = record_file(path);
+    if (!made)
+        return;
+    made->context = context;
+    made->number = record_file(path);
 }
 
 void gd_kernels_add_module_alias(const void *handle, const void *known)
@@ -294,6 +299,22 @@ void gd_kernels_end_module(const void *handle)
     gd_map_remove_all(&functions, is_of_module, ended);
     gd_streams_renew();
     free_module(ended);
+}
+
+static const void *find_of_context(gd_CUcontext context)
+{
+    for (size_t i = 0; i < modules.capacity; i++) {
+        const gd_module *each = modules.slots[i].value;
+        if (each && each->context == context)
+            return (const void *)(uintptr_t)modules.slots[i].first;
+    }
+    return NULL;
+}
+
+void gd_kernels_end_context(gd_CUcontext context)
+{
+    for (const void *handle; context && (handle = find_of_context(context)) != NULL;)
+        gd_kernels_end_module(handle);
 }
 
 void gd_kernels_add(const void *handle, const void *of, const char *name, bool is_function)

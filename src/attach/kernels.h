@@ -10,13 +10,16 @@
 
 typedef struct gd_kernel gd_kernel;
 
-/* A module, or a library: from an image in memory, or from a file. */
-void gd_kernels_add_module(const void *handle, const void *image, bool rewritten);
-void gd_kernels_add_module_file(const void *handle, const char *path);
+/* A module, or a library: from an image in memory, or from a file. A module ends with its context;
+ * NULL for a library. */
+void gd_kernels_add_module(const void *handle, gd_CUcontext context, const void *image,
+                           bool rewritten);
+void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const char *path);
 
 /* Another handle of the same module. */
 void gd_kernels_add_module_alias(const void *handle, const void *known);
 void gd_kernels_end_module(const void *handle);
+void gd_kernels_end_context(gd_CUcontext context);
 
 /* A handle of a kernel of a module. name NULL: the driver is asked for it. is_function: a
  * CUfunction, no CUkernel. */

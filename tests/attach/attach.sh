@@ -151,6 +151,32 @@ check "a linked image" linked
 check "fatbins" fatbin
 check "modules that are unloaded" unload
 check "contexts" contexts
+# The program runs attached, or not at all, wherever temporary files are.
+placed() { # placed TMPDIR COMMAND...
+    place=$1
+    shift
+    (cd "$work" && mkdir -p "$place") || return
+    (cd "$work" && TMPDIR=$place "$griddep" "$@" -- "$program" root right tell) >"$work/out" 2>"$work/err"
+    [ $? -eq 0 ] && out "counter 4"
+}
+not_placed() { # not_placed WORDS TMPDIR: the program does not run
+    (cd "$work" && TMPDIR=$2 "$griddep" off -- "$program" right tell) >"$work/out" 2>"$work/err"
+    [ $? -eq 4 ] && [ ! -s "$work/out" ] && err "$1"
+}
+for place in "$work/with space" "$work/quote'" relative ./relative/../relative; do
+    check "off, TMPDIR=$place" placed "$place" off && check "audit, TMPDIR=$place" placed "$place" audit
+done
+for place in "$work/a:b" "$work/a;b" "$work/\$ORIGIN"; do
+    mkdir "$place"
+    check "TMPDIR=$place" not_placed "LD_LIBRARY_PATH cannot name" "$place"
+done
+check "TMPDIR that is not there" not_placed "no folder can be made" "$work/nowhere"
+check "TMPDIR that is a file" not_placed "no folder can be made" "$program"
+# What was kept of a context's modules is freed with it. Sanitizers have a heap of their own.
+endings() { runs 0 "$1" endings && out steady; }
+[ "${SANITIZED-}" = 1 ] || for command in on "on --rewrite"; do
+    check "griddep $command: contexts that end" endings "$command"
+done
 check "threads" threads
 check "fork" fork_child
 check "a crash" crash

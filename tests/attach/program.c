@@ -2,6 +2,7 @@
  * arguments are what it does, one behind the other. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,6 +58,7 @@ static const char text[] =
     CALL(cuInit, 2000, unsigned)                                                                   \
     CALL(cuDeviceGet, 2000, gd_CUdevice *, int)                                                    \
     CALL(cuDevicePrimaryCtxRetain, 7000, gd_CUcontext *, gd_CUdevice)                              \
+    CALL(cuDevicePrimaryCtxRelease, 11000, gd_CUdevice)                                            \
     CALL(cuCtxCreate, 3020, gd_CUcontext *, unsigned, gd_CUdevice)                                 \
     CALL(cuCtxDestroy, 4000, gd_CUcontext)                                                         \
     CALL(cuCtxSetCurrent, 4000, gd_CUcontext)                                                      \
@@ -621,6 +623,56 @@ static void run_contexts(void)
     load();
 }
 
+static size_t bytes_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+/* Contexts that end with their modules, each of a text of a megabyte; every other one is the
+ * device's own. */
+static void run_endings(void)
+{
+    enum { BYTES = 1 << 20, COUNT = 24 };
+    static const char head[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k()\n{\nret;\n}\n";
+    char *image = malloc(BYTES);
+    gd_CUcontext context, before;
+    gd_CUmodule module;
+    size_t used = 0;
+
+    memset(image, '\n', BYTES);
+    memcpy(image, head, sizeof head - 1);
+    image[BYTES - 1] = 0;
+    NEED(cuDevicePrimaryCtxRelease(0));
+    for (int i = 0; i < COUNT; i++) {
+        if (i % 2)
+            NEED(cuCtxCreate(&context, 0, 0));
+        else
+            NEED(cuDevicePrimaryCtxRetain(&context, 0));
+        NEED(cuCtxSetCurrent(context));
+        NEED(cuModuleLoadData(&module, image));
+        if (i % 2)
+            NEED(cuCtxDestroy(context));
+        else
+            NEED(cuDevicePrimaryCtxRelease(0));
+        if (i == 3)
+            used = bytes_in_use();
+    }
+    puts(bytes_in_use() < used + 4 * (size_t)BYTES ? "steady" : "grown");
+    free(image);
+    NEED(cuDevicePrimaryCtxRetain(&before, 0));
+    NEED(cuCtxSetCurrent(before));
+    load();
+}
+
+static void go_to_root(void)
+{
+    if (chdir("/"))
+        exit(5);
+}
+
 static void *run_thread(void *context)
 {
     gd_CUstream stream;
@@ -758,6 +810,8 @@ static const struct {
                {"fatbin", 0, run_fatbin},
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
+               {"endings", 0, run_endings},
+               {"root", 0, go_to_root},
                {"threads", 0, run_threads},
                {"error", 0, run_error},
                {"crash", 0, run_crash},

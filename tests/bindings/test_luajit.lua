@@ -132,7 +132,7 @@ end)
 
 case("what was closed is refused", function()
     local runtime, module, chain, x, z = setup()
-    local stream, kernel, other = runtime:stream(), module:kernel("square"), runtime:load(PTX)
+    local stream, kernel, other = runtime:stream(), module:kernel("square"), runtime:load_file(os.getenv("PTX"))
     local of_other, memory = other:kernel("square"), runtime:allocate(4 * COUNT)
     for _, item in ipairs({memory, stream, other}) do item:close() end
     equal(memory.address, nil)

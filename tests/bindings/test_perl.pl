@@ -108,7 +108,7 @@ check('options and numbers that do not exist are refused', sub {
 
 check('what was closed is refused', sub {
     my ($runtime, $module, $chain, $x, $y, $z) = session();
-    my ($stream, $kernel, $other, $memory) = ($runtime->stream, $module->kernel('square'), $runtime->load($ptx), $runtime->allocate(4 * $count));
+    my ($stream, $kernel, $other, $memory) = ($runtime->stream, $module->kernel('square'), $runtime->load_file($ENV{PTX}), $runtime->allocate(4 * $count));
     my $of_other = $other->kernel('square');
     $_->close for $memory, $stream, $other;
     for my $case (

@@ -116,7 +116,7 @@ end
 
 check("what was closed is refused") do
   on = session
-  stream, kernel, other, memory = on.runtime.stream, on.mod.kernel("square"), on.runtime.load(PTX), on.runtime.allocate(4 * COUNT)
+  stream, kernel, other, memory = on.runtime.stream, on.mod.kernel("square"), on.runtime.load_file(ENV["PTX"]), on.runtime.allocate(4 * COUNT)
   of_other = other.kernel("square")
   [memory, stream, other].each(&:close)
   [

@@ -2157,25 +2157,107 @@ END_TEST
  * them. */
 START_TEST(wide_register_parameters_are_refused)
 {
-    static const char *const texts[] = {
-        HEADER
-        ".func f(.reg .v2 .u32 %a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .v2 .u32 %v;\n"
-        "    call f, (%v);\n    ret;\n}\n",
+    static const char text[] =
         ".version 8.3\n.target sm_90\n.address_size 64\n"
         ".func (.reg .b128 %a) f()\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .b128 %v;\n"
-        "    call (%v), f;\n    ret;\n}\n"};
+        "    call (%v), f;\n    ret;\n}\n";
     const char *words = "";
     gd_CUmodule loaded;
     gd_CUfunction function;
 
     setup();
-    ck_good(cuModuleLoadData(&loaded, texts[_i]));
+    ck_good(cuModuleLoadData(&loaded, text));
     ck_good(cuModuleGetFunction(&function, loaded, "k"));
     ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
                      GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
     ck_assert_msg(strstr(words, "a function with a parameter in a register of this type"), "%s",
                   words);
+}
+END_TEST
+
+/* A function that turns a vector around, between scalars; as an H100 does it. */
+static const struct {
+    const char *type;
+    int count;
+} vector_parameters[] = {{"b32", 2}, {"b32", 4}, {"f32", 4}, {"b16", 2}, {"b16", 4}, {"u64", 2}};
+
+START_TEST(vectors_are_parameters)
+{
+    const char *type = vector_parameters[_i].type;
+    const int count = vector_parameters[_i].count, bytes = atoi(type + 1) / 8;
+    char text[2048];
+    unsigned char got[64];
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    setup();
+    int used =
+        snprintf(text, sizeof text,
+                 HEADER ".func (.reg .v%d .%s r) turn(.reg .b32 s, .reg .v%d .%s v, .reg .b64 "
+                        "l)\n{\n",
+                 count, type, count, type);
+    for (int i = 0; i < count; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "    mov.%s r.%c, v.%c;\n", type,
+                         "xyzw"[i], "xyzw"[count - 1 - i]);
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "    ret;\n}\n.visible .entry k(.param .u64 out)\n{\n    .reg .v%d .%s %%v, "
+                     "%%w;\n    .reg .b64 %%o;\n    ld.param.u64 %%o, [out];\n    ld.global.v%d.%s "
+                     "%%v, [%%o];\n    call (%%w), turn, (7, %%v, %%o);\n    st.global.v%d.%s "
+                     "[%%o+32], %%w;\n    ret;\n}\n",
+                     count, type, count, type, count, type);
+    ck_good(cuModuleLoadData(&loaded, text));
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    for (int i = 0; i < 64; i++)
+        got[i] = (unsigned char)(i + 1);
+    ck_good(cuMemcpyHtoD_v2(a, got, sizeof got));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&a}, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
+    for (int i = 0; i < count; i++)
+        ck_assert_msg(!memcmp(got + 32 + i * bytes, got + (count - 1 - i) * bytes, (size_t)bytes),
+                      "element %d of %s", i, text);
+    ck_good(cuModuleUnload(loaded));
+    end_clean();
+}
+END_TEST
+
+/* 32 bytes a thread, of chips from sm_100 on. */
+START_TEST(wide_accesses)
+{
+    static const char *const forms[][2] = {{"v8.u32", "{%a, %b, %c, %d, %e, %f, %g, %h}"},
+                                           {"v4.b64", "{%i, %j, %k, %l}"}};
+    char text[1024];
+    uint32_t words[N * 8], copy[N * 8];
+    gd_CUdeviceptr from, to;
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    setenv("GRIDDEP_EMULATOR_CHIP", "sm_120", 1);
+    setup();
+    snprintf(
+        text, sizeof text,
+        ".version 8.8\n.target sm_120\n.address_size 64\n.visible .entry k" TWO_POINTERS
+        "{\n    .reg .b32 %%t, %%a, %%b, %%c, %%d, %%e, %%f, %%g, %%h;\n    .reg .b64 %%i, %%j, "
+        "%%k, %%l, %%p, %%q, %%o;\n    ld.param.u64 %%p, [in];\n    ld.param.u64 %%q, [out];\n"
+        "    mov.u32 %%t, %%tid.x;\n    mul.wide.u32 %%o, %%t, 32;\n    add.u64 %%p, %%p, "
+        "%%o;\n    add.u64 %%q, %%q, %%o;\n    ld.global.%s %s, [%%p];\n    st.global.%s "
+        "[%%q], %s;\n    ret;\n}\n",
+        forms[_i][0], forms[_i][1], forms[_i][0], forms[_i][1]);
+    for (uint32_t i = 0; i < N * 8; i++)
+        words[i] = i * 2654435761u;
+    ck_good(cuMemAlloc_v2(&from, sizeof words));
+    ck_good(cuMemAlloc_v2(&to, sizeof words));
+    ck_good(cuMemcpyHtoD_v2(from, words, sizeof words));
+    ck_good(cuModuleLoadData(&loaded, text));
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, stream, (void *[]){&from, &to}, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(copy, to, sizeof copy));
+    ck_assert(!memcmp(copy, words, sizeof words));
+    from += 16;
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to}, NULL));
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 END_TEST
 
@@ -2568,7 +2650,10 @@ int main(void)
         captures_fork_and_join, captures_forbid_what_they_must);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, other_chips, 0, (int)(sizeof chips / sizeof *chips));
-    tcase_add_loop_test(loops, wide_register_parameters_are_refused, 0, 2);
+    tcase_add_test(loops, wide_register_parameters_are_refused);
+    tcase_add_loop_test(loops, vectors_are_parameters, 0,
+                        (int)(sizeof vector_parameters / sizeof *vector_parameters));
+    tcase_add_loop_test(loops, wide_accesses, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);

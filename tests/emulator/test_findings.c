@@ -158,6 +158,142 @@ START_TEST(variables_lie_badly)
 }
 END_TEST
 
+/* ---- calls that return before their work is done ---- */
+
+/* A call without a stream of its own, then a kernel of a stream that does not wait for it. */
+static const struct {
+    bool copies, managed, waits, blocking, race;
+} early_calls[] = {
+    {.race = true},     {.copies = true, .race = true},
+    {.waits = true},    {.copies = true, .waits = true},
+    {.blocking = true}, {.copies = true, .blocking = true},
+    {.managed = true},  {.managed = true, .copies = true},
+};
+
+START_TEST(fills_and_device_copies_return_early)
+{
+    static const uint32_t words[32];
+    gd_CUstream stream;
+    uint64_t data, other;
+
+    begin("race");
+    gd_CUfunction add = load(
+        HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %t;\n    .reg .b64 %p;\n    "
+               "ld.param.u64 %p, [a];\n    ld.global.u32 %t, [%p];\n    st.global.u32 [%p], "
+               "%t;\n    ret;\n}\n");
+    ck_good(cuStreamCreate(&stream, early_calls[_i].blocking ? GD_CU_STREAM_DEFAULT
+                                                             : GD_CU_STREAM_NON_BLOCKING));
+    ck_good(early_calls[_i].managed ? cuMemAllocManaged(&data, 128, 1) : cuMemAlloc_v2(&data, 128));
+    ck_good(cuMemAlloc_v2(&other, 128));
+    ck_good(cuMemcpyHtoD_v2(other, words, 128));
+    ck_good(early_calls[_i].copies ? cuMemcpyDtoD_v2(data, other, 128)
+                                   : cuMemsetD32_v2(data, 0, 32));
+    if (early_calls[_i].waits)
+        ck_good(cuStreamSynchronize(NULL));
+    ck_good(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&data}, NULL));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !early_calls[_i].race, "%s",
+                  get_report());
+    ck_good(cuMemsetD32_v2(other, 0, 32));
+    ck_good(cuMemFree_v2(other));
+    ck_assert_ptr_null(strstr(get_report(), "\"free\""));
+    end();
+}
+END_TEST
+
+/* ---- scopes ---- */
+
+/* Blocks that all add to one counter, wait for it, and then read what the others wrote. */
+static const struct {
+    const char *fence;
+    bool wrong;
+} acquires[] = {
+    {"fence.acq_rel.gpu;", false},
+    {"fence.acq_rel.sys;", false},
+    {"membar.gl;", false},
+    {"fence.acq_rel.cta;", true},
+    {"fence.acq_rel.cluster;", true},
+    {"membar.cta;", true},
+    {"", true},
+};
+
+START_TEST(an_acquire_reaches_those_who_release)
+{
+    char text[2048];
+    uint64_t data;
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER
+             ".visible .entry k(.param .u64 a)\n{\n    .reg .pred %%l, %%w;\n    .reg .b32 %%t, "
+             "%%b, %%n, %%v;\n    .reg .b64 %%a, %%m, %%o;\n    ld.param.u64 %%a, [a];\n    "
+             "mov.u32 %%t, %%tid.x;\n    mov.u32 %%b, %%ctaid.x;\n    mad.lo.u32 %%n, %%b, 32, "
+             "%%t;\n    mul.wide.u32 %%m, %%n, 4;\n    add.u64 %%m, %%m, %%a;\n    xor.b32 "
+             "%%n, %%n, 32;\n    mul.wide.u32 %%o, %%n, 4;\n    add.u64 %%o, %%o, %%a;\n    "
+             "setp.ne.u32 %%l, %%t, 0;\n    st.global.u32 [%%m+64], %%t;\n    bar.sync 0;\n    "
+             "@%%l bra met;\n    fence.acq_rel.gpu;\n    red.relaxed.gpu.global.add.u32 [%%a], "
+             "1;\nloop:\n    ld.relaxed.gpu.global.u32 %%n, [%%a];\n    setp.lt.u32 %%w, %%n, "
+             "2;\n    @%%w bra loop;\n    %s\nmet:\n    bar.sync 0;\n    ld.global.u32 %%v, "
+             "[%%o+64];\n    ret;\n}\n",
+             acquires[_i].fence);
+    ck_good(cuMemAlloc_v2(&data, 512));
+    ck_good(cuMemsetD8_v2(data, 0, 512));
+    ck_good(launch(load(text), 2, 32, data));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !acquires[_i].wrong, "%s: %s",
+                  acquires[_i].fence, get_report());
+    if (acquires[_i].wrong)
+        ck_assert_msg(strstr(get_report(), "behind an acquire whose scope is too small"), "%s",
+                      get_report());
+    end();
+}
+END_TEST
+
+/* ---- who is to blame ---- */
+
+/* Kernels that add to the same data, one behind the other, all but the second of which wait: each
+ * finding names the second as the one that lacks a wait. */
+START_TEST(the_kernel_that_lacks_the_wait_is_named)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
+    char text[4096] = HEADER, name[8];
+    gd_CUmodule made;
+    gd_CUstream stream;
+    uint64_t data;
+
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[_i], 1);
+    begin("race");
+    for (int i = 1; i <= 4; i++)
+        snprintf(
+            text + strlen(text), sizeof text - strlen(text),
+            ".visible .entry k%d(.param .u64 a)\n{\n    .reg .b64 %%p;\n    .reg .b32 %%v;\n    "
+            "ld.param.u64 %%p, [a];\n    griddepcontrol.launch_dependents;\n    %s\n    "
+            "ld.global.u32 %%v, [%%p];\n    add.u32 %%v, %%v, 1;\n    st.global.u32 [%%p], "
+            "%%v;\n    ret;\n}\n",
+            i, i == 2 ? "" : "griddepcontrol.wait;");
+    ck_good(cuModuleLoadData(&made, text));
+    ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuMemAlloc_v2(&data, 4));
+    ck_good(cuMemsetD32Async(data, 0, 1, stream));
+    for (unsigned i = 1; i <= 4; i++) {
+        gd_CUlaunchAttribute early = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+        const gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &early, i > 1};
+        gd_CUfunction function;
+        snprintf(name, sizeof name, "k%u", i);
+        ck_good(cuModuleGetFunction(&function, made, name));
+        ck_good(cuLaunchKernelEx(&config, function, (void *[]){&data}, NULL));
+    }
+    ck_good(cuCtxSynchronize());
+    const uint32_t found = count_words(get_report(), "\"kind\":\"race\"");
+    ck_assert_uint_ge(found, 1);
+    expect("\"text\":\"kernel k2 (launch 2) ", found);
+    expect("\"missing\":\"griddepcontrol.wait in kernel k2 (launch 2)", found);
+    end();
+}
+END_TEST
+
 /* ---- what polls for ever ---- */
 
 /* Threads of a block, which all arrive at an mbarrier, and wait. */
@@ -173,11 +309,11 @@ END_TEST
 /* Blocks that count up, and wait until all have. */
 #define MEET_KERNEL                                                                                \
     HEADER                                                                                         \
-        ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "    \
-        ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "           \
-        "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "    \
-        "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "  \
-        "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
+    ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "        \
+    ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "               \
+    "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "        \
+    "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "      \
+    "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
 
 static const struct {
     const char *text;
@@ -801,6 +937,11 @@ int main(void)
     tcase_add_test(tcase, a_query_finds_no_deadlock);
     tcase_add_loop_test(tcase, an_mbarrier_is_there_before_it_is_used, 0,
                         (int)(sizeof inits / sizeof *inits));
+    tcase_add_loop_test(tcase, fills_and_device_copies_return_early, 0,
+                        (int)(sizeof early_calls / sizeof *early_calls));
+    tcase_add_loop_test(tcase, the_kernel_that_lacks_the_wait_is_named, 0, 4);
+    tcase_add_loop_test(tcase, an_acquire_reaches_those_who_release, 0,
+                        (int)(sizeof acquires / sizeof *acquires));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

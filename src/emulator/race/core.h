@@ -147,11 +147,12 @@ struct gd_shadow {
 /* Of one device alone, what is of scope sys is of scope gpu. */
 enum { GD_LEVEL_CTA, GD_LEVEL_CLUSTER, GD_LEVEL_GPU, GD_LEVEL_SYS, GD_LEVELS };
 
-/* What was released to a variable by CTAs of one device, for acquirers within a level; uid and
- * cluster 0: by several. */
+/* What was released to a variable by CTAs of one device, for acquirers within a level; uid 0: by
+ * several. Then each of them has a part of its own, for acquirers of its CTA or cluster. */
 typedef struct gd_sync_item {
     struct gd_sync_item *next;
     uint32_t level, uid, device;
+    bool part;
     uint64_t cluster;
     gd_outside *outside, *fenced; /* released; before a fence.sc */
 } gd_sync_item;

@@ -466,11 +466,29 @@ static void check_behind(gd_chain *chain, uint32_t index, uint32_t other, uint32
                      chain->launches[between].name, reach.text);
 }
 
+/* An access before the wait whose address cannot be traced, where some launch may still run: told
+ * once, whatever that launch does. */
+static void check_untraced(gd_chain *chain, uint32_t index)
+{
+    gd_chain_launch *launch = &chain->launches[index];
+    const gd_chain_kernel *kernel = launch->kernel;
+
+    if (launch->told || !kernel || !kernel->report.has_wait || launch->given.reach_stated ||
+        kernel->dry_unknown == GD_PTX_NONE)
+        return;
+    launch->told = true;
+    gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
+                 "%s, on a path that has not executed griddepcontrol.wait",
+                 kernel->dry_unknown_words.text);
+}
+
 void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between,
                              bool behind_wait)
 {
     const gd_chain_launch *launch = &chain->launches[index];
 
+    if (!behind_wait)
+        check_untraced(chain, index);
     if (behind_wait)
         check_behind(chain, index, other, between);
     else if (launch->kernel && launch->kernel->report.has_wait &&
@@ -517,10 +535,6 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
             gd_chain_check_anywhere(chain, index, i, launch->previous, true);
     }
     if (kernel && kernel->report.has_wait) {
-        if (kernel->dry_unknown != GD_PTX_NONE && !launch->given.reach_stated)
-            gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
-                         "%s, on a path that has not executed griddepcontrol.wait",
-                         kernel->dry_unknown_words.text);
         for (uint32_t i = index; i-- > launch->before;) {
             if (chain->launches[i].given.lane == launch->given.lane)
                 gd_chain_check_anywhere(chain, index, i, launch->previous, false);
