@@ -65,6 +65,7 @@ scatter_early() {
         err "warning: kernel eager may start beside kernel scatter, 1 time: eager touches p before its wait, and launch 0 (scatter) may still write it: the address in its line" &&
         err "cannot be traced" && err "[GD404]"
 }
+again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: again" && err "[GD404]"; }
 scatter_plain() { runs 0 audit scatter tell && out "counter 8" && no_err "GD4"; }
 eager_early() { runs 0 audit eager-early && no_err "GD404" && no_err "GD410"; }
 lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
@@ -136,6 +137,7 @@ check "a path without a wait" path
 check "a wait, and no attribute" lost
 check "a kernel that is early behind one that writes nobody knows where" scatter_early
 check "the same, not early" scatter_plain
+check "a kernel that is early behind itself" again
 check "a kernel that is early behind one that writes elsewhere" eager_early
 check "a memset between" between
 check "no room side by side" full

@@ -47,6 +47,10 @@ static const char text[] =
     "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
     "    ld.param.u64 %a, [p];\n    ld.global.u64 %a, [%a];\n"
     "    st.global.u32 [%a], 7;\n    ret;\n}\n"
+    ".visible .entry again(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u64 %a, [%a];\n    ld.global.u32 %b, [%a];\n"
+    "    griddepcontrol.wait;\n    st.global.u32 [%a], %b;\n    ret;\n}\n"
     ".visible .entry packed(.param .align 8 .b8 p[24], .param .align 4 .b8 q[12])\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %b, %c;\n"
     "    ld.param.u64 %a, [p+8];\n    ld.param.u32 %b, [p+16];\n    ld.param.u32 %c, [q+8];\n"
@@ -269,10 +273,13 @@ static void launch_eager(const char *first, int early)
     NEED(cuModuleGetFunction(&functions[1], device.module, "eager"));
     NEED(cuMemAlloc(&table, sizeof table));
     NEED(cuMemcpyHtoD(table, &counter, sizeof counter));
-    device.counter = strcmp(first, "scatter") == 0 ? table : counter;
+    if (strcmp(first, "again") == 0)
+        functions[1] = functions[0];
+    device.counter = strcmp(first, "waits") != 0 ? table : counter;
     launch(functions[0], NULL, 0);
-    device.counter = counter;
+    device.counter = functions[0] == functions[1] ? table : counter;
     launch(functions[1], NULL, early);
+    device.counter = counter;
 }
 
 static void run_eager(void)
@@ -283,6 +290,12 @@ static void run_eager(void)
 static void run_eager_early(void)
 {
     launch_eager("waits", 1);
+}
+
+/* A kernel behind itself. */
+static void run_again(void)
+{
+    launch_eager("again", 1);
 }
 
 static void run_scatter(void)
@@ -793,6 +806,7 @@ static const struct {
                {"eager", 0, run_eager},
                {"eager-early", 0, run_eager_early},
                {"scatter", 0, run_scatter},
+               {"again", 0, run_again},
                {"scatter-early", 0, run_scatter_early},
                {"between", 0, run_between},
                {"graph", 0, run_graph_early},

@@ -887,6 +887,47 @@ START_TEST(upgraded_edges_fall_back_when_arguments_change)
 }
 END_TEST
 
+/* A chain and a graph of the same launches hold back the same ones. */
+START_TEST(upgrades_agree_with_chains)
+{
+    static const char *const names[] = {"step", "eager", "scatter", "mute", "quiet"};
+    enum { LAUNCHES = 5 };
+    uint32_t seed = (uint32_t)_i * 2654435761u + 1;
+
+    for (int round = 0; round < 20; round++) {
+        griddep_graph *of = NULL;
+        griddep_chain *chain = NULL;
+        uint32_t count;
+        ck_good(griddep_graph_create(runtime, &of, &error));
+        ck_good(griddep_chain_create(runtime, &chain, &error));
+        for (uint32_t i = 0; i < LAUNCHES; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            const char *name = names[(seed >> 16) % 5];
+            const int in = (int)(seed >> 24) % 4, out = (int)(seed >> 27) % 4;
+            const griddep_argument arguments[2] = {{.data = &buffers[in], .bytes = 8},
+                                                   {.data = &buffers[out], .bytes = 8}};
+            add_to(of, name, in, out);
+            ck_good(griddep_chain_add(chain, kernel_of(name), &one_block, arguments, 2, &error));
+            if (i)
+                ck_good(griddep_graph_add_edge(of, i - 1, i, 0, GRIDDEP_EDGE_DEFAULT, &error));
+        }
+        ck_good(griddep_graph_upgrade(of, &count, &error));
+        for (uint32_t i = 1; i < LAUNCHES; i++) {
+            griddep_hop_info hop = {.size = sizeof hop};
+            ck_good(griddep_chain_get_hop(chain, GRIDDEP_MODE_GRAPH_PDL, i, &hop, &error));
+            const griddep_graph_edge_info edge = edge_of(of, i - 1);
+            if ((hop.reason == GRIDDEP_REASON_RACE) != (edge.reason == GRIDDEP_REASON_RACE) ||
+                (hop.reason <= GRIDDEP_REASON_FORCED) != (edge.type != 0))
+                ck_abort_msg("round %d, launch %u (%s): %s; its edge: %s", round, (unsigned)i,
+                             hop.kernel, griddep_reason_text(hop.reason),
+                             griddep_reason_text(edge.reason));
+        }
+        griddep_graph_destroy(of);
+        griddep_chain_destroy(chain);
+    }
+}
+END_TEST
+
 /* An edge that was held back from the start is upgraded when its node races no more. */
 START_TEST(held_edges_return_when_arguments_change)
 {
@@ -2029,7 +2070,7 @@ typedef struct life {
     griddep_runtime *runtime;
     griddep_module *module;
     griddep_chain *chain;
-    griddep_graph *graphs[8];
+    griddep_graph *graphs[9];
     void *stream, *event;
     uint64_t memory;
 } life;
@@ -2149,6 +2190,43 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
     return status;
 }
 
+/* A captured kernel, whose arguments the driver has, and one behind it that reads memory early. */
+static int32_t eager_life(life *all, const griddep_argument *arguments)
+{
+    const griddep_argument elsewhere[2] = {{.bytes = 8, .value = all->memory + 8}, arguments[1]};
+    griddep_launch_config config = one_block;
+    griddep_kernel *tell = NULL, *eager = NULL;
+    uint32_t node, count;
+    int32_t status = griddep_module_find_kernel(all->module, "tell", &tell, &error);
+
+    if (!status)
+        status = griddep_module_find_kernel(all->module, "eager", &eager, &error);
+    if (!status)
+        status = griddep_graph_capture_begin(all->runtime, all->stream, &error);
+    if (status)
+        return status;
+    config.stream = all->stream;
+    status = griddep_launch(tell, &config, arguments, 2, NULL, &error);
+    int32_t ended = griddep_graph_capture_end(all->runtime, all->stream, &all->graphs[8],
+                                              status ? NULL : &error);
+    if (!status)
+        status = ended;
+    if (!status)
+        status = griddep_graph_add_kernel(all->graphs[8], eager, &one_block, elsewhere, 2, &node,
+                                          &error);
+    if (!status)
+        status = griddep_graph_add_edge(all->graphs[8], 0, node, 0, GRIDDEP_EDGE_DEFAULT, &error);
+    if (!status)
+        status = griddep_graph_upgrade(all->graphs[8], &count, &error);
+    if (!status)
+        status = griddep_graph_launch(all->graphs[8], all->stream, &error);
+    if (!status)
+        status = griddep_graph_set_arguments(all->graphs[8], node, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_launch(all->graphs[8], all->stream, &error);
+    return status;
+}
+
 static int32_t conditional_life(life *all, griddep_kernel *tell, griddep_conditional **again)
 {
     griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = all->memory}};
@@ -2226,7 +2304,9 @@ static int32_t whole_life(void)
         status = griddep_module_find_kernel(all.module, "tell", &tell, &error);
     if (!status)
         status = conditional_life(&all, tell, &again);
-    for (int i = 0; i < 8; i++)
+    if (!status)
+        status = eager_life(&all, arguments);
+    for (int i = 0; i < 9; i++)
         griddep_graph_destroy(all.graphs[i]);
     griddep_conditional_destroy(again);
     griddep_chain_destroy(all.chain);
@@ -2241,12 +2321,12 @@ static int32_t whole_life(void)
     return status;
 }
 
-/* Questions about nodes and kernels that have another answer, and switching a node off again after
- * an update, which is mended by instantiating anew. */
+/* Questions about nodes, kernels and addresses that have another answer, and switching a node off
+ * again after an update, which is mended by instantiating anew. */
 static bool has_another_way(const char *symbol)
 {
     static const char *const others[] = {"cuFuncGetName", "cuFuncGetModule", "cuFuncGetAttribute",
-                                         "cuGraphNodeSetEnabled"};
+                                         "cuPointerGetAttribute", "cuGraphNodeSetEnabled"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(symbol, others[i]))
@@ -2330,6 +2410,7 @@ int main(void)
     tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
     tcase_add_loop_test(open, upgrade_looks_at_what_is_touched_early, 0, 4 * WAYS);
     tcase_add_loop_test(open, upgraded_edges_fall_back_when_arguments_change, 0, WAYS);
+    tcase_add_loop_test(open, upgrades_agree_with_chains, 0, 10);
     tcase_add_loop_test(open, held_edges_return_when_arguments_change, 0, WAYS);
     tcase_add_test(open, upgraded_edges_fall_back_when_a_node_is_switched_off);
     tcase_add_loop_test(open, what_nobody_knows_holds_eager_kernels_back, 0, 2);

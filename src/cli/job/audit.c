@@ -23,9 +23,9 @@ typedef struct audited_kernel {
     const char *name;
     char *module, *plain; /* to free; plain: as people write it */
     char *told; /* that, cut in the middle where it is long: templates have names of pages */
-    gd_kernel_code code;
-    bool touches_early; /* memory before its wait, by its PTX */
-    bool ordered;       /* its grid ends behind its prerequisites, likewise */
+    gd_kernel_code code, text; /* text: its PTX, also where a driver takes machine code */
+    bool touches_early;        /* memory before its wait, by its PTX */
+    bool ordered;              /* its grid ends behind its prerequisites, likewise */
     char target[24];
     gd_attached_counts sum;   /* counters */
     uint64_t launches, early; /* in streams; of these: with attribute 6 */
@@ -106,9 +106,11 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
                            .file = file,
                            .first_plain = kernel->first_plain,
                            .first_early = kernel->first_early};
-    if (module != NULL)
-        made.code =
-            gd_attachedcode_find(&file->images[kernel->module], kernel->name, kernel->binary);
+    if (module != NULL) {
+        gd_attached_image *image = &file->images[kernel->module];
+        made.code = gd_attachedcode_find(image, kernel->name, kernel->binary);
+        made.text = gd_attachedcode_find_text(image, kernel->name, kernel->binary);
+    }
     if (made.code.target[0] != '\0')
         strcpy(made.target, made.code.target);
     else if (kernel->binary > 0)
@@ -121,8 +123,8 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
     } else {
         made.plain = gd_place_demangle(kernel->name);
         made.told = shorten(made.plain);
-        if (made.code.ptx != NULL && made.code.traits & GRIDDEP_TRAIT_WAITS)
-            gd_ptx_touches_early(made.code.ptx, made.name, &made.touches_early, &made.ordered,
+        if (made.text.ptx != NULL && made.code.traits & GRIDDEP_TRAIT_WAITS)
+            gd_ptx_touches_early(made.text.ptx, made.name, &made.touches_early, &made.ordered,
                                  NULL);
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
@@ -312,16 +314,17 @@ static char *name_between(uint32_t between)
  * program alone knows. */
 static int32_t add_launch(griddep_chain *chain, uint32_t index, const audited_kernel *kernel)
 {
-    const griddep_launch_config config = {.size = sizeof(config), .name = kernel->told};
+    const griddep_launch_config config = {
+        .size = sizeof(config), .name = index == 0 ? kernel->told : NULL}; /* none twice */
     griddep_ptx_entry_info entry = {.size = sizeof(entry)};
-    int32_t status = griddep_ptx_get_entry(kernel->code.ptx, kernel->code.entry, &entry, NULL);
+    int32_t status = griddep_ptx_get_entry(kernel->text.ptx, kernel->text.entry, &entry, NULL);
     if (status == GRIDDEP_OK)
-        status = griddep_chain_add_ptx(chain, kernel->code.ptx, kernel->name, &config, NULL,
+        status = griddep_chain_add_ptx(chain, kernel->text.ptx, kernel->name, &config, NULL,
                                        entry.parameter_count, NULL);
     for (uint32_t i = 0; i < entry.parameter_count && status == GRIDDEP_OK; i++) {
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
         status =
-            griddep_ptx_get_parameter(kernel->code.ptx, kernel->code.entry, i, &parameter, NULL);
+            griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
         const griddep_use use = {.size = sizeof(use), .buffer = 1 + i * 2 + index};
         if (status == GRIDDEP_OK && parameter.bytes == sizeof(uint64_t))
             status = griddep_chain_set_use(chain, index, i, &use, NULL);
@@ -337,7 +340,7 @@ static char *find_race(const audited_kernel *first, const audited_kernel *second
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof(finding)};
     char *race = NULL;
-    if (!second->touches_early || first->code.ptx == NULL ||
+    if (!second->touches_early || first->text.ptx == NULL ||
         griddep_chain_create(NULL, &chain, NULL) != GRIDDEP_OK)
         return NULL;
     if (add_launch(chain, 0, first) == GRIDDEP_OK && add_launch(chain, 1, second) == GRIDDEP_OK)

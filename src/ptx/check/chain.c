@@ -719,6 +719,15 @@ static gd_early_touch early_touch(const gd_chain_kernel *kernel)
                                      : GD_EARLY_TOUCH_NOTHING;
 }
 
+/* What a text does that is no valid PTX is not known. Facts tell that it has been looked at. */
+static int32_t check_text(builder *build, const griddep_ptx *ptx, bool *invalid)
+{
+    *invalid = false;
+    return gd_table_find(&build->facts->modules, (const char *)&ptx, sizeof ptx)
+               ? GRIDDEP_OK
+               : gd_check_validity(build->chain.findings, &ptx->module, invalid, build->error);
+}
+
 int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
                                gd_early_touch *touch, bool *ordered, griddep_error *error)
 {
@@ -727,12 +736,15 @@ int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, co
 
     build.facts = facts ? facts : gd_check_facts_create();
     build.chain.findings = gd_findings_create(); /* nobody asks for them */
-    int32_t status = build.facts && build.chain.findings ? read_launches(&build, &launch)
+    bool invalid = false;
+    int32_t status = build.facts && build.chain.findings ? check_text(&build, ptx, &invalid)
                                                          : gd_error_memory(error);
+    if (!status && !invalid)
+        status = read_launches(&build, &launch);
     if (!status)
-        *touch = early_touch(build.chain.launches[0].kernel);
+        *touch = invalid ? GD_EARLY_TOUCH_MEMORY : early_touch(build.chain.launches[0].kernel);
     if (!status && ordered)
-        *ordered = gd_chain_covers(&build.chain.launches[0]);
+        *ordered = !invalid && gd_chain_covers(&build.chain.launches[0]);
     griddep_findings_destroy(build.chain.findings);
     gd_arena_free(&build.arena);
     if (!facts)

@@ -211,7 +211,7 @@ static void follow_nodes(const griddep_graph *graph, gd_held *held)
         gd_chain_forget_held(held->chain);
 }
 
-/* Without an answer all that touch memory early are held, and nothing is lost but time. */
+/* Without an answer all that touch memory early are held. */
 static int32_t look(const griddep_graph *graph, gd_held *held, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
@@ -278,6 +278,17 @@ static int32_t decide_again(griddep_graph *graph, griddep_error *error)
     return status;
 }
 
+/* Without an answer no edge that an upgrade has chosen lets anything start early. */
+static void hold_all(griddep_graph *graph)
+{
+    gd_graph_held *held = graph->held_back;
+
+    for (uint32_t i = 0; held && i < held->count; i++)
+        held->held[i] = true;
+    if (held)
+        decide_again(graph, NULL);
+}
+
 /* Finds out from the start what is held. */
 static int32_t renew(griddep_graph *graph, griddep_error *error)
 {
@@ -293,6 +304,7 @@ static int32_t renew(griddep_graph *graph, griddep_error *error)
     if (status) {
         if (held)
             destroy(&held->base);
+        hold_all(graph);
         return status;
     }
     if (graph->held_back)
@@ -303,12 +315,9 @@ static int32_t renew(griddep_graph *graph, griddep_error *error)
 
 static int32_t look_again(griddep_graph *graph, griddep_error *error)
 {
-    gd_held *held = (gd_held *)graph->held_back;
-    griddep_error unused;
+    int32_t status = look(graph, (gd_held *)graph->held_back, error);
 
-    griddep_error_init(&unused);
-    look(graph, held, &unused);
-    return decide_again(graph, error);
+    return status ? status : decide_again(graph, error);
 }
 
 static const gd_graph_held_kind kind = {look_again, renew, destroy};
