@@ -313,6 +313,49 @@ START_TEST(a_use_after_free_names_what_is_missing)
 }
 END_TEST
 
+/* ---- memory that is allocated in the order of a stream ---- */
+
+enum { USED_BY_KERNEL, USED_BY_FILL, USED_BY_COPY, USES };
+enum { ORDERED_BY_NOTHING, ORDERED_BY_EVENT, ORDERED_BY_STREAM, ORDERED_BY_HOST, ORDERS };
+
+START_TEST(memory_is_used_behind_its_allocation)
+{
+    const int use = _i / ORDERS, order = _i % ORDERS;
+    gd_CUstream first, second;
+    gd_CUevent event;
+    uint64_t data, other;
+
+    begin("race");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    "
+                    "ld.param.u64 %a, [a];\n    st.global.u32 [%a], 1;\n    "
+                    "st.global.u32 [%a+4], 1;\n    ret;\n}\n");
+    ck_good(cuStreamCreate(&first, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuStreamCreate(&second, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuEventCreate(&event, 0));
+    ck_good(cuMemAlloc_v2(&other, 128));
+    ck_good(cuMemAllocAsync(&data, 128, first));
+    if (order == ORDERED_BY_EVENT) {
+        ck_good(cuEventRecord(event, first));
+        ck_good(cuStreamWaitEvent(second, event, 0));
+    } else if (order == ORDERED_BY_HOST) {
+        ck_good(cuStreamSynchronize(first));
+    } else if (order == ORDERED_BY_STREAM) {
+        second = first;
+    }
+    if (use == USED_BY_KERNEL)
+        ck_good(cuLaunchKernel(function, 2, 1, 1, 1, 1, 1, 0, second, (void *[]){&data}, NULL));
+    else if (use == USED_BY_FILL)
+        ck_good(cuMemsetD32Async(data, 0, 32, second));
+    else
+        ck_good(cuMemcpyDtoDAsync_v2(data, other, 128, second));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":", order == ORDERED_BY_NOTHING);
+    expect("between the allocation (cuMemAllocAsync) and ", order == ORDERED_BY_NOTHING);
+    end();
+}
+END_TEST
+
 /* ---- who is to blame ---- */
 
 /* Kernels that add to the same data, one behind the other, all but the second of which wait: each
@@ -1009,6 +1052,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_block_has_started_before_others_touch_it, 0,
                         (int)(sizeof starts / sizeof *starts));
     tcase_add_test(tcase, a_use_after_free_names_what_is_missing);
+    tcase_add_loop_test(tcase, memory_is_used_behind_its_allocation, 0, USES * ORDERS);
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

@@ -10,6 +10,7 @@
 #include "emulator/api.h"
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/ownership.h"
+#include "emulator/execute/check.h"
 #include "emulator/execute/report.h"
 #include "emulator/machine/texture.h"
 #include "emulator/driver/stream.h"
@@ -289,8 +290,19 @@ static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, 
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    return address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address)
-                            : GD_CUDA_ERROR_INVALID_VALUE;
+    result = address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address)
+                              : GD_CUDA_ERROR_INVALID_VALUE;
+    if (result != GD_CUDA_SUCCESS || !gd_the_emulator.race)
+        return result;
+    /* The memory is there at once; for the race check it is behind what the stream has to do. */
+    gd_work nothing = {.kind = GD_WORK_EMPTY};
+    gd_allocation *made = gd_memory_find(gd_the_emulator.memory, *address);
+    gd_task *task;
+    result = gd_stream_submit(stream, &nothing, &task);
+    if (result == GD_CUDA_SUCCESS && task && made)
+        gd_shadow_allocate(gd_the_emulator.race, gd_check_shadow(gd_the_emulator.race, made),
+                           task->race);
+    return result;
 }
 
 /* The device whose default pool it is; NULL. */

@@ -54,8 +54,9 @@ typedef enum gd_action {
     GD_ACTION_FILL,
     GD_ACTION_HOST,
     GD_ACTION_FREE,
-    GD_ACTION_CONDITIONAL /* of a conditional node, or of the launch that gives it its initial
-                           * value */
+    GD_ACTION_CONDITIONAL, /* of a conditional node, or of the launch that gives it its initial
+                            * value */
+    GD_ACTION_ALLOCATE
 } gd_action;
 
 typedef struct gd_race_access {
@@ -194,6 +195,10 @@ void gd_race_host_wait_all(gd_race *race);
 gd_shadow *gd_shadow_create(gd_race *race, uint64_t start, uint64_t bytes, const char *name,
                             bool written);
 void gd_shadow_destroy(gd_race *race, gd_shadow *shadow);
+
+/* The memory is allocated by this task, in the order of its stream: who uses it has to be ordered
+ * behind. */
+void gd_shadow_allocate(gd_race *race, gd_shadow *shadow, gd_race_task *task);
 
 /* A task that is no kernel reads or writes [offset, offset + bytes). */
 void gd_race_range(gd_race *race, gd_race_task *task, gd_shadow *shadow, uint64_t offset,

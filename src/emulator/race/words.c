@@ -25,7 +25,8 @@ static void name_task(char *text, gd_action action, const char *kernel, uint64_t
                                         [GD_ACTION_FILL] = "a fill",
                                         [GD_ACTION_HOST] = "a host function",
                                         [GD_ACTION_FREE] = "the free",
-                                        [GD_ACTION_CONDITIONAL] = "a conditional node"};
+                                        [GD_ACTION_CONDITIONAL] = "a conditional node",
+                                        [GD_ACTION_ALLOCATE] = "the allocation"};
 
     if (action < GD_ACTION_COPY)
         snprintf(text, PART_BYTES, "kernel %.80s (launch %" PRIu64 ")", kernel ? kernel : "?",
@@ -470,6 +471,23 @@ static void say_devices(const party *first, const party *second, const char *mem
                  first->who, second->who);
 }
 
+/* Memory is used where nothing orders that behind its allocation. */
+static void say_allocation(const party *allocation, const party *user, const char *memory,
+                           char *text, char *missing)
+{
+    char where[PART_BYTES] = "";
+
+    if (allocation->desc && user->desc)
+        snprintf(where, sizeof where, " (stream %" PRIu64 " and stream %" PRIu64 ")",
+                 allocation->desc->info.stream, user->desc->info.stream);
+    snprintf(text, TEXT_BYTES, "%s %s %s, and nothing orders it behind the allocation%s", user->who,
+             user->verb, memory, where);
+    snprintf(missing, TEXT_BYTES,
+             "an event, or a synchronization of the host, between the allocation (cuMemAllocAsync) "
+             "and %s",
+             user->who);
+}
+
 /* ---- the finding ---- */
 
 static void say(const gd_race *race, const gd_conflict *conflict, const char *memory, char *text,
@@ -485,7 +503,9 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
         return;
     }
     find_party(race, conflict->first, &first);
-    if (first.entry->uid && first.entry->uid == second.entry->uid)
+    if (first.entry->action == GD_ACTION_ALLOCATE)
+        say_allocation(&first, &second, memory, text, missing);
+    else if (first.entry->uid && first.entry->uid == second.entry->uid)
         say_cta(&first, &second, memory, text, missing);
     else if (first.entry->task == second.entry->task)
         say_grid(&first, &second, memory, text, missing);
