@@ -34,7 +34,7 @@ bool gd_text_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const 
 {
     gd_early_touch touch;
 
-    return gd_check_touches_early(facts, ptx, entry, &touch, NULL) != GRIDDEP_OK ||
+    return gd_check_touches_early(facts, ptx, entry, &touch, NULL, NULL) != GRIDDEP_OK ||
            touch != GD_EARLY_TOUCH_NOTHING;
 }
 

@@ -57,6 +57,7 @@ racy_file() {
     runs 66 "audit --report $work/report" racy tell && [ ! -s "$work/err" ] &&
         grep -q '^1 race, 1 finding (2 launches of 2 kernels)$' "$work/report"
 }
+guarded() { runs 0 audit guarded && err "note: kernel guarded may start beside the kernel before it, 1 time: some of its threads leave before the wait while others wait, so the order holds [GD405]"; }
 path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
 scatter_early() {
@@ -131,6 +132,7 @@ check "no room" no_room
 check "right" right
 check "a race" racy
 check "a race, in a file" racy_file
+check "threads that leave before the wait" guarded
 check "a path without a wait" path
 check "a wait, and no attribute" lost
 check "a kernel that is early behind one that writes nobody knows where" scatter_early

@@ -27,9 +27,14 @@ static const char text[] =
     "    .reg .u64 %a;\n    .reg .u32 %b;\n"
     "    ld.param.u64 %a, [p];\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry guarded(.param .u64 p)\n{\n"
+    "    .reg .pred %q;\n    .reg .b32 %r;\n    .reg .b64 %d;\n"
+    "    mov.u32 %r, %tid.x;\n    setp.gt.u32 %q, %r, 3;\n    @%q ret;\n"
+    "    griddepcontrol.wait;\n    ld.param.u64 %d, [p];\n    red.global.add.u32 [%d], 1;\n"
+    "    ret;\n}\n"
     ".visible .entry sometimes(.param .u64 p)\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %b;\n    .reg .pred %q;\n"
-    "    ld.param.u64 %a, [p];\n    mov.u32 %b, %ctaid.x;\n    setp.gt.u32 %q, %b, 0;\n"
+    "    ld.param.u64 %a, [p];\n    cvt.u32.u64 %b, %a;\n    setp.eq.u32 %q, %b, 0;\n"
     "    @%q ret;\n"
     "    griddepcontrol.wait;\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n"
@@ -242,6 +247,14 @@ static void run_path(void)
 {
     launch(device.waits, NULL, 0);
     launch(device.sometimes, NULL, 1);
+}
+
+static void run_guarded(void)
+{
+    gd_CUfunction guarded;
+    NEED(cuModuleGetFunction(&guarded, device.module, "guarded"));
+    launch(device.waits, NULL, 0);
+    launch(guarded, NULL, 1);
 }
 
 static void run_lost(void)
@@ -787,6 +800,7 @@ static const struct {
                {"struct", 0, run_struct},
                {"full", 0, run_full},
                {"path", 0, run_path},
+               {"guarded", 0, run_guarded},
                {"lost", 0, run_lost},
                {"never", 0, run_never},
                {"eager", 0, run_eager},

@@ -818,7 +818,7 @@ run rewrite late.ptx --constant x
 check "a wait in time for all but constants" 0
 sed 's/ld\.global/ld.globl/' late.ptx >"$work/misspelt.ptx"
 run rewrite "$work/misspelt.ptx" --wait move
-check "a text that is wrong otherwise" 1 err "did you mean .global?" err "the input has errors that no rewriting mends"
+check "a text that is wrong otherwise" 2 err "did you mean .global?" err "misspelt.ptx is no valid PTX, and is not rewritten"
 if grep -q "places waits anew" "$work/err"; then fail "the note about a wait, of another error"; else pass; fi
 run rewrite late.ptx --wait move -o "$work/moved.ptx"
 check "--wait move" 0 err "[GD301]" err "[GD302]"
@@ -879,7 +879,7 @@ for form in scale =16 scale=; do
 done
 
 run rewrite broken.ptx
-check "rewrite what is no PTX" 2 err "broken.ptx:9:" err "broken.ptx:11:" err "broken.ptx is no PTX that can be rewritten"
+check "rewrite what is no PTX" 2 err "broken.ptx:9:" err "broken.ptx:11:" err "broken.ptx is no valid PTX, and is not rewritten"
 silent "rewrite what is no PTX" out
 run rewrite broken.ptx --json
 check "rewrite what is no PTX, JSON" 2

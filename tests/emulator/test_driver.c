@@ -1895,6 +1895,99 @@ START_TEST(clusters_share_memory)
 }
 END_TEST
 
+static gd_CUfunction load_counter(const char *directives)
+{
+    char text[1024];
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    snprintf(
+        text, sizeof text,
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry count(.param .u64 n)%s\n"
+        "{\n    .reg .b64 %%n;\n    .reg .b32 %%c;\n    ld.param.u64 %%n, [n];\n    "
+        "red.global.add.u32 [%%n], 1;\n    mov.u32 %%c, %%cluster_nctaid.x;\n    "
+        "st.global.u32 [%%n+4], %%c;\n    ret;\n}\n",
+        directives);
+    ck_good(cuModuleLoadData(&loaded, text));
+    ck_good(cuModuleGetFunction(&function, loaded, "count"));
+    return function;
+}
+
+/* With .blocksareclusters a grid counts clusters, of a node too. */
+START_TEST(a_grid_of_clusters)
+{
+    gd_CUfunction function;
+    gd_CUgraph graph;
+    gd_CUgraphNode node;
+    gd_CUgraphExec executable;
+    uint32_t got[2];
+
+    setup();
+    function = load_counter(" .reqntid 1 .reqnctapercluster 2 .blocksareclusters");
+    void *parameters[] = {&a};
+    gd_CUDA_KERNEL_NODE_PARAMS wanted = {.func = function,
+                                         .gridDimX = 3,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 1,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = parameters},
+                               kept;
+    ck_good(cuLaunchKernel(function, 4, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    ck_good(cuGraphCreate(&graph, 0));
+    ck_good(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &wanted));
+    ck_good(cuGraphKernelNodeGetParams_v2(node, &kept));
+    ck_assert_uint_eq(kept.gridDimX, 3);
+    ck_good(cuGraphKernelNodeSetParams_v2(node, &kept));
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
+    ck_assert_uint_eq(got[0], 8 + 6);
+    ck_assert_uint_eq(got[1], 2);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(graph));
+}
+END_TEST
+
+static gd_CUgraph capture_clusters(gd_CUfunction function, unsigned cluster)
+{
+    gd_CUlaunchAttribute wanted = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {cluster, 1, 1}};
+    const gd_CUlaunchConfig config = {8, 1, 1, 1, 1, 1, 0, stream, &wanted, 1};
+    gd_CUgraph graph;
+
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    ck_good(cuLaunchKernelEx(&config, function, (void *[]){&a}, NULL));
+    ck_good(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* An update with another cluster dimension succeeds, and the old one stays. */
+START_TEST(an_update_keeps_the_cluster)
+{
+    gd_CUgraphExecUpdateResultInfo outcome = {0};
+    gd_CUgraphExec executable;
+    uint32_t got[2];
+
+    setup();
+    gd_CUfunction function = load_counter("");
+    gd_CUgraph first = capture_clusters(function, 2), second = capture_clusters(function, 4);
+    ck_good(cuGraphInstantiateWithFlags(&executable, first, 0));
+    ck_good(cuGraphExecUpdate_v2(executable, second, &outcome));
+    ck_assert_int_eq(outcome.result, GD_CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
+    ck_assert_uint_eq(got[0], 8);
+    ck_assert_uint_eq(got[1], 2);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(first));
+    ck_good(cuGraphDestroy(second));
+}
+END_TEST
+
 /* ---- handles ---- */
 
 START_TEST(the_step_limit_is_what_was_asked_for)
@@ -2656,6 +2749,8 @@ int main(void)
     tcase_add_loop_test(loops, wide_accesses, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
+    tcase_add_test(loops, a_grid_of_clusters);
+    tcase_add_test(loops, an_update_keeps_the_cluster);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     tcase_add_test(loops, launch_features_are_told);
     tcase_add_test(loops, textures_are_arguments_by_handle);

@@ -249,6 +249,70 @@ START_TEST(an_acquire_reaches_those_who_release)
 }
 END_TEST
 
+/* ---- blocks of a cluster ---- */
+
+#define MEETING "barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;"
+
+/* Each of two blocks stores to the other's memory, and both meet behind that. */
+static const struct {
+    const char *before;
+    bool wrong;
+} starts[] = {
+    {MEETING, false},
+    {"barrier.cluster.arrive.relaxed.aligned;\n    barrier.cluster.wait.aligned;", false},
+    {"", true},
+    {"bar.sync 0;", true},
+};
+
+START_TEST(a_block_has_started_before_others_touch_it)
+{
+    char text[1024];
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER ".visible .entry k(.param .u64 a) .reqnctapercluster 2\n{\n    .shared .b32 "
+                    "word;\n    .reg .b32 %%r, %%p;\n    mov.u32 %%r, %%cluster_ctarank;\n    "
+                    "xor.b32 %%r, %%r, 1;\n    mov.u32 %%p, word;\n    mapa.shared::cluster.u32 "
+                    "%%p, %%p, %%r;\n    %s\n    st.shared::cluster.u32 [%%p], %%r;\n    " MEETING
+                    "\n    ld.shared.u32 %%r, [word];\n    ret;\n}\n",
+             starts[_i].before);
+    ck_good(launch(load(text), 2, 1, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":", starts[_i].wrong);
+    if (starts[_i].wrong) {
+        ck_assert_msg(strstr(get_report(), "which may not have started"), "%s", get_report());
+        expect("\"missing\":\"a barrier of the cluster (barrier.cluster.arrive, ", 1);
+    }
+    end();
+}
+END_TEST
+
+/* ---- memory that is gone ---- */
+
+START_TEST(a_use_after_free_names_what_is_missing)
+{
+    gd_CUstream first, second;
+    uint64_t data;
+
+    begin("all");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    "
+                    "ld.param.u64 %a, [a];\n    st.global.u32 [%a], 1;\n    "
+                    "ret;\n}\n");
+    ck_good(cuStreamCreate(&first, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuStreamCreate(&second, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuMemAllocAsync(&data, 128, first));
+    ck_good(cuStreamSynchronize(first));
+    ck_good(cuMemFreeAsync(data, first));
+    ck_good(cuStreamSynchronize(first));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, second, (void *[]){&data}, NULL));
+    ck_result(cuStreamSynchronize(second), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    expect("\"kind\":\"use-after-free\"", 1);
+    expect("\"missing\":\"an event, or a synchronization, between this kernel and what frees", 1);
+    end();
+}
+END_TEST
+
 /* ---- who is to blame ---- */
 
 /* Kernels that add to the same data, one behind the other, all but the second of which wait: each
@@ -942,6 +1006,9 @@ int main(void)
     tcase_add_loop_test(tcase, the_kernel_that_lacks_the_wait_is_named, 0, 4);
     tcase_add_loop_test(tcase, an_acquire_reaches_those_who_release, 0,
                         (int)(sizeof acquires / sizeof *acquires));
+    tcase_add_loop_test(tcase, a_block_has_started_before_others_touch_it, 0,
+                        (int)(sizeof starts / sizeof *starts));
+    tcase_add_test(tcase, a_use_after_free_names_what_is_missing);
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

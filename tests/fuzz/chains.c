@@ -5,8 +5,8 @@
  *
  * Each launch reads, writes or updates one or two buffers, before or behind its wait, through an
  * argument, a table, a list, halves, a handle, arithmetic on distances, a tag, a bias, a struct,
- * shared or local memory, a function, or a variable of a module. The chain has lanes at random, each
- * launch ordered behind the one before; it runs alone, in rounds, as a graph, and with other
+ * shared or local memory, a function, or a variable of a module. The chain has lanes at random,
+ * each launch ordered behind the one before; it runs alone, in rounds, as a graph, and with other
  * arguments. Where a run differs from the serial one, the seed and the chain are printed, and the
  * exit status is 1. The last line counts chains, launches that could begin early by their own text,
  * and those that did.

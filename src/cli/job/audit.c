@@ -25,6 +25,7 @@ typedef struct audited_kernel {
     char *told; /* that, cut in the middle where it is long: templates have names of pages */
     gd_kernel_code code, text; /* text: its PTX, also where a driver takes machine code */
     bool touches_early;        /* memory before its wait, by its PTX */
+    bool ordered;              /* its grid ends behind its prerequisites, likewise */
     char target[24];
     gd_attached_counts sum;   /* counters */
     uint64_t launches, early; /* in streams; of these: with attribute 6 */
@@ -122,8 +123,9 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
     } else {
         made.plain = gd_place_demangle(kernel->name);
         made.told = shorten(made.plain);
-        if (made.text.ptx != NULL && gd_early_kernel(made.code.traits) == GRIDDEP_REASON_SET)
-            gd_ptx_touches_early(made.text.ptx, made.name, &made.touches_early, NULL);
+        if (made.text.ptx != NULL && made.code.traits & GRIDDEP_TRAIT_WAITS)
+            gd_ptx_touches_early(made.text.ptx, made.name, &made.touches_early, &made.ordered,
+                                 NULL);
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
     }
@@ -381,6 +383,12 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
         find(all, "GD401", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
                             "waits for it: a race",
+                            kernel->told, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
+             !kernel->touches_early)
+        find(all, "GD405", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
+                            "threads leave before the wait while others wait, so the order holds",
                             kernel->told, (unsigned long long)early, times));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,

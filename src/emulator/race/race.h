@@ -113,6 +113,11 @@ typedef struct gd_race_options {
 gd_race *gd_race_create(const gd_race_options *options);
 void gd_race_destroy(gd_race *race);
 
+/* Whether a thread knows that a CTA of its cluster has started: it knows of something that the CTA
+ * did. True where shared memory is not checked. */
+bool gd_race_knows_start(const gd_race_cta *cta, uint32_t warp, uint32_t lane,
+                         const gd_race_cta *other);
+
 /* Whether uninitialized reads are to be found, now; the number of a task's launch. */
 bool gd_race_seeks_uninitialized(const gd_race *race);
 uint64_t gd_race_task_launch(const gd_race_task *task);

@@ -729,7 +729,7 @@ static int32_t check_text(builder *build, const griddep_ptx *ptx, bool *invalid)
 }
 
 int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
-                               gd_early_touch *touch, griddep_error *error)
+                               gd_early_touch *touch, bool *ordered, griddep_error *error)
 {
     const gd_check_launch launch = {.ptx = ptx, .entry = entry};
     builder build = {.chain = {.count = 1}, .facts = facts, .error = error};
@@ -743,6 +743,8 @@ int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, co
         status = read_launches(&build, &launch);
     if (!status)
         *touch = invalid ? GD_EARLY_TOUCH_MEMORY : early_touch(build.chain.launches[0].kernel);
+    if (!status && ordered)
+        *ordered = !invalid && gd_chain_covers(&build.chain.launches[0]);
     griddep_findings_destroy(build.chain.findings);
     gd_arena_free(&build.arena);
     if (!facts)

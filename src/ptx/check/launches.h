@@ -59,9 +59,10 @@ typedef enum gd_early_touch {
     GD_EARLY_TOUCH_MEMORY
 } gd_early_touch;
 
-/* Tells that of an entry; facts may be NULL. NOT_FOUND as below. */
+/* Tells that of an entry, and whether its grid ends behind its prerequisites (NULL: not asked);
+ * facts may be NULL. NOT_FOUND as below. */
 int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
-                               gd_early_touch *touch, griddep_error *error);
+                               gd_early_touch *touch, bool *ordered, griddep_error *error);
 
 /* Of gd_check_launches what is about pairs of launches, in texts that are valid. */
 int32_t gd_check_hazards(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,

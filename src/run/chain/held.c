@@ -44,7 +44,7 @@ static int32_t ask_kernel(griddep_kernel *kernel, gd_check_facts *facts, gd_earl
     *touch = known ? (gd_early_touch)(known - 1) : GD_EARLY_TOUCH_NOTHING;
     if (known || !text)
         return GRIDDEP_OK;
-    int32_t status = gd_check_touches_early(facts, text, kernel->name, touch, error);
+    int32_t status = gd_check_touches_early(facts, text, kernel->name, touch, NULL, error);
     if (!status)
         atomic_store_explicit(&kernel->early_touch, (uint32_t)*touch + 1, memory_order_relaxed);
     return status;

@@ -331,7 +331,7 @@ int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const gridde
     if (status)
         return status;
     gd_early_touch touch;
-    status = gd_check_touches_early(NULL, ptx, entry, &touch, error);
+    status = gd_check_touches_early(NULL, ptx, entry, &touch, NULL, error);
     char *name = status ? NULL : strdup(entry);
     if (!name)
         return status ? status : gd_error_memory(error);

@@ -49,10 +49,10 @@ int32_t gd_early_kernel(uint32_t traits)
 }
 
 int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
-                             griddep_error *error)
+                             bool *ordered, griddep_error *error)
 {
     gd_early_touch touch = GD_EARLY_TOUCH_NOTHING;
-    int32_t status = gd_check_touches_early(NULL, ptx, entry, &touch, error);
+    int32_t status = gd_check_touches_early(NULL, ptx, entry, &touch, ordered, error);
 
     if (!status)
         *touches = touch == GD_EARLY_TOUCH_MEMORY;
