@@ -53,7 +53,7 @@ static int32_t ask_kernel(griddep_kernel *kernel, gd_check_facts *facts, gd_earl
 static int32_t touches_early(const gd_graph_node *node, gd_check_facts *facts, bool *touches,
                              griddep_error *error)
 {
-    gd_early_touch touch = node->described_touch;
+    gd_early_touch touch = GD_EARLY_TOUCH_NOTHING;
     int32_t status = GRIDDEP_OK;
 
     *touches = false;
@@ -61,6 +61,8 @@ static int32_t touches_early(const gd_graph_node *node, gd_check_facts *facts, b
         return GRIDDEP_OK;
     if (node->kernel)
         status = ask_kernel(node->kernel, facts, &touch, error);
+    if (node->described_touch > touch)
+        touch = node->described_touch;
     *touches =
         touch == GD_EARLY_TOUCH_MEMORY || (touch == GD_EARLY_TOUCH_TABLES && node->kernel &&
                                            atomic_load(&node->kernel->module->variables_known));
@@ -315,8 +317,11 @@ static int32_t renew(griddep_graph *graph, griddep_error *error)
 
 static int32_t look_again(griddep_graph *graph, griddep_error *error)
 {
-    int32_t status = look(graph, (gd_held *)graph->held_back, error);
+    gd_held *held = (gd_held *)graph->held_back;
 
+    if (!held->chain)
+        return GRIDDEP_OK; /* arguments do not matter */
+    int32_t status = look(graph, held, error);
     return status ? status : decide_again(graph, error);
 }
 
