@@ -1138,7 +1138,8 @@ void griddep_module_unload(griddep_module *module);
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info,
                                 griddep_error *error);
 
-/* Address and size of a module-scope variable (.global or .const). */
+/* Address and size of a module-scope variable (.global or .const). From then on chains take it that
+ * kernels of any module may reach the module's variables. */
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address,
                                   uint64_t *bytes, griddep_error *error);
 

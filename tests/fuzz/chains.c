@@ -5,9 +5,9 @@
  *
  * Each launch reads, writes or updates one or two buffers, before or behind its wait, through an
  * argument, a table, a list, halves, a handle, arithmetic on distances, a tag, a bias, a struct,
- * shared or local memory, a function, or a variable of a module. The chain has lanes at random,
- * each launch ordered behind the one before; it runs alone, in rounds, as a graph, and with other
- * arguments. Where a run differs from the serial one, the seed and the chain are printed, and the
+ * shared or local memory, a function, or a variable of a module. The chain has up to three lanes,
+ * each launch ordered behind the one before and perhaps behind another; it runs alone, in rounds,
+ * as a graph, and with other arguments. Where a run differs from the serial one, the seed and the chain are printed, and the
  * exit status is 1. The last line counts chains, launches that could begin early by their own text,
  * and those that did.
  *
@@ -119,6 +119,7 @@ typedef struct access {
 typedef struct launch {
     access list[MOST_ACCESSES];
     uint32_t count, lane, module;
+    uint32_t also; /* a launch of another lane that it waits for, too; itself: none */
     bool triggers_first, triggers_last, fence;
 } launch;
 
@@ -161,7 +162,8 @@ static program make_program(uint64_t seed)
     for (uint32_t i = 0; i < made.count; i++) {
         launch *each = &made.launches[i];
         each->count = 1 + below(MOST_ACCESSES);
-        each->lane = lanes ? below(2) : 0;
+        each->lane = lanes ? below(i < 2 ? i + 1 : 3) : 0;
+        each->also = lanes ? below(i + 1) : i;
         each->module = below(4) == 0;
         each->triggers_first = below(4) != 0;
         each->triggers_last = below(2);
@@ -178,8 +180,10 @@ static program make_program(uint64_t seed)
                 each->list[k].target = 0;
         }
     }
-    if (made.launches[0].lane) /* lanes are numbered without gaps */
-        made.launches[0].lane = 0;
+    for (uint32_t i = 0, known = 0; i < made.count; i++) { /* lanes are numbered without gaps */
+        made.launches[i].lane = made.launches[i].lane < known ? made.launches[i].lane : known;
+        known += made.launches[i].lane == known;
+    }
     made.changed = below(made.count);
     return made;
 }
@@ -408,6 +412,8 @@ static griddep_chain *make_chain(const program *made, griddep_module *const modu
         must(griddep_chain_add(chain, kernel, &config, given.list, ARGUMENTS, &error), "a launch");
         if (i && each->lane != made->launches[i - 1].lane)
             must(griddep_chain_depend(chain, i, i - 1, &error), "a dependence");
+        if (each->also + 1 < i && each->lane != made->launches[each->also].lane)
+            must(griddep_chain_depend(chain, i, each->also, &error), "a dependence");
     }
     return chain;
 }
@@ -501,9 +507,10 @@ static void print_program(const program *made)
 
     for (uint32_t i = 0; i < made->count; i++) {
         const launch *each = &made->launches[i];
-        printf("  launch %" PRIu32 ", lane %" PRIu32 ", module %" PRIu32 "%s%s%s:", i, each->lane,
-               each->module, each->triggers_first ? ", triggers" : "", each->fence ? ", fence" : "",
-               each->triggers_last ? ", triggers late" : "");
+        printf("  launch %" PRIu32 ", lane %" PRIu32 ", behind %" PRIu32 ", module %" PRIu32
+               "%s%s%s:",
+               i, each->lane, each->also, each->module, each->triggers_first ? ", triggers" : "",
+               each->fence ? ", fence" : "", each->triggers_last ? ", triggers late" : "");
         for (uint32_t k = 0; k < each->count; k++)
             printf(" %s%s buffer %" PRIu32 " by %s (beside %" PRIu32 ");",
                    each->list[k].early ? "early " : "", kinds[each->list[k].kind],
