@@ -13,7 +13,7 @@ archive_scripts = \
 	%D%/ffi/ctypes.sh \
 	%D%/ffi/luajit.sh \
 	%D%/embed.sh
-script_tests = $(archive_scripts) %D%/setuid.sh %D%/rewrite_assemble.sh %D%/rewrite_old.sh
+script_tests = $(archive_scripts) %D%/bootstrap.sh %D%/setuid.sh %D%/rewrite_assemble.sh %D%/rewrite_old.sh
 
 # What takes longest stands first, the longest of all in front, so that no processor is left alone
 # with it at the end.

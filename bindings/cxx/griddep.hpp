@@ -522,6 +522,16 @@ public:
         call(griddep_module_load, handle(), static_cast<const void *>(image.data()), uint64_t(image.size()), &options, &made);
         return {hold_, made};
     }
+    /// The same from a file; one whose name ends in .cu is compiled with NVRTC.
+    griddep::module load_file(const char *path, const char *name = nullptr, uint32_t flags = 0) const
+    {
+        griddep_module *made;
+        auto options = sized<griddep_module_options>();
+        options.name = name;
+        options.flags = flags;
+        call(griddep_module_load_file, handle(), path, &options, &made);
+        return {hold_, made};
+    }
     /// CUDA C++ by NVRTC; options has headers, name expressions and NVRTC's own options.
     griddep::module compile(std::string_view source, griddep_module_options options = sized<griddep_module_options>()) const
     {

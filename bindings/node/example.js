@@ -78,8 +78,8 @@ const x = runtime.copyIn(Float32Array.from({ length: count }, (_, i) => i));
 const [y, z] = [0, 1].map(() => runtime.allocate(4 * count));
 
 const chain = runtime.chain();
-chain.add(module_.kernel('square'), [x, y, count], shape);
-chain.add(module_.kernel('shift'), [y, z, 0.5, count], shape);
+chain.add(module_.kernel('square'), shape, [x, y, count]);
+chain.add(module_.kernel('shift'), shape, [y, z, 0.5, count]);
 chain.run('pdl');
 for (let index = 0; index < chain.length; index++) {
   const hop = chain.hop('pdl', index);

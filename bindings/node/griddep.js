@@ -1027,6 +1027,11 @@ class Runtime extends Owner {
     return new Module(made('module_load', this.handle, bytes, bytes.length, sized('griddep_module_options', { name, flags })));
   }
 
+  /** The same from a file; one whose name ends in .cu is compiled with NVRTC. */
+  loadFile(path, name = null, flags = 0) {
+    return new Module(made('module_load_file', this.handle, text(path, 'the path'), sized('griddep_module_options', { name, flags })));
+  }
+
   /** One module of several PTX texts, relocatable cubins, fatbins and archives. */
   link(images, name = null) {
     const inputs = images.map((image) => Buffer.from(image)).map((image) => ({ image, bytes: image.length, name: null }));
@@ -1306,7 +1311,7 @@ class Kernel {
 
   /** Launches, asynchronously; config: grid and block (a number, or up to three), stream, and fields of griddep_launch_config. Returns a
    * REASON_*: whether the launch may overlap what is before it, and why. */
-  launch(args, config) {
+  launch(config, args) {
     return made('launch', this.handle, configOf(config), this.pack(args), args.length);
   }
 
@@ -1354,7 +1359,7 @@ class Chain extends Owner {
     this.own(made('chain_create', runtime.handle), raw.chain_destroy);
   }
 
-  add(kernel, args, config) {
+  add(kernel, config, args) {
     call('chain_add', this.handle, kernel.handle, configOf(config), kernel.pack(args), args.length);
     return this.#added({ kernel, args });
   }
@@ -1389,6 +1394,12 @@ class Chain extends Owner {
 
   depend(launch, on) {
     call('chain_depend', this.handle, this.#index(launch), this.#index(on));
+  }
+
+  /** What a launch reaches at addresses that no argument gives it: { memory, bytes, access: ACCESS_* } each, and all that there is. */
+  reaches(launch, places) {
+    const uses = places.map(({ memory, bytes, access }) => sized('griddep_use', { access, offset: placeOf(memory, bytes), bytes }));
+    call('chain_set_reach', this.handle, this.#index(launch), uses, uses.length);
   }
 
   /** Other arguments for the runs that follow, in every mode. */

@@ -970,6 +970,9 @@ sub load {
     return Griddep::Module->own(Griddep::made(module_load => @call));
 }
 
+# The same from a file; one whose name ends in .cu is compiled with NVRTC.
+sub load_file { my ($self, $path) = @_; return Griddep::Module->own(Griddep::made(module_load_file => $self->handle, Griddep::c_text($path), undef)) }
+
 sub load_shelf { my ($self, $kernel) = @_; return Griddep::Module->own(Griddep::made(module_load_shelf => $self->handle, Griddep::c_text($kernel), undef)) }
 
 sub allocate {
@@ -1098,6 +1101,13 @@ sub add {
         Griddep::scalar_to_pointer($packed), scalar @$kept);
     push @{$self->{kept}}, [$kernel, @$arguments];
     return $self;
+}
+
+# What a launch reaches at addresses that no argument gives it: [memory, bytes, ACCESS_*] each, and all that there is.
+sub reaches {
+    my ($self, $index, $places) = @_;
+    my $uses = join '', map { Griddep::pack_struct(use => access => $_->[2], offset => Griddep::place_of($_->[0], $_->[1]), bytes => $_->[1]) } @$places;
+    return Griddep::call(chain_set_reach => $self->{handle}, $index, Griddep::scalar_to_pointer($uses), scalar @$places);
 }
 
 sub prepare { my ($self, $mode) = @_; return Griddep::call(chain_prepare => $self->{handle}, Griddep::mode($mode)) }

@@ -1580,13 +1580,14 @@ class Runtime:
         return self._module(raw.module_load_shelf, options, None, _text(kernel))
 
     def compile(self, source: str, name: str | None = None, headers: dict[str, str] | None = None, names: Sequence[str] = (),
-                **options: Any) -> Module:
-        """Compiles CUDA C++ with NVRTC. `headers` gives texts by the names that #include has; `names` are C++ names that the module then
-        knows: "scale<float, 4>", "&table<int>"."""
+                name_expressions: Sequence[str] = (), **options: Any) -> Module:
+        """Compiles CUDA C++ with NVRTC. `headers` gives texts by the names that #include has; `names` (or `name_expressions`, as the
+        header has it) are C++ names that the module then knows: "scale<float, 4>", "&table<int>"."""
         given = (c_header * len(headers or {}))()
         for place, (header, text) in zip(given, (headers or {}).items()):
             place.name, place.text = _text(header), _text(text)
-        expressions = (ctypes.c_char_p * len(names))(*map(_text, names))
+        wanted = [*names, *name_expressions]
+        expressions = (ctypes.c_char_p * len(wanted))(*map(_text, wanted))
         options.update(headers=ctypes.cast(given, c_void_p), header_count=len(given),
                        name_expressions=ctypes.cast(expressions, c_void_p), name_expression_count=len(expressions))
         code = source.encode()

@@ -988,6 +988,9 @@ module Griddep
       Module.new(self, Griddep.made("Q", :module_load, handle, image, image.bytesize, options))
     end
 
+    # The same from a file; one whose name ends in .cu is compiled with NVRTC.
+    def load_file(path) = Module.new(self, Griddep.made("Q", :module_load_file, handle, Griddep.text(path), nil))
+
     def load_shelf(kernel) = Module.new(self, Griddep.made("Q", :module_load_shelf, handle, Griddep.text(kernel), nil))
 
     def allocate(bytes) = Memory.new(self, @hold, bytes)
@@ -1145,6 +1148,12 @@ module Griddep
       Griddep.call(:chain_add, handle, kernel.handle, Griddep.config(**config), packed, arguments.size)
       @kept << [kernel, arguments, kept]
       self
+    end
+
+    # What a launch reaches at addresses that no argument gives it: [memory, bytes, ACCESS_*] each, and all that there is.
+    def reaches(index, places)
+      uses = places.map { |memory, bytes, access| [Raw::CUse.size, 0, access, 0, @runtime.send(:place, memory, bytes), bytes, 0].pack("LLlLQQQ") }
+      Griddep.call(:chain_set_reach, handle, index, uses.join, uses.size)
     end
 
     def prepare(mode) = Griddep.call(:chain_prepare, handle, Griddep.mode(mode))

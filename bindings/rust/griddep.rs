@@ -1584,6 +1584,14 @@ impl Runtime {
         Ok(Module { handle, _shared: self.shared.clone() })
     }
 
+    /// The same from a file; one whose name ends in .cu is compiled with NVRTC.
+    pub fn load_file(&self, path: &str) -> Result<Module> {
+        let path = c_text(path)?;
+        let mut handle = ptr::null_mut();
+        call(|c, error| unsafe { (c.module_load_file)(self.raw(), path.as_ptr(), ptr::null(), &mut handle, error) })?;
+        Ok(Module { handle, _shared: self.shared.clone() })
+    }
+
     /// One module of several PTX texts, relocatable cubins, fatbins and archives.
     pub fn link(&self, images: &[&[u8]], name: &str) -> Result<Module> {
         let name = c_text(name)?;
@@ -2144,6 +2152,12 @@ impl Chain {
         let (name, mut index) = (c_text(name)?, 0);
         call(|c, error| unsafe { (c.chain_find)(self.handle, name.as_ptr(), &mut index, error) })?;
         Ok(index)
+    }
+
+    /// What a launch reaches at addresses that no argument gives it: address, bytes and ACCESS_* each, and all that there is.
+    pub fn set_reach(&mut self, index: u32, places: &[(u64, u64, i32)]) -> Result<()> {
+        let uses: Vec<_> = places.iter().map(|&(offset, bytes, access)| raw::Use { offset, bytes, access, ..raw::Use::new() }).collect();
+        call(|c, error| unsafe { (c.chain_set_reach)(self.handle, index, uses.as_ptr(), uses.len() as u32, error) })
     }
 
     pub fn set_arguments(&mut self, index: u32, arguments: &[&dyn Argument]) -> Result<()> {

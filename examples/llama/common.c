@@ -24,6 +24,12 @@ void fail(const char *format, ...)
     exit(1);
 }
 
+void flush_output(void)
+{
+    if (fflush(stdout) || ferror(stdout))
+        fail("standard output: %s", strerror(errno));
+}
+
 void check(int32_t status, const griddep_error *error, const char *what)
 {
     if (status != GRIDDEP_OK)
@@ -99,11 +105,11 @@ void file_map(const char *folder, const char *name, mapped_file *file)
 
     *file = (mapped_file){.path = folder ? format_text("%s/%s", folder, name)
                                          : format_text("%s", name)};
-    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0 || fstat(descriptor, &status))
         fail("%s: %s", file->path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        fail("%s is no file", file->path);
+        fail("%s is no regular file", file->path);
     file->bytes = (size_t)status.st_size;
     if (file->bytes) {
         void *data = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);

@@ -11,6 +11,8 @@
 #include "griddep.h"
 
 /* Prints "llama: ..." and ends the program with status 1. */
+/* Ends the program when what it wrote to standard output did not arrive. */
+void flush_output(void);
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Ends the program with the library's message when a call of it failed. */

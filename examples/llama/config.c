@@ -27,14 +27,43 @@ static const struct family *find_family(const char *name)
          file_name, name);
 }
 
+/* What is not known may change the angles. */
+static void check_rope(const json_t *root, json_t *scaling)
+{
+    static const char *const known[] = {"rope_theta",
+                                        "type",
+                                        "rope_type",
+                                        "factor",
+                                        "low_freq_factor",
+                                        "high_freq_factor",
+                                        "original_max_position_embeddings",
+                                        "partial_rotary_factor"};
+    const char *key;
+    json_t *value;
+
+    if (json_real_or(file_name, root, "partial_rotary_factor", 1) != 1 ||
+        json_real_or(file_name, scaling, "partial_rotary_factor", 1) != 1)
+        fail("%s: partial_rotary_factor is not 1; the kernels turn whole heads", file_name);
+    json_object_foreach(scaling, key, value)
+    {
+        bool is_known = json_is_null(value);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_known = is_known || !strcmp(key, known[i]);
+        if (!is_known)
+            fail("%s: the rotary scaling has \"%s\", which this program does not know", file_name,
+                 key);
+    }
+}
+
 /* rope_scaling of older files, rope_parameters of newer ones, where the base stands too. */
 static void read_rope(const json_t *root, model_config *config)
 {
-    const json_t *scaling = json_object_get(root, "rope_parameters");
+    json_t *scaling = json_object_get(root, "rope_parameters");
 
     if (!json_is_object(scaling))
         scaling = json_object_get(root, "rope_scaling");
     config->rope_base = json_real_or(file_name, root, "rope_theta", 10000);
+    check_rope(root, scaling);
     if (!json_is_object(scaling))
         return;
     config->rope_base = json_real_or(file_name, scaling, "rope_theta", config->rope_base);
@@ -42,22 +71,20 @@ static void read_rope(const json_t *root, model_config *config)
     type = json_text_or(file_name, scaling, "rope_type", type);
     if (!strcmp(type, "default"))
         return;
-    config->rope_factor = json_real_or(file_name, scaling, "factor", 1);
+    if (strcmp(type, "linear") && strcmp(type, "llama3"))
+        fail("%s: rotary scaling \"%s\" is none that this program knows: default, linear, llama3",
+             file_name, type);
+    config->rope = strcmp(type, "linear") ? ROPE_LLAMA3 : ROPE_LINEAR;
+    config->rope_factor = json_real_or(file_name, scaling, "factor", 0);
     if (!(config->rope_factor >= 1) || !isfinite(config->rope_factor))
-        fail("%s: the factor of the rotary scaling is below 1", file_name);
-    if (!strcmp(type, "linear")) {
-        config->rope = ROPE_LINEAR;
-    } else if (!strcmp(type, "llama3")) {
-        config->rope = ROPE_LLAMA3;
+        fail("%s: rotary scaling \"%s\" needs a factor of at least 1", file_name, type);
+    if (config->rope == ROPE_LLAMA3) {
         config->rope_low = json_real_or(file_name, scaling, "low_freq_factor", 1);
         config->rope_high = json_real_or(file_name, scaling, "high_freq_factor", 4);
         config->rope_original = (uint32_t)json_whole(
             file_name, scaling, "original_max_position_embeddings", 1, UINT32_MAX);
         if (!(config->rope_low > 0) || !(config->rope_high > config->rope_low))
             fail("%s: low_freq_factor and high_freq_factor do not rise from above 0", file_name);
-    } else {
-        fail("%s: rotary scaling \"%s\" is none that this program knows: default, linear, llama3",
-             file_name, type);
     }
 }
 

@@ -23,4 +23,19 @@ check_PROGRAMS += %D%/llama
 %C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS) -Wa,-I$(srcdir)/%D%
 %C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm
 %D%/llama-kernels.$(OBJEXT): %D%/kernels.ptx
+else
+# Without its libraries the way to them.
+%D%/llama: FORCE
+	@echo "$@ needs libpcre2-8, libutf8proc and jansson 2.14: './bootstrap llama' installs them" >&2; exit 1
+FORCE:
 endif
+
+# A small model of random weights, and a text of it on the emulated driver.
+llama-demo: %D%/llama
+	test -f small-llama/config.json || \
+	    $(PYTHON3) $(srcdir)/tests/llama/small.py make small-llama llama3
+	%D%/llama small-llama --driver emulated --prompt "the lazy dog" --count 20
+clean-local-llama:
+	rm -rf small-llama
+.PHONY: llama-demo clean-local-llama
+clean-local: clean-local-llama

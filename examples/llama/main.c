@@ -1,13 +1,15 @@
 /* llama: a language model from a Hugging Face folder, by separate PTX kernels with dependent
- * launch. It needs the CUDA driver and no compiler; without a GPU it runs on the emulated driver.
- * */
+ * launch. It needs the CUDA driver and no compiler; without a GPU it runs on the emulated one. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chat.h"
 #include "generate.h"
@@ -207,6 +209,7 @@ static void read_option(int option, options *given)
         break;
     case 'h':
         fputs(usage, stdout);
+        flush_output();
         exit(0);
     default:
         fputs("Try 'llama --help'.\n", stderr);
@@ -347,10 +350,11 @@ static bool take(void *user, uint32_t sequence, uint32_t token)
         printf("%s%u", out->tokens.count > 1 ? "," : "", token);
     } else {
         size_t whole = out->text.count - unfinished(&out->text);
-        fwrite(out->text.data + out->shown, 1, whole - out->shown, stdout);
+        if (whole > out->shown)
+            fwrite(out->text.data + out->shown, 1, whole - out->shown, stdout);
         out->shown = whole;
     }
-    fflush(stdout);
+    flush_output();
     return !interrupted;
 }
 
@@ -471,6 +475,17 @@ static uint32_t choose_capacity(const options *given, const model_config *config
     return (uint32_t)capacity;
 }
 
+/* Tells when the cache ends before the tokens do. */
+static void note_room(const options *given, uint32_t capacity, size_t prompt)
+{
+    uint64_t room = (uint64_t)capacity + 1 - prompt;
+
+    if (given->count > room)
+        fprintf(stderr,
+                "llama: a context of %u holds %" PRIu64 " tokens behind a prompt of %zu, not %u\n",
+                capacity, room, prompt, given->count);
+}
+
 /* Rows of a part of a prompt: no more than the longest prompt needs. */
 static uint32_t choose_rows(const options *given, size_t prompt)
 {
@@ -545,6 +560,7 @@ static void run_model(const options *given, const model_config *config, tokenize
     }
     if (given->trace)
         trace_step(of, prompts, &wanted.draw, given->mode, given->trace);
+    note_room(given, wanted.capacity, longest);
     generate(of, prompts, &wanted.draw, &run);
     double bytes = count_bytes(of, prompts, &run);
     if (given->json)
@@ -555,6 +571,7 @@ static void run_model(const options *given, const model_config *config, tokenize
         print_texts(&out);
     else
         putchar('\n');
+    flush_output();
     for (uint32_t i = 0; i < given->sequences; i++) {
         free(out.of[i].text.data);
         free(out.of[i].tokens.list);
@@ -569,6 +586,9 @@ int main(int count, char **arguments)
     model_config config;
     token_list prompts[MOST_SEQUENCES] = {0};
 
+    /* Else a file that is opened takes its place, and the text goes there. */
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+        fail("standard output is closed");
     read_options(count, arguments, &given);
     config_read(given.folder, &config);
     /* Numbers in and numbers out need no vocabulary. */

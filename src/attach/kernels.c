@@ -18,14 +18,18 @@ enum { LARGEST_IMAGE = 1 << 28 };
 
 typedef struct gd_module {
     uint32_t number;
-    griddep_ptx *ptx; /* where launches are changed by what it shows; NULL */
-    gd_table kernels; /* by name */
+    gd_CUcontext context;  /* that ends it; NULL */
+    griddep_ptx *ptx;      /* where launches are changed by what it shows; NULL */
+    gd_check_facts *facts; /* of it; NULL: nobody has asked yet */
+    gd_table kernels;      /* by name */
 } gd_module;
 
 struct gd_kernel {
-    const gd_module *module;
+    gd_module *module;
     gd_CUfunction function; /* a handle that is no CUkernel; NULL */
     uint32_t number, traits;
+    gd_kernel_start start;
+    bool start_known;
     gd_attached_kernel *record; /* NULL: never launched */
     char name[];
 };
@@ -52,6 +56,7 @@ static void free_module(gd_module *module)
     for (size_t i = 0; i < module->kernels.capacity; i++)
         free(module->kernels.slots[i].value);
     gd_table_free(&module->kernels);
+    gd_check_facts_destroy(module->facts);
     griddep_ptx_destroy(module->ptx);
     free(module);
 }
@@ -253,23 +258,27 @@ static bool looks_into_texts(void)
     return early == GD_ATTACHED_EARLY_ON || early == GD_ATTACHED_EARLY_REWRITE;
 }
 
-void gd_kernels_add_module(const void *handle, const void *image, bool rewritten)
+void gd_kernels_add_module(const void *handle, gd_CUcontext context, const void *image,
+                           bool rewritten)
 {
-    gd_kernels_end_module(handle); /* an old one, whose context has ended */
+    gd_kernels_end_module(handle); /* an old one, which ended by ways that nobody sees */
     gd_module *made = add_module(handle);
     if (!made)
         return;
+    made->context = context;
     made->number = record_image(image, rewritten);
     if (looks_into_texts())
         made->ptx = gd_text_parse(image);
 }
 
-void gd_kernels_add_module_file(const void *handle, const char *path)
+void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const char *path)
 {
     gd_kernels_end_module(handle);
     gd_module *made = add_module(handle);
-    if (made)
-        made->number = record_file(path);
+    if (!made)
+        return;
+    made->context = context;
+    made->number = record_file(path);
 }
 
 void gd_kernels_add_module_alias(const void *handle, const void *known)
@@ -290,6 +299,22 @@ void gd_kernels_end_module(const void *handle)
     gd_map_remove_all(&functions, is_of_module, ended);
     gd_streams_renew();
     free_module(ended);
+}
+
+static const void *find_of_context(gd_CUcontext context)
+{
+    for (size_t i = 0; i < modules.capacity; i++) {
+        const gd_module *each = modules.slots[i].value;
+        if (each && each->context == context)
+            return (const void *)(uintptr_t)modules.slots[i].first;
+    }
+    return NULL;
+}
+
+void gd_kernels_end_context(gd_CUcontext context)
+{
+    for (const void *handle; context && (handle = find_of_context(context)) != NULL;)
+        gd_kernels_end_module(handle);
 }
 
 void gd_kernels_add(const void *handle, const void *of, const char *name, bool is_function)
@@ -336,13 +361,30 @@ gd_CUfunction gd_kernels_function(gd_CUfunction handle)
     return found ? function_of(found, handle) : NULL;
 }
 
-uint32_t gd_kernels_traits(gd_CUfunction handle)
+static gd_kernel_start find_start(const gd_kernel *kernel)
 {
-    const gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+    gd_module *in = kernel->module;
+
+    if (!(kernel->traits & GRIDDEP_TRAIT_WAITS_ALWAYS))
+        return GD_KERNEL_PLAIN;
+    if (!in->facts && !(in->facts = gd_check_facts_create()))
+        return GD_KERNEL_TOUCHES;
+    return gd_text_touches_early(in->facts, in->ptx, kernel->name) ? GD_KERNEL_TOUCHES
+                                                                   : GD_KERNEL_EARLY;
+}
+
+gd_kernel_start gd_kernels_start(gd_CUfunction handle)
+{
+    gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
 
     if (!found)
         found = ask_driver(handle);
-    return found ? found->traits : 0;
+    if (!found)
+        return GD_KERNEL_PLAIN;
+    if (!found->start_known)
+        found->start = find_start(found);
+    found->start_known = true;
+    return found->start;
 }
 
 void gd_kernels_forget(void)

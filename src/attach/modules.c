@@ -5,8 +5,15 @@
 #include "attach/see.h"
 #include "attach/text.h"
 
+static gd_CUcontext current(void)
+{
+    gd_CUcontext context = NULL;
+
+    return GD_NEXT(cuCtxGetCurrent, &context) ? NULL : context;
+}
+
 /* The program's text again, where the driver refuses what was made of it. */
-#define GD_LOAD(handle, given, call)                                                               \
+#define GD_LOAD(handle, context, given, call)                                                      \
     do {                                                                                           \
         const void *image = given;                                                                 \
         int kept_;                                                                                 \
@@ -22,7 +29,7 @@
             result_ = call;                                                                        \
         }                                                                                          \
         if (seen_ && result_ == GD_CUDA_SUCCESS && gd_process_lock(&kept_)) {                      \
-            gd_kernels_add_module(handle, image, image != given);                                  \
+            gd_kernels_add_module(handle, context, image, image != given);                         \
             gd_process_unlock(kept_);                                                              \
         }                                                                                          \
         free(text_);                                                                               \
@@ -33,24 +40,25 @@
 
 gd_CUresult cuModuleLoad(gd_CUmodule *module, const char *path)
 {
-    GD_SEE(GD_NEXT(cuModuleLoad, module, path), gd_kernels_add_module_file(*module, path));
+    GD_SEE(GD_NEXT(cuModuleLoad, module, path),
+           gd_kernels_add_module_file(*module, current(), path));
 }
 
 gd_CUresult cuModuleLoadData(gd_CUmodule *module, const void *given)
 {
-    GD_LOAD(*module, given, GD_NEXT(cuModuleLoadData, module, image));
+    GD_LOAD(*module, current(), given, GD_NEXT(cuModuleLoadData, module, image));
 }
 
 gd_CUresult cuModuleLoadDataEx(gd_CUmodule *module, const void *given, unsigned int option_count,
                                gd_CUjit_option *options, void **values)
 {
-    GD_LOAD(*module, given,
+    GD_LOAD(*module, current(), given,
             GD_NEXT(cuModuleLoadDataEx, module, image, option_count, options, values));
 }
 
 gd_CUresult cuModuleLoadFatBinary(gd_CUmodule *module, const void *given)
 {
-    GD_LOAD(*module, given, GD_NEXT(cuModuleLoadFatBinary, module, image));
+    GD_LOAD(*module, current(), given, GD_NEXT(cuModuleLoadFatBinary, module, image));
 }
 
 gd_CUresult cuModuleGetFunction(gd_CUfunction *function, gd_CUmodule module, const char *name)
@@ -64,7 +72,7 @@ gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *given, gd_CUjit
                               gd_CUlibraryOption *library_options, void **library_values,
                               unsigned int library_count)
 {
-    GD_LOAD(*library, given,
+    GD_LOAD(*library, NULL, given,
             GD_NEXT(cuLibraryLoadData, library, image, options, values, count, library_options,
                     library_values, library_count));
 }
@@ -76,7 +84,7 @@ gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CU
 {
     GD_SEE(GD_NEXT(cuLibraryLoadFromFile, library, path, options, values, count, library_options,
                    library_values, library_count),
-           gd_kernels_add_module_file(*library, path));
+           gd_kernels_add_module_file(*library, NULL, path));
 }
 
 gd_CUresult cuLibraryGetKernel(gd_CUkernel *kernel, gd_CUlibrary library, const char *name)

@@ -1,6 +1,7 @@
 /* Calls that order streams, and that end them, memory and contexts. */
 #include "attach/lanes.h"
 #include "attach/recording.h"
+#include "attach/kernels.h"
 #include "attach/see.h"
 #include "attach/spans.h"
 #include "attach/streams.h"
@@ -132,19 +133,55 @@ gd_CUresult cuMemFree_v2(gd_CUdeviceptr address)
     return result;
 }
 
-#define GD_END_CONTEXT(symbol, type)                                                               \
+static bool is_active(gd_CUdevice device)
+{
+    unsigned int flags;
+    int active = 0;
+
+    return !GD_NEXT(cuDevicePrimaryCtxGetState, device, &flags, &active) && active;
+}
+
+/* The context of a device; NULL where it is not active. */
+static gd_CUcontext find_primary(gd_CUdevice device)
+{
+    gd_CUcontext context = NULL;
+
+    if (!is_active(device) || GD_NEXT(cuDevicePrimaryCtxRetain, &context, device))
+        return NULL;
+    GD_NEXT(cuDevicePrimaryCtxRelease_v2, device);
+    return context;
+}
+
+static void forget_modules(gd_CUcontext context)
+{
+    int kept;
+
+    if (!gd_process_lock(&kept))
+        return;
+    gd_kernels_end_context(context);
+    gd_process_unlock(kept);
+}
+
+/* Which context ends, and whether it has ended. */
+#define GD_END_CONTEXT(symbol, type, context, has_ended)                                           \
     gd_CUresult symbol(type ended)                                                                 \
     {                                                                                              \
         const bool seen = begin_end();                                                             \
+        const gd_CUcontext its = seen ? context : NULL;                                            \
         const gd_CUresult result = GD_NEXT(symbol, ended);                                         \
+        if (its && !result && has_ended)                                                           \
+            forget_modules(its);                                                                   \
         if (seen)                                                                                  \
             gd_process_leave();                                                                    \
         return result;                                                                             \
     }
 
-GD_END_CONTEXT(cuCtxDestroy, gd_CUcontext)
-GD_END_CONTEXT(cuCtxDestroy_v2, gd_CUcontext)
-GD_END_CONTEXT(cuDevicePrimaryCtxRelease, gd_CUdevice)
-GD_END_CONTEXT(cuDevicePrimaryCtxRelease_v2, gd_CUdevice)
-GD_END_CONTEXT(cuDevicePrimaryCtxReset, gd_CUdevice)
-GD_END_CONTEXT(cuDevicePrimaryCtxReset_v2, gd_CUdevice)
+#define GD_END_PRIMARY(symbol)                                                                     \
+    GD_END_CONTEXT(symbol, gd_CUdevice, find_primary(ended), !is_active(ended))
+
+GD_END_CONTEXT(cuCtxDestroy, gd_CUcontext, ended, true)
+GD_END_CONTEXT(cuCtxDestroy_v2, gd_CUcontext, ended, true)
+GD_END_PRIMARY(cuDevicePrimaryCtxRelease)
+GD_END_PRIMARY(cuDevicePrimaryCtxRelease_v2)
+GD_END_PRIMARY(cuDevicePrimaryCtxReset)
+GD_END_PRIMARY(cuDevicePrimaryCtxReset_v2)

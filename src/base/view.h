@@ -16,7 +16,7 @@ static inline bool gd_view_part(gd_view whole, uint64_t offset, uint64_t size, g
 {
     if (offset > whole.size || size > whole.size - offset)
         return false;
-    *part = (gd_view){whole.bytes + offset, size};
+    *part = (gd_view){offset ? whole.bytes + offset : whole.bytes, size}; /* bytes may be NULL */
     return true;
 }
 

@@ -91,7 +91,7 @@ static const char details[] =
     "  0  the text was written\n"
     "  1  it was written, and 'griddep check' finds errors in it: a wait that was there already "
     "stands too late\n"
-    "  2  wrong usage, or input that is no PTX\n"
+    "  2  wrong usage, or input that is no valid PTX\n"
     "  4  no safe place exists, or another failure\n";
 
 /* ---- options ---- */
@@ -214,20 +214,42 @@ static int read_input(gd_rewrite_state *state)
                                gd_modulefile_kind_text(kind));
 }
 
-/* All the syntax errors, as 'griddep check' shows them; the first one is the message. */
-static int show_syntax_errors(const gd_rewrite_state *state, const griddep_error *first)
+/* Whether it is about what PTX is, and not about dependent launch. */
+static bool is_about_text(const griddep_finding *finding)
+{
+    return finding->severity == GRIDDEP_SEVERITY_ERROR && strncmp(finding->code, "GD0", 3) == 0;
+}
+
+/* Text that is not valid has no kernels to change: its errors are shown as 'griddep check' shows
+ * them. In JSON mode the first one is the message. */
+static int refuse_invalid(const gd_rewrite_state *state)
 {
     griddep_findings *findings = NULL;
-    if (state->request->json ||
-        griddep_ptx_check(state->text, state->bytes, state->name, NULL, &findings, NULL) != 0)
-        return gd_message_library_as(GD_EXIT_USAGE, first, NULL);
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status =
+        griddep_ptx_check(state->text, state->bytes, state->name, NULL, &findings, &error);
+    if (status != GRIDDEP_OK)
+        return gd_message_library_as(GD_EXIT_USAGE, &error, NULL);
     gd_finding_list list = gd_finding_fold(findings, NULL, NULL);
-    for (size_t i = 0; i < list.count; i++)
-        if (list.items[i].data.severity == GRIDDEP_SEVERITY_ERROR)
+    int code = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        const griddep_finding *each = &list.items[i].data;
+        if (!is_about_text(each))
+            continue;
+        if (!state->request->json)
             gd_finding_print(stderr, &list.items[i], NULL);
+        else if (code == 0)
+            gd_message_error_at(
+                (gd_place){state->name, (uint32_t)each->line, (uint32_t)each->column}, "%s [%s]",
+                each->text, each->code);
+        code = GD_EXIT_USAGE;
+    }
     gd_finding_list_free(&list);
     griddep_findings_destroy(findings);
-    return gd_message_error(GD_EXIT_USAGE, "%s is no PTX that can be rewritten", state->name);
+    if (code != 0 && !state->request->json)
+        gd_message_error(code, "%s is no valid PTX, and is not rewritten", state->name);
+    return code;
 }
 
 static int parse_input(gd_rewrite_state *state)
@@ -235,9 +257,10 @@ static int parse_input(gd_rewrite_state *state)
     griddep_error error;
     griddep_error_init(&error);
     int32_t status = griddep_ptx_parse(state->text, state->bytes, state->name, &state->ptx, &error);
-    if (status == GRIDDEP_ERROR_SYNTAX)
-        return show_syntax_errors(state, &error);
-    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+    if (status != GRIDDEP_ERROR_SYNTAX)
+        return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+    int code = state->request->json ? 0 : refuse_invalid(state);
+    return code != 0 ? code : gd_message_library_as(GD_EXIT_USAGE, &error, NULL);
 }
 
 static int unknown_entry(const char *entry, const char *const *names, size_t count)
@@ -306,8 +329,18 @@ static const char *target_of(const gd_rewrite_request *request)
     return request->output != NULL && strcmp(request->output, "-") != 0 ? request->output : NULL;
 }
 
-/* A wait that was there and stands too late stays where it is under --wait insert, so what was
- * asked to be correct is checked. */
+static bool has_text_errors(const griddep_findings *findings)
+{
+    griddep_finding each = {.size = sizeof(each)};
+    for (uint32_t i = 0; griddep_findings_get(findings, i, &each, NULL) == GRIDDEP_OK; i++)
+        if (is_about_text(&each))
+            return true;
+    return false;
+}
+
+/* A version or target that is too old was raised; a text that is still not valid is refused by what
+ * was read. A wait that was there and stands too late stays where it is under --wait insert, so
+ * what was asked to be correct is checked. */
 static int check_result(gd_rewrite_state *state, const griddep_rewrite_options *options)
 {
     griddep_check_options check = {.size = sizeof(check),
@@ -316,12 +349,17 @@ static int check_result(gd_rewrite_state *state, const griddep_rewrite_options *
     const char *target = target_of(state->request);
     griddep_error error;
     griddep_error_init(&error);
-    if (options->wait == GRIDDEP_WAIT_KEEP || options->wait == GRIDDEP_WAIT_REMOVE)
-        return 0;
     int32_t status =
         griddep_ptx_check(state->result, state->result_bytes, target != NULL ? target : "<stdout>",
                           &check, &state->remaining, &error);
-    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+    if (status != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    int code = has_text_errors(state->remaining) ? refuse_invalid(state) : 0;
+    if (options->wait == GRIDDEP_WAIT_KEEP || options->wait == GRIDDEP_WAIT_REMOVE) {
+        griddep_findings_destroy(state->remaining);
+        state->remaining = NULL;
+    }
+    return code;
 }
 
 static bool is_changed(const gd_rewrite_state *state)
@@ -338,17 +376,11 @@ static bool is_remaining_error(const gd_rewrite_state *state, const griddep_find
     return entry == NULL || finding->entry == NULL || strcmp(entry, finding->entry) == 0;
 }
 
-/* Whether it is about what PTX is, and not about dependent launch. */
-static bool is_about_text(const griddep_finding *finding)
-{
-    return strncmp(finding->code, "GD0", 3) == 0;
-}
-
 static uint32_t report_text(const gd_rewrite_state *state, const gd_finding_list *notes,
                             const gd_finding_list *remaining)
 {
     const char *target = target_of(state->request);
-    uint32_t errors = 0, of_text = 0;
+    uint32_t errors = 0;
     for (size_t i = 0; i < notes->count; i++)
         gd_finding_print(stderr, &notes->items[i], target != NULL ? target : "<stdout>");
     if (!is_changed(state))
@@ -358,11 +390,8 @@ static uint32_t report_text(const gd_rewrite_state *state, const gd_finding_list
             continue;
         gd_finding_print(stderr, &remaining->items[i], NULL);
         errors++;
-        of_text += is_about_text(&remaining->items[i].data);
     }
-    if (of_text > 0)
-        gd_message_note("the input has errors that no rewriting mends; 'griddep check' tells them");
-    else if (errors > 0)
+    if (errors > 0)
         gd_message_note(
             "the result is not right yet; '--wait move' places waits anew that are there already");
     return errors;

@@ -39,4 +39,18 @@ check "sizes and offsets are the compiler's" compiler_agrees
 check "a new constant is noticed" notices 's/^    GRIDDEP_OK = 0,/&\n    GRIDDEP_NEW = 7,/'
 check "a new field is noticed" notices 's/^    int32_t driver_code;/    int32_t other;\n&/'
 check "a new function is noticed" notices 's/^int32_t griddep_version(void);/&\nint32_t griddep_new(void);/'
+left_out() { "$python" -B "$source_root/tests/bindings/left_out.py" "$1"; }
+check "functions that a binding's objects leave out are listed" left_out "$source_root"
+# A function that a binding calls no more, and a new one, are noticed.
+lacks() {
+    cp -R "$source_root/bindings" "$work/tree/" && mkdir -p "$work/tree/tests/bindings" &&
+        cp "$source_root/tests/bindings/left_out.txt" "$work/tree/tests/bindings/" || return
+    chmod -R u+w "$work/tree"
+    sed "$1" "$source_root/include/griddep.h" >"$work/tree/include/griddep.h"
+    sed "$2" "$source_root/bindings/node/griddep.js" >"$work/tree/bindings/node/griddep.js"
+    ! left_out "$work/tree"
+}
+check "a new function is not listed" lacks \
+    's/^int32_t griddep_version(void);/&\nint32_t griddep_new(void);/' ''
+check "a function that is called no more is not listed" lacks '' "s/'module_load_file', this/this/"
 finish

@@ -11,4 +11,4 @@ archive_scripts += \
 	%D%/ruby.sh \
 	%D%/rust.sh \
 	%D%/typed.sh
-EXTRA_DIST += %D%/chain.ptx %D%/example.expect %D%/setup.sh $(wildcard $(srcdir)/%D%/test_*.*)
+EXTRA_DIST += %D%/left_out.py %D%/left_out.txt %D%/chain.ptx %D%/example.expect %D%/setup.sh $(wildcard $(srcdir)/%D%/test_*.*)

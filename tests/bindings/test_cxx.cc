@@ -232,7 +232,7 @@ void log_from_several_threads()
     });
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; i++)
-        threads.emplace_back([&] { runtime.load(ptx).kernel("square"); });
+        threads.emplace_back([&] { runtime.load_file(std::getenv("PTX")).kernel("square"); });
     for (auto &thread : threads)
         thread.join();
     REQUIRE(heard.size() > 1);

@@ -27,7 +27,7 @@ function session() {
   const module_ = runtime.load(PTX, 'chain.ptx');
   const x = runtime.copyIn(Float32Array.from({ length: count }, (_, i) => i));
   const [y, z] = [0, 1].map(() => runtime.allocate(4 * count));
-  const chain = runtime.chain().add(module_.kernel('square'), [x, y, count], shape).add(module_.kernel('shift'), [y, z, 0.5, count], shape);
+  const chain = runtime.chain().add(module_.kernel('square'), shape, [x, y, count]).add(module_.kernel('shift'), shape, [y, z, 0.5, count]);
   return { runtime, module_, x, y, z, chain };
 }
 
@@ -52,6 +52,9 @@ async function main() {
       assert.deepStrictEqual(result(on, stream), expected);
       assert.strictEqual(on.chain.hop(mode, 1).reason, mode.includes('pdl') ? griddep.REASON_SET : griddep.REASON_OFF);
     }
+    on.chain.reaches(0, [{ memory: on.x, bytes: 4, access: griddep.ACCESS_READ }]);
+    assert.throws(() => on.chain.reaches(0, [{ memory: on.x, bytes: 4, access: 0 }]), /has an access/);
+    assert.strictEqual(on.chain.hop('pdl', 1).reason, griddep.REASON_SET);
     assert.throws(() => on.chain.run('sideways'), /no mode "sideways"; there are serial/);
   });
 
@@ -61,7 +64,7 @@ async function main() {
       const w = runtime.allocate(4 * count);
       const third = () => new Float32Array(runtime.read(w, new Float32Array(count)))[3];
       const chain = runtime.chain().fill(y, 0, 4 * count);
-      chain.add(module_.kernel('square'), [x, y, count], { ...shape, name: 'first' }).add(module_.kernel('shift'), [y, z, 0.5, count], shape);
+      chain.add(module_.kernel('square'), { ...shape, name: 'first' }, [x, y, count]).add(module_.kernel('shift'), shape, [y, z, 0.5, count]);
       chain.copy(w, z, 4 * count, { name: 'out' });
       const set = chain.addArgumentSet();
       chain.selectArgumentSet(set);
@@ -149,18 +152,18 @@ async function main() {
     assert.deepStrictEqual(kernel.parameters.map(({ type }) => type), ['u64', 'u64', 'f32', 'u32']);
     for (const args of [[on.x, on.z, 2.5, count], [on.x.address, BigInt(on.z.address), Float32Array.of(2.5), Uint32Array.of(count)]]) {
       on.runtime.write(on.z, new Float32Array(count));
-      assert.strictEqual(kernel.launch(args, shape), griddep.REASON_SET);
+      assert.strictEqual(kernel.launch(shape, args), griddep.REASON_SET);
       assert.strictEqual(result(on)[3], 5.5);
     }
-    assert.throws(() => kernel.launch([on.x, on.z, 2.5], shape), { status: griddep.ERROR_SIGNATURE });
-    assert.throws(() => kernel.launch([on.x, on.z, 'much', count], shape), TypeError);
-    assert.throws(() => kernel.launch([on.x, on.z, 2.5, 2 ** 32 + 1], shape), RangeError);
+    assert.throws(() => kernel.launch(shape, [on.x, on.z, 2.5]), { status: griddep.ERROR_SIGNATURE });
+    assert.throws(() => kernel.launch(shape, [on.x, on.z, 'much', count]), TypeError);
+    assert.throws(() => kernel.launch(shape, [on.x, on.z, 2.5, 2 ** 32 + 1]), RangeError);
   });
 
   await check('options and numbers that do not exist are refused', () => {
     const { runtime, module_, x, z } = session();
     const kernel = module_.kernel('square');
-    const launch = (changes, ...last) => kernel.launch([x, z, ...(last.length ? last : [count])], { ...shape, ...changes });
+    const launch = (changes, ...last) => kernel.launch({ ...shape, ...changes }, [x, z, ...(last.length ? last : [count])]);
     for (const [wrong, message] of [
       [() => launch({ shared_memory: 4 }), /griddep_launch_config has no field shared_memory; it has .*shared_bytes/],
       [() => new griddep.Runtime({ drvier: 'nvidia' }), /has no field drvier/],
@@ -173,7 +176,7 @@ async function main() {
       [() => launch({ shared_bytes: 2 ** 32 + 16 }), /shared_bytes is 4294967312, which is no uint32_t/],
       [() => launch({}, 2n ** 40n), /argument 2: 1099511627776 is no .u32/],
       [() => launch({}, 10.5), /argument 2: 10.5 is no .u32/],
-      [() => kernel.launch([2n ** 64n, z, count], shape), /argument 0: 18446744073709551616 is no .u64/],
+      [() => kernel.launch(shape, [2n ** 64n, z, count]), /argument 0: 18446744073709551616 is no .u64/],
       [() => launch({}, count, 5), /takes 3 arguments, 4 are given/],
       [() => runtime.allocate(-1), /bytes is -1, which is no uint64_t/],
       [() => runtime.allocate(1.5), /bytes is 1.5, which is no uint64_t/],
@@ -185,23 +188,23 @@ async function main() {
       [() => runtime.loadShelf(5), /the name is no text: 5/],
     ]) assert.throws(wrong, message);
     // Compilers write .u32 for int too.
-    assert.strictEqual(module_.kernel('shift').launch([x, z, 0.5, -1], { grid: 1, block: 1 }), griddep.REASON_SET);
+    assert.strictEqual(module_.kernel('shift').launch({ grid: 1, block: 1 }, [x, z, 0.5, -1]), griddep.REASON_SET);
   });
 
   await check('what was closed is refused', () => {
     const { runtime, module_, x, z, chain } = session();
-    const [stream, kernel, other, memory] = [runtime.stream(), module_.kernel('square'), runtime.load(PTX), runtime.allocate(4 * count)];
+    const [stream, kernel, other, memory] = [runtime.stream(), module_.kernel('square'), runtime.loadFile(process.env.PTX), runtime.allocate(4 * count)];
     const ofOther = other.kernel('square');
     for (const item of [memory, stream, other]) item.close();
     for (const [what, use] of [
-      ['memory', () => kernel.launch([x, memory, count], shape)],
+      ['memory', () => kernel.launch(shape, [x, memory, count])],
       ['memory', () => runtime.read(memory, new Float32Array(count))],
       ['memory', () => runtime.write(memory, new Float32Array(count))],
-      ['stream', () => kernel.launch([x, z, count], { ...shape, stream })],
+      ['stream', () => kernel.launch({ ...shape, stream }, [x, z, count])],
       ['stream', () => runtime.synchronize(stream)],
       ['stream', () => chain.run('pdl', stream)],
-      ["kernel's module", () => ofOther.launch([x, z, count], shape)],
-      ["kernel's module", () => chain.add(ofOther, [x, z, count], shape)],
+      ["kernel's module", () => ofOther.launch(shape, [x, z, count])],
+      ["kernel's module", () => chain.add(ofOther, shape, [x, z, count])],
     ]) assert.throws(use, { status: griddep.ERROR_ARGUMENT, message: `GRIDDEP_ERROR_ARGUMENT: the ${what} has been closed` });
   });
 
@@ -277,7 +280,7 @@ async function main() {
     const shared = up.share(part);
     assert.strictEqual(part.info().multiprocessors, 1);
     for (const [code, on] of [[up, runtime], [shared, part]]) {
-      code.kernel().launch([], { grid: 1, block: 1 });
+      code.kernel().launch({ grid: 1, block: 1 }, []);
       on.synchronize();
     }
     assert.strictEqual(up.readManaged('counter').readUInt32LE(), 7);

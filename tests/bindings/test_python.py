@@ -182,12 +182,23 @@ class Binding(unittest.TestCase):
         source = '#include "scale.h"\n'
         headers = {"scale.h": "template <int N> __global__ void scale(float *x) { griddep_wait(); *x *= N; }"}
         try:
-            module = self.runtime.compile(source, headers=headers, names=["scale<3>"])
+            module = self.runtime.compile(source, headers=headers, names=["scale<3>"], name_expressions=["scale<4>"])
         except griddep.Error as error:
             if error.status == griddep.ERROR_NO_NVRTC:
                 self.skipTest("there is no NVRTC")
             raise
-        self.assertTrue(module.kernel("scale<3>").info().traits & griddep.TRAIT_WAITS_ALWAYS)
+        for name in ("scale<3>", "scale<4>"):
+            self.assertTrue(module.kernel(name).info().traits & griddep.TRAIT_WAITS_ALWAYS)
+
+    def test_name_expressions_are_given_to_nvrtc(self):
+        # The fake NVRTC makes one kernel of any source, and refuses an expression that begins with "!".
+        if "FAKE_NVRTC" not in os.environ:
+            self.skipTest("FAKE_NVRTC names no fake NVRTC")
+        with griddep.Runtime(driver=DRIVER, nvrtc=os.environ["FAKE_NVRTC"]) as runtime:
+            runtime.compile("any", names=["scale<3>"], name_expressions=["scale<4>"])
+            for given in ({"names": ["!"]}, {"name_expressions": ["!"]}):
+                with self.assertRaises(griddep.Error):
+                    runtime.compile("any", **given)
 
     def test_texts_are_linked(self):
         head = ".version 8.0\n.target sm_90\n.address_size 64\n"

@@ -445,8 +445,8 @@ run check "$work/escape.ptx"
 check "control characters" 1
 if grep -q "$(printf '\033')" "$work/out"; then fail "control characters reach the terminal"; else pass; fi
 echo '__global__ void k() {}' >"$work/k.cu"
-run check "$work/k.cu"
-check "CUDA C++" 2 err "CUDA C++ cannot be checked, PTX can"
+run check --fix "$work/k.cu"
+check "CUDA C++ cannot be mended" 2 err "this is CUDA C++; only PTX text can be mended"
 if mkfifo "$work/pipe" 2>/dev/null; then
     cat late.ptx >"$work/pipe" &
     writer=$!
@@ -818,7 +818,7 @@ run rewrite late.ptx --constant x
 check "a wait in time for all but constants" 0
 sed 's/ld\.global/ld.globl/' late.ptx >"$work/misspelt.ptx"
 run rewrite "$work/misspelt.ptx" --wait move
-check "a text that is wrong otherwise" 1 err "did you mean .global?" err "the input has errors that no rewriting mends"
+check "a text that is wrong otherwise" 2 err "did you mean .global?" err "misspelt.ptx is no valid PTX, and is not rewritten"
 if grep -q "places waits anew" "$work/err"; then fail "the note about a wait, of another error"; else pass; fi
 run rewrite late.ptx --wait move -o "$work/moved.ptx"
 check "--wait move" 0 err "[GD301]" err "[GD302]"
@@ -879,7 +879,7 @@ for form in scale =16 scale=; do
 done
 
 run rewrite broken.ptx
-check "rewrite what is no PTX" 2 err "broken.ptx:9:" err "broken.ptx:11:" err "broken.ptx is no PTX that can be rewritten"
+check "rewrite what is no PTX" 2 err "broken.ptx:9:" err "broken.ptx:11:" err "broken.ptx is no valid PTX, and is not rewritten"
 silent "rewrite what is no PTX" out
 run rewrite broken.ptx --json
 check "rewrite what is no PTX, JSON" 2
@@ -1437,7 +1437,7 @@ else
     check "results that differ, JSON" 1
     json "results that differ, JSON" 'not d["as_expected"] and d["modes"][0]["expectations"][0]["difference"]["unequal_elements"] == 5'
     run run late.yaml --driver "$fake" --repeat 0
-    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain finds 2 errors"
+    check "a chain with errors runs" 1 err "late.ptx:25:" err "error: " err "[GD206]" err "note: the check of the chain finds 2 errors"
     run run late.yaml --driver "$fake" --repeat 0 --json
     check "a chain with errors runs, JSON" 1 err "[GD206]"
     json "a chain with errors runs, JSON" 'all(m["equal_to_serial"] for m in d["modes"])'

@@ -235,6 +235,10 @@ def run_head_comment(folder):
 # Blocks that are run elsewhere, and one that is too slow or takes the machine: the beginning of each and who does it.
 ELSEWHERE = {
     ("README.md", "./bootstrap demo"): "a build of its own",
+    ("README.md", "./bootstrap llama"): "tests/llama/llama.sh and tests/bootstrap.sh do",
+    ("README.md", "make -C build llama-demo"): "tests/llama/llama.sh does",
+    ("examples/llama/README.md", "./bootstrap llama"): "tests/llama/llama.sh and tests/bootstrap.sh do",
+    ("examples/llama/README.md", "make -C build llama-demo"): "tests/llama/llama.sh does",
     ("doc/guide.md", "./bootstrap build"): "a build of its own",
     ("HACKING.md", "./bootstrap check"): "a build of its own",
     ("HACKING.md", "autoreconf -fi"): "a build of its own",

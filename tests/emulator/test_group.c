@@ -1040,6 +1040,109 @@ START_TEST(meetings_that_fail)
 }
 END_TEST
 
+static void connect_to_meeting(int *made)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    strcpy(address.sun_path, meeting_path);
+    *made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+    ck_assert_int_ge(*made, 0);
+    if (connect(*made, (struct sockaddr *)&address, sizeof address)) {
+        close(*made);
+        *made = -1;
+    }
+}
+
+/* No bytes at all, or some that are no packet, and two descriptors with them. */
+static void send_files(int to, size_t bytes)
+{
+    const int files[2] = {0, 1};
+    char nothing[64] = {0};
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof files)];
+    } control = {.room = {0}};
+    struct iovec data = {nothing, bytes};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = sizeof control.room};
+    struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof files);
+    memcpy(CMSG_DATA(part), files, sizeof files);
+    sendmsg(to, &message, MSG_NOSIGNAL);
+}
+
+static uint32_t open_files(void)
+{
+    uint32_t count = 0;
+
+    for (int i = 0; i < 256; i++)
+        count += fcntl(i, F_GETFD) >= 0;
+    return count;
+}
+
+enum { SILENT = 40 };
+
+/* Those at the door of member 0: SILENT that say nothing, and behind them the member; one that
+ * connects for ever; some that send descriptors. */
+static void be_stranger(int what)
+{
+    int made[SILENT];
+
+    while (access(meeting_path, F_OK))
+        usleep(1000);
+    for (uint32_t i = 0; what == 0 && i < SILENT; i++) {
+        do
+            connect_to_meeting(&made[i]);
+        while (made[i] < 0);
+    }
+    if (what == 0) {
+        ck_library(try_to_join(1, 2, 1, 20000));
+        griddep_group_close(group);
+    }
+    for (uint32_t i = 0; what; i++) {
+        connect_to_meeting(&made[0]);
+        if (made[0] >= 0 && what == 2)
+            send_files(made[0], i % 2 * 64);
+        if (made[0] >= 0)
+            close(made[0]);
+    }
+}
+
+START_TEST(strangers_do_not_hold_up_the_meeting)
+{
+    int go[2];
+    char byte = 0;
+
+    make_meeting();
+    ck_assert_int_eq(pipe(go), 0);
+    const pid_t child = fork();
+    if (!child) {
+        ck_assert_int_eq(read(go[0], &byte, 1), 1);
+        be_stranger(_i);
+        _exit(0);
+    }
+    /* opens all that the process needs */
+    ck_refused(try_to_join(0, 2, 0, 1), GRIDDEP_ERROR_PEER, "did not come");
+    const uint32_t before = open_files();
+    ck_assert_int_eq(write(go[1], &byte, 1), 1);
+    if (_i) {
+        ck_refused(try_to_join(0, 2, 0, 300), GRIDDEP_ERROR_PEER, "member 1 of 2 did not come to");
+        kill(child, SIGKILL);
+    } else {
+        ck_library(try_to_join(0, 2, 0, 20000));
+        griddep_group_close(group);
+    }
+    wait_for_all(&child, 1, _i ? 0 : MOST);
+    ck_assert_uint_eq(open_files(), before);
+    end_meeting();
+}
+END_TEST
+
 /* Nobody listens; a path that is no socket, or too long; a socket that was left behind. */
 START_TEST(places_to_meet)
 {
@@ -1086,6 +1189,7 @@ int main(void)
     tcase_add_loop_test(cases, processes_have_hops, 0, 2);
     tcase_add_test(cases, who_dies_is_told);
     tcase_add_loop_test(cases, meetings_that_fail, 0, 3);
+    tcase_add_loop_test(cases, strangers_do_not_hold_up_the_meeting, 0, 3);
     tcase_add_test(cases, places_to_meet);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -246,6 +246,11 @@ full() {
             $((21 - $(echo "$prompt" | tr , '\n' | wc -l))) ]
 }
 check "a full context ends the text" full
+says_room() {
+    "$llama" "$work/llama3" -p "a kernel" -n 500 --context 20 --ignore-stop 2>&1 >"$work/text" |
+        grep "a context of 20 holds $((21 - $(echo "$prompt" | tr , '\n' | wc -l))) tokens behind"
+}
+check "a count that the context does not hold" says_room
 nothing() { same_tokens "" llama3 -p "a kernel" -n 0; }
 check "no token" nothing
 
@@ -313,6 +318,14 @@ broken "another shape" 'is not 384 x 136' config.json 'd["hidden_size"] = 136'
 broken "heads that no kernel has" 'heads of 32 elements' config.json 'd["head_dim"] = 32'
 broken "a rotary scaling that is not known" '"yarn"' config.json \
     'd["rope_scaling"] = {"rope_type": "yarn", "factor": 4}'
+broken "llama3 without a factor" '"llama3" needs a factor' config.json \
+    'del d["rope_scaling"]["factor"]'
+broken "heads that turn in part" 'partial_rotary_factor is not 1' config.json \
+    'd["partial_rotary_factor"] = 0.5'
+broken "heads that turn in part, in the scaling" 'partial_rotary_factor is not 1' config.json \
+    'd["rope_parameters"] = {"rope_type": "default", "partial_rotary_factor": 0.5}'
+broken "a member of the scaling that is not known" '"attention_factor", which' config.json \
+    'd["rope_scaling"]["attention_factor"] = 2'
 broken "a number that is text" '"num_hidden_layers" is no whole number' config.json \
     'd["num_hidden_layers"] = "2"'
 broken "more layers than tensors" 'no tensor model.layers.2.input_layernorm.weight' config.json \
@@ -353,6 +366,35 @@ open(sys.argv[2], 'wb').write(b.replace(b'0.self_attn.o_proj.weight_scale', b'0.
 check "8 bits without their scales" refuses "and there is no" broken -p a -n 1
 rm "$work/broken/model.safetensors"
 check "no weights" refuses "has neither model.safetensors nor" broken -p a
+mkfifo "$work/broken/model.safetensors" "$work/fifo"
+for name in "$work/fifo" /dev/zero /dev/null "$work"; do
+    check "the text from $name" refuses "is no regular file" llama3 -f "$name"
+done
+check "weights in a FIFO" refuses "is no regular file" broken -p a
+rm "$work/broken/model.safetensors"
+# ends_with_error OPTION...: on a device that is full, and with standard output closed.
+ends_with_error() {
+    for closed in "standard output is closed" "standard output: "; do
+        if [ "$closed" = "standard output: " ]; then
+            "$llama" "$work/llama3" "$@" 2>"$work/stderr" >/dev/full
+        else
+            "$llama" "$work/llama3" "$@" 2>"$work/stderr" >&-
+        fi
+        status=$?
+        cat "$work/stderr"
+        [ "$status" -eq 1 ] && grep -q "$closed" "$work/stderr" || return 1
+    done
+}
+check "a text that cannot be written" ends_with_error -p a -n 4
+check "a document that cannot be written" ends_with_error -p a -n 4 --json
+check "texts that cannot be written" ends_with_error -p a -p b -n 4
+check "a help that cannot be written" ends_with_error --help
+demo() { # makes its model where there is none
+    (unset MAKEFLAGS MAKELEVEL MFLAGS &&
+        "${MAKE:-make}" -s -C "$builddir" llama-demo) >"$work/demo.out" &&
+        [ "$(wc -c <"$work/demo.out")" -gt 20 ]
+}
+check "make llama-demo" demo
 check "no folder" refuses "config.json: No such file" nowhere -p a
 no_room() { GRIDDEP_EMULATOR_MEMORY=4M refuses "$@"; }
 check "a context that memory cannot hold" no_room "try --context" llama3 -p a --context 4096

@@ -27,6 +27,7 @@
 #include "base/table.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/view.h"
 #include "unit/fail_alloc.h"
 
 /* ---- Help */
@@ -1667,6 +1668,24 @@ START_TEST(memory_runs_out_around_a_file)
 {
     play_until_nothing_fails(use_file);
 }
+
+/* Of no bytes too, where sanitizers look at each pointer. */
+START_TEST(parts_lie_inside)
+{
+    const unsigned char bytes[4] = {1, 2, 3, 4};
+    const gd_view whole = {bytes, sizeof bytes}, none = {NULL, 0};
+    gd_view part = {bytes, 99};
+
+    ck_assert(gd_view_part(none, 0, 0, &part));
+    ck_assert_ptr_null(part.bytes);
+    ck_assert(!gd_view_part(none, 0, 1, &part));
+    ck_assert(gd_view_part(whole, 4, 0, &part));
+    ck_assert(gd_view_part(whole, 1, 3, &part));
+    ck_assert_int_eq(part.bytes[0], 2);
+    ck_assert(!gd_view_part(whole, 2, UINT64_MAX, &part));
+    ck_assert_uint_eq(part.size, 3);
+}
+END_TEST
 END_TEST
 
 static TCase *memory_case(void)
@@ -1676,6 +1695,7 @@ static TCase *memory_case(void)
     tcase_add_checked_fixture(tests, make_directory, remove_directory);
     tcase_add_test(tests, memory_runs_out_in_an_arena);
     tcase_add_test(tests, memory_runs_out_in_a_text);
+    tcase_add_test(tests, parts_lie_inside);
     tcase_add_test(tests, memory_runs_out_in_a_table);
     tcase_add_test(tests, memory_runs_out_around_a_file);
     return tests;

@@ -146,8 +146,14 @@ char *gd_temporary_make_folder(void)
 
 const char *gd_temporary_place(void)
 {
+    static char *place;
     const char *given = getenv("TMPDIR");
-    return given != NULL && given[0] != '\0' ? given : "/tmp";
+    if (given == NULL || given[0] == '\0')
+        return "/tmp";
+    /* A program that is run may go to another folder before it uses what is there. */
+    if (place == NULL)
+        place = realpath(given, NULL);
+    return place != NULL ? place : given;
 }
 
 void gd_temporary_remove(char *path)

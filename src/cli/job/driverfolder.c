@@ -81,6 +81,11 @@ char *gd_driverfolder_find_attach(void)
 
 int gd_driverfolder_lead(const char *folder)
 {
+    if (strpbrk(folder, ":;$") != NULL)
+        return gd_message_error(GD_EXIT_REFUSED,
+                                "LD_LIBRARY_PATH cannot name %s: it splits at ':' and ';' and "
+                                "expands '$'; set TMPDIR to another folder",
+                                folder);
     const char *before = getenv("LD_LIBRARY_PATH");
     bool has_more = before != NULL && before[0] != '\0';
     char *path = gd_heap_format("%s%s%s", folder, has_more ? ":" : "", has_more ? before : "");

@@ -154,6 +154,8 @@ static char *quote_access(const gd_modulefile *module, const json_t *access)
     const char *found = text != NULL ? gd_quote_find(text, module->bytes, line, &length) : NULL;
     if (found != NULL && is_line_of(found, length, instruction))
         return gd_quote_line(text, module->bytes, line, column);
+    if (module != NULL && module->made != NULL) /* the line is the PTX's */
+        return gd_heap_string("");
     return instruction[0] != '\0' ? gd_heap_format("%4u | %s\n", (unsigned)line, instruction)
                                   : gd_heap_string("");
 }
@@ -180,6 +182,12 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
                                        : find_kernel(chain, text_of(access, "kernel"), &index);
     const gd_modulefile *module = launch != NULL ? gd_modulefile_of(chain->modules, launch) : NULL;
     char *quote = quote_access(module, access);
+    if (module != NULL && module->made != NULL) {
+        gd_output_set(
+            access, "line",
+            json_integer(gd_modulefile_source_line(module, (uint32_t)number_of(access, "line"))));
+        gd_output_set(access, "column", json_integer(0));
+    }
     bool has_line = number_of(access, "line") > 0;
     gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());
     gd_output_set(access, "name",

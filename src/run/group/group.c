@@ -454,6 +454,8 @@ static int32_t compare_devices(griddep_group *group, griddep_error *error)
     for (uint32_t i = 0; i < group->count && !status; i++) {
         if (files[i] >= 0)
             close(files[i]);
+    }
+    for (uint32_t i = 0; i < group->count && !status; i++) {
         if (words[i].values[0] < group->multiprocessors)
             group->multiprocessors = (uint32_t)words[i].values[0];
         if (words[i].values[1] != own.values[1])
@@ -582,6 +584,8 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
         status = compare_devices(made, error);
     if (!status)
         status = make_members(made, 1, error);
+    if (!status)
+        gd_meeting_joined(made->meeting);
     if (!status)
         *group = made;
     else if (made)

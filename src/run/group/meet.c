@@ -16,7 +16,8 @@
 #include "base/error.h"
 #include "run/group/meet.h"
 
-enum { MAGIC = 0x67647032, VERSION = 1, RETRY_MS = 10 };
+/* WAITING: who has connected and said nothing yet */
+enum { MAGIC = 0x67647032, VERSION = 1, RETRY_MS = 10, WAITING = 64 };
 
 typedef struct packet {
     uint32_t magic, version, rank, count;
@@ -27,7 +28,8 @@ typedef struct packet {
 
 struct gd_meeting {
     uint32_t rank, count, timeout_ms, round;
-    bool over;
+    int64_t until; /* when those that have not joined yet come too late */
+    bool joined, over;
     int sockets[]; /* of member 0 one to each; of others [0] alone; -1: none */
 };
 
@@ -41,10 +43,10 @@ static int64_t now_ms(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Whether something can be read before the time is over. */
-static bool wait_for(int file, int64_t until)
+/* Whether something can be read (POLLIN) or written (POLLOUT) before the time is over. */
+static bool wait_for(int file, short what, int64_t until)
 {
-    struct pollfd one = {.fd = file, .events = POLLIN};
+    struct pollfd one = {.fd = file, .events = what};
     int got;
 
     do {
@@ -56,7 +58,8 @@ static bool wait_for(int file, int64_t until)
 
 /* ---- packets ---- */
 
-static bool send_packet(int to, const packet *item, int file)
+/* A peer that does not read must not stop this process. */
+static bool send_packet(int to, const packet *item, int file, int64_t until)
 {
     union {
         struct cmsghdr head;
@@ -74,10 +77,35 @@ static bool send_packet(int to, const packet *item, int file)
         part->cmsg_len = CMSG_LEN(sizeof file);
         memcpy(CMSG_DATA(part), &file, sizeof file);
     }
-    return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *item;
+    for (;;) {
+        const ssize_t sent = sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0 || (errno != EAGAIN && errno != EINTR))
+            return sent == (ssize_t)sizeof *item;
+        if (!wait_for(to, POLLOUT, until))
+            return false;
+    }
 }
 
-/* False for the end, and for what is no packet. */
+/* The first descriptor that came is kept, and -1 without one; others are closed. */
+static int take_files(struct msghdr *message)
+{
+    int kept = -1, file;
+
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t at = CMSG_LEN(0); at + sizeof file <= part->cmsg_len; at += sizeof file) {
+            memcpy(&file, (const unsigned char *)part + at, sizeof file);
+            if (kept < 0)
+                kept = file;
+            else
+                close(file);
+        }
+    }
+    return kept;
+}
+
+/* False for the end, for what is no packet, and where nothing is there. */
 static bool receive_packet(int from, packet *item, int *file)
 {
     union {
@@ -89,12 +117,9 @@ static bool receive_packet(int from, packet *item, int *file)
                              .msg_iovlen = 1,
                              .msg_control = control.room,
                              .msg_controllen = sizeof control.room};
-    const ssize_t got = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *part = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    const ssize_t got = recvmsg(from, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
-    *file = -1;
-    if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS)
-        memcpy(file, CMSG_DATA(part), sizeof *file);
+    *file = got < 0 ? -1 : take_files(&message);
     if (got == (ssize_t)sizeof *item && item->magic == MAGIC && item->version == VERSION)
         return true;
     if (*file >= 0)
@@ -156,18 +181,17 @@ static int32_t listen_at(const struct sockaddr_un *address, int socket, griddep_
     return GRIDDEP_OK;
 }
 
-/* One that comes; whoever does not belong here is told so and sent away. */
+/* One that has said something; whoever does not belong here is told so and sent away. */
 static void admit(gd_meeting *meeting, int socket)
 {
     packet hello, answer = make_packet(meeting);
     int file = -1;
 
-    if (is_ours(socket) && wait_for(socket, now_ms() + 1000) &&
-        receive_packet(socket, &hello, &file)) {
+    if (receive_packet(socket, &hello, &file)) {
         if (hello.count != meeting->count || !hello.rank || hello.rank >= meeting->count ||
             meeting->sockets[hello.rank] >= 0)
             answer.status = GRIDDEP_ERROR_ARGUMENT;
-        if (send_packet(socket, &answer, -1) && !answer.status) {
+        if (send_packet(socket, &answer, -1, meeting->until) && !answer.status) {
             meeting->sockets[hello.rank] = socket;
             socket = -1;
         }
@@ -187,20 +211,60 @@ static uint32_t find_missing(const gd_meeting *meeting)
     return i;
 }
 
+/* Another one at the door. Where too many are silent, the first of them goes. */
+static void let_in(int door, int *waiting, uint32_t *count)
+{
+    const int socket = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+
+    if (socket < 0)
+        return;
+    if (!is_ours(socket)) {
+        close(socket);
+        return;
+    }
+    if (*count == WAITING) {
+        close(waiting[0]);
+        memmove(waiting, waiting + 1, --*count * sizeof *waiting);
+    }
+    waiting[(*count)++] = socket;
+}
+
+/* Takes members until all have come or the time is over. Nobody who is silent holds up another. */
+static void receive_members(gd_meeting *meeting, int door)
+{
+    struct pollfd polled[WAITING + 1];
+    int waiting[WAITING];
+    uint32_t count = 0;
+
+    for (int64_t left;
+         find_missing(meeting) < meeting->count && (left = meeting->until - now_ms()) > 0;) {
+        polled[0] = (struct pollfd){.fd = door, .events = POLLIN};
+        for (uint32_t i = 0; i < count; i++)
+            polled[i + 1] = (struct pollfd){.fd = waiting[i], .events = POLLIN};
+        if (poll(polled, count + 1, (int)left) <= 0)
+            continue;
+        for (uint32_t i = count; i-- > 0;) {
+            if (!polled[i + 1].revents)
+                continue;
+            admit(meeting, waiting[i]);
+            memmove(waiting + i, waiting + i + 1, (--count - i) * sizeof *waiting);
+        }
+        if (polled[0].revents)
+            let_in(door, waiting, &count);
+    }
+    while (count)
+        close(waiting[--count]);
+}
+
 static int32_t host(gd_meeting *meeting, const struct sockaddr_un *address, griddep_error *error)
 {
-    const int64_t until = now_ms() + meeting->timeout_ms;
-    const int door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int32_t status = door < 0
                          ? gd_error_set(error, GRIDDEP_ERROR_FILE, "no socket: %s", strerror(errno))
                          : listen_at(address, door, error);
 
     if (!status) {
-        while (find_missing(meeting) < meeting->count && wait_for(door, until)) {
-            const int socket = accept4(door, NULL, NULL, SOCK_CLOEXEC);
-            if (socket >= 0)
-                admit(meeting, socket);
-        }
+        receive_members(meeting, door);
         unlink(address->sun_path);
         if (find_missing(meeting) < meeting->count)
             status = gd_error_set(error, GRIDDEP_ERROR_PEER,
@@ -214,8 +278,7 @@ static int32_t host(gd_meeting *meeting, const struct sockaddr_un *address, grid
     return status;
 }
 
-static int32_t call_on(gd_meeting *meeting, const struct sockaddr_un *address, int64_t until,
-                       griddep_error *error)
+static int32_t call_on(gd_meeting *meeting, const struct sockaddr_un *address, griddep_error *error)
 {
     const packet hello = make_packet(meeting);
     packet answer;
@@ -224,7 +287,8 @@ static int32_t call_on(gd_meeting *meeting, const struct sockaddr_un *address, i
     if (!is_ours(meeting->sockets[0]))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is another user's",
                             address->sun_path);
-    if (!send_packet(meeting->sockets[0], &hello, -1) || !wait_for(meeting->sockets[0], until) ||
+    if (!send_packet(meeting->sockets[0], &hello, -1, meeting->until) ||
+        !wait_for(meeting->sockets[0], POLLIN, meeting->until) ||
         !receive_packet(meeting->sockets[0], &answer, &file))
         return gd_error_set(error, GRIDDEP_ERROR_PEER, "member 0 at %s does not answer",
                             address->sun_path);
@@ -241,18 +305,17 @@ static int32_t call_on(gd_meeting *meeting, const struct sockaddr_un *address, i
 /* Member 0 may come later. */
 static int32_t visit(gd_meeting *meeting, const struct sockaddr_un *address, griddep_error *error)
 {
-    const int64_t until = now_ms() + meeting->timeout_ms;
     const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
 
     for (;;) {
-        meeting->sockets[0] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        meeting->sockets[0] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (meeting->sockets[0] < 0)
             return gd_error_set(error, GRIDDEP_ERROR_FILE, "no socket: %s", strerror(errno));
         if (!connect(meeting->sockets[0], (const struct sockaddr *)address, sizeof *address))
-            return call_on(meeting, address, until, error);
+            return call_on(meeting, address, error);
         close(meeting->sockets[0]);
         meeting->sockets[0] = -1;
-        if (now_ms() >= until)
+        if (now_ms() >= meeting->until)
             return gd_error_set(error, GRIDDEP_ERROR_PEER,
                                 "member 0 of %" PRIu32 " did not come to %s within %" PRIu32 " ms",
                                 meeting->count, address->sun_path, meeting->timeout_ms);
@@ -272,6 +335,7 @@ int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_
     made->rank = rank;
     made->count = count;
     made->timeout_ms = timeout_ms;
+    made->until = now_ms() + timeout_ms;
     for (uint32_t i = 0; i < count; i++)
         made->sockets[i] = -1;
     status = rank ? visit(made, &address, error) : host(made, &address, error);
@@ -280,6 +344,11 @@ int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_
     else
         *meeting = made;
     return status;
+}
+
+void gd_meeting_joined(gd_meeting *meeting)
+{
+    meeting->joined = true;
 }
 
 void gd_meeting_close(gd_meeting *meeting)
@@ -296,7 +365,7 @@ void gd_meeting_close(gd_meeting *meeting)
 static bool take(const gd_meeting *meeting, int socket, int64_t until, packet *item, int *file)
 {
     *file = -1;
-    if (!wait_for(socket, until) || !receive_packet(socket, item, file))
+    if (!wait_for(socket, POLLIN, until) || !receive_packet(socket, item, file))
         return false;
     if (item->round == meeting->round && item->rank < meeting->count)
         return true;
@@ -317,7 +386,7 @@ static uint32_t relay(gd_meeting *meeting, int own, packet *items, int *files, i
     for (uint32_t to = 1; to < meeting->count; to++) {
         for (uint32_t i = 0; i < meeting->count; i++) {
             const int file = i == to ? -1 : i ? files[i] : own;
-            if (!send_packet(meeting->sockets[to], &items[i], file))
+            if (!send_packet(meeting->sockets[to], &items[i], file, until))
                 return to;
         }
     }
@@ -326,7 +395,7 @@ static uint32_t relay(gd_meeting *meeting, int own, packet *items, int *files, i
 
 static uint32_t ask(gd_meeting *meeting, int own, packet *items, int *files, int64_t until)
 {
-    if (!send_packet(meeting->sockets[0], &items[meeting->rank], own))
+    if (!send_packet(meeting->sockets[0], &items[meeting->rank], own, until))
         return 0;
     for (uint32_t i = 0; i < meeting->count; i++) {
         packet item;
@@ -337,7 +406,10 @@ static uint32_t ask(gd_meeting *meeting, int own, packet *items, int *files, int
             return 0;
         }
         items[i] = item;
-        files[i] = file;
+        if (i == meeting->rank && file >= 0)
+            close(file);
+        else
+            files[i] = file;
     }
     return meeting->count;
 }
@@ -355,7 +427,7 @@ int32_t gd_meeting_exchange(gd_meeting *meeting, const gd_meeting_word *own, int
     items[meeting->rank] = make_packet(meeting);
     items[meeting->rank].word = *own;
     if (!meeting->over) {
-        const int64_t until = now_ms() + meeting->timeout_ms;
+        const int64_t until = meeting->joined ? now_ms() + meeting->timeout_ms : meeting->until;
         failed = meeting->rank ? ask(meeting, file, items, files, until)
                                : relay(meeting, file, items, files, until);
     }

@@ -20,6 +20,9 @@ typedef struct gd_meeting_word {
 int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_t timeout_ms,
                         gd_meeting **meeting, griddep_error *error);
 
+/* From here on each round has the whole time; until then all rounds end with the time of open. */
+void gd_meeting_joined(gd_meeting *meeting);
+
 /* A round: gives `own` and `file` (-1: none) to the others, and takes theirs. words and files have
  * a place for each member; files, -1 where there is none, are the caller's to close, and -1 for its
  * own. What fails ends the meeting for all. */
