@@ -356,6 +356,48 @@ START_TEST(memory_is_used_behind_its_allocation)
 }
 END_TEST
 
+/* ---- proxies ---- */
+
+/* Threads store to shared memory, and one of them starts a bulk copy of it behind a barrier. */
+static const struct {
+    const char *front, *behind, *leader;
+    bool wrong;
+} proxies[] = {
+    {"", "fence.proxy.async;", "", false},
+    {"", "fence.proxy.async.shared::cta;", "", false},
+    {"", "", "", true},
+    {"fence.proxy.async;", "", "", true},
+    {"", "", "fence.proxy.async;", true},
+    {"", "fence.proxy.async.global;", "", true},
+    {"", "@%p fence.proxy.async;", "", true},
+};
+
+START_TEST(a_bulk_copy_reads_behind_a_fence)
+{
+    char text[1024];
+    uint64_t data;
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER
+             ".visible .entry k(.param .u64 a)\n{\n    .shared .align 16 .b8 tile[256];\n    "
+             ".reg .pred %%p;\n    .reg .b32 %%t, %%s;\n    .reg .b64 %%a;\n    ld.param.u64 "
+             "%%a, [a];\n    mov.u32 %%t, %%tid.x;\n    setp.ne.u32 %%p, %%t, 0;\n    mov.u32 %%s, "
+             "tile;\n    mad.lo.u32 %%s, %%t, 4, %%s;\n    %s\n    st.shared.u32 [%%s], %%t;\n    "
+             "%s\n    bar.sync "
+             "0;\n    @%%p bra done;\n    %s\n    cp.async.bulk.global.shared::cta.bulk_group "
+             "[%%a], [tile], 256;\n    cp.async.bulk.commit_group;\n    "
+             "cp.async.bulk.wait_group 0;\ndone:\n    ret;\n}\n",
+             proxies[_i].front, proxies[_i].behind, proxies[_i].leader);
+    ck_good(cuMemAlloc_v2(&data, 256));
+    ck_good(launch(load(text), 1, 64, data));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":", proxies[_i].wrong);
+    expect("\"missing\":\"fence.proxy.async in each thread that stores", proxies[_i].wrong);
+    end();
+}
+END_TEST
+
 /* ---- who is to blame ---- */
 
 /* Kernels that add to the same data, one behind the other, all but the second of which wait: each
@@ -1053,6 +1095,8 @@ int main(void)
                         (int)(sizeof starts / sizeof *starts));
     tcase_add_test(tcase, a_use_after_free_names_what_is_missing);
     tcase_add_loop_test(tcase, memory_is_used_behind_its_allocation, 0, USES * ORDERS);
+    tcase_add_loop_test(tcase, a_bulk_copy_reads_behind_a_fence, 0,
+                        (int)(sizeof proxies / sizeof *proxies));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

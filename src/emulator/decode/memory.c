@@ -161,6 +161,18 @@ static bool acquires_map(gd_decoder *decoder)
            gd_emit(decoder, gd_run_nothing);
 }
 
+/* fence.proxy.async, of shared memory among others. */
+static bool is_of_async(gd_decoder *decoder)
+{
+    if (gd_space_at(decoder, 0) == GD_SPACE_GLOBAL)
+        return false;
+    for (uint32_t i = 1; i <= decoder->instruction->modifiers; i++) {
+        if (gd_ptx_token_is(decoder->module, decoder->instruction->opcode + i, ".async"))
+            return true;
+    }
+    return false;
+}
+
 /* CTAs run one after the other, and each access is done at once: fences order what is in order
  * already. The race detector has to know of those between generic accesses (membar.cta, .gl, .sys
  * are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
@@ -181,9 +193,10 @@ bool gd_decode_fence(gd_decoder *decoder)
     uint8_t order = gd_order(decoder, true, gl ? GD_SCOPE_GPU : GD_SCOPE_SYS);
     if (map)
         return acquires_map(decoder);
-    gd_code *code =
-        gd_emit(decoder, op == GD_OP_FENCE_PROXY || op == GD_OP_MEMBAR_PROXY ? gd_run_nothing
-                                                                             : gd_run_fence);
+    const bool proxy = op == GD_OP_FENCE_PROXY || op == GD_OP_MEMBAR_PROXY;
+    gd_code *code = gd_emit(decoder, !proxy                 ? gd_run_fence
+                                     : is_of_async(decoder) ? gd_run_proxy_fence
+                                                            : gd_run_nothing);
     if (!code)
         return false;
     code->order = sc ? order | GD_ORDER_SC : order;

@@ -482,6 +482,13 @@ void gd_run_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
                       (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT), code->order & GD_ORDER_SC);
 }
 
+void gd_run_proxy_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)code;
+    if (warp->cta->race)
+        gd_race_proxy_fence(warp->cta->race, warp->index, mask);
+}
+
 void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     gd_cta *cta = warp->cta;

@@ -13,10 +13,9 @@ enum {
     GD_BARRIER_RED = GD_BARRIER_POPC | GD_BARRIER_AND | GD_BARRIER_OR
 };
 
-gd_run gd_run_bra; /* to target */
-gd_run gd_run_brx; /* to the list's operation number a */
-gd_run
-    gd_run_call; /* routine `target`; value: bytes of the caller's frame, e: of its local memory,
+gd_run gd_run_bra;  /* to target */
+gd_run gd_run_brx;  /* to the list's operation number a */
+gd_run gd_run_call; /* routine `target`; value: bytes of the caller's frame, e: of its local memory,
                   * list: copies of arguments */
 gd_run gd_run_register_parameter; /* register d of `bytes` from local memory at value; x: into it */
 gd_run gd_run_results;            /* behind a call: copies results back */
@@ -25,9 +24,9 @@ gd_run gd_run_ret;
 gd_run gd_run_exit;
 gd_run gd_run_trap;
 gd_run gd_run_nothing;
+gd_run gd_run_proxy_fence; /* between the generic and the async proxy */
 gd_run gd_run_end;
-gd_run
-    gd_run_barrier; /* a: number, b: threads, c: predicate of bar.red, y: it is negated, d:
+gd_run gd_run_barrier;   /* a: number, b: threads, c: predicate of bar.red, y: it is negated, d:
                      * result */
 gd_run gd_run_warp_sync; /* a: mask */
 gd_run gd_run_fence;

@@ -40,6 +40,9 @@ typedef struct actor {
     uint32_t done;   /* lanes of this operation that have had their turn */
     uint64_t page_number;
     gd_page *page;
+    bool bulk;          /* a bulk copy of shared memory */
+    uint32_t unproxied; /* a store without a fence that it needs before this; 0 */
+    uint64_t unproxied_offset;
     uint32_t conflict, conflict_lane; /* the first one found; 0 */
     uint64_t conflict_offset, offset;
     bool uninitialized;
@@ -345,9 +348,28 @@ static void check_writer(actor *a, uint32_t ref)
         note(a, ref, e);
 }
 
+/* A bulk copy reads what a thread of the CTA has stored: by another proxy, so that the thread needs
+ * a fence behind its store. */
+static void check_proxy(actor *a, uint32_t writer)
+{
+    const gd_entry_record *e = &a->race->entries[writer >> 5];
+
+    if (a->unproxied || a->conflict || e->async || e->uid != a->uid ||
+        e->action == GD_ACTION_ATOMIC)
+        return;
+    const gd_thread *thread = gd_thread_of(a->cta, e->warp, writer & 31);
+    if (e->stamp <= thread->proxied)
+        return;
+    a->unproxied = writer;
+    a->unproxied_offset = a->offset;
+}
+
 static inline void read_cell(actor *a, gd_cell *cell)
 {
     const uint32_t writer = cell->writer, reader = cell->reader;
+
+    if (a->self.async && a->bulk && writer > GD_REF_INITIAL)
+        check_proxy(a, writer);
 
     if (writer <= GD_REF_INITIAL) {
         if (!writer && a->race->options.initialized) {
@@ -517,6 +539,15 @@ static void report(actor *a)
         conflict.first = a->conflict;
         conflict.second = a->entry << 5 | a->conflict_lane;
         gd_race_tell(race, &conflict);
+    }
+    if (a->unproxied && !a->conflict && !race->stopped) {
+        conflict.kind = GD_RACE_SHARED;
+        conflict.offset = a->unproxied_offset;
+        conflict.first = a->unproxied;
+        conflict.second = a->ref;
+        conflict.proxy = true;
+        gd_race_tell(race, &conflict);
+        conflict.proxy = false;
     }
     if (!a->uninitialized || race->stopped)
         return;
@@ -741,6 +772,14 @@ static void note_issued(const actor *a)
     cta->issued[cta->issued_count++] = (gd_issued){a->entry, a->warp * GD_RACE_LANES + a->lane};
 }
 
+/* Bulk copies are carried out by the async proxy, other asynchronous copies by the generic one. */
+static bool is_bulk(const gd_race *race, uint32_t site)
+{
+    const char *text = site < race->site_count ? race->sites[site].site.instruction : NULL;
+
+    return text && strstr(text, "async.bulk");
+}
+
 static void access_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,
                           const gd_race_piece *pieces, uint32_t count)
 {
@@ -757,6 +796,8 @@ static void access_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_ope
     take_lane(&a, (uint32_t)__builtin_ctz(operation->mask));
     if (is_unchecked(a.race, shadow, a.task))
         check_allocated(&a);
+    a.bulk = operation->async && !operation->warpgroup && shadow == cta->shared &&
+             is_bulk(cta->race, operation->site);
     if (operation->async && !operation->warpgroup)
         note_issued(&a);
     for (uint32_t i = 0; i < count; i++) {
@@ -764,7 +805,7 @@ static void access_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_ope
         if (shadow->syncs && a.self.writes)
             gd_sync_forget(a.race, shadow, pieces[i].address - shadow->start, pieces[i].bytes);
     }
-    if (a.conflict || a.uninitialized)
+    if (a.conflict || a.uninitialized || a.unproxied)
         report(&a);
 }
 

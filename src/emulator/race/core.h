@@ -194,7 +194,8 @@ typedef struct gd_thread_sync {
 
 typedef struct gd_thread {
     gd_clock *clock;
-    uint32_t done; /* its groups of asynchronous copies up to this stamp */
+    uint32_t done;    /* its groups of asynchronous copies up to this stamp */
+    uint32_t proxied; /* what it wrote up to this stamp is before its fence.proxy.async */
 } gd_thread;
 
 typedef struct gd_commit {
@@ -464,6 +465,7 @@ typedef struct gd_conflict {
     const gd_shadow *shadow;
     uint64_t offset;
     uint32_t first, second; /* references */
+    bool proxy;             /* they are ordered, but a fence between the proxies is missing */
 } gd_conflict;
 
 void gd_race_tell(gd_race *race, const gd_conflict *conflict);

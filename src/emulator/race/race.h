@@ -266,6 +266,10 @@ void gd_race_shared_pieces(gd_race_cta *cta, gd_race_cta *owner, const gd_race_o
  * membar. */
 void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scope, bool sc);
 
+/* fence.proxy.async: bulk copies that are ordered behind it see what these threads have written to
+ * shared memory (PTX ISA, async proxy). */
+void gd_race_proxy_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask);
+
 /* ---- barriers ---- */
 
 /* Threads arrive at barrier 0..15 of the CTA; `waits` is false for barrier.arrive. Then, when the

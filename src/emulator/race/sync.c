@@ -519,6 +519,15 @@ void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scop
     gd_raise(cta, warp);
 }
 
+void gd_race_proxy_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask)
+{
+    if (!cta || cta->race->stopped)
+        return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        gd_thread_of(cta, warp, (uint32_t)__builtin_ctz(rest))->proxied = cta->warps[warp].stamp;
+    gd_raise(cta, warp);
+}
+
 /* ---- fence.sc ---- */
 
 bool gd_has_fences(const gd_race_cta *cta, uint32_t warp, uint32_t mask)

@@ -471,6 +471,23 @@ static void say_devices(const party *first, const party *second, const char *mem
                  first->who, second->who);
 }
 
+static void say_proxy(const party *store, const party *copy, const char *memory, char *text,
+                      char *missing)
+{
+    snprintf(
+        text, TEXT_BYTES,
+        "%s: a bulk copy reads %s that %s has stored without a fence.proxy.async behind it: the "
+        "copy, which the async proxy carries out, may read what was there before",
+        copy->who, memory,
+        store->entry->warp == copy->entry->warp && store->lane == copy->lane
+            ? "its thread"
+            : "another thread of the CTA");
+    snprintf(
+        missing, TEXT_BYTES,
+        "fence.proxy.async in each thread that stores, behind the store and before the barrier "
+        "that the copy is behind");
+}
+
 /* Memory is used where nothing orders that behind its allocation. */
 static void say_allocation(const party *allocation, const party *user, const char *memory,
                            char *text, char *missing)
@@ -503,7 +520,9 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
         return;
     }
     find_party(race, conflict->first, &first);
-    if (first.entry->action == GD_ACTION_ALLOCATE)
+    if (conflict->proxy)
+        say_proxy(&first, &second, memory, text, missing);
+    else if (first.entry->action == GD_ACTION_ALLOCATE)
         say_allocation(&first, &second, memory, text, missing);
     else if (first.entry->uid && first.entry->uid == second.entry->uid)
         say_cta(&first, &second, memory, text, missing);
