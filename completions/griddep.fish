@@ -86,7 +86,7 @@ complete -c griddep -n '__fish_seen_subcommand_from trace' -l json -d 'print one
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l points -d 'with --json: the points of each block too'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -F
-complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l schedule -x -a 'eager lazy random:' -d 'eager, lazy or random:SEED; a chain: once or several times'
+complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l schedule -x -a 'eager lazy random:' -d 'eager, lazy or random:SEED; once or several times'
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l model -x -a 'contract observed' -d 'contract (the default) or observed'
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l chip -r -F -d 'sm_90 (the default), sm_100, sm_103 or sm_120'
 complete -c griddep -n '__fish_seen_subcommand_from sanitize' -l multiprocessors -r -F -d 'multiprocessors of the device (4)'

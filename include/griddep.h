@@ -1328,9 +1328,9 @@ enum {
     /* It does not start early. */
     GRIDDEP_REASON_NOT_PROVEN = 29,     /* the kernel is machine code, of which a path in front of a
                                          * wait cannot be followed */
-    GRIDDEP_REASON_RACE = 30            /* in a chain: griddep_chain_check finds a race of it with a
-                                         * launch before it, if it started early, or one that
-                                         * nothing rules out (GD112) */
+    GRIDDEP_REASON_RACE = 30            /* in a chain or an upgraded graph: griddep_chain_check
+                                         * finds a race of it with a launch before it, if it
+                                         * started early, or one that nothing rules out (GD112) */
 };
 
 /* "each path of the kernel executes griddepcontrol.wait", ... Static. */
@@ -2271,8 +2271,16 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index,
  * griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit
  * of all. The graph is instantiated with them; where the driver refuses, everything is put back as
  * it was and its refusal returned. In an adopted graph the CUgraph itself is changed. count (may be
- * NULL) tells how many edges there were. What a kernel touches before its wait is not looked at;
- * but edges that a chain's check holds back (REASON_RACE) stay in a graph that is made of it. */
+ * NULL) tells how many edges there were.
+ *
+ * Where kernels touch memory before their wait, griddep_chain_check is asked as for a chain of the
+ * graph's nodes: edges to a kernel of which it finds a race, or one that nothing rules out, stay
+ * (REASON_RACE). Arguments of an adopted graph's kernels are read from the driver at the time of
+ * this call. All edges to kernels that touch memory early stay where arguments or a kernel's code
+ * are not known, a node is switched off, an edge lets a node begin early that does not wait, or the
+ * graph has more than 2048 nodes. When this library changes arguments, kernels or what is switched
+ * on later, such edges become plain, or programmatic again, and the graph is instantiated anew. Not
+ * looked at are edges that griddep_graph_add_edge made AUTO or PROGRAMMATIC. */
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 
 enum {

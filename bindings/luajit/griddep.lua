@@ -1202,6 +1202,15 @@ function Chain:find(name) return index_of(self, name) + 1 end
 
 function Chain:depend(launch, on) call("chain_depend", self.handle, index_of(self, launch), index_of(self, on)) end
 
+-- What a launch reaches at addresses that no argument gives it: {memory, bytes, griddep.ACCESS_*} each, and all that there is.
+function Chain:reaches(launch, places)
+    local uses = ffi.new("griddep_use[?]", #places)
+    for i, place in ipairs(places) do
+        uses[i - 1] = new("griddep_use", {access = place[3], offset = place_of(place[1], place[2]), bytes = place[2]})
+    end
+    call("chain_set_reach", self.handle, index_of(self, launch), uses, #places)
+end
+
 -- Changes for the runs that follow, in every mode.
 function Chain:set_arguments(launch, arguments)
     local index = index_of(self, launch)

@@ -1396,6 +1396,12 @@ class Chain extends Owner {
     call('chain_depend', this.handle, this.#index(launch), this.#index(on));
   }
 
+  /** What a launch reaches at addresses that no argument gives it: { memory, bytes, access: ACCESS_* } each, and all that there is. */
+  reaches(launch, places) {
+    const uses = places.map(({ memory, bytes, access }) => sized('griddep_use', { access, offset: placeOf(memory, bytes), bytes }));
+    call('chain_set_reach', this.handle, this.#index(launch), uses, uses.length);
+  }
+
   /** Other arguments for the runs that follow, in every mode. */
   setArguments(launch, args) {
     const index = this.#index(launch);

@@ -1103,6 +1103,13 @@ sub add {
     return $self;
 }
 
+# What a launch reaches at addresses that no argument gives it: [memory, bytes, ACCESS_*] each, and all that there is.
+sub reaches {
+    my ($self, $index, $places) = @_;
+    my $uses = join '', map { Griddep::pack_struct(use => access => $_->[2], offset => Griddep::place_of($_->[0], $_->[1]), bytes => $_->[1]) } @$places;
+    return Griddep::call(chain_set_reach => $self->{handle}, $index, Griddep::scalar_to_pointer($uses), scalar @$places);
+}
+
 sub prepare { my ($self, $mode) = @_; return Griddep::call(chain_prepare => $self->{handle}, Griddep::mode($mode)) }
 
 # Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl.

@@ -1150,6 +1150,12 @@ module Griddep
       self
     end
 
+    # What a launch reaches at addresses that no argument gives it: [memory, bytes, ACCESS_*] each, and all that there is.
+    def reaches(index, places)
+      uses = places.map { |memory, bytes, access| [Raw::CUse.size, 0, access, 0, @runtime.send(:place, memory, bytes), bytes, 0].pack("LLlLQQQ") }
+      Griddep.call(:chain_set_reach, handle, index, uses.join, uses.size)
+    end
+
     def prepare(mode) = Griddep.call(:chain_prepare, handle, Griddep.mode(mode))
 
     # Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl.

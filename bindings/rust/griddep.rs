@@ -2154,6 +2154,12 @@ impl Chain {
         Ok(index)
     }
 
+    /// What a launch reaches at addresses that no argument gives it: address, bytes and ACCESS_* each, and all that there is.
+    pub fn set_reach(&mut self, index: u32, places: &[(u64, u64, i32)]) -> Result<()> {
+        let uses: Vec<_> = places.iter().map(|&(offset, bytes, access)| raw::Use { offset, bytes, access, ..raw::Use::new() }).collect();
+        call(|c, error| unsafe { (c.chain_set_reach)(self.handle, index, uses.as_ptr(), uses.len() as u32, error) })
+    }
+
     pub fn set_arguments(&mut self, index: u32, arguments: &[&dyn Argument]) -> Result<()> {
         let arguments = pack(arguments);
         call(|c, error| unsafe { (c.chain_set_arguments)(self.handle, index, arguments.as_ptr(), arguments.len() as u32, error) })

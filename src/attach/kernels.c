@@ -18,15 +18,18 @@ enum { LARGEST_IMAGE = 1 << 28 };
 
 typedef struct gd_module {
     uint32_t number;
-    gd_CUcontext context; /* that ends it; NULL */
-    griddep_ptx *ptx;     /* where launches are changed by what it shows; NULL */
-    gd_table kernels;     /* by name */
+    gd_CUcontext context;  /* that ends it; NULL */
+    griddep_ptx *ptx;      /* where launches are changed by what it shows; NULL */
+    gd_check_facts *facts; /* of it; NULL: nobody has asked yet */
+    gd_table kernels;      /* by name */
 } gd_module;
 
 struct gd_kernel {
-    const gd_module *module;
+    gd_module *module;
     gd_CUfunction function; /* a handle that is no CUkernel; NULL */
     uint32_t number, traits;
+    gd_kernel_start start;
+    bool start_known;
     gd_attached_kernel *record; /* NULL: never launched */
     char name[];
 };
@@ -53,6 +56,7 @@ static void free_module(gd_module *module)
     for (size_t i = 0; i < module->kernels.capacity; i++)
         free(module->kernels.slots[i].value);
     gd_table_free(&module->kernels);
+    gd_check_facts_destroy(module->facts);
     griddep_ptx_destroy(module->ptx);
     free(module);
 }
@@ -357,13 +361,30 @@ gd_CUfunction gd_kernels_function(gd_CUfunction handle)
     return found ? function_of(found, handle) : NULL;
 }
 
-uint32_t gd_kernels_traits(gd_CUfunction handle)
+static gd_kernel_start find_start(const gd_kernel *kernel)
 {
-    const gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+    gd_module *in = kernel->module;
+
+    if (!(kernel->traits & GRIDDEP_TRAIT_WAITS_ALWAYS))
+        return GD_KERNEL_PLAIN;
+    if (!in->facts && !(in->facts = gd_check_facts_create()))
+        return GD_KERNEL_TOUCHES;
+    return gd_text_touches_early(in->facts, in->ptx, kernel->name) ? GD_KERNEL_TOUCHES
+                                                                   : GD_KERNEL_EARLY;
+}
+
+gd_kernel_start gd_kernels_start(gd_CUfunction handle)
+{
+    gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
 
     if (!found)
         found = ask_driver(handle);
-    return found ? found->traits : 0;
+    if (!found)
+        return GD_KERNEL_PLAIN;
+    if (!found->start_known)
+        found->start = find_start(found);
+    found->start_known = true;
+    return found->start;
 }
 
 void gd_kernels_forget(void)

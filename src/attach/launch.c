@@ -97,17 +97,18 @@ __attribute__((noinline)) static gd_CUresult launch_plain(launch_function *next,
     return result == GD_CUDA_SUCCESS ? record_events(&plain, seen->per_thread) : result;
 }
 
-/* A kernel that waits wherever it may start early, as the library's own decision about launches
- * has it; a cooperative launch waits for the kernel before it whatever it says. */
-static bool may_be_early(const gd_seen_launch *seen)
+/* A kernel that waits wherever it may start early, and touches nothing before that which others can
+ * reach; a cooperative launch waits for the kernel before it whatever it says. */
+static bool may_be_early(gd_seen_launch *seen)
 {
     int kept;
 
     if (seen->early || seen->cooperative || !gd_process_lock(&kept))
         return false;
-    const uint32_t traits = gd_kernels_traits(seen->function);
+    const gd_kernel_start start = gd_kernels_start(seen->function);
     gd_process_unlock(kept);
-    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+    seen->left = start == GD_KERNEL_TOUCHES;
+    return start == GD_KERNEL_EARLY;
 }
 
 /* The launch as it is where the driver does not take it with the attribute. */

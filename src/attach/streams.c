@@ -162,6 +162,7 @@ static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool
     counts->begin_events += one * launch->begin_event;
     counts->cooperative += one * launch->cooperative;
     counts->changed += one * launch->changed;
+    counts->left += one * launch->left;
 }
 
 static void note_place(gd_attached_kernel *kernel, const gd_seen_launch *launch)
@@ -209,8 +210,8 @@ static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64
         of->has_early |= launch->early;
         of->has_plain |= !launch->early;
     }
-    if (of->kernel &&
-        (launch->trigger_event | launch->begin_event | launch->cooperative | launch->changed))
+    if (of->kernel && (launch->trigger_event | launch->begin_event | launch->cooperative |
+                       launch->changed | launch->left))
         count(of->kernel, launch, false, false);
     if (of->in)
         follow(of->in, of->number, launch->early, &of->pair);

@@ -15,6 +15,7 @@ typedef struct gd_seen_launch {
     bool per_thread;                 /* its stream NULL is the thread's default stream */
     bool early, trigger_event, begin_event, cooperative;
     bool changed;
+    bool left; /* it was not made early, for what its kernel touches before its wait */
 } gd_seen_launch;
 
 /* Whether it goes into a graph. */

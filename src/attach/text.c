@@ -30,6 +30,14 @@ uint32_t gd_text_traits(const griddep_ptx *ptx, const char *entry)
     return 0;
 }
 
+bool gd_text_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry)
+{
+    gd_early_touch touch;
+
+    return gd_check_touches_early(facts, ptx, entry, &touch, NULL, NULL) != GRIDDEP_OK ||
+           touch != GD_EARLY_TOUCH_NOTHING;
+}
+
 /* Takes the text over and gives back the one that came of it. The wait stands in front of every
  * access to global memory; the trigger behind it, so that no more than two grids wait at once. */
 static griddep_ptx *rewrite_entry(griddep_ptx *ptx, const char *entry)

@@ -96,6 +96,7 @@ typedef struct gd_attached_counts {
     uint64_t captured_early;               /* of these: with attribute 6 */
     uint64_t trigger_events, begin_events; /* of those in streams too: 7 and 12 */
     uint64_t cooperative;
+    uint64_t left;    /* launches that wait and were given none, for what they touch before */
     uint64_t changed; /* launches of which attributes were taken, or that were given one */
 } gd_attached_counts;
 

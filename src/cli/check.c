@@ -35,6 +35,7 @@ typedef struct gd_check_state {
     int32_t counted;       /* least severity for which the exit code is 1 */
     gd_finding_tally tally;
     uint32_t files_checked;
+    bool has_unchecked; /* CUDA C++ that could not be compiled */
     bool has_unparsed;  /* PTX whose parameters are not known */
     bool found;         /* a finding that counts */
     bool held_back;     /* a text with mistakes, of which no more is said */
@@ -92,11 +93,15 @@ static void show_findings(gd_check_state *state, const griddep_findings *finding
 }
 
 /* What cannot be checked, without being wrong. */
-static void remark(gd_check_state *state, const char *module, const char *kind)
+static void remark(gd_check_state *state, const char *module, const char *kind, const char *why)
 {
-    char *text = gd_heap_format(
-        "module '%s' is %s, which is not read: its kernels are checked as unknown code", module,
-        kind);
+    char *text = why != NULL
+                     ? gd_heap_format("module '%s' is %s and was not checked, because it was not "
+                                      "compiled: %s",
+                                      module, kind, why)
+                     : gd_heap_format("module '%s' is %s, which is not read: its kernels are "
+                                      "checked as unknown code",
+                                      module, kind);
     if (state->remarks != NULL)
         gd_output_append(state->remarks, gd_output_string(text));
     fflush(stdout);
@@ -195,10 +200,6 @@ static int fix_text(gd_check_state *state, const char *path, const char *name, c
 
 static int refuse_kind(const char *path, gd_modulefile_kind kind)
 {
-    if (kind == GD_MODULEFILE_CUDA)
-        return gd_message_error_at(
-            (gd_place){path, 0, 0},
-            "CUDA C++ cannot be checked, PTX can: compile it with nvcc -ptx, or with NVRTC");
     return gd_message_error_at((gd_place){path, 0, 0}, "this is %s; only PTX text can be mended",
                                gd_modulefile_kind_text(kind));
 }
@@ -246,6 +247,30 @@ static int check_image(gd_check_state *state, const char *name, const char *data
     return code;
 }
 
+/* What NVRTC makes of it is checked. */
+static int check_source(gd_check_state *state, const char *path)
+{
+    const char *options[] = {"--generate-line-info"};
+    gd_plan_module module = {
+        .name = (char *)path, .path = (char *)path, .options = options, .option_count = 1};
+    const gd_plan plan = {.modules = &module, .module_count = 1};
+    gd_modulefile_list list = {0};
+    char *text = NULL;
+    uint64_t bytes = 0;
+    int code = gd_modulefile_load(&plan, &list);
+    const gd_modulefile *loaded = list.items;
+    state->has_unchecked |= code == 0 && loaded->why != NULL;
+    if (code == 0 && loaded->refusal != NULL)
+        code = gd_message_library(loaded->refusal, NULL);
+    else if (code == 0 && loaded->ptx == NULL)
+        remark(state, path, gd_modulefile_kind_text(loaded->kind), loaded->why);
+    else if (code == 0 && gd_modulefile_print(loaded->ptx, &text, &bytes, NULL) == GRIDDEP_OK)
+        code = check_text(state, text, bytes, path, NULL);
+    free(text);
+    gd_modulefile_free(&list);
+    return code;
+}
+
 static int check_ptx(gd_check_state *state, const char *path)
 {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -256,15 +281,17 @@ static int check_ptx(gd_check_state *state, const char *path)
         return code;
     gd_modulefile_kind kind = gd_modulefile_recognize(path, text, bytes);
     const bool image = kind == GD_MODULEFILE_CUBIN || kind == GD_MODULEFILE_FATBIN;
-    if (kind == GD_MODULEFILE_CUDA || (image && state->fix))
+    if ((kind == GD_MODULEFILE_CUDA || image) && state->fix)
         code = refuse_kind(name, kind);
     else if (state->fix)
         code = fix_text(state, path, name, &text, &bytes);
-    if (code == 0 && image)
+    if (code == 0 && kind == GD_MODULEFILE_CUDA)
+        code = check_source(state, path);
+    else if (code == 0 && image)
         code = check_image(state, name, text, bytes);
     else if (code == 0)
         code = check_text(state, text, bytes, name, path);
-    if (code == 0 && !image)
+    if (code == 0 && kind == GD_MODULEFILE_PTX)
         look_for_constants(state, text, bytes, name);
     free(text);
     return code;
@@ -277,8 +304,12 @@ static int check_modules(gd_check_state *state, const gd_plan *plan,
     int code = 0;
     for (uint32_t i = 0; i < modules->count && code == 0; i++) {
         const gd_modulefile *module = &modules->items[i];
-        if (module->kind != GD_MODULEFILE_PTX && module->ptx == NULL)
-            remark(state, plan->modules[i].name, gd_modulefile_kind_text(module->kind));
+        state->has_unchecked |= module->why != NULL;
+        if (module->refusal != NULL)
+            code = gd_message_library(module->refusal, NULL);
+        else if (module->kind != GD_MODULEFILE_PTX && module->ptx == NULL)
+            remark(state, plan->modules[i].name, gd_modulefile_kind_text(module->kind),
+                   module->why);
         else if (module->ptx == NULL && module->text != NULL)
             code = check_text(state, module->text, module->bytes, module->name, module->name);
     }
@@ -407,6 +438,8 @@ static int check_all(gd_check_state *state, const char *const *paths, size_t cou
     gd_message_collect(NULL);
     if (code == 0 && state->found)
         code = GD_EXIT_FINDINGS;
+    else if (code == 0 && state->has_unchecked)
+        code = GD_EXIT_UNCHECKED;
     if (json)
         write_document(state, failures, code);
     else if (state->files_checked > 0)

@@ -5,14 +5,15 @@
 
 static const char details[] =
     "An experiment: how much would a program gain from overlap? Launches of kernels that execute "
-    "griddepcontrol.wait on every path get the attribute programmatic stream serialization. So do "
+    "griddepcontrol.wait on every path, and touch no memory before it that other kernels can "
+    "reach, get the attribute programmatic stream serialization. So do "
     "launches in captured streams, whose graphs then have programmatic edges. With --rewrite, "
     "kernels without a wait get one before their first access to global memory, and a trigger "
     "after it. This needs a module that comes as PTX. If the driver refuses a changed launch or "
     "module, it gets the program's own. When the program has ended, a line on stderr tells what "
     "changed.\n\n"
-    "A kernel that waits on every path is safe if no earlier kernel writes the data that it "
-    "touches before its wait. The command cannot know that. Compare the program's results with "
+    "A kernel that touches memory before its wait is left as it is: nobody knows what its "
+    "arguments mean. The last line says how many were. Compare the program's results with "
     "those of a plain run, and run 'griddep sanitize -- PROGRAM' on a program that 'griddep on' "
     "made faster.\n\n"
     "exit codes:\n"

@@ -21,8 +21,10 @@ static const char details[] =
     "Each schedule and mode runs in a process of its own. Without --schedule these are eager, "
     "lazy and three random schedules. 'griddep check' finds many of these mistakes without a "
     "run.\n\n"
-    "A program after '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH, and "
-    "runs once. Its output is unchanged; findings follow on stderr when it has ended.\n\n"
+    "A program after '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH. "
+    "Without --schedule it runs twice, in the schedules eager and lazy. Its output is that of the "
+    "first run, unchanged; what the second one prints is not shown. Findings follow on stderr. A "
+    "program that cannot run twice runs once with --schedule eager.\n\n"
     "A program of the CUDA runtime does not run there, because the runtime asks for a proof that "
     "the driver is NVIDIA's. With --recorded a program runs on this machine's driver. Its "
     "launches are recorded as by 'griddep audit --record', and the recorded chain is checked. The "
@@ -44,7 +46,7 @@ static const char details[] =
 
 static const char synopsis[] =
     "CHAIN.yaml [--schedule ORDER]... [--modes LIST] [--check LIST] [--report FILE] [--json]\n"
-    "[--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...\n"
+    "[--schedule ORDER]... [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...\n"
     "--recorded [--first N] [--launches N] [--schedule ORDER]... [--modes LIST] [--check LIST] "
     "[--report FILE] [--json] -- PROGRAM [ARGUMENT]...";
 
@@ -135,9 +137,6 @@ static int sanitize(gd_sanitize *request, const char *chain, char **program,
     int code = check_schedules(request);
     if (code == 0)
         code = check_checks(request->checks);
-    if (code == 0 && program != NULL && request->schedules.count > 1)
-        code = gd_message_error(GD_EXIT_USAGE, "a program runs once: --schedule is given %zu times",
-                                request->schedules.count);
     if (code == 0 && program != NULL && request->modes != NULL)
         code = gd_message_error(GD_EXIT_USAGE,
                                 "--modes is for a chain; a program launches as it does");
@@ -163,7 +162,7 @@ static int check_words(const gd_usage *usage, const char *chain, int argc, char 
 static const char examples[] = "A chain in five schedules, or in one:\n"
                                "    griddep sanitize chain.yaml\n"
                                "    griddep sanitize chain.yaml --schedule lazy --modes pdl\n"
-                               "Any program that uses the driver API:\n"
+                               "Any program that uses the driver API, in two schedules:\n"
                                "    griddep sanitize -- ./application\n"
                                "One of the CUDA runtime, on a machine with a GPU:\n"
                                "    griddep sanitize --recorded -- ./application\n";
@@ -173,8 +172,8 @@ int gd_command_sanitize(int argc, char **argv)
     gd_sanitize request = {.checks = "all"};
     gd_recordedprogram recorded = {.launches = GD_RECORDED_LAUNCHES};
     const gd_option options[] = {
-        {GD_OPTION_LIST, "schedule", "ORDER",
-         "eager, lazy or random:SEED; a chain: once or several times", &request.schedules, 0, 0},
+        {GD_OPTION_LIST, "schedule", "ORDER", "eager, lazy or random:SEED; once or several times",
+         &request.schedules, 0, 0},
         {GD_OPTION_TEXT, "model", "MODEL", "contract (the default) or observed",
          (void *)&request.emulation.model, 0, 0},
         {GD_OPTION_TEXT, "chip", "CHIP", "sm_90 (the default), sm_100, sm_103 or sm_120",

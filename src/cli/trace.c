@@ -82,7 +82,7 @@ static int run_traced(gd_trace_job *job, int32_t mode)
     griddep_error_init(&error);
     if (griddep_timeline_run(job->timeline, mode, job->session.stream, &error) == GRIDDEP_OK)
         return 0;
-    return gd_message_library(&error, griddep_mode_name(mode));
+    return gd_session_report(&job->session, &error, griddep_mode_name(mode));
 }
 
 /* A traced run from freshly written buffers against what the plain serial run left. */
@@ -279,6 +279,10 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
                                               .blocks = (uint32_t)job->request->blocks};
     griddep_error error;
     griddep_error_init(&error);
+    gd_progress_show("running serial");
+    int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
+    if (code != 0)
+        return code;
     gd_progress_show("instrumenting");
     if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) !=
         GRIDDEP_OK) {
@@ -290,8 +294,6 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
         job->has_stamps = false;
         return show_spans(job->request, &job->info);
     }
-    gd_progress_show("running serial");
-    int code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL, job->session.experiment.serial);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         if (modes >> mode & 1U)
             code = trace_mode(job, mode);

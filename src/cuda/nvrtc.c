@@ -164,6 +164,30 @@ static int32_t find_position(const char *log, gd_text *file)
     return 0;
 }
 
+/* What helps where NVRTC does not know a name that CUDA C++ has elsewhere. "" for anything else. */
+static const char *find_hint(const char *log)
+{
+    static const struct {
+        const char *words, *hint;
+    } hints[] = {
+        {"\"cudaGridDependencySynchronize\" is undefined",
+         "\nhint: griddep_wait() is declared and does the same"},
+        {"\"cudaTriggerProgrammaticLaunchCompletion\" is undefined",
+         "\nhint: griddep_launch_dependents() is declared and does the same"},
+        {"could not open source file",
+         "\nhint: NVRTC looks for headers only in the folders that it "
+         "is given: the compile option --include-path=FOLDER"},
+    };
+
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        if (strstr(log, hints[i].words))
+            return hints[i].hint;
+    }
+    return "";
+}
+
+enum { LOG_SHOWN = 1600 }; /* bytes of the log that leave room for a hint */
+
 static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *name,
                       const char *log, griddep_error *error)
 {
@@ -178,8 +202,8 @@ static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *
         return gd_error_memory(error);
     }
     gd_error_set_at(error, GRIDDEP_ERROR_COMPILE, line ? gd_text_get(&file) : name, line, 0,
-                    "NVRTC refuses %s: %s (%d)%s%s", name, words ? words : "nvrtcResult", result,
-                    *log ? "\n" : "", log);
+                    "NVRTC refuses %s: %s (%d)%s%.*s%s", name, words ? words : "nvrtcResult",
+                    result, *log ? "\n" : "", LOG_SHOWN, log, find_hint(log));
     if (error)
         error->driver_code = result;
     gd_text_free(&file);

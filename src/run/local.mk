@@ -56,6 +56,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/chain/explain.c \
 	%D%/chain/graph.c \
 	%D%/chain/group.c \
+	%D%/chain/held.c \
 	%D%/chain/lane.c \
 	%D%/chain/ready.c
 

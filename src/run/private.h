@@ -3,6 +3,8 @@
 #ifndef GD_RUN_PRIVATE_H
 #define GD_RUN_PRIVATE_H
 
+#include <stdbool.h>
+
 #include "griddep.h"
 
 enum {
@@ -23,6 +25,12 @@ int32_t gd_early_kernel(uint32_t traits);
 /* The same of the second of two kernels: GRIDDEP_REASON_WRONG_END where the first has the wait and
  * it has the trigger. */
 int32_t gd_early_pair(uint32_t first, uint32_t second);
+
+/* Whether an entry touches memory before its wait that others can reach; and whether its grid ends
+ * behind its prerequisites, since some thread waits on every way out. NOT_FOUND where there is no
+ * such entry. */
+int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
+                             bool *ordered, griddep_error *error);
 
 /* A launch in numbers, of a program that does not use this library. */
 typedef struct gd_room_launch {

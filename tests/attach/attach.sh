@@ -57,7 +57,17 @@ racy_file() {
     runs 66 "audit --report $work/report" racy tell && [ ! -s "$work/err" ] &&
         grep -q '^1 race, 1 finding (2 launches of 2 kernels)$' "$work/report"
 }
+guarded() { runs 0 audit guarded && err "note: kernel guarded may start beside the kernel before it, 1 time: some of its threads leave before the wait while others wait, so the order holds [GD405]"; }
 path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
+# What a kernel touches before its wait counts where the one before writes nobody knows where.
+scatter_early() {
+    runs 0 audit scatter-early &&
+        err "warning: kernel eager may start beside kernel scatter, 1 time: eager touches p before its wait, and launch 0 (scatter) may still write it: the address in its line" &&
+        err "cannot be traced" && err "[GD404]"
+}
+again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: again" && err "[GD404]"; }
+scatter_plain() { runs 0 audit scatter tell && out "counter 8" && no_err "GD4"; }
+eager_early() { runs 0 audit eager-early && no_err "GD404" && no_err "GD410"; }
 lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
 # Each launch in a stream is timed, by events that do not show in what the program does.
 timed() {
@@ -94,7 +104,7 @@ fatbin() {
     for packed in plain zstd lz4; do
         FATBIN=$srcdir/tests/golden/image/kernels.$packed.fatbin
         export FATBIN
-        runs 66 audit fatbin && err "kernel partly may start beside the kernel before it, 1 time, and a path through it misses the wait: a race [GD402]" &&
+        runs 66 audit fatbin && err "note: kernel partly may start beside the kernel before it, 1 time: some of its threads leave before the wait while others wait, so the order holds [GD405]" &&
             err "kernel fill may start beside the kernel before it, 1 time, and never waits for it: a race [GD401]" &&
             grep -q "^scale  *memory  *sm_90  *1  *0  *1  *every path  *no$" "$work/err" || { echo "$packed"; return 1; }
     done
@@ -122,8 +132,13 @@ check "no room" no_room
 check "right" right
 check "a race" racy
 check "a race, in a file" racy_file
+check "threads that leave before the wait" guarded
 check "a path without a wait" path
 check "a wait, and no attribute" lost
+check "a kernel that is early behind one that writes nobody knows where" scatter_early
+check "the same, not early" scatter_plain
+check "a kernel that is early behind itself" again
+check "a kernel that is early behind one that writes elsewhere" eager_early
 check "a memset between" between
 check "no room side by side" full
 check "times" timed
@@ -463,10 +478,15 @@ on_right() { runs 0 on right tell && out "counter 4" && err "on: 1 of 4 launches
 on_graph() { runs 0 on plain-graph tell && err "on: 2 of 8 launches" && grep -q "programmatic edges 1" "$work/out"; }
 # Of what was made the emulated driver's checks find no race; kernels that never wait are left alone.
 on_never() { runs 0 on never tell && out "counter 3" && err "on: 0 of 3 launches"; }
+on_eager() {
+    runs 0 on eager tell && out "counter 2" &&
+        err "on: 1 of 2 launches may start early that could not before; 1 was left as it is: its kernel touches memory before the wait, which an earlier kernel may still write" &&
+        runs 0 on scatter tell && out "counter 8"
+}
 on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; 1 module was rewritten"; }
 on_is_safe() {
     for how in "on" "on --rewrite"; do
-        for actions in lost never plain-graph; do
+        for actions in lost never eager scatter plain-graph; do
             # shellcheck disable=SC2086 # words
             ! races $how -- "$program" $actions tell || return 1
         done
@@ -478,6 +498,7 @@ check "on, in a graph that is captured" on_graph
 check "on, and no wait" on_never
 check "on --rewrite" on_rewrite
 check "on makes no race" on_is_safe
+check "on, and a kernel that touches memory before its wait" on_eager
 
 # ---- usage
 

@@ -27,12 +27,30 @@ static const char text[] =
     "    .reg .u64 %a;\n    .reg .u32 %b;\n"
     "    ld.param.u64 %a, [p];\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry guarded(.param .u64 p)\n{\n"
+    "    .reg .pred %q;\n    .reg .b32 %r;\n    .reg .b64 %d;\n"
+    "    mov.u32 %r, %tid.x;\n    setp.gt.u32 %q, %r, 3;\n    @%q ret;\n"
+    "    griddepcontrol.wait;\n    ld.param.u64 %d, [p];\n    red.global.add.u32 [%d], 1;\n"
+    "    ret;\n}\n"
     ".visible .entry sometimes(.param .u64 p)\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %b;\n    .reg .pred %q;\n"
-    "    ld.param.u64 %a, [p];\n    mov.u32 %b, %ctaid.x;\n    setp.gt.u32 %q, %b, 0;\n"
+    "    ld.param.u64 %a, [p];\n    cvt.u32.u64 %b, %a;\n    setp.eq.u32 %q, %b, 0;\n"
     "    @%q ret;\n"
     "    griddepcontrol.wait;\n    ld.global.u32 %b, [%a];\n    add.u32 %b, %b, 1;\n"
     "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry eager(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u32 %b, [%a];\n    griddepcontrol.wait;\n"
+    "    add.u32 %b, %b, 1;\n    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry scatter(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n"
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u64 %a, [%a];\n"
+    "    st.global.u32 [%a], 7;\n    ret;\n}\n"
+    ".visible .entry again(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %b;\n"
+    "    ld.param.u64 %a, [p];\n    ld.global.u64 %a, [%a];\n    ld.global.u32 %b, [%a];\n"
+    "    griddepcontrol.wait;\n    st.global.u32 [%a], %b;\n    ret;\n}\n"
     ".visible .entry packed(.param .align 8 .b8 p[24], .param .align 4 .b8 q[12])\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %b, %c;\n"
     "    ld.param.u64 %a, [p+8];\n    ld.param.u32 %b, [p+16];\n    ld.param.u32 %c, [q+8];\n"
@@ -231,10 +249,63 @@ static void run_path(void)
     launch(device.sometimes, NULL, 1);
 }
 
+static void run_guarded(void)
+{
+    gd_CUfunction guarded;
+    NEED(cuModuleGetFunction(&guarded, device.module, "guarded"));
+    launch(device.waits, NULL, 0);
+    launch(guarded, NULL, 1);
+}
+
 static void run_lost(void)
 {
     launch(device.waits, NULL, 0);
     launch(device.waits, NULL, 0);
+}
+
+/* One that reads the counter before its wait, behind one that writes it: by its argument, or by an
+ * address in a table. */
+static void launch_eager(const char *first, int early)
+{
+    gd_CUfunction functions[2];
+    gd_CUdeviceptr table, counter = device.counter;
+    NEED(cuModuleGetFunction(&functions[0], device.module, first));
+    NEED(cuModuleGetFunction(&functions[1], device.module, "eager"));
+    NEED(cuMemAlloc(&table, sizeof table));
+    NEED(cuMemcpyHtoD(table, &counter, sizeof counter));
+    if (strcmp(first, "again") == 0)
+        functions[1] = functions[0];
+    device.counter = strcmp(first, "waits") != 0 ? table : counter;
+    launch(functions[0], NULL, 0);
+    device.counter = functions[0] == functions[1] ? table : counter;
+    launch(functions[1], NULL, early);
+    device.counter = counter;
+}
+
+static void run_eager(void)
+{
+    launch_eager("waits", 0);
+}
+
+static void run_eager_early(void)
+{
+    launch_eager("waits", 1);
+}
+
+/* A kernel behind itself. */
+static void run_again(void)
+{
+    launch_eager("again", 1);
+}
+
+static void run_scatter(void)
+{
+    launch_eager("scatter", 0);
+}
+
+static void run_scatter_early(void)
+{
+    launch_eager("scatter", 1);
 }
 
 static void run_never(void)
@@ -729,8 +800,14 @@ static const struct {
                {"struct", 0, run_struct},
                {"full", 0, run_full},
                {"path", 0, run_path},
+               {"guarded", 0, run_guarded},
                {"lost", 0, run_lost},
                {"never", 0, run_never},
+               {"eager", 0, run_eager},
+               {"eager-early", 0, run_eager_early},
+               {"scatter", 0, run_scatter},
+               {"again", 0, run_again},
+               {"scatter-early", 0, run_scatter_early},
                {"between", 0, run_between},
                {"graph", 0, run_graph_early},
                {"plain-graph", 0, run_graph_plain},

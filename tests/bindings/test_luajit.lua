@@ -57,7 +57,7 @@ local function check_result(runtime, z, stream)
 end
 
 case("every mode", function()
-    local runtime, _, chain, _, z = setup()
+    local runtime, _, chain, x, z = setup()
     local stream = runtime:stream()
     for _, mode in ipairs({"serial", "pdl", "graph", "graph-pdl"}) do
         runtime:write(z, ffi.new("float[?]", COUNT))
@@ -67,6 +67,9 @@ case("every mode", function()
         local overlaps = mode:find("pdl") ~= nil
         equal(chain:hop(mode, 2).reason, overlaps and griddep.REASON_SET or griddep.REASON_OFF)
     end
+    chain:reaches(1, {{x, 4, griddep.ACCESS_READ}})
+    equal(pcall(chain.reaches, chain, 1, {{x, 4, griddep.ACCESS_UNKNOWN}}), false)
+    equal(chain:hop("pdl", 2).reason, griddep.REASON_SET)
 end)
 
 case("overlap shortens the chain", function()

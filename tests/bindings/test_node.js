@@ -52,6 +52,9 @@ async function main() {
       assert.deepStrictEqual(result(on, stream), expected);
       assert.strictEqual(on.chain.hop(mode, 1).reason, mode.includes('pdl') ? griddep.REASON_SET : griddep.REASON_OFF);
     }
+    on.chain.reaches(0, [{ memory: on.x, bytes: 4, access: griddep.ACCESS_READ }]);
+    assert.throws(() => on.chain.reaches(0, [{ memory: on.x, bytes: 4, access: 0 }]), /has an access/);
+    assert.strictEqual(on.chain.hop('pdl', 1).reason, griddep.REASON_SET);
     assert.throws(() => on.chain.run('sideways'), /no mode "sideways"; there are serial/);
   });
 

@@ -40,7 +40,7 @@ sub session {
 sub result { my ($runtime, $z, $stream) = @_; return join ' ', unpack 'f<*', $runtime->read($z, undef, $stream) }
 
 check('every mode', sub {
-    my ($runtime, undef, $chain, undef, undef, $z) = session();
+    my ($runtime, undef, $chain, $x, undef, $z) = session();
     my $stream = $runtime->stream;
     for my $mode (qw(serial pdl graph graph-pdl)) {
         $runtime->write($z, "\0" x (4 * $count));
@@ -49,6 +49,9 @@ check('every mode', sub {
         equal(result($runtime, $z, $stream), $expected);
         equal($chain->hop($mode, 1)->{reason}, $mode =~ /pdl/ ? Griddep::REASON_SET : Griddep::REASON_OFF);
     }
+    $chain->reaches(0, [[$x, 4, Griddep::ACCESS_READ]]);
+    fails(Griddep::ERROR_ARGUMENT, sub { $chain->reaches(0, [[$x, 4, Griddep::ACCESS_UNKNOWN]]) });
+    equal($chain->hop('pdl', 1)->{reason}, Griddep::REASON_SET);
     my $unknown = fails(Griddep::ERROR_NOT_FOUND, sub { $chain->run('sideways') });
     die $unknown unless $unknown->text =~ /no mode "sideways"; there are serial/;
 });

@@ -54,6 +54,9 @@ check("every mode") do
     equal(on.result(stream: stream), EXPECTED)
     equal(on.chain.hop(mode, 1).reason, mode.include?("pdl") ? Griddep::REASON_SET : Griddep::REASON_OFF)
   end
+  on.chain.reaches(0, [[on.x, 4, Griddep::ACCESS_READ]])
+  fails(Griddep::Error, Griddep::ERROR_ARGUMENT) { on.chain.reaches(0, [[on.x, 4, Griddep::ACCESS_UNKNOWN]]) }
+  equal(on.chain.hop("pdl", 1).reason, Griddep::REASON_SET)
   unknown = fails(Griddep::Error, Griddep::ERROR_NOT_FOUND) { on.chain.run("sideways") }
   raise unknown unless unknown.message.include?('no mode "sideways"; there are serial')
 end

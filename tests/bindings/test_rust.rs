@@ -90,6 +90,8 @@ fn a_chain_changes_between_runs() {
             unsafe { chain.run_many(2, mode, None).unwrap() };
             assert_eq!(w.read(None).unwrap()[3], result);
         }
+        chain.set_reach(1, &[(on.x.address(), 4, raw::ACCESS_READ)]).unwrap();
+        fails(raw::ERROR_ARGUMENT, chain.set_reach(1, &[(on.x.address(), 4, raw::ACCESS_UNKNOWN)]));
         chain.set_copy(3, &w, &on.x).unwrap();
         chain.set_fill(0, &on.y, 1).unwrap();
         unsafe { chain.run(mode, None).unwrap() };

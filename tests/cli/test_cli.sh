@@ -446,8 +446,8 @@ run check "$work/escape.ptx"
 check "control characters" 1
 if grep -q "$(printf '\033')" "$work/out"; then fail "control characters reach the terminal"; else pass; fi
 echo '__global__ void k() {}' >"$work/k.cu"
-run check "$work/k.cu"
-check "CUDA C++" 2 err "CUDA C++ cannot be checked, PTX can"
+run check --fix "$work/k.cu"
+check "CUDA C++ cannot be mended" 2 err "this is CUDA C++; only PTX text can be mended"
 if mkfifo "$work/pipe" 2>/dev/null; then
     cat late.ptx >"$work/pipe" &
     writer=$!
@@ -1034,8 +1034,6 @@ run sanitize --scedule lazy copy.yaml
 check "sanitize --scedule" 2 err "sanitize has no option --scedule; did you mean --schedule?"
 run sanitize copy.yaml --schedule lazy --schedule soon
 check "sanitize --schedule soon" 2 err "--schedule is eager, lazy, or random:" err "not 'soon'"
-run sanitize --schedule lazy --schedule eager -- true
-check "a program in two schedules" 2 err "a program runs once: --schedule is given 2 times"
 run sanitize --modes pdl -- true
 check "modes of a program" 2 err "--modes is for a chain"
 run sanitize --driver "$nowhere" -- true
@@ -1106,20 +1104,20 @@ check "a program with a race" 66 out "all|lazy||3|--json|a  b||input" err "modul
     err "module 2:11:5: write of 4 bytes by up" err "in allocation 0x700000000000, byte 64 of 4096" err "missing: a wait" \
     err "seen 17 times: lazy" err "leak: 4096 bytes are left" err "griddep: 2 findings in this execution (12 launches; schedule lazy, model contract)"
 run sanitize --check race,leak --model observed --report "$work/report" -- "$work/racy"
-check "a program's report" 66 out "race,leak||observed||"
+check "a program's report" 66 out "race,leak|eager|observed||"
 silent "a program's report" err
-if grep -q "^2 findings in this execution" "$work/report"; then pass; else fail "a program's report is in its file"; fi
+if grep -q "^2 findings in these executions (24 launches; schedules lazy, lazy; model contract)" "$work/report"; then pass; else fail "a program's report is in its file"; fi
 run sanitize --report "$work/report" --json -- "$work/racy"
 check "a program's report, JSON" 66
 cp "$work/report" "$work/out"
-json "a program's report, JSON" 'd["exit_code"] == 66 and d["complete"] and [(f["kind"], f["times"]) for f in d["findings"]] == [("race", 17), ("leak", 1)] and d["launches"] == 12'
+json "a program's report, JSON" 'd["exit_code"] == 66 and d["complete"] and [(f["kind"], f["times"]) for f in d["findings"]] == [("race", 34), ("leak", 2)] and d["launches"] == 24 and [r["exit_code"] for r in d["runs"]] == [5, 5]'
 UNFINISHED=1
 export UNFINISHED
 run sanitize -- "$work/racy"
 check "a program that did not sum up" 66 err "race: " err "there may be more findings"
 unset UNFINISHED
 for status in 0 5 255; do
-    run sanitize -- "$work/clean" $status
+    run sanitize --schedule eager -- "$work/clean" $status
     check "a program's exit code $status" $status err "griddep: no race in this execution (" err "; schedule eager, model observed)"
     silent "a program's exit code $status" out
     if [ "$(wc -l <"$work/err")" -eq 1 ]; then
@@ -1128,9 +1126,9 @@ for status in 0 5 255; do
         fail "a program's exit code $status: the verdict alone is told"
     fi
 done
-run sanitize -- "$work/clean" 0 random
+run sanitize --schedule random:7 -- "$work/clean" 0 random
 check "a random schedule has its seed" 0 err "no race in this execution (" err "; schedule random:7, model observed)"
-run sanitize --check leak -- "$work/clean" 0
+run sanitize --check leak --schedule eager -- "$work/clean" 0
 check "who does not look for races does not speak of them" 0 err "nothing found in this execution (" err "; schedule eager, model observed; check leak)"
 nothing='{"summary":true,"findings":0,"reports":0,"launches":0,"refused":%s,"schedule":"eager","seed":0,"model":"contract"}\n'
 export nothing
@@ -1159,10 +1157,33 @@ cat >>"$GRIDDEP_EMULATOR_REPORT" <<'LINES'
 LINES
 PROGRAM
 chmod +x "$work/odd"
-run sanitize -- "$work/odd"
+run sanitize --schedule eager -- "$work/odd"
 check "an odd report" 66 err "race?[31m: a?[31m?forged: line" err "seen 1 time: ?[1mlazy" err "1 finding in this execution (" err "; schedule ?[1mlazy, model m?)" \
     err "4 lines of the emulated driver's report cannot be read"
 if grep -q "$(printf '\033')" "$work/err"; then fail "an odd report reaches the terminal"; else pass; fi
+# Once for each schedule; the output comes once, the input is there each time.
+cat >"$work/twice" <<'PROGRAM'
+#!/bin/sh
+echo "$GRIDDEP_EMULATOR_SCHEDULE $(cat)" | tee -a "$1"
+echo "error of $GRIDDEP_EMULATOR_SCHEDULE" >&2
+printf '{"summary":true,"findings":0,"reports":0,"launches":3,"schedule":"%s","seed":7,"model":"contract"}\n' "$GRIDDEP_EMULATOR_SCHEDULE" >>"$GRIDDEP_EMULATOR_REPORT"
+[ "$GRIDDEP_EMULATOR_SCHEDULE" = "$2" ] && exit 4
+exit 0
+PROGRAM
+chmod +x "$work/twice"
+run_from sanitize -- "$work/twice" "$work/runs"
+check "a program runs twice" 0 err "no race in these executions (6 launches; schedules eager, lazy; model contract)" err "error of eager"
+if [ "$(cat "$work/out")" = "eager input" ] && [ "$(cat "$work/runs")" = "eager input
+lazy input" ] && ! grep -q "error of lazy" "$work/err"; then pass; else fail "a program's output comes once"; fi
+run sanitize -- "$work/twice" /dev/null lazy
+check "a program that fails in a later schedule" 4 err "in schedule lazy the program ended with 4, before with 0; '--schedule lazy' shows"
+run sanitize --schedule lazy --schedule random:1 --schedule eager -- "$work/twice" /dev/null
+check "a program in three schedules" 0 out "lazy" err "schedules lazy, random:1, eager"
+GRIDDEP_EMULATOR_SCHEDULE=lazy
+export GRIDDEP_EMULATOR_SCHEDULE
+run sanitize -- "$work/twice" /dev/null
+check "a program in the schedule of the environment" 0 out "lazy" err "this execution (3 launches; schedule lazy"
+unset GRIDDEP_EMULATOR_SCHEDULE
 run sanitize -- true
 check "a program without the driver" 65 err "warning: nothing was checked: the program did not use the emulated driver"
 if grep -q "no race" "$work/err"; then fail "nothing was checked, and yet no race"; else pass; fi
@@ -1196,7 +1217,7 @@ check "griddep itself as the program" 0 out "This is the emulated driver"
 if grep -q "nothing was checked" "$work/err"; then
     skip "races of chains: the emulated driver of this build writes no report"
 else
-    check "griddep itself as the program, checked" 0 err "no race in this execution (" err "; schedule eager, model contract)"
+    check "griddep itself as the program, checked" 0 err "no race in these executions (" err "; schedules eager, lazy; model contract)"
     run sanitize copy.yaml
     check "a chain without a race" 0 out "no race in these executions (" out "; schedules eager, lazy, random:1, random:2, random:3; model contract)"
     run sanitize bulk_reduce.yaml
@@ -1263,6 +1284,14 @@ PROGRAM
     cp late.yaml "$work/outside.yaml"
     run sanitize "$work/outside.yaml" --modes graph-pdl
     check "a chain with a fault" 66 out "out-of-bounds: " out "seen "
+    # Each command tells it with the same place and launch.
+    where=$(sed -n 's/^\(.*late.ptx:[0-9]*\):[0-9]*: out-of-bounds: \(launch [0-9]* ([a-z_]*)\).*/\1 \2/p' "$work/out")
+    for command in "run --repeat 0" stress "trace --mode pdl" "explain --mode pdl"; do
+        run $command "$work/outside.yaml" --emulate
+        check "a fault, by $command" 4 err "griddep: ${where% launch*}: " err "launch ${where#* launch }, CTA (0, 0, 0)"
+    done
+    run trace "$work/outside.yaml" --emulate --json
+    json "a fault, JSON" 'd["error"]["file"].endswith("late.ptx") and d["error"]["line"] == 25 and d["error"]["launch"] == 1'
 fi
 unset TMPDIR
 
@@ -1410,7 +1439,7 @@ else
     check "results that differ, JSON" 1
     json "results that differ, JSON" 'not d["as_expected"] and d["modes"][0]["expectations"][0]["difference"]["unequal_elements"] == 5'
     run run late.yaml --driver "$fake" --repeat 0
-    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain finds 2 errors"
+    check "a chain with errors runs" 1 err "late.ptx:25:" err "error: " err "[GD206]" err "note: the check of the chain finds 2 errors"
     run run late.yaml --driver "$fake" --repeat 0 --json
     check "a chain with errors runs, JSON" 1 err "[GD206]"
     json "a chain with errors runs, JSON" 'all(m["equal_to_serial"] for m in d["modes"])'

@@ -82,6 +82,7 @@ compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx" -o "$work/new.ptx"
 compare sanitize sanitize "$top/tests/cli/late.yaml" --schedule eager
 compare sanitize sanitize "$top/examples/fork_join.yaml" --schedule lazy
 compare error run "$top/tests/cli/bad_key.yaml"
+compare error run "$top/tests/cli/unlike.yaml" --driver emulated
 compare error run "$top/examples/vector_add.yaml" --mode unknown
 compare error info --driver /nonexistent/libcuda.so.1
 "$griddep" audit --driver emulated --json --report "$work/document" -- "${builddir:-.}/tests/attach/program" racy graph >"$work/out" 2>&1

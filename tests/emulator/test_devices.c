@@ -65,6 +65,7 @@ static gd_CUdeviceptr allocate(int device, size_t bytes)
     ck_good(cuCtxSetCurrent(contexts[device]));
     ck_good(cuMemAlloc_v2(&made, bytes));
     ck_good(cuMemsetD8_v2(made, 0, bytes));
+    ck_good(cuCtxSynchronize());
     return made;
 }
 

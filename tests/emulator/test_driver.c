@@ -1895,6 +1895,99 @@ START_TEST(clusters_share_memory)
 }
 END_TEST
 
+static gd_CUfunction load_counter(const char *directives)
+{
+    char text[1024];
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    snprintf(
+        text, sizeof text,
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry count(.param .u64 n)%s\n"
+        "{\n    .reg .b64 %%n;\n    .reg .b32 %%c;\n    ld.param.u64 %%n, [n];\n    "
+        "red.global.add.u32 [%%n], 1;\n    mov.u32 %%c, %%cluster_nctaid.x;\n    "
+        "st.global.u32 [%%n+4], %%c;\n    ret;\n}\n",
+        directives);
+    ck_good(cuModuleLoadData(&loaded, text));
+    ck_good(cuModuleGetFunction(&function, loaded, "count"));
+    return function;
+}
+
+/* With .blocksareclusters a grid counts clusters, of a node too. */
+START_TEST(a_grid_of_clusters)
+{
+    gd_CUfunction function;
+    gd_CUgraph graph;
+    gd_CUgraphNode node;
+    gd_CUgraphExec executable;
+    uint32_t got[2];
+
+    setup();
+    function = load_counter(" .reqntid 1 .reqnctapercluster 2 .blocksareclusters");
+    void *parameters[] = {&a};
+    gd_CUDA_KERNEL_NODE_PARAMS wanted = {.func = function,
+                                         .gridDimX = 3,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 1,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = parameters},
+                               kept;
+    ck_good(cuLaunchKernel(function, 4, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    ck_good(cuGraphCreate(&graph, 0));
+    ck_good(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &wanted));
+    ck_good(cuGraphKernelNodeGetParams_v2(node, &kept));
+    ck_assert_uint_eq(kept.gridDimX, 3);
+    ck_good(cuGraphKernelNodeSetParams_v2(node, &kept));
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
+    ck_assert_uint_eq(got[0], 8 + 6);
+    ck_assert_uint_eq(got[1], 2);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(graph));
+}
+END_TEST
+
+static gd_CUgraph capture_clusters(gd_CUfunction function, unsigned cluster)
+{
+    gd_CUlaunchAttribute wanted = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {cluster, 1, 1}};
+    const gd_CUlaunchConfig config = {8, 1, 1, 1, 1, 1, 0, stream, &wanted, 1};
+    gd_CUgraph graph;
+
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    ck_good(cuLaunchKernelEx(&config, function, (void *[]){&a}, NULL));
+    ck_good(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* An update with another cluster dimension succeeds, and the old one stays. */
+START_TEST(an_update_keeps_the_cluster)
+{
+    gd_CUgraphExecUpdateResultInfo outcome = {0};
+    gd_CUgraphExec executable;
+    uint32_t got[2];
+
+    setup();
+    gd_CUfunction function = load_counter("");
+    gd_CUgraph first = capture_clusters(function, 2), second = capture_clusters(function, 4);
+    ck_good(cuGraphInstantiateWithFlags(&executable, first, 0));
+    ck_good(cuGraphExecUpdate_v2(executable, second, &outcome));
+    ck_assert_int_eq(outcome.result, GD_CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
+    ck_assert_uint_eq(got[0], 8);
+    ck_assert_uint_eq(got[1], 2);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(first));
+    ck_good(cuGraphDestroy(second));
+}
+END_TEST
+
 /* ---- handles ---- */
 
 START_TEST(the_step_limit_is_what_was_asked_for)
@@ -2157,25 +2250,107 @@ END_TEST
  * them. */
 START_TEST(wide_register_parameters_are_refused)
 {
-    static const char *const texts[] = {
-        HEADER
-        ".func f(.reg .v2 .u32 %a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .v2 .u32 %v;\n"
-        "    call f, (%v);\n    ret;\n}\n",
+    static const char text[] =
         ".version 8.3\n.target sm_90\n.address_size 64\n"
         ".func (.reg .b128 %a) f()\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .b128 %v;\n"
-        "    call (%v), f;\n    ret;\n}\n"};
+        "    call (%v), f;\n    ret;\n}\n";
     const char *words = "";
     gd_CUmodule loaded;
     gd_CUfunction function;
 
     setup();
-    ck_good(cuModuleLoadData(&loaded, texts[_i]));
+    ck_good(cuModuleLoadData(&loaded, text));
     ck_good(cuModuleGetFunction(&function, loaded, "k"));
     ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
                      GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
     ck_assert_msg(strstr(words, "a function with a parameter in a register of this type"), "%s",
                   words);
+}
+END_TEST
+
+/* A function that turns a vector around, between scalars; as an H100 does it. */
+static const struct {
+    const char *type;
+    int count;
+} vector_parameters[] = {{"b32", 2}, {"b32", 4}, {"f32", 4}, {"b16", 2}, {"b16", 4}, {"u64", 2}};
+
+START_TEST(vectors_are_parameters)
+{
+    const char *type = vector_parameters[_i].type;
+    const int count = vector_parameters[_i].count, bytes = atoi(type + 1) / 8;
+    char text[2048];
+    unsigned char got[64];
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    setup();
+    int used =
+        snprintf(text, sizeof text,
+                 HEADER ".func (.reg .v%d .%s r) turn(.reg .b32 s, .reg .v%d .%s v, .reg .b64 "
+                        "l)\n{\n",
+                 count, type, count, type);
+    for (int i = 0; i < count; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "    mov.%s r.%c, v.%c;\n", type,
+                         "xyzw"[i], "xyzw"[count - 1 - i]);
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "    ret;\n}\n.visible .entry k(.param .u64 out)\n{\n    .reg .v%d .%s %%v, "
+                     "%%w;\n    .reg .b64 %%o;\n    ld.param.u64 %%o, [out];\n    ld.global.v%d.%s "
+                     "%%v, [%%o];\n    call (%%w), turn, (7, %%v, %%o);\n    st.global.v%d.%s "
+                     "[%%o+32], %%w;\n    ret;\n}\n",
+                     count, type, count, type, count, type);
+    ck_good(cuModuleLoadData(&loaded, text));
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    for (int i = 0; i < 64; i++)
+        got[i] = (unsigned char)(i + 1);
+    ck_good(cuMemcpyHtoD_v2(a, got, sizeof got));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&a}, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
+    for (int i = 0; i < count; i++)
+        ck_assert_msg(!memcmp(got + 32 + i * bytes, got + (count - 1 - i) * bytes, (size_t)bytes),
+                      "element %d of %s", i, text);
+    ck_good(cuModuleUnload(loaded));
+    end_clean();
+}
+END_TEST
+
+/* 32 bytes a thread, of chips from sm_100 on. */
+START_TEST(wide_accesses)
+{
+    static const char *const forms[][2] = {{"v8.u32", "{%a, %b, %c, %d, %e, %f, %g, %h}"},
+                                           {"v4.b64", "{%i, %j, %k, %l}"}};
+    char text[1024];
+    uint32_t words[N * 8], copy[N * 8];
+    gd_CUdeviceptr from, to;
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    setenv("GRIDDEP_EMULATOR_CHIP", "sm_120", 1);
+    setup();
+    snprintf(
+        text, sizeof text,
+        ".version 8.8\n.target sm_120\n.address_size 64\n.visible .entry k" TWO_POINTERS
+        "{\n    .reg .b32 %%t, %%a, %%b, %%c, %%d, %%e, %%f, %%g, %%h;\n    .reg .b64 %%i, %%j, "
+        "%%k, %%l, %%p, %%q, %%o;\n    ld.param.u64 %%p, [in];\n    ld.param.u64 %%q, [out];\n"
+        "    mov.u32 %%t, %%tid.x;\n    mul.wide.u32 %%o, %%t, 32;\n    add.u64 %%p, %%p, "
+        "%%o;\n    add.u64 %%q, %%q, %%o;\n    ld.global.%s %s, [%%p];\n    st.global.%s "
+        "[%%q], %s;\n    ret;\n}\n",
+        forms[_i][0], forms[_i][1], forms[_i][0], forms[_i][1]);
+    for (uint32_t i = 0; i < N * 8; i++)
+        words[i] = i * 2654435761u;
+    ck_good(cuMemAlloc_v2(&from, sizeof words));
+    ck_good(cuMemAlloc_v2(&to, sizeof words));
+    ck_good(cuMemcpyHtoD_v2(from, words, sizeof words));
+    ck_good(cuModuleLoadData(&loaded, text));
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, stream, (void *[]){&from, &to}, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(copy, to, sizeof copy));
+    ck_assert(!memcmp(copy, words, sizeof words));
+    from += 16;
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to}, NULL));
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 END_TEST
 
@@ -2568,9 +2743,14 @@ int main(void)
         captures_fork_and_join, captures_forbid_what_they_must);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, other_chips, 0, (int)(sizeof chips / sizeof *chips));
-    tcase_add_loop_test(loops, wide_register_parameters_are_refused, 0, 2);
+    tcase_add_test(loops, wide_register_parameters_are_refused);
+    tcase_add_loop_test(loops, vectors_are_parameters, 0,
+                        (int)(sizeof vector_parameters / sizeof *vector_parameters));
+    tcase_add_loop_test(loops, wide_accesses, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
+    tcase_add_test(loops, a_grid_of_clusters);
+    tcase_add_test(loops, an_update_keeps_the_cluster);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     tcase_add_test(loops, launch_features_are_told);
     tcase_add_test(loops, textures_are_arguments_by_handle);

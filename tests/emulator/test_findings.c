@@ -158,6 +158,249 @@ START_TEST(variables_lie_badly)
 }
 END_TEST
 
+/* ---- calls that return before their work is done ---- */
+
+/* A call without a stream of its own, then a kernel of a stream that does not wait for it. */
+static const struct {
+    bool copies, managed, waits, blocking, race;
+} early_calls[] = {
+    {.race = true},     {.copies = true, .race = true},
+    {.waits = true},    {.copies = true, .waits = true},
+    {.blocking = true}, {.copies = true, .blocking = true},
+    {.managed = true},  {.managed = true, .copies = true},
+};
+
+START_TEST(fills_and_device_copies_return_early)
+{
+    static const uint32_t words[32];
+    gd_CUstream stream;
+    uint64_t data, other;
+
+    begin("race");
+    gd_CUfunction add = load(
+        HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %t;\n    .reg .b64 %p;\n    "
+               "ld.param.u64 %p, [a];\n    ld.global.u32 %t, [%p];\n    st.global.u32 [%p], "
+               "%t;\n    ret;\n}\n");
+    ck_good(cuStreamCreate(&stream, early_calls[_i].blocking ? GD_CU_STREAM_DEFAULT
+                                                             : GD_CU_STREAM_NON_BLOCKING));
+    ck_good(early_calls[_i].managed ? cuMemAllocManaged(&data, 128, 1) : cuMemAlloc_v2(&data, 128));
+    ck_good(cuMemAlloc_v2(&other, 128));
+    ck_good(cuMemcpyHtoD_v2(other, words, 128));
+    ck_good(early_calls[_i].copies ? cuMemcpyDtoD_v2(data, other, 128)
+                                   : cuMemsetD32_v2(data, 0, 32));
+    if (early_calls[_i].waits)
+        ck_good(cuStreamSynchronize(NULL));
+    ck_good(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&data}, NULL));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !early_calls[_i].race, "%s",
+                  get_report());
+    ck_good(cuMemsetD32_v2(other, 0, 32));
+    ck_good(cuMemFree_v2(other));
+    ck_assert_ptr_null(strstr(get_report(), "\"free\""));
+    end();
+}
+END_TEST
+
+/* ---- scopes ---- */
+
+/* Blocks that all add to one counter, wait for it, and then read what the others wrote. */
+static const struct {
+    const char *fence;
+    bool wrong;
+} acquires[] = {
+    {"fence.acq_rel.gpu;", false},
+    {"fence.acq_rel.sys;", false},
+    {"membar.gl;", false},
+    {"fence.acq_rel.cta;", true},
+    {"fence.acq_rel.cluster;", true},
+    {"membar.cta;", true},
+    {"", true},
+};
+
+START_TEST(an_acquire_reaches_those_who_release)
+{
+    char text[2048];
+    uint64_t data;
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER
+             ".visible .entry k(.param .u64 a)\n{\n    .reg .pred %%l, %%w;\n    .reg .b32 %%t, "
+             "%%b, %%n, %%v;\n    .reg .b64 %%a, %%m, %%o;\n    ld.param.u64 %%a, [a];\n    "
+             "mov.u32 %%t, %%tid.x;\n    mov.u32 %%b, %%ctaid.x;\n    mad.lo.u32 %%n, %%b, 32, "
+             "%%t;\n    mul.wide.u32 %%m, %%n, 4;\n    add.u64 %%m, %%m, %%a;\n    xor.b32 "
+             "%%n, %%n, 32;\n    mul.wide.u32 %%o, %%n, 4;\n    add.u64 %%o, %%o, %%a;\n    "
+             "setp.ne.u32 %%l, %%t, 0;\n    st.global.u32 [%%m+64], %%t;\n    bar.sync 0;\n    "
+             "@%%l bra met;\n    fence.acq_rel.gpu;\n    red.relaxed.gpu.global.add.u32 [%%a], "
+             "1;\nloop:\n    ld.relaxed.gpu.global.u32 %%n, [%%a];\n    setp.lt.u32 %%w, %%n, "
+             "2;\n    @%%w bra loop;\n    %s\nmet:\n    bar.sync 0;\n    ld.global.u32 %%v, "
+             "[%%o+64];\n    ret;\n}\n",
+             acquires[_i].fence);
+    ck_good(cuMemAlloc_v2(&data, 512));
+    ck_good(cuMemsetD8_v2(data, 0, 512));
+    ck_good(launch(load(text), 2, 32, data));
+    ck_good(cuCtxSynchronize());
+    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !acquires[_i].wrong, "%s: %s",
+                  acquires[_i].fence, get_report());
+    if (acquires[_i].wrong)
+        ck_assert_msg(strstr(get_report(), "behind an acquire whose scope is too small"), "%s",
+                      get_report());
+    end();
+}
+END_TEST
+
+/* ---- blocks of a cluster ---- */
+
+#define MEETING "barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;"
+
+/* Each of two blocks stores to the other's memory, and both meet behind that. */
+static const struct {
+    const char *before;
+    bool wrong;
+} starts[] = {
+    {MEETING, false},
+    {"barrier.cluster.arrive.relaxed.aligned;\n    barrier.cluster.wait.aligned;", false},
+    {"", true},
+    {"bar.sync 0;", true},
+};
+
+START_TEST(a_block_has_started_before_others_touch_it)
+{
+    char text[1024];
+
+    begin("all");
+    snprintf(text, sizeof text,
+             HEADER ".visible .entry k(.param .u64 a) .reqnctapercluster 2\n{\n    .shared .b32 "
+                    "word;\n    .reg .b32 %%r, %%p;\n    mov.u32 %%r, %%cluster_ctarank;\n    "
+                    "xor.b32 %%r, %%r, 1;\n    mov.u32 %%p, word;\n    mapa.shared::cluster.u32 "
+                    "%%p, %%p, %%r;\n    %s\n    st.shared::cluster.u32 [%%p], %%r;\n    " MEETING
+                    "\n    ld.shared.u32 %%r, [word];\n    ret;\n}\n",
+             starts[_i].before);
+    ck_good(launch(load(text), 2, 1, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":", starts[_i].wrong);
+    if (starts[_i].wrong) {
+        ck_assert_msg(strstr(get_report(), "which may not have started"), "%s", get_report());
+        expect("\"missing\":\"a barrier of the cluster (barrier.cluster.arrive, ", 1);
+    }
+    end();
+}
+END_TEST
+
+/* ---- memory that is gone ---- */
+
+START_TEST(a_use_after_free_names_what_is_missing)
+{
+    gd_CUstream first, second;
+    uint64_t data;
+
+    begin("all");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    "
+                    "ld.param.u64 %a, [a];\n    st.global.u32 [%a], 1;\n    "
+                    "ret;\n}\n");
+    ck_good(cuStreamCreate(&first, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuStreamCreate(&second, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuMemAllocAsync(&data, 128, first));
+    ck_good(cuStreamSynchronize(first));
+    ck_good(cuMemFreeAsync(data, first));
+    ck_good(cuStreamSynchronize(first));
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, second, (void *[]){&data}, NULL));
+    ck_result(cuStreamSynchronize(second), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    expect("\"kind\":\"use-after-free\"", 1);
+    expect("\"missing\":\"an event, or a synchronization, between this kernel and what frees", 1);
+    end();
+}
+END_TEST
+
+/* ---- memory that is allocated in the order of a stream ---- */
+
+enum { USED_BY_KERNEL, USED_BY_FILL, USED_BY_COPY, USES };
+enum { ORDERED_BY_NOTHING, ORDERED_BY_EVENT, ORDERED_BY_STREAM, ORDERED_BY_HOST, ORDERS };
+
+START_TEST(memory_is_used_behind_its_allocation)
+{
+    const int use = _i / ORDERS, order = _i % ORDERS;
+    gd_CUstream first, second;
+    gd_CUevent event;
+    uint64_t data, other;
+
+    begin("race");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    "
+                    "ld.param.u64 %a, [a];\n    st.global.u32 [%a], 1;\n    "
+                    "st.global.u32 [%a+4], 1;\n    ret;\n}\n");
+    ck_good(cuStreamCreate(&first, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuStreamCreate(&second, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuEventCreate(&event, 0));
+    ck_good(cuMemAlloc_v2(&other, 128));
+    ck_good(cuMemAllocAsync(&data, 128, first));
+    if (order == ORDERED_BY_EVENT) {
+        ck_good(cuEventRecord(event, first));
+        ck_good(cuStreamWaitEvent(second, event, 0));
+    } else if (order == ORDERED_BY_HOST) {
+        ck_good(cuStreamSynchronize(first));
+    } else if (order == ORDERED_BY_STREAM) {
+        second = first;
+    }
+    if (use == USED_BY_KERNEL)
+        ck_good(cuLaunchKernel(function, 2, 1, 1, 1, 1, 1, 0, second, (void *[]){&data}, NULL));
+    else if (use == USED_BY_FILL)
+        ck_good(cuMemsetD32Async(data, 0, 32, second));
+    else
+        ck_good(cuMemcpyDtoDAsync_v2(data, other, 128, second));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":", order == ORDERED_BY_NOTHING);
+    expect("between the allocation (cuMemAllocAsync) and ", order == ORDERED_BY_NOTHING);
+    end();
+}
+END_TEST
+
+/* ---- who is to blame ---- */
+
+/* Kernels that add to the same data, one behind the other, all but the second of which wait: each
+ * finding names the second as the one that lacks a wait. */
+START_TEST(the_kernel_that_lacks_the_wait_is_named)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
+    char text[4096] = HEADER, name[8];
+    gd_CUmodule made;
+    gd_CUstream stream;
+    uint64_t data;
+
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[_i], 1);
+    begin("race");
+    for (int i = 1; i <= 4; i++)
+        snprintf(
+            text + strlen(text), sizeof text - strlen(text),
+            ".visible .entry k%d(.param .u64 a)\n{\n    .reg .b64 %%p;\n    .reg .b32 %%v;\n    "
+            "ld.param.u64 %%p, [a];\n    griddepcontrol.launch_dependents;\n    %s\n    "
+            "ld.global.u32 %%v, [%%p];\n    add.u32 %%v, %%v, 1;\n    st.global.u32 [%%p], "
+            "%%v;\n    ret;\n}\n",
+            i, i == 2 ? "" : "griddepcontrol.wait;");
+    ck_good(cuModuleLoadData(&made, text));
+    ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuMemAlloc_v2(&data, 4));
+    ck_good(cuMemsetD32Async(data, 0, 1, stream));
+    for (unsigned i = 1; i <= 4; i++) {
+        gd_CUlaunchAttribute early = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+        const gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &early, i > 1};
+        gd_CUfunction function;
+        snprintf(name, sizeof name, "k%u", i);
+        ck_good(cuModuleGetFunction(&function, made, name));
+        ck_good(cuLaunchKernelEx(&config, function, (void *[]){&data}, NULL));
+    }
+    ck_good(cuCtxSynchronize());
+    const uint32_t found = count_words(get_report(), "\"kind\":\"race\"");
+    ck_assert_uint_ge(found, 1);
+    expect("\"text\":\"kernel k2 (launch 2) ", found);
+    expect("\"missing\":\"griddepcontrol.wait in kernel k2 (launch 2)", found);
+    end();
+}
+END_TEST
+
 /* ---- what polls for ever ---- */
 
 /* Threads of a block, which all arrive at an mbarrier, and wait. */
@@ -173,11 +416,11 @@ END_TEST
 /* Blocks that count up, and wait until all have. */
 #define MEET_KERNEL                                                                                \
     HEADER                                                                                         \
-        ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "    \
-        ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "           \
-        "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "    \
-        "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "  \
-        "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
+    ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %n, %all;\n    "        \
+    ".reg .pred %p;\n    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    mov.u32 %t, "               \
+    "%tid.x;\n    setp.ne.u32 %p, %t, 0;\n    @%p ret;\n    mov.u32 %all, %nctaid.x;\n    "        \
+    "atom.add.acq_rel.gpu.global.u32 %n, [%a], 1;\nloop:\n    ld.acquire.gpu.global.u32 %n, "      \
+    "[%a];\n    setp.lt.u32 %p, %n, %all;\n    @%p bra loop;\n    ret;\n}\n"
 
 static const struct {
     const char *text;
@@ -801,6 +1044,15 @@ int main(void)
     tcase_add_test(tcase, a_query_finds_no_deadlock);
     tcase_add_loop_test(tcase, an_mbarrier_is_there_before_it_is_used, 0,
                         (int)(sizeof inits / sizeof *inits));
+    tcase_add_loop_test(tcase, fills_and_device_copies_return_early, 0,
+                        (int)(sizeof early_calls / sizeof *early_calls));
+    tcase_add_loop_test(tcase, the_kernel_that_lacks_the_wait_is_named, 0, 4);
+    tcase_add_loop_test(tcase, an_acquire_reaches_those_who_release, 0,
+                        (int)(sizeof acquires / sizeof *acquires));
+    tcase_add_loop_test(tcase, a_block_has_started_before_others_touch_it, 0,
+                        (int)(sizeof starts / sizeof *starts));
+    tcase_add_test(tcase, a_use_after_free_names_what_is_missing);
+    tcase_add_loop_test(tcase, memory_is_used_behind_its_allocation, 0, USES * ORDERS);
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

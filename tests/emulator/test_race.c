@@ -1354,7 +1354,7 @@ START_TEST(barriers_of_a_cluster)
         if (ordered)
             NO_RACE();
         else
-            RACE("CTAs of one grid run in no order");
+            RACE("CTAs of one cluster run in no order");
     }
     touch_shared(b, 0, b, 16, GD_ACTION_READ, WEAK);
     ck_assert_uint_eq(races(), 1);

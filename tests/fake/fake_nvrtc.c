@@ -1,11 +1,13 @@
 /* A libnvrtc that compiles nothing: any source becomes one kernel "k" of one parameter. The
  * comments "// fake-..." of the source go into the PTX, where the fake driver reads them. "//
- * fake-log: TEXT" is said by the compiler; "#error" fails.
+ * fake-log: TEXT" is said by the compiler; "#error" fails. "// fake-body: TEXT" is the kernel's PTX
+ * in front of its ret, a line each; with --generate-line-info a ".file 1" names the source.
  *
  * A file beside it, LIBRARY.version, has its version and that of its PTX: "12.8 8.7". Without one
  * it is 13.0 and 9.0.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,14 +113,18 @@ static void copy_comments(FILE *to, const char *source, const char *beginning)
 gd_nvrtcResult nvrtcCompileProgram(gd_nvrtcProgram handle, int option_count,
                                    const char *const *options)
 {
+    static const char body[] = "// fake-body:";
     program *p = handle;
     int major, minor, ptx_major, ptx_minor, architecture = 52;
     size_t bytes;
 
     __atomic_fetch_add(&fake_nvrtc_compilations, 1u, __ATOMIC_RELAXED);
     read_versions(&major, &minor, &ptx_major, &ptx_minor);
-    for (int i = 0; i < option_count; i++)
+    bool lines = false;
+    for (int i = 0; i < option_count; i++) {
         sscanf(options[i], "--gpu-architecture=compute_%d", &architecture);
+        lines |= !strcmp(options[i], "--generate-line-info");
+    }
     FILE *log = open_memstream(&p->log, &bytes);
     FILE *ptx = open_memstream(&p->ptx, &bytes);
     if (!log || !ptx)
@@ -131,7 +137,12 @@ gd_nvrtcResult nvrtcCompileProgram(gd_nvrtcProgram handle, int option_count,
             "sm_%d\n.address_size 64\n",
             ptx_major, ptx_minor, architecture);
     copy_comments(ptx, p->source, "// fake-jit");
-    fputs(".visible .entry k(.param .u64 p)\n{\n    ret;\n}\n", ptx);
+    if (lines)
+        fprintf(ptx, ".file 1 \"%s\"\n", p->name);
+    fputs(".visible .entry k(.param .u64 p)\n{\n", ptx);
+    for (const char *at = p->source; (at = strstr(at, body)); at += sizeof body - 1)
+        fprintf(ptx, "%.*s\n", (int)strcspn(at + sizeof body - 1, "\n"), at + sizeof body - 1);
+    fputs("    ret;\n}\n", ptx);
     fclose(log);
     fclose(ptx);
     return strstr(p->source, "#error") ? GD_NVRTC_ERROR_COMPILATION : GD_NVRTC_SUCCESS;

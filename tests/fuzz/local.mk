@@ -1,6 +1,7 @@
 # Random and mutated input. The head comment of each program's first source has the commands.
 
 fuzz_programs += \
+	%D%/chains \
 	%D%/differential \
 	%D%/execute \
 	%D%/files \
@@ -9,6 +10,7 @@ fuzz_programs += \
 	%D%/sequences \
 	%D%/tensor
 script_tests += \
+	%D%/chains.sh \
 	%D%/differential.sh \
 	%D%/execute.sh \
 	%D%/files.sh \
@@ -17,6 +19,9 @@ script_tests += \
 	%D%/sequences.sh \
 	%D%/tensor.sh
 machine_ldadd = libgriddep-machine.la libgriddep-core.la -lm
+
+# Random chains, and whether AUTO gives the serial results.
+%C%_chains_LDADD = libgriddep-core.la
 
 # Random programs on two drivers.
 %C%_differential_SOURCES = \

@@ -121,7 +121,7 @@ static void hand_out(int code, json_t *object)
 }
 
 static void write_json(const gd_place *place, int code, const griddep_error *error,
-                       const char *text)
+                       const uint32_t *launch, const char *text)
 {
     if (!json_wanted && collected == NULL)
         return;
@@ -140,6 +140,8 @@ static void write_json(const gd_place *place, int code, const griddep_error *err
         if (place->line > 0 && place->column > 0)
             gd_output_set(object, "column", json_integer(place->column));
     }
+    if (launch != NULL)
+        gd_output_set(object, "launch", json_integer(*launch));
     hand_out(code, object);
 }
 
@@ -147,7 +149,7 @@ static void write_message(const gd_place *place, int code, const char *text)
 {
     char *clean = gd_output_clean(text);
     write_stderr(place, clean);
-    write_json(place, code, NULL, text);
+    write_json(place, code, NULL, NULL, text);
     free(clean);
 }
 
@@ -175,7 +177,7 @@ static gd_place place_of(const griddep_error *error)
 /* The library quotes source lines, so its text may have several lines; a name in `doing` may
  * not. */
 static int write_library_error(gd_place place, int code, const griddep_error *error,
-                               const char *doing)
+                               const uint32_t *launch, const char *doing)
 {
     char *raw = doing != NULL ? gd_heap_format("%s: %s", doing, words_of(error))
                               : gd_heap_string(words_of(error));
@@ -185,7 +187,7 @@ static int write_library_error(gd_place place, int code, const griddep_error *er
     char *text =
         before != NULL ? gd_heap_format("%s%s", before, raw + strlen(doing)) : gd_heap_string(raw);
     write_stderr(&place, text);
-    write_json(&place, code, error, raw);
+    write_json(&place, code, error, launch, raw);
     free(text);
     free(before);
     free(raw);
@@ -236,7 +238,7 @@ int gd_message_usage(const char *call, const char *format, ...)
     size_t column = (size_t)fprintf(stderr, "usage: ");
     put_lines(call, column);
     putc('\n', stderr);
-    write_json(&(gd_place){0}, GD_EXIT_USAGE, NULL, whole);
+    write_json(&(gd_place){0}, GD_EXIT_USAGE, NULL, NULL, whole);
     free(whole);
     free(clean);
     free(text);
@@ -261,14 +263,19 @@ int gd_message_library(const griddep_error *error, const char *doing)
 
 int gd_message_library_as(int code, const griddep_error *error, const char *doing)
 {
-    return write_library_error(place_of(error), code, error, doing);
+    return write_library_error(place_of(error), code, error, NULL, doing);
 }
 
 int gd_message_library_at(gd_place place, const griddep_error *error, const char *doing)
 {
     bool has_place = error->file[0] != '\0' || place.file == NULL;
     return write_library_error(has_place ? place_of(error) : place, exit_code_of(error->status),
-                               error, doing);
+                               error, NULL, doing);
+}
+
+int gd_message_fault(gd_place place, uint32_t launch, const griddep_error *error, const char *doing)
+{
+    return write_library_error(place, exit_code_of(error->status), error, &launch, doing);
 }
 
 void gd_message_warning(const char *format, ...)

@@ -58,6 +58,10 @@ int gd_message_library_as(int code, const griddep_error *error, const char *doin
  * as gd_message_library does. */
 int gd_message_library_at(gd_place place, const griddep_error *error, const char *doing);
 
+/* The same of a fault in a launch of a chain, whose number a JSON document has too. */
+int gd_message_fault(gd_place place, uint32_t launch, const griddep_error *error,
+                     const char *doing);
+
 /* "griddep: warning: text" on stderr. */
 void gd_message_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

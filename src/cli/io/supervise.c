@@ -57,9 +57,16 @@ static int start_failed(const char *program, int reason)
                             program, strerror(reason));
 }
 
+/* Which of the standard streams lead nowhere, by bit. */
+enum { SILENT_INPUT = 1, SILENT_OUTPUT = 2 | 4 };
+
 /* In the child: only async-signal-safe calls. */
-static void become(char *const *arguments, int report)
+static void become(char *const *arguments, int report, unsigned silent)
 {
+    int nowhere = silent != 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    for (int i = 0; i < 3 && nowhere >= 0; i++)
+        if (silent >> i & 1)
+            dup2(nowhere, i);
     gd_temporary_restore_signals();
     execvp(arguments[0], arguments);
     int reason = errno;
@@ -79,14 +86,14 @@ pid_t gd_supervise_fork(void)
     return process;
 }
 
-int gd_supervise_start(char *const *arguments, pid_t *process)
+static int start(char *const *arguments, unsigned silent, pid_t *process)
 {
     int ends[2], reason = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return start_failed(arguments[0], errno);
     pid_t started = gd_supervise_fork();
     if (started == 0)
-        become(arguments, ends[1]);
+        become(arguments, ends[1], silent);
     if (started < 0)
         reason = errno;
     close(ends[1]);
@@ -103,6 +110,16 @@ int gd_supervise_start(char *const *arguments, pid_t *process)
         block_signals(SIG_UNBLOCK);
     }
     return start_failed(arguments[0], reason);
+}
+
+int gd_supervise_start(char *const *arguments, pid_t *process)
+{
+    return start(arguments, 0, process);
+}
+
+int gd_supervise_start_silent(char *const *arguments, bool reads, pid_t *process)
+{
+    return start(arguments, SILENT_OUTPUT | (reads ? 0 : SILENT_INPUT), process);
 }
 
 int gd_supervise_wait(pid_t process)

@@ -2,6 +2,7 @@
 #ifndef GD_CLI_SUPERVISE_H
 #define GD_CLI_SUPERVISE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* fork, after which signals for the child are kept until the parent waits for it. */
@@ -10,6 +11,10 @@ pid_t gd_supervise_fork(void);
 /* Starts a program as execvp does, with this process's environment and streams. Returns 0 and its
  * process, or after a message 127 where there is no such program and 126 where it cannot be run. */
 int gd_supervise_start(char *const *arguments, pid_t *process);
+
+/* The same for a program that nobody is to hear: what it prints goes nowhere. It reads this
+ * process's input if `reads`, else none. */
+int gd_supervise_start_silent(char *const *arguments, bool reads, pid_t *process);
 
 /* Waits for a child. Signals that end programs, and SIGUSR1 and SIGUSR2, are passed on to it when
  * somebody sends them to this process; what a terminal sends, the child has got by itself. Returns

@@ -61,6 +61,18 @@ static char *audit_verdict(const gd_audit *audit)
         gd_plural(json_array_size(audit->kernels), "kernel", "kernels"));
 }
 
+/* Why 'on' left launches as they are; to free. */
+static char *left_words(const gd_audit *audit)
+{
+    if (audit->left == 0)
+        return gd_heap_string("");
+    return gd_heap_format(
+        "; %llu %s: %s before the wait, which an earlier kernel may still write",
+        (unsigned long long)audit->left,
+        gd_plural(audit->left, "was left as it is", "were left as they are"),
+        gd_plural(audit->left, "its kernel touches memory", "their kernels touch memory"));
+}
+
 static char *change_verdict(const gd_audit *audit, const char *early)
 {
     unsigned long long changed = audit->changed, launches = audit->launches + audit->captured;
@@ -69,12 +81,17 @@ static char *change_verdict(const gd_audit *audit, const char *early)
     if (strcmp(early, "off") == 0)
         return gd_heap_format("off: %llu of %llu %s and %llu %s of graphs were made plain", changed,
                               launches, each, edges, gd_plural(edges, "edge", "edges"));
-    if (strcmp(early, "on") == 0)
-        return gd_heap_format("on: %llu of %llu %s may start early that could not before", changed,
-                              launches, each);
-    return gd_heap_format(
-        "on: %llu of %llu %s may start early that could not before; %llu %s rewritten", changed,
-        launches, each, rewritten, gd_plural(rewritten, "module was", "modules were"));
+    char *left = left_words(audit), *modules = gd_heap_string("");
+    if (strcmp(early, "on") != 0) {
+        free(modules);
+        modules = gd_heap_format("; %llu %s rewritten", rewritten,
+                                 gd_plural(rewritten, "module was", "modules were"));
+    }
+    char *verdict = gd_heap_format("on: %llu of %llu %s may start early that could not before%s%s",
+                                   changed, launches, each, modules, left);
+    free(left);
+    free(modules);
+    return verdict;
 }
 
 static bool is_attached(const gd_attached_set *set)
@@ -129,6 +146,7 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                       {"complete", json_boolean(set->unreadable == 0 && audit->lost == 0)},
                       {"launches", json_integer((json_int_t)audit->launches)},
                       {"changed_launches", json_integer((json_int_t)audit->changed)},
+                      {"left_launches", json_integer((json_int_t)audit->left)},
                       {"rewritten_modules", json_integer((json_int_t)audit->rewritten)},
                       {"changed_edges", json_integer((json_int_t)audit->changed_edges)},
                       {"kernels", json_incref(audit->kernels)},

@@ -68,7 +68,12 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
     *ptx = NULL;
     if (file->ptx == NULL)
         return GRIDDEP_OK;
-    int32_t status = griddep_ptx_parse(file->text, file->bytes, file->name, ptx, error);
+    char *text = NULL;
+    uint64_t bytes = 0;
+    int32_t status = gd_modulefile_print(file->ptx, &text, &bytes, error);
+    if (status == GRIDDEP_OK)
+        status = griddep_ptx_parse(text, bytes, file->name, ptx, error);
+    free(text);
     if (status == GRIDDEP_OK && is_broken(attacked, attack, launch)) {
         status = gd_ptx_break_wait(*ptx, planned->kernel, attack->broken.how, &made, error);
         status = replace(ptx, made, status);

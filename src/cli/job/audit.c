@@ -23,7 +23,9 @@ typedef struct audited_kernel {
     const char *name;
     char *module, *plain; /* to free; plain: as people write it */
     char *told; /* that, cut in the middle where it is long: templates have names of pages */
-    gd_kernel_code code;
+    gd_kernel_code code, text; /* text: its PTX, also where a driver takes machine code */
+    bool touches_early;        /* memory before its wait, by its PTX */
+    bool ordered;              /* its grid ends behind its prerequisites, likewise */
     char target[24];
     gd_attached_counts sum;   /* counters */
     uint64_t launches, early; /* in streams; of these: with attribute 6 */
@@ -44,6 +46,7 @@ typedef struct audited_pair {
     uint32_t between, early, type;
     uint64_t count;
     bool is_edge;
+    char *race; /* what the check says of the second beside the first; NULL: nothing. To free */
 } audited_pair;
 
 typedef struct auditing {
@@ -80,6 +83,7 @@ static void add_counts(gd_attached_counts *into, const gd_attached_counts *from)
     into->begin_events += from->begin_events;
     into->cooperative += from->cooperative;
     into->changed += from->changed;
+    into->left += from->left;
 }
 
 /* To free. */
@@ -102,9 +106,11 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
                            .file = file,
                            .first_plain = kernel->first_plain,
                            .first_early = kernel->first_early};
-    if (module != NULL)
-        made.code =
-            gd_attachedcode_find(&file->images[kernel->module], kernel->name, kernel->binary);
+    if (module != NULL) {
+        gd_attached_image *image = &file->images[kernel->module];
+        made.code = gd_attachedcode_find(image, kernel->name, kernel->binary);
+        made.text = gd_attachedcode_find_text(image, kernel->name, kernel->binary);
+    }
     if (made.code.target[0] != '\0')
         strcpy(made.target, made.code.target);
     else if (kernel->binary > 0)
@@ -117,6 +123,9 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
     } else {
         made.plain = gd_place_demangle(kernel->name);
         made.told = shorten(made.plain);
+        if (made.text.ptx != NULL && made.code.traits & GRIDDEP_TRAIT_WAITS)
+            gd_ptx_touches_early(made.text.ptx, made.name, &made.touches_early, &made.ordered,
+                                 NULL);
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
     }
@@ -301,13 +310,63 @@ static char *name_between(uint32_t between)
     return text;
 }
 
+/* Appends a kernel to a chain, each parameter a buffer of its own: what arguments point to the
+ * program alone knows. */
+static int32_t add_launch(griddep_chain *chain, uint32_t index, const audited_kernel *kernel)
+{
+    const griddep_launch_config config = {
+        .size = sizeof(config), .name = index == 0 ? kernel->told : NULL}; /* none twice */
+    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+    int32_t status = griddep_ptx_get_entry(kernel->text.ptx, kernel->text.entry, &entry, NULL);
+    if (status == GRIDDEP_OK)
+        status = griddep_chain_add_ptx(chain, kernel->text.ptx, kernel->name, &config, NULL,
+                                       entry.parameter_count, NULL);
+    for (uint32_t i = 0; i < entry.parameter_count && status == GRIDDEP_OK; i++) {
+        griddep_parameter_info parameter = {.size = sizeof(parameter)};
+        status =
+            griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
+        const griddep_use use = {.size = sizeof(use), .buffer = 1 + i * 2 + index};
+        if (status == GRIDDEP_OK && parameter.bytes == sizeof(uint64_t))
+            status = griddep_chain_set_use(chain, index, i, &use, NULL);
+    }
+    return status;
+}
+
+/* What the check says of the second kernel beside the first one, also where nothing rules it out.
+ * To free; NULL: nothing. */
+static char *find_race(const audited_kernel *first, const audited_kernel *second)
+{
+    griddep_chain *chain = NULL;
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof(finding)};
+    char *race = NULL;
+    if (!second->touches_early || first->text.ptx == NULL ||
+        griddep_chain_create(NULL, &chain, NULL) != GRIDDEP_OK)
+        return NULL;
+    if (add_launch(chain, 0, first) == GRIDDEP_OK && add_launch(chain, 1, second) == GRIDDEP_OK)
+        griddep_chain_check(chain, &findings, NULL);
+    for (uint32_t i = 0; race == NULL && findings != NULL &&
+                         griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK;
+         i++) {
+        if (finding.launch == 1 && finding.severity >= GRIDDEP_SEVERITY_WARNING &&
+            (finding.code[2] == '1' || finding.code[2] == '2'))
+            race = gd_heap_format("%s (%s)", finding.text, finding.code);
+    }
+    griddep_findings_destroy(findings);
+    griddep_chain_destroy(chain);
+    return race;
+}
+
 static void count_behind(auditing *all)
 {
     for (uint32_t i = 0; i < all->pair_count; i++) {
-        const audited_pair *pair = &all->pairs[i];
+        audited_pair *pair = &all->pairs[i];
         audited_kernel *second = &all->kernels[pair->second];
         if (pair->between != 0)
             continue;
+        pair->race = find_race(&all->kernels[pair->first], second);
+        if (pair->race != NULL && pair->early == 0)
+            continue; /* as it should be */
         if (pair->early != 0)
             second->early_behind += pair->count;
         else if (!pair->is_edge)
@@ -324,6 +383,12 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
         find(all, "GD401", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
                             "waits for it: a race",
+                            kernel->told, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
+             !kernel->touches_early)
+        find(all, "GD405", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
+                            "threads leave before the wait while others wait, so the order holds",
                             kernel->told, (unsigned long long)early, times));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,
@@ -388,6 +453,13 @@ static void judge_pair(auditing *all, const audited_pair *pair)
     unsigned long long count = pair->count;
     if (reason != GRIDDEP_REASON_SET || between != pair->between)
         return;
+    if (pair->race != NULL) {
+        if (pair->early != 0)
+            find(all, "GD404", second, first, GRIDDEP_REASON_RACE, pair->count,
+                 gd_heap_format("kernel %s may start beside kernel %s, %llu %s: %s", second->told,
+                                first->told, count, gd_plural(count, "time", "times"), pair->race));
+        return;
+    }
     char *what = name_between(between);
     if (between != 0 && (pair->early != 0 || pair->is_edge))
         find(all, "GD411", second, first, GRIDDEP_REASON_NODE_BETWEEN, pair->count,
@@ -444,6 +516,7 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
         {"begin_events", json_integer((json_int_t)sum->begin_events)},
         {"cooperative", json_integer((json_int_t)sum->cooperative)},
         {"changed", json_integer((json_int_t)sum->changed)},
+        {"left", json_integer((json_int_t)sum->left)},
         {"timed", json_integer((json_int_t)kernel->timed)},
         {"total_us", gd_output_real(kernel->timed > 0 ? kernel->total_us : (double)NAN)},
         {"median_us", gd_output_real(gd_statistics_median(kernel->us, kernel->us_count))},
@@ -528,6 +601,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
         audit.launches += kernel->launches + kernel->graph_launches;
         audit.captured += kernel->sum.captured;
         audit.changed += kernel->sum.changed;
+        audit.left += kernel->sum.left;
         gd_output_append(audit.kernels, kernel_json(&all, kernel));
         judge_kernel(&all, kernel);
     }
@@ -546,6 +620,8 @@ gd_audit gd_audit_make(const gd_attached_set *set)
         free(all.kernels[i].us);
     }
     free(all.kernels);
+    for (uint32_t i = 0; i < all.pair_count; i++)
+        free(all.pairs[i].race);
     free(all.pairs);
     gd_place_end(&all.files);
     return audit;

@@ -17,6 +17,7 @@ typedef struct gd_audit {
     uint64_t rewritten; /* modules */
     uint64_t races;     /* findings that are errors */
     uint64_t changed, changed_edges; /* launches, and edges of graphs, that were changed */
+    uint64_t left;                   /* launches that 'on' left as they are */
     uint64_t lost;                   /* records that there was no room for */
 } gd_audit;
 

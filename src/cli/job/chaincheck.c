@@ -10,19 +10,17 @@
 #include "cli/io/progress.h"
 #include "cli/plan/planlaunch.h"
 
-enum { MOST_WARNINGS = 5 }; /* that a run prints; the rest is for the check */
+enum { MOST_ERRORS = 5 }; /* that a run prints; the rest is for the check */
 
 static void print_errors(const gd_finding_list *list)
 {
     uint32_t errors = 0;
     gd_progress_clear();
     for (size_t i = 0; i < list->count; i++) {
-        gd_finding finding = list->items[i];
-        if (finding.data.severity < GRIDDEP_SEVERITY_ERROR)
+        if (list->items[i].data.severity < GRIDDEP_SEVERITY_ERROR)
             continue;
-        finding.data.severity = GRIDDEP_SEVERITY_WARNING;
-        if (errors++ < MOST_WARNINGS)
-            gd_finding_print(stderr, &finding, NULL);
+        if (errors++ < MOST_ERRORS)
+            gd_finding_print(stderr, &list->items[i], NULL);
     }
     if (errors > 0)
         gd_message_note("the check of the chain finds %u error%s: launches that would race do not "

@@ -22,7 +22,7 @@ int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mo
     return gd_experiment_trace(&session->experiment, session->chain, timeline, mode, &error) ==
                    GRIDDEP_OK
                ? 0
-               : gd_message_library(&error, griddep_mode_name(mode));
+               : gd_session_report(session, &error, griddep_mode_name(mode));
 }
 
 static int trace_span(gd_session *session, griddep_timeline *timeline, int32_t mode, double *span)
@@ -130,6 +130,9 @@ int gd_overlap_measure(gd_session *session, int32_t mode, gd_overlap *overlaps, 
     griddep_error_init(&error);
     *reason = NULL;
     gd_progress_show("measuring in mode %s", griddep_mode_name(mode));
+    int code = gd_session_run(session, mode, NULL); /* what faults, faults without stamps */
+    if (code != 0)
+        return code;
     int32_t status = griddep_timeline_create(session->chain, &options, &timeline, &error);
     if (status == GRIDDEP_ERROR_UNSUPPORTED) {
         *reason = gd_heap_string(error.text);
@@ -137,7 +140,7 @@ int gd_overlap_measure(gd_session *session, int32_t mode, gd_overlap *overlaps, 
     }
     if (status != GRIDDEP_OK)
         return gd_message_library(&error, "instrumenting the chain");
-    int code = measure(session, timeline, mode, overlaps);
+    code = measure(session, timeline, mode, overlaps);
     griddep_timeline_destroy(timeline);
     return code;
 }

@@ -8,11 +8,42 @@
 #include "cli/io/heap.h"
 #include "cli/plan/planlaunch.h"
 #include "cli/io/progress.h"
+#include "cli/show/racelist.h"
 
-static int report_error_of(const griddep_error *error, const char *verb, const char *name)
+/* The number behind a word; 0. */
+static uint64_t number_behind(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    return at != NULL ? strtoull(at + strlen(word), NULL, 10) : 0;
+}
+
+int gd_session_report(const gd_session *session, const griddep_error *error, const char *doing)
+{
+    const gd_race_chain chain = {.plan = session->plan, .addresses = session->addresses};
+    const uint64_t line = number_behind(error->text, ", line ");
+    uint32_t index = 0;
+    const gd_plan_launch *launch =
+        session->emulated && line > 0
+            ? gd_racelist_find_launch(&chain, number_behind(error->text, " (launch "), &index)
+            : NULL;
+    if (launch == NULL)
+        return gd_message_library(error, doing);
+    const gd_plan_module *module = &session->plan->modules[launch->module];
+    const char *file = module->path != NULL ? module->path : module->shelf;
+    const char *end = strrchr(file, '.');
+    const bool is_ptx = module->path == NULL || (end != NULL && strcmp(end, ".ptx") == 0);
+    griddep_error told = *error;
+    char *text = gd_racelist_translate(&chain, error->text);
+    snprintf(told.text, sizeof(told.text), "%s", text);
+    free(text);
+    return gd_message_fault((gd_place){file, is_ptx ? (uint32_t)line : 0, 0}, index, &told, doing);
+}
+
+static int report_error_of(const gd_session *session, const griddep_error *error, const char *verb,
+                           const char *name)
 {
     char *doing = gd_heap_format("%s '%s'", verb, name);
-    int code = gd_message_library(error, doing);
+    int code = gd_session_report(session, error, doing);
     free(doing);
     return code;
 }
@@ -35,7 +66,7 @@ static int load_module(gd_session *session, uint32_t index)
     if (status == GRIDDEP_OK)
         return 0;
     if (module->path != NULL)
-        return report_error_of(&error, "loading module", module->name);
+        return report_error_of(session, &error, "loading module", module->name);
     /* The shelf is not the user's input: a driver that does not take it refuses. */
     char *doing = gd_heap_format("loading the shelf's '%s'", module->shelf);
     int code = gd_message_library_as(GD_EXIT_REFUSED, &error, doing);
@@ -61,10 +92,10 @@ static int make_buffer(gd_session *session, uint32_t index)
         return code;
     if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) !=
         GRIDDEP_OK)
-        return report_error_of(&error, "allocating buffer", buffer->name);
+        return report_error_of(session, &error, "allocating buffer", buffer->name);
     if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index],
                              bytes, session->stream, &error) != GRIDDEP_OK)
-        return report_error_of(&error, "writing buffer", buffer->name);
+        return report_error_of(session, &error, "writing buffer", buffer->name);
     return 0;
 }
 
@@ -250,13 +281,13 @@ int gd_session_report_error(const gd_session *session, int32_t mode, const gridd
     const char *buffer = session->plan->buffers[experiment->buffer].name;
     switch (experiment->step) {
     case GD_EXPERIMENT_WRITES:
-        return report_error_of(error, "writing buffer", buffer);
+        return report_error_of(session, error, "writing buffer", buffer);
     case GD_EXPERIMENT_READS:
-        return report_error_of(error, "reading buffer", buffer);
+        return report_error_of(session, error, "reading buffer", buffer);
     case GD_EXPERIMENT_RUNS:
         break;
     }
-    return report_error_of(error, "running in mode", griddep_mode_name(mode));
+    return report_error_of(session, error, "running in mode", griddep_mode_name(mode));
 }
 
 int gd_session_reset(gd_session *session)

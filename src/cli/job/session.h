@@ -52,6 +52,10 @@ int gd_session_run(gd_session *session, int32_t mode, void **results);
 /* The message of an error of the session's experiment, in a run of a mode; the exit code. */
 int gd_session_report_error(const gd_session *session, int32_t mode, const griddep_error *error);
 
+/* The same of any error, with what was tried (NULL: nothing to say). A fault of the emulated driver
+ * is told with the file, and the number that the launch has in the chain. */
+int gd_session_report(const gd_session *session, const griddep_error *error, const char *doing);
+
 void gd_session_close(gd_session *session);
 
 #endif

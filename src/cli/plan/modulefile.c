@@ -1,9 +1,13 @@
 /* Recognizing and parsing code. */
 #include "cli/plan/modulefile.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/plan/catalog.h"
 #include "cli/io/heap.h"
@@ -52,6 +56,107 @@ static void parse_fatbin(gd_modulefile *loaded)
     griddep_image_destroy(image);
 }
 
+/* On the emulated driver, so that the answer does not depend on a device. */
+static int32_t compile(const gd_plan_module *module, const gd_modulefile *loaded, char **text,
+                       uint64_t *bytes, griddep_error *error)
+{
+    const griddep_runtime_options where = {.size = sizeof(where), .driver = "emulated"};
+    const griddep_module_options options = {.size = sizeof(options),
+                                            .name = module->path,
+                                            .compile_options = module->options,
+                                            .compile_option_count = module->option_count};
+    griddep_runtime *runtime = NULL;
+    griddep_module *made = NULL;
+    griddep_module_info info = {.size = sizeof(info)};
+    int32_t status = griddep_runtime_open(&where, &runtime, error);
+    if (status == GRIDDEP_OK)
+        status =
+            griddep_module_compile(runtime, loaded->owned, loaded->bytes, &options, &made, error);
+    if (status == GRIDDEP_OK)
+        status = griddep_module_get_info(made, &info, error);
+    if (status == GRIDDEP_OK && info.ptx != NULL)
+        status = gd_modulefile_print(info.ptx, text, bytes, error);
+    griddep_module_unload(made);
+    griddep_runtime_close(runtime);
+    return status;
+}
+
+static bool write_all(int to, const void *data, uint64_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        const ssize_t written = write(to, at, bytes);
+        if (written <= 0)
+            return false;
+        at += written;
+        bytes -= (uint64_t)written;
+    }
+    return true;
+}
+
+static bool read_all(int from, void *data, uint64_t bytes)
+{
+    char *at = data;
+    while (bytes > 0) {
+        const ssize_t got = read(from, at, bytes);
+        if (got <= 0)
+            return false;
+        at += got;
+        bytes -= (uint64_t)got;
+    }
+    return true;
+}
+
+/* What the child tells; the text follows. */
+typedef struct compiled {
+    int32_t status;
+    uint64_t bytes;
+    griddep_error error;
+} compiled;
+
+static void tell_compiled(const gd_plan_module *module, const gd_modulefile *loaded, int to)
+{
+    compiled told = {.status = GRIDDEP_OK};
+    char *text = NULL;
+    griddep_error_init(&told.error);
+    told.status = compile(module, loaded, &text, &told.bytes, &told.error);
+    told.bytes = text != NULL ? told.bytes : 0;
+    _exit(write_all(to, &told, sizeof(told)) && write_all(to, text, told.bytes) ? 0 : 1);
+}
+
+/* In a process of its own: a driver that this one has opened could not be used in the children that
+ * the command makes for its runs. */
+static void compile_source(const gd_plan_module *module, gd_modulefile *loaded)
+{
+    compiled told = {.status = GRIDDEP_ERROR_COMPILE};
+    int ends[2], state = 0;
+    if (pipe(ends) != 0) {
+        loaded->why = gd_heap_string(strerror(errno));
+        return;
+    }
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        tell_compiled(module, loaded, ends[1]);
+    close(ends[1]);
+    bool done = child > 0 && read_all(ends[0], &told, sizeof(told));
+    if (done && told.bytes > 0) {
+        loaded->made = gd_heap_take(told.bytes + 1, 1);
+        done = read_all(ends[0], loaded->made, told.bytes);
+    }
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, &state, 0);
+    if (!done)
+        loaded->why = gd_heap_string("the process that compiles it ended early");
+    else if (told.status == GRIDDEP_ERROR_COMPILE)
+        *(loaded->refusal = gd_heap_take(1, sizeof(told.error))) = told.error;
+    else if (told.status != GRIDDEP_OK)
+        loaded->why = gd_heap_string(told.error.text);
+    else if (loaded->made != NULL)
+        griddep_ptx_parse(loaded->made, told.bytes, loaded->name, &loaded->ptx, NULL);
+}
+
 gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, size_t bytes)
 {
     const char *dot = strrchr(path, '.');
@@ -75,6 +180,23 @@ const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_p
 {
     static const gd_modulefile none;
     return gd_plan_is_kernel(launch) ? &list->items[launch->module] : &none;
+}
+
+/* That of the last .loc in front of it, "\t.loc 1 9 5", since the function began. */
+uint32_t gd_modulefile_source_line(const gd_modulefile *module, uint32_t line)
+{
+    const char *at = module->made;
+    unsigned file = 0, told = 0;
+    for (uint32_t i = 1; at != NULL && i <= line; i++) {
+        const char *word = at + strspn(at, " \t");
+        if (*word == '{')
+            told = 0;
+        if (strncmp(word, ".loc", 4) == 0 && sscanf(word + 4, "%u %u", &file, &told) != 2)
+            told = 0;
+        at = strchr(at, '\n');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return told;
 }
 
 uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch)
@@ -107,6 +229,8 @@ int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
             griddep_image_open(loaded->owned, loaded->bytes, loaded->name, &loaded->image, NULL);
         if (loaded->text != NULL)
             griddep_ptx_parse(loaded->text, loaded->bytes, loaded->name, &loaded->ptx, NULL);
+        if (loaded->kind == GD_MODULEFILE_CUDA)
+            compile_source(&plan->modules[i], loaded);
     }
     return 0;
 }
@@ -116,6 +240,9 @@ void gd_modulefile_free(gd_modulefile_list *list)
     for (uint32_t i = 0; i < list->count; i++) {
         griddep_ptx_destroy(list->items[i].ptx);
         griddep_image_destroy(list->items[i].image);
+        free(list->items[i].made);
+        free(list->items[i].why);
+        free(list->items[i].refusal);
         free(list->items[i].owned);
     }
     free(list->items);

@@ -29,9 +29,12 @@ const char *gd_modulefile_kind_text(gd_modulefile_kind kind);
 typedef struct gd_modulefile {
     gd_modulefile_kind kind;
     griddep_ptx *ptx; /* NULL where it is no PTX, or PTX with syntax errors; of a fatbin the newest
-                       * PTX in it */
-    const char *name; /* of the text: a path, or the file of the shelf; borrowed */
-    const char *text; /* of PTX, whether it could be parsed or not; NULL for other kinds */
+                       * PTX in it, of CUDA C++ what NVRTC makes of it for sm_90 or its options */
+    char *made;       /* the text of that PTX, where it is NVRTC's */
+    char *why;        /* CUDA C++ was not compiled: NVRTC or the emulated driver is not there */
+    griddep_error *refusal; /* or NVRTC refuses it; NULL */
+    const char *name;       /* of the text: a path, or the file of the shelf; borrowed */
+    const char *text;       /* of PTX, whether it could be parsed or not; NULL for other kinds */
     size_t bytes;
     griddep_image *image; /* of a cubin that can be read; NULL */
     char *owned;          /* the text where it came from a file */
@@ -46,12 +49,16 @@ typedef struct gd_modulefile_list {
 /* The code of a launch; one of no kind, without PTX, for a copy or a fill. */
 const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_plan_launch *launch);
 
+/* The line of the source that a line of NVRTC's PTX was made of; 0: none is told. */
+uint32_t gd_modulefile_source_line(const gd_modulefile *module, uint32_t line);
+
 /* GRIDDEP_TRAIT_* of a launch whose code has no PTX: what the plan states, and what the machine
  * code tells. 0: nothing. */
 uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch);
 
 /* Reads and parses what there is. Returns 0, or an exit code after a message where a file cannot be
- * read; syntax errors are no failure. The list is to be freed either way, before the plan. */
+ * read; syntax errors are no failure, nor is CUDA C++ that does not compile. The list is to be
+ * freed either way, before the plan. */
 int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list);
 void gd_modulefile_free(gd_modulefile_list *list);
 

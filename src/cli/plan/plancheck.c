@@ -24,9 +24,15 @@ static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, cons
     }
     char *list = gd_suggest_list(names, count);
     char *suggestion = gd_suggest_text(launch->kernel, names, count);
-    int code = gd_message_error_at(launch->place, "module '%s' has no kernel '%s'%s%s it has: %s",
-                                   plan->modules[launch->module].name, launch->kernel, suggestion,
-                                   suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none");
+    const char *hint =
+        strchr(launch->kernel, '<') == NULL
+            ? ""
+            : "; a chain file cannot ask for an instance of a template: call it from "
+              "a kernel that is extern \"C\"";
+    int code =
+        gd_message_error_at(launch->place, "module '%s' has no kernel '%s'%s%s it has: %s%s",
+                            plan->modules[launch->module].name, launch->kernel, suggestion,
+                            suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none", hint);
     free(list);
     free(suggestion);
     free(names);
@@ -49,9 +55,8 @@ static int check_argument(const gd_plan_launch *launch, uint32_t index,
     uint32_t bytes = gd_plan_argument_bytes(argument);
     if (bytes == parameter->bytes && is_other_kind(argument, parameter->type))
         return gd_message_error_at(
-            argument->place,
-            "argument %u of %s: parameter '%s' is a .%s; write %s in place of %s", (unsigned)index,
-            launch->kernel, parameter->name, parameter->type, parameter->type,
+            argument->place, "argument %u of %s: parameter '%s' is a .%s; write %s in place of %s",
+            (unsigned)index, launch->kernel, parameter->name, parameter->type, parameter->type,
             gd_type_name(argument->type));
     if (bytes == parameter->bytes)
         return 0;

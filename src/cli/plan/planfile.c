@@ -227,10 +227,13 @@ static int read_module_file(const gd_chainfile_module *source, gd_plan_module *m
     if (source->options_count > 0 && !gd_hostfile_has_ending(module->path, ".cu"))
         return gd_message_error_at(gd_yaml_place(source->node, "options"),
                                    "options are for CUDA C++ (.cu) only");
-    module->options = gd_heap_take(source->options_count, sizeof(*module->options));
+    module->options = gd_heap_take(source->options_count + 1, sizeof(*module->options));
     for (; module->option_count < source->options_count; module->option_count++)
         module->options[module->option_count] =
             gd_heap_string(source->options[module->option_count]);
+    /* So that what is told of the PTX is told of a line of the source. */
+    if (gd_hostfile_has_ending(module->path, ".cu"))
+        module->options[module->option_count++] = gd_heap_string("--generate-line-info");
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/io/heap.h"
+#include "cli/io/hostfile.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 #include "cli/io/quote.h"
@@ -158,6 +159,17 @@ static void print_count(FILE *stream, uint32_t count, const char *noun, const ch
     fprintf(stream, "%u %s%s%s", (unsigned)count, noun, count == 1 ? "" : "s", behind);
 }
 
+/* Of PTX that was made from CUDA C++ nobody has the lines: the source's are told. */
+static void place_in_source(griddep_finding *data)
+{
+    if (!gd_hostfile_has_ending(data->file, ".cu"))
+        return;
+    data->line = data->end_line = data->source_file != NULL ? data->source_line : 0;
+    data->column = data->end_column = 0;
+    data->quote = "";
+    data->source_file = NULL;
+}
+
 gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan,
                                 const gd_yaml *yaml)
 {
@@ -167,6 +179,7 @@ gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan 
         griddep_finding data = {.size = sizeof(data)};
         if (griddep_findings_get(findings, i, &data, NULL) != GRIDDEP_OK)
             continue;
+        place_in_source(&data);
         gd_finding *finding = find_place(&list, &data);
         finding->from = findings;
         finding->index = i;

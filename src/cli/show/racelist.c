@@ -38,8 +38,8 @@ static uint32_t find_buffer(const gd_race_chain *chain, uint64_t address)
 }
 
 /* Each run of the chain counts its kernels on from the one before it. */
-static const gd_plan_launch *find_launch(const gd_race_chain *chain, uint64_t launch,
-                                         uint32_t *index)
+const gd_plan_launch *gd_racelist_find_launch(const gd_race_chain *chain, uint64_t launch,
+                                              uint32_t *index)
 {
     if (chain->plan == NULL || launch == 0)
         return NULL;
@@ -78,7 +78,7 @@ static char *replace_launch(const gd_race_chain *chain, const char **at)
     if (strncmp(*at, word, strlen(word)) != 0 || !isdigit((unsigned char)(*at)[strlen(word)]))
         return NULL;
     uint64_t launch = strtoull(*at + strlen(word), &end, 10);
-    if (find_launch(chain, launch, &index) == NULL)
+    if (gd_racelist_find_launch(chain, launch, &index) == NULL)
         return NULL;
     *at = end;
     return gd_plan_launch_text(chain->plan, index);
@@ -107,7 +107,7 @@ static char *replace_kernel(const gd_race_chain *chain, const char **at)
 }
 
 /* A text of the report in the words of the chain. To free. */
-static char *translate(const gd_race_chain *chain, const char *text)
+char *gd_racelist_translate(const gd_race_chain *chain, const char *text)
 {
     char *result = gd_heap_string("");
     for (const char *at = text; *at != '\0';) {
@@ -129,7 +129,7 @@ static char *translate(const gd_race_chain *chain, const char *text)
 
 static void translate_text(const gd_race_chain *chain, json_t *finding, const char *key)
 {
-    char *text = translate(chain, text_of(finding, key));
+    char *text = gd_racelist_translate(chain, text_of(finding, key));
     gd_output_set(finding, key, text[0] != '\0' ? gd_output_string(text) : json_null());
     free(text);
 }
@@ -154,6 +154,8 @@ static char *quote_access(const gd_modulefile *module, const json_t *access)
     const char *found = text != NULL ? gd_quote_find(text, module->bytes, line, &length) : NULL;
     if (found != NULL && is_line_of(found, length, instruction))
         return gd_quote_line(text, module->bytes, line, column);
+    if (module != NULL && module->made != NULL) /* the line is the PTX's */
+        return gd_heap_string("");
     return instruction[0] != '\0' ? gd_heap_format("%4u | %s\n", (unsigned)line, instruction)
                                   : gd_heap_string("");
 }
@@ -176,10 +178,16 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
         return;
     uint64_t number = number_of(access, "launch");
     const gd_plan_launch *launch = number > 0
-                                       ? find_launch(chain, number, &index)
+                                       ? gd_racelist_find_launch(chain, number, &index)
                                        : find_kernel(chain, text_of(access, "kernel"), &index);
     const gd_modulefile *module = launch != NULL ? gd_modulefile_of(chain->modules, launch) : NULL;
     char *quote = quote_access(module, access);
+    if (module != NULL && module->made != NULL) {
+        gd_output_set(
+            access, "line",
+            json_integer(gd_modulefile_source_line(module, (uint32_t)number_of(access, "line"))));
+        gd_output_set(access, "column", json_integer(0));
+    }
     bool has_line = number_of(access, "line") > 0;
     gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());
     gd_output_set(access, "name",

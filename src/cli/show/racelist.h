@@ -34,6 +34,14 @@ void gd_racelist_free(gd_racelist *list);
 void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report,
                      const gd_race_chain *chain, const char *schedule, const char *mode);
 
+/* The chain's launch that is the nth kernel of a process, which ran nothing but the chain, any
+ * number of times; NULL. *index is its number. */
+const gd_plan_launch *gd_racelist_find_launch(const gd_race_chain *chain, uint64_t launch,
+                                              uint32_t *index);
+
+/* A text of the emulated driver in the words of the chain. To free. */
+char *gd_racelist_translate(const gd_race_chain *chain, const char *text);
+
 size_t gd_racelist_count(const gd_racelist *list);
 
 /* All of them as text: like a compiler's messages, with both lines quoted. */

@@ -3,15 +3,22 @@
 
 #include <stdbool.h>
 
+#include "cli/io/hostfile.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
+
+/* Of what NVRTC made of CUDA C++ the lines are not the file's. */
+static bool is_placed(const griddep_verdict *verdict)
+{
+    return verdict->line > 0 && !gd_hostfile_has_ending(verdict->file, ".cu");
+}
 
 void gd_verdict_print(FILE *stream, const griddep_verdict *verdict)
 {
     bool color = gd_message_takes_color(fileno(stream));
     fputs(color ? "\033[1m" : "", stream);
     gd_output_put(stream, verdict->file);
-    if (verdict->line > 0)
+    if (is_placed(verdict))
         fprintf(stream, ":%d:%d", (int)verdict->line, (int)verdict->column);
     fprintf(stream, ":%s ", color ? "\033[0m" : "");
     if (verdict->entry != NULL) {
@@ -35,7 +42,7 @@ json_t *gd_verdict_json(const griddep_verdict *verdict)
 {
     static const char *const waits[] = {"unknown", "never", "sometimes", "always"};
     static const char *const early[] = {"unknown", "unsafe", "conditional", "safe"};
-    bool placed = verdict->line > 0;
+    bool placed = is_placed(verdict);
     return GD_OBJECT(
         {"file", gd_output_string(verdict->file)}, {"entry", gd_output_string(verdict->entry)},
         {"line", placed ? json_integer(verdict->line) : json_null()},

@@ -77,14 +77,16 @@ bool gd_emit_register_parameters(gd_decoder *decoder, bool results)
         const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
         if (symbol->space != GD_SPACE_REG || symbol->target == GD_PTX_NONE)
             continue;
-        const gd_register *place = &decoder->registers[symbol->target];
-        gd_code *code = gd_emit(decoder, gd_run_register_parameter);
-        if (!code)
-            return false;
-        code->d = place->offset;
-        code->value = decoder->offsets[i];
-        code->bytes = place->bytes;
-        code->x = results;
+        for (uint32_t element = 0; element < symbol->vector; element++) {
+            const gd_register *place = &decoder->registers[symbol->target + element];
+            gd_code *code = gd_emit(decoder, gd_run_register_parameter);
+            if (!code)
+                return false;
+            code->d = place->offset;
+            code->value = decoder->offsets[i] + (uint64_t)element * place->bytes;
+            code->bytes = place->bytes;
+            code->x = results;
+        }
     }
     return true;
 }
@@ -101,16 +103,32 @@ bool gd_decode_ret(gd_decoder *decoder)
 
 enum { MOST_ARGUMENTS = 255 };
 
+/* A value of an argument or result in a register, at an offset in the callee's local memory. */
+static bool add_register(gd_decoder *decoder, gd_ptx_type type, uint32_t offset, uint32_t operand,
+                         bool back)
+{
+    uint32_t copy[4] = {offset, 0, gd_bytes_of(type), 0}, bytes = 0;
+
+    if (back ? !gd_target_wide(decoder, operand, type, &copy[1], &bytes)
+             : !gd_source_wide(decoder, operand, type, &copy[1], &bytes))
+        return false;
+    if (bytes < gd_bytes_of(type))
+        return gd_decode_refuse(decoder, "an argument of another size than the parameter");
+    copy[3] = (bytes < 4 ? 4 : bytes) << 8 | 1;
+    return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
+}
+
 /* One argument or result: where it is in the callee's local memory, and where here. */
 static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, bool back)
 {
     const gd_ptx_symbol *symbol = &decoder->module->symbols[formal];
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
-    uint32_t copy[4] = {decoder->offsets[formal], 0, (uint32_t)symbol->bytes, 0}, bytes = 0;
+    const gd_ptx_type type = (gd_ptx_type)symbol->type;
+    uint32_t copy[4] = {decoder->offsets[formal], 0, (uint32_t)symbol->bytes, 0};
+    uint32_t elements[4];
 
-    /* ptxas takes vectors and 128 bits, and what arrives on an H200 is something else. */
-    if (symbol->space == GD_SPACE_REG &&
-        (symbol->vector != 1 || symbol->bytes > 8 || !gd_bytes_of((gd_ptx_type)symbol->type)))
+    /* ptxas takes 128 bits, and what arrives on an H200 is something else. */
+    if (symbol->space == GD_SPACE_REG && (gd_bytes_of(type) > 8 || !gd_bytes_of(type)))
         return gd_decode_refuse(decoder, "a function with a parameter in a register of this type");
     bool here = item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
                 decoder->module->symbols[item->symbol].space == GD_SPACE_PARAM &&
@@ -123,14 +141,13 @@ static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, boo
     }
     if (symbol->flags & GD_SYMBOL_ARRAY || (symbol->vector != 1 && symbol->space != GD_SPACE_REG))
         return gd_decode_refuse(decoder, "a register as an argument for an array");
-    gd_ptx_type type = (gd_ptx_type)symbol->type;
-    if (back ? !gd_target_wide(decoder, operand, type, &copy[1], &bytes)
-             : !gd_source_wide(decoder, operand, type, &copy[1], &bytes))
-        return false;
-    if (bytes < symbol->bytes)
+    if (gd_elements(decoder, operand, elements, 4) != symbol->vector)
         return gd_decode_refuse(decoder, "an argument of another size than the parameter");
-    copy[3] = (bytes < 4 ? 4 : bytes) << 8 | 1;
-    return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
+    for (uint32_t i = 0; i < symbol->vector; i++) {
+        if (!add_register(decoder, type, copy[0] + i * gd_bytes_of(type), elements[i], back))
+            return false;
+    }
+    return true;
 }
 
 /* The list of an operand's elements for formal parameters [formal, formal_end). */

@@ -119,11 +119,19 @@ static bool read_guard(gd_decoder *decoder)
     return true;
 }
 
+/* Chips beyond the capability that is emulated have the same instructions, and wider loads and
+ * stores; a module for none of them has been refused. */
+static bool has_target(const gd_decoder *decoder, const gd_form_match *form)
+{
+    return form->need.target / 10 <= GD_MACHINE_CAPABILITY ||
+           decoder->instruction->op == GD_OP_LD || decoder->instruction->op == GD_OP_ST;
+}
+
 static bool has_count(const gd_decoder *decoder, const gd_form_match *form)
 {
     const uint32_t least = form->role_count ? form->roles[0].needed + !form->roles[0].optional : 0;
 
-    return form->need.target / 10 <= GD_MACHINE_CAPABILITY && decoder->operand_count >= least &&
+    return has_target(decoder, form) && decoder->operand_count >= least &&
            decoder->operand_count <= form->role_count;
 }
 

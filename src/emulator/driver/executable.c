@@ -383,6 +383,21 @@ static int32_t compare(const gd_executable *old, const gd_executable *new, void 
     return outcome;
 }
 
+/* An update succeeds where the launch of a kernel has another cluster dimension, and the driver
+ * keeps the old one. */
+static void keep_cluster(const gd_work *old, gd_work *new)
+{
+    const gd_kernel_work *from = &old->is.kernel;
+    gd_kernel_work *into = &new->is.kernel;
+
+    if (old->kind != GD_WORK_KERNEL || new->kind != GD_WORK_KERNEL ||
+        from->handle != into->handle || into->grid[0] % from->cluster[0] ||
+        into->grid[1] % from->cluster[1] || into->grid[2] % from->cluster[2])
+        return;
+    memcpy(into->cluster, from->cluster, sizeof into->cluster);
+    into->explicit_cluster = from->explicit_cluster;
+}
+
 /* The new nodes take the old ones' place; the old handles stay good, because programs keep them.
  * Conditions stay, with the new ones' initial values. */
 static void exchange(gd_executable *executable, gd_executable *made)
@@ -394,6 +409,7 @@ static void exchange(gd_executable *executable, gd_executable *made)
     for (uint32_t i = 0; i < executable->node_count; i++) {
         gd_work *old = &executable->nodes[i].work, *new = &made->nodes[i].work;
         const gd_work work = *old;
+        keep_cluster(old, new);
         if (old->kind == GD_WORK_CONDITIONAL) {
             old->is.conditional.condition->initial = new->is.conditional.condition->initial;
             old->is.conditional.condition->assigned = new->is.conditional.condition->assigned;

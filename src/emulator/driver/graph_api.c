@@ -520,9 +520,9 @@ static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *
     if (!point_at_parameters(is))
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     kernel.func = is->handle;
-    kernel.gridDimX = is->grid[0];
-    kernel.gridDimY = is->grid[1];
-    kernel.gridDimZ = is->grid[2];
+    kernel.gridDimX = is->grid[0] / (is->counts_clusters ? is->cluster[0] : 1);
+    kernel.gridDimY = is->grid[1] / (is->counts_clusters ? is->cluster[1] : 1);
+    kernel.gridDimZ = is->grid[2] / (is->counts_clusters ? is->cluster[2] : 1);
     kernel.blockDimX = is->block[0];
     kernel.blockDimY = is->block[1];
     kernel.blockDimZ = is->block[2];

@@ -271,6 +271,9 @@ gd_CUresult gd_launch_prepare(gd_context *context, gd_part part, const gd_CUlaun
                              .part = part,
                              .dynamic_shared_bytes = config->sharedMemBytes};
     gd_CUresult result = check_shape(config, function);
+    kernel.counts_clusters = function->blocks_are_clusters;
+    for (int i = 0; i < 3 && kernel.counts_clusters; i++)
+        kernel.grid[i] *= function->cluster[i] ? function->cluster[i] : 1;
     if (result == GD_CUDA_SUCCESS)
         result = apply_attributes(&kernel, function, config);
     if (result == GD_CUDA_SUCCESS)

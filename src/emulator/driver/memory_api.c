@@ -10,6 +10,7 @@
 #include "emulator/api.h"
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/ownership.h"
+#include "emulator/execute/check.h"
 #include "emulator/execute/report.h"
 #include "emulator/machine/texture.h"
 #include "emulator/driver/stream.h"
@@ -289,8 +290,19 @@ static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, 
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    return address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address)
-                            : GD_CUDA_ERROR_INVALID_VALUE;
+    result = address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address)
+                              : GD_CUDA_ERROR_INVALID_VALUE;
+    if (result != GD_CUDA_SUCCESS || !gd_the_emulator.race)
+        return result;
+    /* The memory is there at once; for the race check it is behind what the stream has to do. */
+    gd_work nothing = {.kind = GD_WORK_EMPTY};
+    gd_allocation *made = gd_memory_find(gd_the_emulator.memory, *address);
+    gd_task *task;
+    result = gd_stream_submit(stream, &nothing, &task);
+    if (result == GD_CUDA_SUCCESS && task && made)
+        gd_shadow_allocate(gd_the_emulator.race, gd_check_shadow(gd_the_emulator.race, made),
+                           task->race);
+    return result;
 }
 
 /* The device whose default pool it is; NULL. */
@@ -478,7 +490,18 @@ static bool stage(gd_copy_work *copy)
     return true;
 }
 
-/* Hands a copy in; `wait`: the call returns when it is over. */
+/* Whether memory is a device's, of which a call that copies or fills returns before that is done
+ * (CUDA driver API, API synchronization behavior). */
+static bool is_asynchronous(uint64_t address)
+{
+    const gd_allocation *item = gd_memory_find(gd_the_emulator.memory, address);
+
+    return item && item->kind != GD_MEMORY_HOST && item->kind != GD_MEMORY_MANAGED;
+}
+
+/* Hands a copy in; `wait`: the call is one that returns when it is over, unless both sides are
+ * device memory. What is copied from pageable memory counts as over too: a driver has read it, but
+ * may still be writing. */
 static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream handle, bool wait)
 {
     gd_stream *stream;
@@ -493,12 +516,18 @@ static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream h
         !stage(&work->is.copy))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     bool pageable = is_pageable(&work->is.copy.target);
+    const bool early = work->kind == GD_WORK_COPY &&
+                       is_asynchronous(work->is.copy.source.address) &&
+                       is_asynchronous(work->is.copy.target.address);
     if (result == GD_CUDA_SUCCESS)
         result = gd_stream_submit(stream, work, &task);
     if (result != GD_CUDA_SUCCESS || !task || !(wait || pageable))
         return result;
     gd_task_hold(task);
-    gd_schedule_wait(task, GD_PORT_COMPLETE);
+    if (early)
+        gd_schedule_run(task, GD_PORT_COMPLETE);
+    else
+        gd_schedule_wait(task, GD_PORT_COMPLETE);
     gd_task_release(task);
     return context->fault;
 }
@@ -588,8 +617,14 @@ static gd_CUresult fill_plane(gd_context *context, gd_fill_work fill, gd_CUstrea
         result = gd_capture_check_unsafe();
     if (result != GD_CUDA_SUCCESS || !fill.width || !fill.height)
         return result;
-    result = gd_stream_submit(stream, &work, NULL);
-    return result == GD_CUDA_SUCCESS && wait ? gd_stream_wait(stream) : result;
+    gd_task *task;
+    result = gd_stream_submit(stream, &work, &task);
+    if (result != GD_CUDA_SUCCESS || !task || !wait)
+        return result;
+    if (!is_asynchronous(fill.address))
+        return gd_stream_wait(stream);
+    gd_schedule_run(task, GD_PORT_COMPLETE);
+    return context->fault;
 }
 
 static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t value,

@@ -16,7 +16,8 @@ typedef struct gd_function {
     gd_module *module;
     const gd_entry *entry;
     int dynamic_shared, carveout, non_portable_cluster;
-    uint32_t cluster[3]; /* .reqnctapercluster; 0: not given */
+    uint32_t cluster[3];      /* .reqnctapercluster; 0: not given */
+    bool blocks_are_clusters; /* the grid of a launch counts clusters */
 } gd_function;
 
 struct gd_module {

@@ -27,6 +27,8 @@ static bool make_function(gd_module *module, uint32_t index, gd_context *context
     memcpy(function->cluster,
            ptx->functions[ptx->entries[index]].limits[GD_PERFORMANCE_REQNCTAPERCLUSTER],
            sizeof function->cluster);
+    function->blocks_are_clusters =
+        ptx->functions[ptx->entries[index]].flags & GD_FUNCTION_BLOCKSARECLUSTERS;
     return true;
 }
 

@@ -58,7 +58,7 @@ static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t m
  * is told once. */
 static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
                    const gd_race_access *of, const char *kind, const gd_allocation *memory,
-                   uint64_t address, const char *words)
+                   uint64_t address, const char *words, const char *missing)
 {
     const gd_cta *cta = warp->cta;
     const gd_grid_view *view = cta->view;
@@ -81,7 +81,7 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
                           &access.column);
     snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel,
              access.launch, words);
-    gd_report_fault(kind, &access, memory, address, text, NULL);
+    gd_report_fault(kind, &access, memory, address, text, missing);
 }
 
 /* A device takes a store to the address of a .const variable, but its constant caches may keep what
@@ -100,7 +100,7 @@ static void check_constant(const gd_warp *warp, const gd_code *code, uint32_t la
              "writes to .const variable %.80s: what ld.const reads before the next launch may be "
              "the value from before",
              item->name ? item->name : "");
-    report(warp, code, lane, &access, "read-only", item, address, text);
+    report(warp, code, lane, &access, "read-only", item, address, text, NULL);
 }
 
 /* The lanes of a mask whose addresses lie in one allocation with the lowest of them. */
@@ -136,8 +136,28 @@ static void check_global(gd_warp *warp, const gd_code *code, uint32_t mask,
     }
 }
 
+/* A CTA may not touch the shared memory of another one before that has started (CUDA C++
+ * Programming Guide, Distributed Shared Memory). */
+static void check_start(const gd_warp *warp, const gd_code *code, uint32_t lane,
+                        const gd_race_cta *owner, gd_action action, uint32_t bytes)
+{
+    const gd_race_access access = {
+        .action = action, .writes = action != GD_ACTION_READ, .bytes = bytes};
+    const gd_cta *cta = warp->cta;
+
+    if (owner == cta->race || cta->met || gd_race_knows_start(cta->race, warp->index, lane, owner))
+        return;
+    report(warp, code, lane, &access, "shared-race", NULL, 0,
+           action == GD_ACTION_READ
+               ? "reads shared memory of another CTA of its cluster, which may not have started"
+               : "writes shared memory of another CTA of its cluster, which may not have started",
+           "a barrier of the cluster (barrier.cluster.arrive, barrier.cluster.wait) before this "
+           "access");
+}
+
 /* Lanes may reach into the shared memory of several CTAs of the cluster. */
-static void check_shared(gd_warp *warp, uint32_t mask, gd_race_operation *operation)
+static void check_shared(gd_warp *warp, const gd_code *code, uint32_t mask,
+                         gd_race_operation *operation)
 {
     while (mask) {
         uint64_t first = operation->addresses[gd_lowest(mask)], address = first;
@@ -149,6 +169,8 @@ static void check_shared(gd_warp *warp, uint32_t mask, gd_race_operation *operat
         }
         gd_race_cta *owner = gd_check_owner(warp, GD_AT_CLUSTER, &address);
         operation->mask = group;
+        if (owner)
+            check_start(warp, code, gd_lowest(group), owner, operation->action, operation->bytes);
         if (owner)
             gd_race_shared(warp->cta->race, owner, operation);
         mask &= ~group;
@@ -200,7 +222,7 @@ static void report_local(const gd_warp *warp, const gd_code *code, uint32_t lane
 
     snprintf(text, sizeof text,
              "reads local memory, byte %" PRIu64 ", where nothing has been written", address);
-    report(warp, code, lane, &access, "uninitialized", NULL, 0, text);
+    report(warp, code, lane, &access, "uninitialized", NULL, 0, text, NULL);
 }
 
 /* A read of which some bytes have been written is let pass: structures have padding. */
@@ -244,7 +266,7 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
         return;
     }
     if (check->space == GD_AT_SHARED || check->space == GD_AT_CLUSTER) {
-        check_shared(warp, mask, &operation);
+        check_shared(warp, code, mask, &operation);
         return;
     }
     GD_EACH_LANE(lane, mask)
@@ -260,7 +282,7 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
     if (global)
         check_global(warp, code, global, &operation);
     if (shared)
-        check_shared(warp, shared, &operation);
+        check_shared(warp, code, shared, &operation);
 }
 
 /* The pieces from the first on that lie in the same allocation, or in the shared memory of the same
@@ -294,6 +316,8 @@ static void check_alike(gd_warp *warp, const gd_code *code, uint32_t lane, gd_sp
             gd_race_global_pieces(warp->cta->race, shadow, operation, pieces, count);
     } else if (space == GD_AT_SHARED || space == GD_AT_CLUSTER) {
         gd_race_cta *owner = gd_check_owner(warp, space, &address);
+        if (owner)
+            check_start(warp, code, lane, owner, operation->action, (uint32_t)pieces->bytes);
         if (owner)
             gd_race_shared_pieces(warp->cta->race, owner, operation, pieces, count);
     }
@@ -330,6 +354,8 @@ void gd_check_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, gd_spa
     const gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
 
     addresses[lane] = address;
+    if (owner)
+        check_start(warp, code, lane, owner, check.action, check.bytes);
     gd_race_mbarrier_access(warp->cta->race, owner, &operation);
 }
 

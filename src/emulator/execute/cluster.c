@@ -71,6 +71,7 @@ static void wake_member(gd_cluster *cluster, gd_cta *cta, const gd_cta *running)
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
         cluster->woke |= cta != running && warp->at_cluster;
+        cta->met |= warp->at_cluster != 0;
         if (cta->race && warp->at_cluster)
             gd_race_cluster_wait(cta->race, i, warp->at_cluster);
         gd_warp_wake(warp, warp->at_cluster, &warp->at_cluster, true);

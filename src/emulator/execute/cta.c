@@ -293,6 +293,11 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
     va_end(list);
     if (kind == GD_FAULT_ADDRESS || kind == GD_FAULT_READ_ONLY)
         describe_address(&text, cta->view->memory, cta->view->owner, address);
+    const gd_allocation *item =
+        kind == GD_FAULT_ADDRESS ? gd_memory_find(cta->view->memory, address) : NULL;
+    if (item && item->freed && !item->heap)
+        gd_cta_miss(cta, "an event, or a synchronization, between this kernel and what frees the "
+                         "memory (cuMemFreeAsync, cuMemFree, cuMemUnmap)");
     snprintf(fault->text, sizeof fault->text, "%s", gd_text_get(&text));
     gd_text_free(&text);
     for (uint32_t i = 0; i < cta->warp_count; i++) {

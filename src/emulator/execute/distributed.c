@@ -130,6 +130,7 @@ void gd_run_cluster_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
         waiting |= warp->cluster_phase[lane] == warp->cta->cluster->phase ? UINT32_C(1) << lane : 0;
     }
     warp->cluster_arrived &= ~mask;
+    warp->cta->met |= (mask & ~waiting) != 0;
     if (warp->cta->race && mask & ~waiting)
         gd_race_cluster_wait(warp->cta->race, warp->index, mask & ~waiting);
     if (waiting)

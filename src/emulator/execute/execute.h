@@ -206,7 +206,8 @@ struct gd_cta {
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
     uint32_t epoch; /* of looks at its warps */
-    bool outside;   /* it has polled memory that the host, or another process, may write */
+    bool met;     /* a thread has come through the barrier of its cluster: all CTAs have started */
+    bool outside; /* it has polled memory that the host, or another process, may write */
     bool triggered, released;
     bool stops;        /* this run ends at the trigger, */
     bool stopped;      /* which has come */

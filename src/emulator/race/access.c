@@ -597,7 +597,7 @@ static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_o
                                    : alone              ? GD_AGENT_NONE
                                                         : GD_AGENT_GROUP,
                           .warp = operation->warp & 31,
-                          .action = operation->action & 7,
+                          .action = operation->action & 15,
                           .scope = operation->scope & 3,
                           .strong = operation->strong,
                           .async = operation->async,
@@ -632,12 +632,47 @@ static uint32_t count_settled(const actor *a, const gd_thread *threads, uint32_t
     return lane - first;
 }
 
+/* Tells, once, of a use of memory that is not ordered behind its allocation. */
+static void check_allocated(actor *a)
+{
+    gd_race *race = a->race;
+    gd_shadow *shadow = a->shadow;
+
+    if (gd_known_has(race, a->outside ? a->outside->known : NULL, shadow->allocated)) {
+        shadow->checked = a->task;
+        return;
+    }
+    const gd_entry_record record = {.task = shadow->allocated,
+                                    .bytes = shadow->bytes < UINT32_MAX ? (uint32_t)shadow->bytes
+                                                                        : UINT32_MAX,
+                                    .agent = GD_AGENT_NONE,
+                                    .action = GD_ACTION_ALLOCATE,
+                                    .device = a->self.device};
+    const uint32_t entry = gd_entry_add(race, &record);
+    const gd_conflict conflict = {.kind = GD_RACE_GLOBAL,
+                                  .shadow = shadow,
+                                  .first = entry << 5,
+                                  .second = a->entry << 5 | a->lane};
+    shadow->allocated = 0;
+    if (entry)
+        gd_race_tell(race, &conflict);
+}
+
+static bool is_unchecked(const gd_race *race, const gd_shadow *shadow, uint32_t task)
+{
+    return shadow->allocated > race->floor && shadow->checked != task;
+}
+
 static void access_lanes(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation)
 {
     actor a;
 
     if (!begin(&a, cta, shadow, operation, false))
         return;
+    if (is_unchecked(a.race, shadow, a.task)) {
+        take_lane(&a, (uint32_t)__builtin_ctz(operation->mask));
+        check_allocated(&a);
+    }
     const gd_thread *threads = gd_thread_of(cta, operation->warp, 0);
     uint32_t tries = 2; /* the first lane finds the page */
     for (uint32_t mask = operation->mask; mask;) {
@@ -720,6 +755,8 @@ static void access_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_ope
     if (!bytes || !begin(&a, cta, shadow, &single, operation->async))
         return;
     take_lane(&a, (uint32_t)__builtin_ctz(operation->mask));
+    if (is_unchecked(a.race, shadow, a.task))
+        check_allocated(&a);
     if (operation->async && !operation->warpgroup)
         note_issued(&a);
     for (uint32_t i = 0; i < count; i++) {
@@ -756,7 +793,7 @@ static bool find_task_entry(actor *a, gd_race_task *task, uint64_t bytes, bool w
         const gd_entry_record record = {.task = task->number,
                                         .bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX,
                                         .agent = GD_AGENT_NONE,
-                                        .action = task->desc->info.action & 7,
+                                        .action = task->desc->info.action & 15,
                                         .writes = write,
                                         .device = task->desc->info.device & 63};
         task->entries[write] = gd_entry_add(race, &record);
@@ -777,6 +814,8 @@ void gd_race_range(gd_race *race, gd_race_task *task, gd_shadow *shadow, uint64_
     actor a = {.race = race, .shadow = shadow, .outside = task->start, .task = task->number};
     if (!find_task_entry(&a, task, bytes, write))
         return;
+    if (is_unchecked(race, shadow, a.task))
+        check_allocated(&a);
     visit_range(&a, offset, bytes);
     if (a.conflict || a.uninitialized)
         report(&a);

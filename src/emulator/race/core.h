@@ -73,7 +73,7 @@ enum { GD_ENTRY_BITS = 26 };
 /* Who accessed, but for the lane, which is in the reference: entry << 5 | lane. */
 typedef struct gd_entry_record {
     uint32_t task, uid, cta, stamp, site, bytes, agent;
-    unsigned warp : 5, action : 3, scope : 2, strong : 1, async : 1, writes : 1, waited : 1,
+    unsigned warp : 5, action : 4, scope : 2, strong : 1, async : 1, writes : 1, waited : 1,
         live : 1, marked : 1, device : 6;
 } gd_entry_record;
 
@@ -139,6 +139,8 @@ struct gd_shadow {
         syncs; /* offsets between which synchronization variables lie, and their number */
     char *name;
     bool written, shared;
+    uint32_t allocated; /* number of the task that allocates it; 0 */
+    uint32_t checked;   /* a task that has been found to be ordered behind that */
     uint64_t *table;
 };
 
@@ -147,11 +149,12 @@ struct gd_shadow {
 /* Of one device alone, what is of scope sys is of scope gpu. */
 enum { GD_LEVEL_CTA, GD_LEVEL_CLUSTER, GD_LEVEL_GPU, GD_LEVEL_SYS, GD_LEVELS };
 
-/* What was released to a variable by CTAs of one device, for acquirers within a level; uid and
- * cluster 0: by several. */
+/* What was released to a variable by CTAs of one device, for acquirers within a level; uid 0: by
+ * several. Then each of them has a part of its own, for acquirers of its CTA or cluster. */
 typedef struct gd_sync_item {
     struct gd_sync_item *next;
     uint32_t level, uid, device;
+    bool part;
     uint64_t cluster;
     gd_outside *outside, *fenced; /* released; before a fence.sc */
 } gd_sync_item;

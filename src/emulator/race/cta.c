@@ -291,6 +291,15 @@ void gd_race_cta_destroy(gd_race *race, gd_race_cta *cta)
     gd_race_give(race, cta, sizeof *cta);
 }
 
+bool gd_race_knows_start(const gd_race_cta *cta, uint32_t warp, uint32_t lane,
+                         const gd_race_cta *other)
+{
+    if (!cta || !other || cta->race->stopped || !cta->race->options.shared)
+        return true;
+    const gd_clock *clock = gd_thread_of(cta, warp, lane)->clock;
+    return clock && gd_outside_find(clock->outside, other->uid);
+}
+
 /* ---- dependent launch ---- */
 
 void gd_race_grid_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask)

@@ -54,8 +54,9 @@ typedef enum gd_action {
     GD_ACTION_FILL,
     GD_ACTION_HOST,
     GD_ACTION_FREE,
-    GD_ACTION_CONDITIONAL /* of a conditional node, or of the launch that gives it its initial
-                           * value */
+    GD_ACTION_CONDITIONAL, /* of a conditional node, or of the launch that gives it its initial
+                            * value */
+    GD_ACTION_ALLOCATE
 } gd_action;
 
 typedef struct gd_race_access {
@@ -112,6 +113,11 @@ typedef struct gd_race_options {
 /* NULL: no memory. */
 gd_race *gd_race_create(const gd_race_options *options);
 void gd_race_destroy(gd_race *race);
+
+/* Whether a thread knows that a CTA of its cluster has started: it knows of something that the CTA
+ * did. True where shared memory is not checked. */
+bool gd_race_knows_start(const gd_race_cta *cta, uint32_t warp, uint32_t lane,
+                         const gd_race_cta *other);
 
 /* Whether uninitialized reads are to be found, now; the number of a task's launch. */
 bool gd_race_seeks_uninitialized(const gd_race *race);
@@ -189,6 +195,10 @@ void gd_race_host_wait_all(gd_race *race);
 gd_shadow *gd_shadow_create(gd_race *race, uint64_t start, uint64_t bytes, const char *name,
                             bool written);
 void gd_shadow_destroy(gd_race *race, gd_shadow *shadow);
+
+/* The memory is allocated by this task, in the order of its stream: who uses it has to be ordered
+ * behind. */
+void gd_shadow_allocate(gd_race *race, gd_shadow *shadow, gd_race_task *task);
 
 /* A task that is no kernel reads or writes [offset, offset + bytes). */
 void gd_race_range(gd_race *race, gd_race_task *task, gd_shadow *shadow, uint64_t offset,

@@ -192,6 +192,15 @@ gd_shadow *gd_shadow_create(gd_race *race, uint64_t start, uint64_t bytes, const
     return NULL;
 }
 
+void gd_shadow_allocate(gd_race *race, gd_shadow *shadow, gd_race_task *task)
+{
+    if (!race || !shadow || !task || race->stopped)
+        return;
+    shadow->allocated = task->number;
+    task->desc->info.action = GD_ACTION_ALLOCATE;
+    task->desc->used = true;
+}
+
 void gd_shadow_destroy(gd_race *race, gd_shadow *shadow)
 {
     if (shadow)

@@ -144,9 +144,12 @@ void gd_sync_clear(gd_race *race)
 
 static bool reaches(const gd_sync_item *item, const gd_race_cta *cta, uint32_t level)
 {
-    const bool same_cta = !item->uid || item->uid == cta->uid;
-    const bool same_cluster = !item->cluster || item->cluster == cta->cluster;
+    const bool same_cta = item->uid == cta->uid;
+    const bool same_cluster = item->cluster == cta->cluster;
     const bool same_device = item->device == cta->device;
+
+    if (item->part && level > GD_LEVEL_CLUSTER)
+        return false; /* it is in what several released */
 
     if (item->level == GD_LEVEL_CTA || level == GD_LEVEL_CTA)
         return same_device && same_cta && same_cluster;
@@ -155,30 +158,107 @@ static bool reaches(const gd_sync_item *item, const gd_race_cta *cta, uint32_t l
     return same_device || (item->level == GD_LEVEL_SYS && level == GD_LEVEL_SYS);
 }
 
-static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside *outside,
-                     gd_outside *fenced)
+enum { MOST_PARTS = 64 }; /* of a variable: what older ones say, narrow acquirers do not hear */
+
+static gd_sync_item *add_new(const gd_race_cta *cta, gd_sync *sync, uint32_t level, uint32_t uid,
+                             bool part)
+{
+    gd_sync_item *item = gd_race_take(cta->race, sizeof *item);
+
+    if (!item)
+        return NULL;
+    *item = (gd_sync_item){.next = sync->items,
+                           .level = level,
+                           .uid = uid,
+                           .device = cta->device,
+                           .part = part,
+                           .cluster = uid ? cta->cluster : 0};
+    sync->items = item;
+    return item;
+}
+
+static void add_to(gd_race *race, gd_sync_item *item, gd_outside *outside, gd_outside *fenced)
+{
+    gd_outside_add(race, &item->outside, outside);
+    gd_outside_add(race, &item->fenced, fenced);
+}
+
+/* The item of a CTA's own releases of this level, or its part in those of several. */
+static gd_sync_item *find_own(const gd_race_cta *cta, const gd_sync *sync, uint32_t level,
+                              uint32_t *parts)
+{
+    gd_sync_item *own = NULL;
+
+    *parts = 0;
+    for (gd_sync_item *item = sync->items; item; item = item->next) {
+        *parts += item->part;
+        if (item->level == level && item->device == cta->device && item->uid == cta->uid)
+            own = item;
+    }
+    return own;
+}
+
+/* What several have released with this level; NULL. */
+static gd_sync_item *find_all(const gd_race_cta *cta, const gd_sync *sync, uint32_t level)
 {
     gd_sync_item *item = sync->items;
 
-    while (item && (item->level != level || item->device != cta->device ||
-                    (level == GD_LEVEL_CTA && item->uid != cta->uid) ||
-                    (level == GD_LEVEL_CLUSTER && item->cluster != cta->cluster)))
+    while (item && (item->level != level || item->device != cta->device || item->uid))
         item = item->next;
-    if (!item) {
-        item = gd_race_take(cta->race, sizeof *item);
-        if (!item)
-            return;
-        *item = (gd_sync_item){.next = sync->items,
-                               .level = level,
-                               .uid = cta->uid,
-                               .device = cta->device,
-                               .cluster = cta->cluster};
-        sync->items = item;
+    return item;
+}
+
+/* The one that another CTA alone has released to; NULL. */
+static gd_sync_item *find_other(const gd_race_cta *cta, const gd_sync *sync, uint32_t level)
+{
+    gd_sync_item *item = sync->items;
+
+    while (item && (item->level != level || item->device != cta->device || item->part))
+        item = item->next;
+    return item;
+}
+
+static void drop_oldest_part(gd_race *race, gd_sync *sync)
+{
+    gd_sync_item **oldest = NULL;
+
+    for (gd_sync_item **link = &sync->items; *link; link = &(*link)->next) {
+        if ((*link)->part)
+            oldest = link;
     }
-    item->uid = item->uid == cta->uid ? item->uid : 0;
-    item->cluster = item->cluster == cta->cluster ? item->cluster : 0;
-    gd_outside_add(cta->race, &item->outside, outside);
-    gd_outside_add(cta->race, &item->fenced, fenced);
+    if (!oldest)
+        return;
+    gd_sync_item *item = *oldest;
+    *oldest = item->next;
+    gd_outside_drop(race, item->outside);
+    gd_outside_drop(race, item->fenced);
+    gd_race_give(race, item, sizeof *item);
+}
+
+static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside *outside,
+                     gd_outside *fenced)
+{
+    const bool wide = level > GD_LEVEL_CLUSTER;
+    uint32_t parts;
+    gd_sync_item *own = find_own(cta, sync, level, &parts), *all = find_all(cta, sync, level);
+    gd_sync_item *other = wide && !own && !all ? find_other(cta, sync, level) : NULL;
+
+    if (other) { /* the second CTA: from now on there are several */
+        all = add_new(cta, sync, level, 0, false);
+        if (!all)
+            return;
+        add_to(cta->race, all, other->outside, other->fenced);
+        other->part = true;
+        parts++;
+    }
+    if (all)
+        add_to(cta->race, all, outside, fenced);
+    if (!own && all && parts >= MOST_PARTS)
+        drop_oldest_part(cta->race, sync);
+    if (!own)
+        own = add_new(cta, sync, level, cta->uid, all != NULL);
+    if (own)
+        add_to(cta->race, own, outside, fenced);
 }
 
 /* ---- patterns ---- */

@@ -25,7 +25,8 @@ static void name_task(char *text, gd_action action, const char *kernel, uint64_t
                                         [GD_ACTION_FILL] = "a fill",
                                         [GD_ACTION_HOST] = "a host function",
                                         [GD_ACTION_FREE] = "the free",
-                                        [GD_ACTION_CONDITIONAL] = "a conditional node"};
+                                        [GD_ACTION_CONDITIONAL] = "a conditional node",
+                                        [GD_ACTION_ALLOCATE] = "the allocation"};
 
     if (action < GD_ACTION_COPY)
         snprintf(text, PART_BYTES, "kernel %.80s (launch %" PRIu64 ")", kernel ? kernel : "?",
@@ -201,18 +202,68 @@ static void say_cta(const party *first, const party *second, const char *memory,
                   : "a barrier between the two accesses");
 }
 
+static bool includes(const gd_race *race, const gd_outside *outside, const party *access);
+
+/* Whether a thread of the CTA that acts now has read what an access was released to, and has not
+ * acquired it since with a scope that reaches so far. */
+static bool was_read(const party *access, const party *actor)
+{
+    const gd_race *race = access->race;
+    const gd_race_cta *cta = race->ctas;
+
+    while (cta && cta->uid != actor->entry->uid)
+        cta = cta->next;
+    for (uint32_t warp = 0; cta && warp < cta->warp_count; warp++) {
+        const gd_thread_sync *sync = cta->warps[warp].sync;
+        for (uint32_t lane = 0; sync && lane < GD_RACE_LANES; lane++) {
+            if (includes(race, sync[lane].pending[GD_LEVEL_GPU], access))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether both are CTAs of one cluster. */
+static bool share_cluster(const party *first, const party *second)
+{
+    const gd_desc *desc = second->desc;
+    uint64_t clusters[2];
+
+    if (!desc || first->entry->task != second->entry->task)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t number = (i ? second : first)->entry->cta, *grid = desc->info.grid,
+                       x = grid[0] ? grid[0] : 1, y = grid[1] ? grid[1] : 1;
+        const uint32_t cta[3] = {number % x, number / x % y, number / x / y};
+        clusters[i] = gd_desc_cluster(desc, cta);
+    }
+    return clusters[0] == clusters[1];
+}
+
 static void say_grid(const party *first, const party *second, const char *memory, char *text,
                      char *missing)
 {
     const bool strong = first->entry->strong && second->entry->strong;
+    const bool cluster = share_cluster(first, second);
 
     if (say_async(first, second, memory, text, missing))
         return;
-    snprintf(text, TEXT_BYTES,
-             "%s: CTAs of one grid run in no order: one %s %s and another %s it%s", second->who,
-             first->verb, memory, second->verb,
-             strong ? " with a scope that does not include it" : "");
-    if (strong)
+    const bool narrow = !strong && was_read(first, second);
+    snprintf(text, TEXT_BYTES, "%s: CTAs of one %s run in no order: one %s %s and another %s it%s",
+             second->who, cluster ? "cluster" : "grid", first->verb, memory, second->verb,
+             strong   ? " with a scope that does not include it"
+             : narrow ? ", behind an acquire whose scope is too small"
+                      : "");
+    if (narrow)
+        snprintf(missing, TEXT_BYTES,
+                 "scope %s on the acquire, or the fence, behind the read of what the other CTA has "
+                 "released",
+                 cluster ? "cluster" : "gpu");
+    else if (cluster && !strong)
+        snprintf(missing, TEXT_BYTES,
+                 "a barrier of the cluster (barrier.cluster.arrive, barrier.cluster.wait) between "
+                 "the two accesses");
+    else if (strong)
         snprintf(missing, TEXT_BYTES, "scope gpu on both accesses");
     else if (first->entry->strong || second->entry->strong)
         snprintf(missing, TEXT_BYTES,
@@ -267,22 +318,41 @@ static void say_unwaited(const party *later, const party *earlier, const char *m
         later->who);
 }
 
+/* Of the grids that one waits for, and those wait for in turn, the first that has not waited: it is
+ * the one that lacks the wait. */
+static const gd_desc_dependency *find_culprit(const gd_race *race, const gd_desc_dependency *from)
+{
+    const gd_desc *desc = gd_desc_find(race, from->number);
+
+    while (desc && desc->some_waited && first_waited(desc)) {
+        from = first_waited(desc);
+        desc = gd_desc_find(race, from->number);
+    }
+    return from;
+}
+
 /* The wait was for another grid, which ended without having waited for this one. */
 static void say_transitive(const party *later, const party *earlier,
                            const gd_desc_dependency *between, const char *memory, char *text,
                            char *missing)
 {
-    char name[PART_BYTES];
+    const gd_desc_dependency *culprit = find_culprit(later->race, between);
+    const gd_desc *desc = gd_desc_find(later->race, culprit->number);
+    char name[PART_BYTES], who[PART_BYTES];
 
     name_task(name, between->action, between->kernel, between->launch);
     name_device(later->race, name, later->entry->device);
+    name_task(who, culprit->action, culprit->kernel, culprit->launch);
+    name_device(later->race, who, later->entry->device);
     snprintf(text, TEXT_BYTES,
-             "%s %s %s; %s %s it, but %s waits for %s only, which ended without waiting for %s",
-             later->who, later->verb, memory, earlier->who, earlier->verb, later->who, name,
-             earlier->who);
+             "%s %s, and ended without waiting for %s; %s waits for %s only, and %s %s that %s %s",
+             who,
+             desc && desc->info.has_wait ? "has not executed its griddepcontrol.wait"
+                                         : "has no griddepcontrol.wait",
+             earlier->who, later->who, name, later->verb, memory, earlier->who, earlier->verb);
     snprintf(missing, TEXT_BYTES,
-             "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization",
-             name, later->who);
+             "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization", who,
+             later->who);
 }
 
 static void say_port(const party *later, const party *earlier, const gd_desc_dependency *edge,
@@ -401,6 +471,23 @@ static void say_devices(const party *first, const party *second, const char *mem
                  first->who, second->who);
 }
 
+/* Memory is used where nothing orders that behind its allocation. */
+static void say_allocation(const party *allocation, const party *user, const char *memory,
+                           char *text, char *missing)
+{
+    char where[PART_BYTES] = "";
+
+    if (allocation->desc && user->desc)
+        snprintf(where, sizeof where, " (stream %" PRIu64 " and stream %" PRIu64 ")",
+                 allocation->desc->info.stream, user->desc->info.stream);
+    snprintf(text, TEXT_BYTES, "%s %s %s, and nothing orders it behind the allocation%s", user->who,
+             user->verb, memory, where);
+    snprintf(missing, TEXT_BYTES,
+             "an event, or a synchronization of the host, between the allocation (cuMemAllocAsync) "
+             "and %s",
+             user->who);
+}
+
 /* ---- the finding ---- */
 
 static void say(const gd_race *race, const gd_conflict *conflict, const char *memory, char *text,
@@ -416,7 +503,9 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
         return;
     }
     find_party(race, conflict->first, &first);
-    if (first.entry->uid && first.entry->uid == second.entry->uid)
+    if (first.entry->action == GD_ACTION_ALLOCATE)
+        say_allocation(&first, &second, memory, text, missing);
+    else if (first.entry->uid && first.entry->uid == second.entry->uid)
         say_cta(&first, &second, memory, text, missing);
     else if (first.entry->task == second.entry->task)
         say_grid(&first, &second, memory, text, missing);

@@ -61,8 +61,8 @@ static void put_string(gd_text *text, const char *string)
 
 static const char *action_name(const gd_race_access *access)
 {
-    static const char *const names[] = {"read", "write", "atomic", "copy",
-                                        "fill", "host",  "free",   "conditional"};
+    static const char *const names[] = {"read", "write", "atomic",      "copy",      "fill",
+                                        "host", "free",  "conditional", "allocation"};
 
     return names[access->action];
 }

@@ -475,6 +475,13 @@ void gd_schedule_observe(gd_task *task, gd_port port)
         gd_race_host_wait(gd_the_emulator.race, task->race);
 }
 
+void gd_schedule_run(gd_task *task, gd_port port)
+{
+    gd_task_hold(task);
+    run_until(task, port);
+    gd_task_release(task);
+}
+
 void gd_schedule_wait(gd_task *task, gd_port port)
 {
     if (!task)

@@ -116,6 +116,10 @@ uint64_t gd_task_time(const gd_task *task, gd_port port);
 /* Runs until the port is reached, or no context's work is left, and lets the host's time pass. */
 void gd_schedule_wait(gd_task *task, gd_port port);
 
+/* Likewise, for a call that does not wait by its contract: the host has not waited, and does not
+ * know that it is over. */
+void gd_schedule_run(gd_task *task, gd_port port);
+
 /* The program has seen, by waiting or by asking, that a port has been reached. */
 void gd_schedule_observe(gd_task *task, gd_port port);
 

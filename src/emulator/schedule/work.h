@@ -44,6 +44,7 @@ typedef struct gd_kernel_work {
     void **pointers;   /* to each parameter in there, for cuGraphKernelNodeGetParams */
     bool programmatic; /* attribute 6 */
     bool cooperative;
+    bool counts_clusters;  /* the grid was given in clusters (.blocksareclusters) */
     bool explicit_cluster; /* `cluster` was asked for */
     int32_t priority;
     gd_CUlaunchAttribute *attributes; /* as given, for cuGraphKernelNodeGetAttribute */

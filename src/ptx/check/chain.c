@@ -701,6 +701,59 @@ int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *w
     return status;
 }
 
+static bool is_dry(const gd_parameter_use *use)
+{
+    return use->dry_read != GD_PTX_NONE || use->dry_write != GD_PTX_NONE;
+}
+
+/* Every access that others can see is in a group. Where the analysis has passed a limit, the rest
+ * is not known. */
+static gd_early_touch early_touch(const gd_chain_kernel *kernel)
+{
+    bool memory = kernel->report.limit != NULL;
+
+    for (const gd_address_group *at = kernel->groups; at && !memory; at = at->next)
+        memory = is_dry(&at->use);
+    return memory                    ? GD_EARLY_TOUCH_MEMORY
+           : is_dry(&kernel->tables) ? GD_EARLY_TOUCH_TABLES
+                                     : GD_EARLY_TOUCH_NOTHING;
+}
+
+/* What a text does that is no valid PTX is not known. Facts tell that it has been looked at. */
+static int32_t check_text(builder *build, const griddep_ptx *ptx, bool *invalid)
+{
+    *invalid = false;
+    return gd_table_find(&build->facts->modules, (const char *)&ptx, sizeof ptx)
+               ? GRIDDEP_OK
+               : gd_check_validity(build->chain.findings, &ptx->module, invalid, build->error);
+}
+
+int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
+                               gd_early_touch *touch, bool *ordered, griddep_error *error)
+{
+    const gd_check_launch launch = {.ptx = ptx, .entry = entry};
+    builder build = {.chain = {.count = 1}, .facts = facts, .error = error};
+
+    build.facts = facts ? facts : gd_check_facts_create();
+    build.chain.findings = gd_findings_create(); /* nobody asks for them */
+    bool invalid = false;
+    int32_t status = build.facts && build.chain.findings ? check_text(&build, ptx, &invalid)
+                                                         : gd_error_memory(error);
+    if (!status && !invalid)
+        status = read_launches(&build, &launch);
+    if (!status)
+        *touch = invalid ? GD_EARLY_TOUCH_MEMORY : early_touch(build.chain.launches[0].kernel);
+    if (!status && ordered)
+        *ordered = !invalid && gd_chain_covers(&build.chain.launches[0]);
+    griddep_findings_destroy(build.chain.findings);
+    gd_arena_free(&build.arena);
+    if (!facts)
+        gd_check_facts_destroy(build.facts);
+    else if (status)
+        forget(facts);
+    return status;
+}
+
 int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,
                           griddep_findings **findings, griddep_error *error)
 {

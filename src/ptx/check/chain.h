@@ -90,6 +90,7 @@ typedef struct gd_chain_launch {
     uint32_t before;           /* [before, own index) may run before the wait; own index: nothing */
     uint32_t after, after_end; /* [after, after_end) may run behind the wait */
     bool hazard;               /* one was found before its wait */
+    bool told;                 /* that an address before its wait cannot be traced */
 
     /* What it reaches beyond the buffers of its arguments, given these arguments. */
     gd_parameter_use anywhere;

@@ -209,14 +209,32 @@ static bool is_in(const gd_launch_stretch *stretch, const gd_chain *chain, uint3
            (!stretch->set || stretch->set[launch / 64] >> launch % 64 & 1);
 }
 
+/* The first of the uses of one's buffer up to it that is of no launch before `end`. */
+static uint32_t find_end(const gd_chain *chain, uint32_t use, uint32_t end)
+{
+    const uint32_t buffer = chain->uses[use].buffer;
+    uint32_t from = 0, to = use;
+
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        const gd_buffer_use *at = &chain->uses[middle];
+        if (at->buffer < buffer || (at->buffer == buffer && at->launch < end))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return to;
+}
+
 bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
     bool found = false;
 
-    for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer &&
-                           chain->uses[i].launch >= stretch->from;) {
+    for (uint32_t i = find_end(chain, use, stretch->end); i-- > 0 &&
+                                                          chain->uses[i].buffer == own->buffer &&
+                                                          chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
         if (!is_in(stretch, chain, other->launch) || !gd_chain_conflict(own, other))
             continue;
@@ -448,11 +466,29 @@ static void check_behind(gd_chain *chain, uint32_t index, uint32_t other, uint32
                      chain->launches[between].name, reach.text);
 }
 
+/* An access before the wait whose address cannot be traced, where some launch may still run: told
+ * once, whatever that launch does. */
+static void check_untraced(gd_chain *chain, uint32_t index)
+{
+    gd_chain_launch *launch = &chain->launches[index];
+    const gd_chain_kernel *kernel = launch->kernel;
+
+    if (launch->told || !kernel || !kernel->report.has_wait || launch->given.reach_stated ||
+        kernel->dry_unknown == GD_PTX_NONE)
+        return;
+    launch->told = true;
+    gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
+                 "%s, on a path that has not executed griddepcontrol.wait",
+                 kernel->dry_unknown_words.text);
+}
+
 void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between,
                              bool behind_wait)
 {
     const gd_chain_launch *launch = &chain->launches[index];
 
+    if (!behind_wait)
+        check_untraced(chain, index);
     if (behind_wait)
         check_behind(chain, index, other, between);
     else if (launch->kernel && launch->kernel->report.has_wait &&
@@ -499,10 +535,6 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
             gd_chain_check_anywhere(chain, index, i, launch->previous, true);
     }
     if (kernel && kernel->report.has_wait) {
-        if (kernel->dry_unknown != GD_PTX_NONE && !launch->given.reach_stated)
-            gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
-                         "%s, on a path that has not executed griddepcontrol.wait",
-                         kernel->dry_unknown_words.text);
         for (uint32_t i = index; i-- > launch->before;) {
             if (chain->launches[i].given.lane == launch->given.lane)
                 gd_chain_check_anywhere(chain, index, i, launch->previous, false);

@@ -89,6 +89,10 @@ static void check_order(gd_chain *chain, uint32_t use)
 typedef struct beside {
     uint64_t *before, *behind;
     size_t words; /* of a set */
+    uint32_t
+        *looks; /* by lane: the last look at a set that has launches of it, and the first and */
+    uint32_t *first, *last; /* the last of them */
+    uint32_t look;
 } beside;
 
 static uint64_t *set_of(uint64_t *sets, const beside *at, uint32_t index)
@@ -142,22 +146,39 @@ static uint32_t between_of(const gd_chain_launch *launch)
     return launch->given.after_count ? launch->given.after[0] : launch->previous;
 }
 
+/* Which lanes have launches in a set, in front of one. */
+static void note_lanes(const gd_chain *chain, beside *at, const uint64_t *set, uint32_t end)
+{
+    at->look++;
+    for (uint32_t i = next_of(set, 0, end); i < end; i = next_of(set, i + 1, end)) {
+        const uint32_t lane = chain->launches[i].given.lane;
+        if (at->looks[lane] != at->look)
+            at->first[lane] = i;
+        at->looks[lane] = at->look;
+        at->last[lane] = i;
+    }
+}
+
 /* A use beside what a set has of each lane; the stretch of its own lane has been looked at, from
  * `own_end` on. */
-static void look_beside(gd_chain *chain, uint32_t use, const uint64_t *set, uint32_t own_end,
-                        bool behind_wait)
+static void look_beside(gd_chain *chain, beside *at, uint32_t use, const uint64_t *set,
+                        uint32_t own_end, bool behind_wait)
 {
     const uint32_t index = chain->uses[use].launch, first = next_of(set, 0, index);
     const gd_chain_launch *launch = &chain->launches[index];
 
+    note_lanes(chain, at, set, index);
     for (uint32_t lane = 0; lane < chain->lane_count && first < index; lane++) {
-        uint32_t between = between_of(launch);
+        if (at->looks[lane] != at->look)
+            continue;
+        uint32_t between = between_of(launch), end = at->last[lane] + 1;
         for (uint32_t k = 0; k < launch->given.after_count; k++) {
             if (chain->launches[launch->given.after[k]].given.lane == lane)
                 between = launch->given.after[k];
         }
-        const gd_launch_stretch stretch = {lane, first,
-                                           lane == launch->given.lane ? own_end : index, set};
+        if (lane == launch->given.lane && own_end < end)
+            end = own_end;
+        const gd_launch_stretch stretch = {lane, at->first[lane], end, set};
         gd_chain_look_back(chain, use, &stretch, between, behind_wait);
     }
 }
@@ -168,7 +189,10 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
 
     at.before = gd_arena_array(arena, chain->count * at.words, sizeof *at.before);
     at.behind = gd_arena_array(arena, chain->count * at.words, sizeof *at.behind);
-    if (!at.before || !at.behind)
+    at.looks = gd_arena_array(arena, chain->lane_count, sizeof *at.looks);
+    at.first = gd_arena_array(arena, chain->lane_count, sizeof *at.first);
+    at.last = gd_arena_array(arena, chain->lane_count, sizeof *at.last);
+    if (!at.before || !at.behind || !at.looks || !at.first || !at.last)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
@@ -190,9 +214,9 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
     for (uint32_t i = 0; i < chain->use_count; i++) {
         const uint32_t index = chain->uses[i].launch;
         const gd_chain_launch *launch = &chain->launches[index];
-        look_beside(chain, i, set_of(at.behind, &at, index),
+        look_beside(chain, &at, i, set_of(at.behind, &at, index),
                     launch->after < launch->after_end ? launch->after : index, true);
-        look_beside(chain, i, set_of(at.before, &at, index), launch->before, false);
+        look_beside(chain, &at, i, set_of(at.before, &at, index), launch->before, false);
     }
     return GRIDDEP_OK;
 }

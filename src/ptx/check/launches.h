@@ -52,6 +52,18 @@ typedef struct gd_check_facts gd_check_facts;
 gd_check_facts *gd_check_facts_create(void);
 void gd_check_facts_destroy(gd_check_facts *facts);
 
+/* What an entry touches in front of its wait that other grids can reach. */
+typedef enum gd_early_touch {
+    GD_EARLY_TOUCH_NOTHING,
+    GD_EARLY_TOUCH_TABLES, /* only variables that others reach by an address of the host's alone */
+    GD_EARLY_TOUCH_MEMORY
+} gd_early_touch;
+
+/* Tells that of an entry, and whether its grid ends behind its prerequisites (NULL: not asked);
+ * facts may be NULL. NOT_FOUND as below. */
+int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
+                               gd_early_touch *touch, bool *ordered, griddep_error *error);
+
 /* Of gd_check_launches what is about pairs of launches, in texts that are valid. */
 int32_t gd_check_hazards(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
                          griddep_findings **findings, griddep_error *error);

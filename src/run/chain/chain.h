@@ -268,4 +268,8 @@ void gd_chain_free_lanes(gd_chain_lanes *lanes);
 int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, uint32_t rounds,
                             griddep_graph **graph, griddep_error *error);
 
+/* Gives a launch of a kernel the call that a node has now. Whether it is one of another kernel or
+ * with another `pdl`: then all that is held is to be found anew. */
+bool gd_chain_follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *call);
+
 #endif

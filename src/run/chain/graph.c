@@ -180,8 +180,11 @@ static int32_t copy_launch(griddep_chain *copy, const gd_chain_launch *launch, u
 }
 
 /* An update may give a node another kernel: what is known of the old one goes with it. */
-static void follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *call)
+bool gd_chain_follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *call)
 {
+    const bool other =
+        call->launch.pdl != launch->call->launch.pdl || call->kernel != launch->call->kernel;
+
     if (call->kernel != launch->call->kernel) {
         gd_check_facts_destroy(chain->facts);
         chain->facts = NULL;
@@ -191,6 +194,7 @@ static void follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *
     gd_call_hold(call);
     gd_call_release(launch->call);
     launch->call = call;
+    return other;
 }
 
 /* The chain's launches have what the nodes have. */
@@ -201,11 +205,8 @@ static void follow_nodes(griddep_chain *chain, const griddep_graph *graph)
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_graph_node *node = &graph->nodes[i];
         gd_chain_launch *launch = &chain->launches[i];
-        if (node->call && node->call != launch->call) {
-            other |= node->call->launch.pdl != launch->call->launch.pdl ||
-                     node->call->kernel != launch->call->kernel;
-            follow_call(chain, launch, node->call);
-        }
+        if (node->call && node->call != launch->call)
+            other |= gd_chain_follow_call(chain, launch, node->call);
         launch->move.target = node->target;
         launch->move.source = node->source;
         launch->move.bytes = node->bytes;

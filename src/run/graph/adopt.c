@@ -330,11 +330,14 @@ int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const gridde
     status = griddep_ptx_get_entry(ptx, index, &info, error);
     if (status)
         return status;
-    char *name = strdup(entry);
+    gd_early_touch touch;
+    status = gd_check_touches_early(NULL, ptx, entry, &touch, NULL, error);
+    char *name = status ? NULL : strdup(entry);
     if (!name)
-        return gd_error_memory(error);
+        return status ? status : gd_error_memory(error);
     free(of->name);
     of->name = name;
     of->traits = info.traits;
-    return GRIDDEP_OK;
+    of->described_touch = touch;
+    return graph->held_back ? graph->held_back->kind->renew(graph, error) : GRIDDEP_OK;
 }

@@ -65,22 +65,27 @@ int32_t gd_graph_set_call(griddep_graph *graph, uint32_t index, gd_call *call, g
     return GRIDDEP_OK;
 }
 
+static int32_t decide_again(griddep_graph *graph, griddep_error *error)
+{
+    int32_t status =
+        graph->proof ? graph->proof_kind->look_again(graph->proof, graph, error) : GRIDDEP_OK;
+
+    return status || !graph->held_back ? status : graph->held_back->kind->look_again(graph, error);
+}
+
 /* The same, and what was decided with the arguments in view is decided again. Where that fails the
  * node has its call of before, and the graph is instantiated anew. */
 static int32_t change_call(griddep_graph *graph, uint32_t index, gd_call *call,
                            griddep_error *error)
 {
     gd_graph_node *node = &graph->nodes[index];
-    gd_call *old = graph->proof ? gd_call_hold(node->call) : NULL;
+    gd_call *old = node->call ? gd_call_hold(node->call) : NULL;
     int32_t status = gd_graph_set_call(graph, index, call, error);
 
-    if (!status && graph->proof) {
-        status = graph->proof_kind->look_again(graph->proof, graph, error);
-        if (status) {
-            gd_call_release(node->call);
-            node->call = gd_call_hold(old);
-            gd_graph_drop(graph);
-        }
+    if (!status && (status = decide_again(graph, error))) {
+        gd_call_release(node->call);
+        node->call = old ? gd_call_hold(old) : NULL;
+        gd_graph_drop(graph);
     }
     gd_call_release(old);
     return status;
@@ -208,6 +213,39 @@ static int32_t make_call(const griddep_graph *graph, uint32_t index,
     }
     return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call,
                           error);
+}
+
+int32_t gd_graph_read_call(const griddep_graph *graph, uint32_t index, gd_call **call,
+                           griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    const gd_graph_node *node = &graph->nodes[index];
+    const uint32_t count = node->kernel->info.parameter_count;
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = NULL};
+    griddep_argument *arguments = calloc((size_t)count + 1, sizeof *arguments);
+    bool pushed;
+    int32_t status =
+        arguments ? gd_runtime_enter(graph->runtime, &pushed, error) : gd_error_memory(error);
+
+    *call = NULL;
+    if (status) {
+        free(arguments);
+        return status;
+    }
+    const gd_CUresult result = driver->cuGraphKernelNodeGetParams(node->handle, &params);
+    if (result != GD_CUDA_SUCCESS)
+        status = gd_graph_fail_node(graph, index, result, error);
+    if (!status && (params.kernelParams || !count)) {
+        for (uint32_t i = 0; i < count; i++)
+            arguments[i] = (griddep_argument){.data = params.kernelParams[i],
+                                              .bytes = node->kernel->parameters[i].bytes};
+        status = make_call(graph, index, arguments, count, call, error);
+    }
+    gd_runtime_leave(graph->runtime, pushed);
+    free(arguments);
+    /* What the library would have refused to launch is not known to it. */
+    return *call || status == GRIDDEP_ERROR_MEMORY || status == GRIDDEP_ERROR_DRIVER ? status
+                                                                                     : GRIDDEP_OK;
 }
 
 /* Whether a node has an attribute that a new configuration names. */
@@ -522,7 +560,7 @@ int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabl
     else
         status = gd_graph_fail_node(graph, node, result, error);
     gd_runtime_leave(graph->runtime, pushed);
-    return status;
+    return status || !graph->held_back ? status : graph->held_back->kind->renew(graph, error);
 }
 
 int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error)
@@ -549,5 +587,5 @@ int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, g
         return status;
     status = update(graph, other, error);
     gd_runtime_leave(graph->runtime, pushed);
-    return status;
+    return status || !graph->held_back ? status : graph->held_back->kind->renew(graph, error);
 }

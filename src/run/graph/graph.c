@@ -74,6 +74,8 @@ static void release(griddep_graph *graph)
     gd_graph_drop(graph);
     if (graph->proof)
         graph->proof_kind->end(graph->proof);
+    if (graph->held_back)
+        graph->held_back->kind->end(graph->held_back);
     if (graph->handle && !graph->borrowed)
         graph->runtime->driver->cuGraphDestroy(graph->handle);
     gd_graph_unbind(graph);

@@ -10,6 +10,7 @@
 
 #include "griddep.h"
 #include "base/text.h"
+#include "ptx/check/launches.h"
 #include "run/launch/call.h"
 
 typedef struct gd_node_list {
@@ -45,6 +46,7 @@ typedef struct gd_graph_node {
     int32_t kind;                     /* GRIDDEP_CONDITIONAL_* of a conditional node */
     griddep_conditional *conditional; /* held */
     gd_graph_bodies *bodies;          /* of a conditional node; held */
+    gd_early_touch described_touch;   /* of a kernel that griddep_graph_describe tells of */
     gd_CUevent event;
     gd_CUDA_KERNEL_NODE_PARAMS params; /* shape of an adopted kernel */
     gd_node_list before, after;        /* edges to it and from it */
@@ -56,7 +58,24 @@ typedef struct gd_graph_edge {
     int32_t reason;     /* GRIDDEP_REASON_* that a plain edge was asked for with; -1: none */
     bool
         upgraded; /* made programmatic by griddep_graph_upgrade; in an adopted graph, about to be */
+    bool chosen;  /* by an upgrade: programmatic, unless it is held back now */
+    bool held;    /* an upgrade would have it programmatic if its node did not race */
 } gd_graph_edge;
+
+/* What an upgrade holds back, and who found it out. */
+typedef struct gd_graph_held {
+    const struct gd_graph_held_kind *kind;
+    uint32_t count; /* of the graph's nodes, when this was made */
+    bool *held;     /* by node: it would race if it started early */
+} gd_graph_held;
+
+/* Edges that an upgrade has chosen follow what is found. */
+typedef struct gd_graph_held_kind {
+    int32_t (*look_again)(griddep_graph *graph,
+                          griddep_error *error);                  /* arguments are other ones */
+    int32_t (*renew)(griddep_graph *graph, griddep_error *error); /* nodes are */
+    void (*end)(gd_graph_held *held);
+} gd_graph_held_kind;
 
 /* Who decided about early starts with what the nodes' arguments are. */
 typedef struct gd_graph_proof_kind {
@@ -89,6 +108,7 @@ struct griddep_graph {
     uint64_t unfolded; /* graphs in it, each as often as it is met */
     void *proof;       /* owned; NULL: the arguments decided nothing */
     const gd_graph_proof_kind *proof_kind;
+    gd_graph_held *held_back; /* NULL: nobody has upgraded the graph */
 };
 
 /* ---- graph.c */
@@ -201,6 +221,11 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
 
 /* ---- change.c */
 
+/* The call of an adopted kernel, with the arguments that the driver has for it now. NULL: they
+ * cannot be read. */
+int32_t gd_graph_read_call(const griddep_graph *graph, uint32_t index, gd_call **call,
+                           griddep_error *error);
+
 /* Gives a kernel node another call, which is held, with the attributes and `pdl` that it has. */
 int32_t gd_graph_set_call(griddep_graph *graph, uint32_t node, gd_call *call, griddep_error *error);
 
@@ -240,6 +265,13 @@ int32_t gd_graph_make_inner_plain(const griddep_graph *graph, griddep_error *err
 /* Gives plain edges to the driver's graph of an adopted one, and to those in its nodes, where a
  * switch that is off wants it. */
 int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error);
+
+/* griddep_graph_upgrade, given what is held back. */
+int32_t gd_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
+
+/* Makes an edge that an upgrade has chosen programmatic, or plain because its node would race. */
+int32_t gd_graph_hold_edge(griddep_graph *graph, gd_graph_edge *edge, bool hold,
+                           griddep_error *error);
 
 /* ---- build.c. The context is current. */
 

@@ -34,6 +34,22 @@ static int32_t fail_exchange(const griddep_graph *graph, const gd_graph_edge *ed
                           edge->to);
 }
 
+int32_t gd_graph_hold_edge(griddep_graph *graph, gd_graph_edge *edge, bool hold,
+                           griddep_error *error)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    if (graph->adopted)
+        result = exchange(graph, edge, hold ? plain : programmatic);
+    else
+        edge->upgraded = !hold;
+    if (result != GD_CUDA_SUCCESS)
+        return fail_exchange(graph, edge, result, error);
+    edge->held = hold;
+    edge->reason = hold ? GRIDDEP_REASON_RACE : -1;
+    return GRIDDEP_OK;
+}
+
 int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
 {
     int32_t status = gd_graph_make_inner_plain(graph, error);
@@ -59,11 +75,42 @@ int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
 
 /* ---- upgrade ---- */
 
-/* Lists the edges that become programmatic. A node's edges are judged together, behind those of the
- * nodes before it, and with what becomes of these. */
-static int32_t choose(griddep_graph *graph, const uint32_t *order, uint32_t *edges, uint32_t *count,
-                      griddep_error *error)
+/* What to upgrade: edges that become programmatic from the front of a list on, and those that would
+ * if their node did not race, from its back on. */
+typedef struct choice {
+    uint32_t *edges, count;
+    uint32_t held_count;
+} choice;
+
+static uint32_t *held_edge(const griddep_graph *graph, const choice *of, uint32_t i)
 {
+    return &of->edges[graph->edge_count - 1 - i];
+}
+
+/* The edges chosen from `first` on stay plain. The last one is moved first: what is behind the list
+ * may be where it ends. */
+static void hold_edges(griddep_graph *graph, choice *of, uint32_t first)
+{
+    while (of->count > first) {
+        gd_graph_edge *edge = &graph->edges[of->edges[--of->count]];
+        edge->held = true;
+        edge->reason = GRIDDEP_REASON_RACE;
+        *held_edge(graph, of, of->held_count++) = (uint32_t)(edge - graph->edges);
+    }
+}
+
+static bool is_held(const griddep_graph *graph, uint32_t node)
+{
+    const gd_graph_held *held = graph->held_back;
+
+    return held && node < held->count && held->held[node];
+}
+
+/* A node's edges are judged together, behind those of the nodes before it, and with what becomes of
+ * these. */
+static int32_t choose(griddep_graph *graph, const uint32_t *order, choice *of, griddep_error *error)
+{
+    uint32_t *edges = of->edges, *count = &of->count;
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = 0; i < graph->node_count && !status; i++) {
@@ -75,10 +122,33 @@ static int32_t choose(griddep_graph *graph, const uint32_t *order, uint32_t *edg
             if (!status && info.reason == GRIDDEP_REASON_PLAIN)
                 edges[(*count)++] = before->edges[k];
         }
+        if (is_held(graph, order[i])) {
+            hold_edges(graph, of, first);
+            continue;
+        }
         for (uint32_t k = first; k < *count; k++)
             graph->edges[edges[k]].upgraded = true;
     }
     return status;
+}
+
+/* Takes back that edges are held. */
+static void forget_held(griddep_graph *graph, const choice *of)
+{
+    for (uint32_t i = 0; i < of->held_count; i++) {
+        gd_graph_edge *edge = &graph->edges[*held_edge(graph, of, i)];
+        edge->held = false;
+        edge->reason = -1;
+    }
+}
+
+/* From now on these edges go by what is held. */
+static void keep_choice(griddep_graph *graph, const choice *of)
+{
+    for (uint32_t i = 0; i < of->count; i++)
+        graph->edges[of->edges[i]].chosen = true;
+    for (uint32_t i = 0; i < of->held_count; i++)
+        graph->edges[*held_edge(graph, of, i)].chosen = true;
 }
 
 /* Takes back what was chosen; of an adopted graph, the first `changed` edges in the driver's graph
@@ -131,32 +201,31 @@ static int32_t upgrade(griddep_graph *graph, const uint32_t *edges, uint32_t cou
     return status;
 }
 
-/* ---- public ---- */
-
-int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error)
+int32_t gd_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error)
 {
     bool pushed;
-    uint32_t found = 0;
-    int32_t status = gd_graph_check(graph, error);
-
-    if (status)
-        return status;
-    uint32_t *edges = calloc((size_t)graph->edge_count + 1, sizeof *edges);
+    choice of = {.edges = calloc((size_t)graph->edge_count + 1, sizeof *of.edges)};
     uint32_t *order = calloc((size_t)graph->node_count + 1, sizeof *order);
-    status = edges && order ? gd_graph_sort(graph, order, error) : gd_error_memory(error);
+    int32_t status =
+        of.edges && order ? gd_graph_sort(graph, order, error) : gd_error_memory(error);
+
     if (!status)
-        status = choose(graph, order, edges, &found, error);
-    if (!status && found)
+        status = choose(graph, order, &of, error);
+    if (!status && of.count)
         status = gd_runtime_enter(graph->runtime, &pushed, error);
     if (status)
-        restore(graph, edges, found, 0, NULL);
-    if (!status && found) {
-        status = upgrade(graph, edges, found, error);
+        restore(graph, of.edges, of.count, 0, NULL);
+    if (!status && of.count) {
+        status = upgrade(graph, of.edges, of.count, error);
         gd_runtime_leave(graph->runtime, pushed);
     }
+    if (status)
+        forget_held(graph, &of);
+    else
+        keep_choice(graph, &of);
     if (!status && count)
-        *count = found;
-    free(edges);
+        *count = of.count;
+    free(of.edges);
     free(order);
     return status;
 }

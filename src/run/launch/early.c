@@ -1,6 +1,8 @@
 /* The one decision about early starts, and the words for it. */
 #include "run/launch/early.h"
 
+#include "ptx/check/launches.h"
+
 int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl)
 {
     if (runtime->kill_switch)
@@ -44,6 +46,17 @@ int32_t gd_early_kernel(uint32_t traits)
         return GRIDDEP_REASON_NO_WAIT;
     return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET
                                                : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+}
+
+int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
+                             bool *ordered, griddep_error *error)
+{
+    gd_early_touch touch = GD_EARLY_TOUCH_NOTHING;
+    int32_t status = gd_check_touches_early(NULL, ptx, entry, &touch, ordered, error);
+
+    if (!status)
+        *touches = touch == GD_EARLY_TOUCH_MEMORY;
+    return status;
 }
 
 int32_t gd_early_pair(uint32_t first, uint32_t second)

@@ -14,10 +14,9 @@ struct griddep_kernel {
     gd_CUfunction function;
     griddep_kernel_info info; /* its name belongs to this object */
     char *name;
-    uint32_t read_traits; /* before any was stated */
+    uint32_t read_traits;     /* before any was stated */
     const gd_requires *terms; /* the PTX's; NULL: no conditions */
-    bool
-        maps_understood; /* conditions may speak of tensor maps: the driver encodes them as is
+    bool maps_understood;     /* conditions may speak of tensor maps: the driver encodes them as is
                           * known */
     uint32_t required_cluster[3]; /* .reqnctapercluster; 0 where not given */
     griddep_parameter_info
@@ -25,6 +24,7 @@ struct griddep_kernel {
     uint32_t parameter_alignment; /* the largest */
     atomic_uint opted_in; /* bytes of dynamic shared memory that the function is allowed so far */
     atomic_uint large_clusters; /* 1: clusters beyond the portable size are allowed */
+    atomic_uint early_touch;    /* 1 + gd_early_touch of it; 0: nobody has asked yet */
     griddep_kernel *next;       /* in the module's list */
 };
 
