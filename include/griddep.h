@@ -20,15 +20,14 @@
  *             and unknown flag bits must be zero. Info structs are filled up to the caller's
  *             `size`; bytes beyond are left alone.
  * Handles     are opaque. _create, _open, _load, _compile and _parse give an object that the caller
- *             owns and ends with _destroy, _close or _unload, each of which takes NULL. Objects
- *             hold what they are made of: a module keeps its runtime, a chain keeps its modules, so
- *             the order in which they are ended does not matter, and a finalizer may end them on
- *             any thread, also inside captures, which that does not spoil, and while work is in
- *             flight. What was captured holds the modules of its kernels until the graph and all
- *             that was made of it has gone; they are unloaded by the next call in the runtime, or,
- *             when the program has ended all its handles before, with the context. Drivers without
- *             user objects of graphs (API 11.3), or before API 12.3, unload them when the runtime
- *             ends.
+ *             owns. The caller ends it with _destroy, _close or _unload, each of which takes NULL.
+ *             The order of these calls does not matter: an object holds what it is made of. A
+ *             module keeps its runtime, and a chain keeps its modules. Any thread may end an
+ *             object, also inside a capture and while work is in flight.
+ *             A captured graph holds the modules of its kernels until the graph and all copies of
+ *             it have ended. The next call in the runtime then unloads these modules. If the
+ *             program has ended all its handles before, they end with the context. Drivers before
+ *             API 12.3 unload them when the runtime ends.
  * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object
  *             that it was asked of and lives as long as that object does.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as

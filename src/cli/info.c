@@ -133,6 +133,9 @@ static void print_text(const griddep_runtime_info *info)
 {
     gd_output_print("griddep %s\n", griddep_version_text());
     gd_device_print_emulated(info);
+    if (info->fallback[0] != '\0')
+        gd_output_print("It was taken because there is no NVIDIA driver with a device: %s\n",
+                        info->fallback);
     gd_output_print("  driver                   %s, CUDA %d.%d\n", info->driver,
                     info->driver_version / 1000, info->driver_version % 1000 / 10);
     gd_output_print("  device %-3d               %s\n", info->device, info->device_name);

@@ -47,7 +47,7 @@ static const char details[] =
 static const char synopsis[] =
     "CHAIN.yaml [--schedule ORDER]... [--modes LIST] [--check LIST] [--report FILE] [--json]\n"
     "[--schedule ORDER]... [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...\n"
-    "--recorded [--first N] [--launches N] [--schedule ORDER]... [--modes LIST] [--check LIST]\n"
+    "--recorded [--first N] [--launches N] [--schedule ORDER]... [--modes LIST] [--check LIST] "
     "[--report FILE] [--json] -- PROGRAM [ARGUMENT]...";
 
 static int check_schedules(const gd_sanitize *request)

@@ -143,7 +143,8 @@ check "-o given twice" 2 err "--output is given twice"
 run run nowhere.yaml --json --json --dump a=a --dump b=b
 check "flags and lists may be given twice" 2 err "nowhere.yaml: No such file"
 run run
-check "no chain file" 2 err "usage: griddep run CHAIN.yaml"
+check "no chain file" 2 err "griddep: a word is missing" err "usage: griddep run CHAIN.yaml"
+if grep -q "^usage: griddep run" "$work/err"; then pass; else fail "the usage stands on a line of its own"; fi
 run run a.yaml b.yaml
 check "two chain files" 2 err "'b.yaml' is one word too many"
 run demo --rows 12
@@ -937,11 +938,12 @@ else
     check "GRIDDEP_DRIVER=nvidia" 3 err "libcuda.so.1"
     unset GRIDDEP_DRIVER
     run info
-    check "no driver: the emulated one" 0 out "This is the emulated driver" out "times are model time, not a GPU's" out "no NVIDIA driver" out "libcuda.so.1"
+    check "no driver: the emulated one" 0 out "This is the emulated driver" out "times come from a model, not from a GPU" out "no NVIDIA driver" out "libcuda.so.1"
     run info --driver auto --json
     json "no driver: the emulated one, JSON" 'd["driver"]["emulated"] and "libcuda.so.1" in d["driver"]["fallback"]'
     run run copy.yaml --repeat 0
     check "a run without a driver" 0 out "This is the emulated driver"
+    if grep -q "It was taken because" "$work/out"; then fail "a run tells it in one line"; else pass; fi
     GRIDDEP_LOG=warning
     export GRIDDEP_LOG
     run info

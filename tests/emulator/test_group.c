@@ -1103,8 +1103,9 @@ static void be_stranger(int what)
     if (what == 0) {
         ck_library(try_to_join(1, 2, 1, 20000));
         griddep_group_close(group);
+        return;
     }
-    for (uint32_t i = 0; what; i++) {
+    for (uint32_t i = 0;; i++) {
         connect_to_meeting(&made[0]);
         if (made[0] >= 0 && what == 2)
             send_files(made[0], i % 2 * 64);

@@ -99,14 +99,8 @@ json_t *gd_device_json(const griddep_runtime_info *info)
 
 void gd_device_print_emulated(const griddep_runtime_info *info)
 {
-    if (!info->emulated)
-        return;
-    gd_output_print(
-        "This is the emulated driver: kernels run on the CPU, and times are model time, not a "
-        "GPU's.\n");
-    if (info->fallback[0] != '\0')
-        gd_output_print("It was taken because there is no NVIDIA driver with a device: %s\n",
-                        info->fallback);
+    if (info->emulated)
+        gd_output_print("This is the emulated driver: times come from a model, not from a GPU.\n");
 }
 
 void gd_device_print(const griddep_runtime_info *info)

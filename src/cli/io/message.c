@@ -227,6 +227,24 @@ int gd_message_error(int code, const char *format, ...)
     return code;
 }
 
+int gd_message_usage(const char *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = gd_heap_vformat(format, arguments);
+    va_end(arguments);
+    char *clean = gd_output_clean(text), *whole = gd_heap_format("%s; usage: %s", text, call);
+    write_stderr(&(gd_place){0}, clean);
+    size_t column = (size_t)fprintf(stderr, "usage: ");
+    put_lines(call, column);
+    putc('\n', stderr);
+    write_json(&(gd_place){0}, GD_EXIT_USAGE, NULL, NULL, whole);
+    free(whole);
+    free(clean);
+    free(text);
+    return GD_EXIT_USAGE;
+}
+
 int gd_message_error_at(gd_place place, const char *format, ...)
 {
     va_list arguments;

@@ -40,6 +40,10 @@ void gd_message_collect(json_t *errors);
 int gd_message_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "griddep: file:line:column: text" on stderr. Returns GD_EXIT_USAGE. */
+/* A usage error; how the command is called stands on lines of its own. */
+int gd_message_usage(const char *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 int gd_message_error_at(gd_place place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -151,20 +151,27 @@ static int read_short_option(const gd_usage *usage, int argc, char **argv, int *
                     : code;
 }
 
-/* To free. The forms of a synopsis, each with the name, on one line. */
+/* To free. The forms of a synopsis, each with the name, on lines of their own. */
 static char *describe_call(const gd_usage *usage)
 {
-    const char *caller = gd_help_caller(usage), *other = strchr(usage->synopsis, '\n');
-    int first = (int)strcspn(usage->synopsis, "\n");
-    return other == NULL ? gd_heap_format("%s%s %s", caller, usage->name, usage->synopsis)
-                         : gd_heap_format("%s%s %.*s, or: %s%s %s", caller, usage->name, first,
-                                          usage->synopsis, caller, usage->name, other + 1);
+    const char *caller = gd_help_caller(usage), *form = usage->synopsis;
+    char *text = gd_heap_string("");
+    for (const char *before = ""; form != NULL; before = "\n   or: ") {
+        const char *end = strchr(form, '\n');
+        int length = end != NULL ? (int)(end - form) : (int)strlen(form);
+        char *more =
+            gd_heap_format("%s%s%s%s %.*s", text, before, caller, usage->name, length, form);
+        free(text);
+        text = more;
+        form = end != NULL ? end + 1 : NULL;
+    }
+    return text;
 }
 
 int gd_options_refuse(const gd_usage *usage)
 {
     char *call = describe_call(usage);
-    int code = gd_message_error(GD_EXIT_USAGE, "usage: %s", call);
+    int code = gd_message_usage(call, "a word is missing");
     free(call);
     return code;
 }
@@ -172,7 +179,7 @@ int gd_options_refuse(const gd_usage *usage)
 static int refuse_word(const gd_usage *usage, const char *word)
 {
     char *call = describe_call(usage);
-    int code = gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: %s", word, call);
+    int code = gd_message_usage(call, "'%s' is one word too many", word);
     free(call);
     return code;
 }
