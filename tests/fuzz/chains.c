@@ -7,9 +7,9 @@
  * argument, a table, a list, halves, a handle, arithmetic on distances, a tag, a bias, a struct,
  * shared or local memory, a function, or a variable of a module. The chain has up to three lanes,
  * each launch ordered behind the one before and perhaps behind another; it runs alone, in rounds,
- * as a graph, and with other arguments. Where a run differs from the serial one, the seed and the chain are printed, and the
- * exit status is 1. The last line counts chains, launches that could begin early by their own text,
- * and those that did.
+ * as a graph, and with other arguments. Where a run differs from the serial one, the seed and the
+ * chain are printed, and the exit status is 1. The last line counts chains, launches that could
+ * begin early by their own text, and those that did.
  *
  * GRIDDEP_EMULATOR_SCHEDULE is the driver's order; without --driver EMULATED_DRIVER names it. */
 #include <inttypes.h>

@@ -1,6 +1,8 @@
 /* The rules about flags that another device sees: strong accesses of scope sys that neither release
  * nor acquire by themselves, and what a fence of that scope between them and the data has to do.
  *
+ * A volatile flag may be meant for the own device too, so that a fence of that scope is enough.
+ *
  * A flag and data belong together where their addresses point into one parameter and nothing else:
  * a message whose words carry their own flags has no other data, and is right without a fence. */
 #include <stdlib.h>
@@ -13,6 +15,7 @@ typedef struct walk {
     const gd_check_function *function;
     uint32_t parameters; /* set of the flag's address */
     bool backward;
+    bool near;  /* the flag may be for the own device: it is volatile, and no scope was written */
     bool *seen; /* blocks */
     uint32_t *work;
     uint32_t narrow; /* a fence of one device that was passed; GD_PTX_NONE */
@@ -20,9 +23,11 @@ typedef struct walk {
 
 /* ---- instructions ---- */
 
+/* A volatile access is a relaxed one of scope sys (PTX ISA 8.4). */
 static bool is_sys(const gd_ptx_module *module, const gd_ptx_instruction *item)
 {
-    return gd_instruction_has(module, item, ".sys");
+    return gd_instruction_has(module, item, ".sys") ||
+           gd_instruction_has(module, item, ".volatile");
 }
 
 static bool is_strong(const gd_ptx_module *module, const gd_ptx_instruction *item)
@@ -98,7 +103,10 @@ static bool is_order(walk *at, uint32_t instruction)
 
     if (item->op == GD_OP_CALL)
         return !gd_ptx_is_system_call(module, item);
-    if (is_fence(item) && is_sys(module, item))
+    const bool reaches = is_sys(module, item) ||
+                         (at->near && (gd_instruction_has(module, item, ".gpu") ||
+                                       gd_instruction_has(module, item, ".gl")));
+    if (is_fence(item) && reaches)
         return !gd_instruction_has(module, item, at->backward ? ".acquire" : ".release");
     if (is_fence(item))
         at->narrow = instruction;
@@ -213,6 +221,7 @@ static void check_instruction(gd_rules *rules, walk *at, uint32_t instruction)
         if (!is_flag(rules->module, at->function, item, at->backward, &at->parameters) ||
             (!at->backward && !gd_flow_repeats(flow, gd_flow_block_of(flow, instruction))))
             continue;
+        at->near = gd_instruction_has(rules->module, item, ".volatile");
         const uint32_t data = find_data(at, instruction);
         if (data != GD_PTX_NONE)
             report(rules, at, instruction, data);
