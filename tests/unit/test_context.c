@@ -436,7 +436,7 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(graph_set_config, "aa", world.ready, 0, &one_block, &error)                               \
     CALL(graph_enable, "a", world.ready, 0, 0, &error)                                             \
     CALL(graph_update, "a", world.ready, world.same, &error)                                       \
-    CALL(graph_upgrade, "a", world.ready, &count, &error)
+    CALL(graph_upgrade, "aa", world.ready, &count, &error)
 
 #define SIZED(type)                                                                                \
     &(type)                                                                                        \
@@ -492,6 +492,7 @@ static const char *const composed[] = {"griddep_module_link",
                                        "griddep_chain_add_ptx",
                                        "griddep_chain_set_name",
                                        "griddep_chain_set_use",
+                                       "griddep_chain_set_reach",
                                        "griddep_chain_set_traits",
                                        "griddep_chain_add_buffer",
                                        "griddep_runtime_enable_peer",

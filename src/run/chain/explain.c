@@ -233,6 +233,9 @@ static void explain_race(griddep_explanation *explanation, const pair *hop)
     if (reason == GRIDDEP_REASON_RACE)
         add(explanation, "check", reason, UNMET, true, "it would race: %s",
             gd_text_get(&hop->hazard));
+    else if (reason == GRIDDEP_REASON_FORCED && hop->hazard.bytes && !hop->rounds)
+        add(explanation, "check", GRIDDEP_REASON_RACE, UNMET, false,
+            "forced to start early, it races: %s", gd_text_get(&hop->hazard));
 }
 
 /* The last launch of a round beside the first of the next one. */
@@ -610,7 +613,8 @@ static int32_t read_hops(griddep_chain *chain, uint32_t index, pair *hop, gridde
         hop->consumer.edge = info.edge;
         if (!status && info.reason == GRIDDEP_REASON_ROUND)
             status = gd_chain_prove_round(chain, &hop->hazard, error);
-    } else if (!status && hop->consumer.reason == GRIDDEP_REASON_RACE) {
+    } else if (!status && (hop->consumer.reason == GRIDDEP_REASON_RACE ||
+                           hop->consumer.reason == GRIDDEP_REASON_FORCED)) {
         status = gd_chain_tell_hazard(chain, index, &hop->hazard, error);
     }
     hop->has_producer = !status && hop->consumer.previous != GD_HOP_NONE;
