@@ -580,7 +580,6 @@ static const origin_case origin_cases[] = {
     {A_B "setp.lt.u64 %p1, %rd1, %rd2; selp.b64 %rd9, 1, 2, %p1;", 0, ""},
     {A_B "mov.u64 %rd3, gl; shl.b64 %rd9, %rd3, 1;", G, ""},
     {A_B "and.b64 %rd9, %rd1, -16;", 0, "a"},
-    {A_B "and.b64 %rd3, %rd1, 15; add.u64 %rd9, %rd2, %rd3;", 0, "b/a"},
     {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r4};", 0, "a"},
     {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r1};", U | N | W, "a"},
     {A_B "mov.b64 %rd9, {%r1, %r1};", N | W, ""},

@@ -569,7 +569,7 @@ typedef struct rule {
     uint32_t flags;  /* that the result has in any case */
 } rule;
 
-/* and d, a, 15: what is left are low bits, no address, but perhaps a part of one. */
+/* and d, a, 15: what is left are low bits, no address. */
 static bool keeps_low_bits(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     enum { LOW_BITS = 0xffff };
@@ -588,7 +588,7 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
         return (rule){.role = SOURCE_VOTE};
     switch (instruction->op) {
     case GD_OP_AND:
-        return (rule){.role = keeps_low_bits(module, instruction) ? SOURCE_SCALED : SOURCE_POINTER};
+        return (rule){.role = keeps_low_bits(module, instruction) ? SOURCE_PLAIN : SOURCE_POINTER};
     case GD_OP_ADD:
     case GD_OP_ADDC:
     case GD_OP_SUB:
