@@ -152,11 +152,13 @@ static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
         .parameters = access->parameters,
         .handle = is_by_handle(kernel, access),
         .based = access->origins & (GD_ORIGIN_GLOBAL | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL),
-        .wide = access->origins & GD_ORIGIN_WIDE};
+        .wide = access->origins & GD_ORIGIN_WIDE,
+        .loose = access->origins & GD_ORIGIN_WIDE && access->origins & GD_ORIGIN_DISTANCE};
     gd_address_group *at = kernel->groups;
 
-    while (at && (at->parameters != wanted.parameters || at->handle != wanted.handle ||
-                  at->based != wanted.based || at->wide != wanted.wide))
+    while (at &&
+           (at->parameters != wanted.parameters || at->handle != wanted.handle ||
+            at->based != wanted.based || at->wide != wanted.wide || at->loose != wanted.loose))
         at = at->next;
     if (!at && (at = gd_arena_take(&build->facts->arena, sizeof *at))) {
         *at = wanted;
@@ -317,7 +319,7 @@ static argument_kind kind_of(const gd_chain_launch *launch, uint32_t argument)
 }
 
 /* The parameter by which a group of accesses goes anywhere, given a launch's arguments; use_count:
- * none does. A number is an index beside what points somewhere. */
+ * none does. A number is an index beside what points somewhere, and is not a distance alone. */
 static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_group *group)
 {
     const uint32_t count = launch->kernel->use_count;
@@ -335,7 +337,7 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
         first = first == count ? i : first;
     }
     if (based)
-        return count;
+        return group->loose && number == count ? first : count;
     if (launch->given.any_arguments)
         return first;
     return number < count || !group->wide ? number : first;
