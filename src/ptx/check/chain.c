@@ -343,20 +343,33 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
     return number < count || !group->wide ? number : first;
 }
 
+/* What is meant by a launch's stated reach: the accesses that may go anywhere, or, where none is
+ * seen to do so, all. */
+static void find_stated(gd_chain_launch *launch)
+{
+    const bool some = launch->anywhere.read != GD_PTX_NONE || launch->anywhere.write != GD_PTX_NONE;
+
+    launch->stated = launch->anywhere;
+    launch->anywhere = no_use;
+    launch->leads = GD_PTX_NONE;
+    for (const gd_address_group *at = launch->kernel->groups; at && !some; at = at->next)
+        keep_all(&launch->stated, &at->use);
+    if (!some)
+        launch->stated.write = GD_PTX_NONE; /* it contradicts no statement */
+}
+
 /* What a launch reaches beyond the buffers of its arguments. */
 static void find_anywhere(gd_chain_launch *launch)
 {
     const gd_chain_kernel *kernel = launch->kernel;
 
-    launch->anywhere = launch->variables = no_use;
+    launch->anywhere = launch->variables = launch->stated = no_use;
     launch->leads = GD_PTX_NONE;
     if (!kernel)
         return;
     launch->variables = kernel->variables;
     if (launch->given.variables_exposed)
         keep_all(&launch->variables, &kernel->tables);
-    if (launch->given.reach_stated)
-        return;
     launch->anywhere = kernel->anywhere;
     for (const gd_address_group *at = kernel->groups; at; at = at->next) {
         const uint32_t parameter = leads_anywhere(launch, at);
@@ -367,6 +380,8 @@ static void find_anywhere(gd_chain_launch *launch)
     }
     if (launch->given.variables_exposed)
         keep_all(&launch->anywhere, &launch->variables);
+    if (launch->given.reach_stated)
+        find_stated(launch);
 }
 
 static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch *given)

@@ -96,6 +96,7 @@ typedef struct gd_chain_launch {
     /* What it reaches beyond the buffers of its arguments, given these arguments. */
     gd_parameter_use anywhere;
     gd_parameter_use variables; /* of its module */
+    gd_parameter_use stated;    /* in place of `anywhere`, where its reach is stated */
     uint32_t leads;             /* the argument that leads anywhere; GD_PTX_NONE: an address does */
 } gd_chain_launch;
 
