@@ -5,9 +5,10 @@
  *
  * Each launch reads, writes or updates one or two buffers, before or behind its wait, through an
  * argument, a table, a list, halves, a handle, arithmetic on distances, a tag, a bias, a struct,
- * shared or local memory, a function, or a variable of a module. The chain has up to three lanes,
- * each launch ordered behind the one before and perhaps behind another; it runs alone, in rounds,
- * as a graph, and with other arguments. Where a run differs from the serial one, the seed and the
+ * shared or local memory, a function, or a variable of a module; by thread, or in bulk by way of
+ * shared memory. What a launch reaches is stated, or not. The chain has up to three lanes, each
+ * launch ordered behind the one before and perhaps behind another; it runs alone, in rounds, as a
+ * graph, and with other arguments. Where a run differs from the serial one, the seed and the
  * chain are printed, and the exit status is 1. The last line counts chains, launches that could
  * begin early by their own text, and those that did.
  *
@@ -102,6 +103,27 @@ static const way ways[] = {
     {.name = "function",
      .text = "{ .param .b64 i0; .param .b64 o0; st.param.b64 [i0], %a; call "
              "(o0), same, (i0); ld.param.b64 %p, [o0]; }"},
+    {.name = "shared distance",
+     .beside = true,
+     .text = "sub.u64 %q, %a, %b; st.shared.u64 [kept], %q; ld.shared.u64 %q, [kept]; add.u64 "
+             "%p, %b, %q;"},
+    {.name = "local distance",
+     .beside = true,
+     .text = "sub.u64 %q, %a, %b; mov.u64 %p, stack; cvta.local.u64 %p, %p; st.u64 [%p], %q; "
+             "ld.local.u64 %q, [stack]; add.u64 %p, %b, %q;"},
+    {.name = "returned distance",
+     .beside = true,
+     .text = "sub.u64 %q, %a, %b; { .param .b64 i0; .param .b64 o0; st.param.b64 [i0], %q; call "
+             "(o0), same, (i0); ld.param.b64 %q, [o0]; } add.u64 %p, %b, %q;"},
+    {.name = "table and stride",
+     .a = GIVEN_TABLE,
+     .text = "ld.global.u64 %p, [%a+%t]; shl.b64 %q, %b, 2; add.u64 %p, %p, %q; setp.eq.u64 %pr, "
+             "%q, 4; selp.b64 %p, %z, %p, %pr;"},
+    {.name = "table and distance",
+     .a = GIVEN_TABLE,
+     .beside = true,
+     .text = "ld.global.u64 %p, [%a+%t]; add.u64 %q, %b, 4; sub.u64 %q, %q, %b; add.u64 %p, %p, "
+             "%q; sub.u64 %p, %p, 4;"},
     {.name = "variable", .a = GIVEN_NUMBER, .by_name = true, .text = "mov.u64 %p, variable;"},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
@@ -113,14 +135,14 @@ typedef enum kind { READS, WRITES, UPDATES, KINDS } kind;
 typedef struct access {
     uint32_t way, target, other; /* `other`: the buffer of `beside` */
     kind kind;
-    bool early;
+    bool early, bulk;
 } access;
 
 typedef struct launch {
     access list[MOST_ACCESSES];
     uint32_t count, lane, module;
     uint32_t also; /* a launch of another lane that it waits for, too; itself: none */
-    bool triggers_first, triggers_last, fence;
+    bool triggers_first, triggers_last, fence, stated;
 } launch;
 
 typedef struct program {
@@ -143,7 +165,8 @@ static void make_access(access *made, bool exposed)
                      .target = below(exposed ? TARGETS : BUFFERS),
                      .other = below(BUFFERS),
                      .kind = (kind)below(KINDS),
-                     .early = below(3) == 0};
+                     .early = below(3) == 0,
+                     .bulk = below(4) == 0};
     if (below(2)) /* half of all by name, as programs are */
         made->way = 0;
     if (ways[made->way].by_name)
@@ -168,6 +191,7 @@ static program make_program(uint64_t seed)
         each->triggers_first = below(4) != 0;
         each->triggers_last = below(2);
         each->fence = below(2);
+        each->stated = below(4) == 0;
         for (uint32_t k = 0; k < each->count; k++)
             make_access(&each->list[k], made.exposed);
         if (each->module) { /* the other module has no variable of that name */
@@ -206,6 +230,49 @@ static void append_way(gd_text *text, const access *at, uint32_t number)
     gd_text_string(text, "\n");
 }
 
+/* Thread 0 alone goes on, behind what all have done; the others go to where it leaves. */
+static const char first_thread[] = "bar.sync 0; setp.ne.u32 %pr, %x, 0; @%pr bra ";
+
+static void append_bulk_read(gd_text *text, uint32_t place)
+{
+    gd_text_format(
+        text,
+        "%sREAD%" PRIu32 ";\nmbarrier.init.shared.b64 [bar+%" PRIu32
+        "], 1; mbarrier.arrive.expect_tx.shared.b64 %%q, [bar+%" PRIu32
+        "], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[stage], [%%p], 128, [bar+%" PRIu32 "];\nREAD%" PRIu32 ": bar.sync 0;\nWAIT%" PRIu32
+        ": mbarrier.try_wait.parity.shared.b64 %%pr, [bar+%" PRIu32 "], 0; @!%%pr bra WAIT%" PRIu32
+        ";\nld.shared.u32 %%v, [%%own];\n",
+        first_thread, place, place * 8, place * 8, place * 8, place, place, place * 8, place);
+}
+
+static void append_bulk_write(gd_text *text, uint32_t place, const char *copy)
+{
+    gd_text_format(text,
+                   "st.shared.u32 [%%own], %%v; fence.proxy.async.shared::cta; %sWRITE%" PRIu32
+                   ";\n%s [%%p], [stage], 128; cp.async.bulk.commit_group; "
+                   "cp.async.bulk.wait_group 0;\nWRITE%" PRIu32 ": bar.sync 0;\n",
+                   first_thread, place, copy, place);
+}
+
+/* The same by way of shared memory. */
+static void append_bulk(gd_text *text, const access *at, uint32_t place, uint32_t index)
+{
+    if (at->kind != WRITES) {
+        append_bulk_read(text, place);
+        gd_text_string(text, "mad.lo.u32 %sum, %sum, 31, %v;\n");
+    }
+    if (at->kind == WRITES) {
+        gd_text_format(text, "add.u32 %%v, %%x, %" PRIu32 ";\n", 1000 * (index + 1) + 100 * place);
+        append_bulk_write(text, place, "cp.async.bulk.global.shared::cta.bulk_group");
+    }
+    if (at->kind == UPDATES) {
+        gd_text_format(text, "mov.u32 %%v, %" PRIu32 ";\n", 7 * (index + 1));
+        append_bulk_write(text, place,
+                          "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32");
+    }
+}
+
 static void append_access(gd_text *text, const access *at, uint32_t place, uint32_t index)
 {
     gd_text_format(text, "ld.param.u64 %%a, [a%" PRIu32 "]; ld.param.u64 %%b, [b%" PRIu32 "];\n",
@@ -214,6 +281,10 @@ static void append_access(gd_text *text, const access *at, uint32_t place, uint3
                    "ld.param.u32 %%lo, [lo%" PRIu32 "]; ld.param.u32 %%hi, [hi%" PRIu32 "];\n",
                    place, place);
     append_way(text, at, index * MOST_ACCESSES + place);
+    if (at->bulk) {
+        append_bulk(text, at, place, index);
+        return;
+    }
     gd_text_string(text, "add.u64 %p, %p, %at;\n");
     if (at->kind != WRITES)
         gd_text_string(text, "ld.global.u32 %v, [%p]; mad.lo.u32 %sum, %sum, 31, %v;\n");
@@ -235,9 +306,11 @@ static void append_kernel(gd_text *text, const launch *each, uint32_t index)
                        k, k, k, k);
     gd_text_string(text, ".param .align 8 .b8 s[16], .param .u64 zeros, .param .u64 out)\n{\n"
                          ".reg .pred %pr; .reg .b32 %i, %j, %v, %x, %sum, %lo, %hi;\n"
-                         ".reg .b64 %a, %b, %p, %q, %z, %o, %at;\n"
+                         ".reg .b64 %a, %b, %p, %q, %z, %o, %at; .reg .b32 %own;\n"
+                         ".shared .align 128 .b8 stage[128]; .shared .align 8 .b8 bar[16];\n"
                          ".shared .align 8 .b64 kept; .local .align 8 .b64 stack;\n"
                          "mov.u32 %x, %tid.x; mul.wide.u32 %at, %x, 4; mov.u32 %sum, 1;\n"
+                         "mov.u32 %own, stage; mad.lo.u32 %own, %x, 4, %own;\n"
                          "ld.param.u64 %z, [zeros];\n");
     if (each->triggers_first)
         gd_text_string(text, "griddepcontrol.launch_dependents;\n");
@@ -392,6 +465,25 @@ static void make_arguments(const launch *each, uint32_t index, arguments *made)
     *next++ = (griddep_argument){.bytes = 8, .value = outs + (uint64_t)BYTES * index};
 }
 
+/* All that it touches, of which the text may hide some. */
+static void state_reach(griddep_chain *chain, uint32_t index, const launch *each)
+{
+    static const int32_t kinds[] = {
+        [READS] = GRIDDEP_ACCESS_READ, [WRITES] = GRIDDEP_ACCESS_WRITE, GRIDDEP_ACCESS_UPDATE};
+    griddep_use uses[MOST_ACCESSES] = {{0}};
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < each->count; k++) {
+        if (targets[each->list[k].target])
+            uses[count++] = (griddep_use){.size = sizeof uses[0],
+                                          .access = kinds[each->list[k].kind],
+                                          .offset = targets[each->list[k].target],
+                                          .bytes = BYTES};
+    }
+    if (each->stated)
+        must(griddep_chain_set_reach(chain, index, uses, count, &error), "a reach");
+}
+
 enum { ARGUMENTS = 4 * MOST_ACCESSES + 3 };
 
 static griddep_chain *make_chain(const program *made, griddep_module *const modules[2])
@@ -410,6 +502,7 @@ static griddep_chain *make_chain(const program *made, griddep_module *const modu
         make_arguments(each, i, &given);
         must(griddep_module_find_kernel(modules[each->module], name, &kernel, &error), name);
         must(griddep_chain_add(chain, kernel, &config, given.list, ARGUMENTS, &error), "a launch");
+        state_reach(chain, i, each);
         if (i && each->lane != made->launches[i - 1].lane)
             must(griddep_chain_depend(chain, i, i - 1, &error), "a dependence");
         if (each->also + 1 < i && each->lane != made->launches[each->also].lane)
@@ -493,6 +586,7 @@ static const char *run_program(program *made, const gd_text texts[2])
         make_arguments(changed, made->changed, &given);
         must(griddep_chain_set_arguments(chain, made->changed, given.list, ARGUMENTS, &error),
              "other arguments");
+        state_reach(chain, made->changed, changed);
         where = run_all(chain, made) ? "other arguments" : NULL;
     }
     griddep_chain_destroy(chain);
@@ -508,13 +602,15 @@ static void print_program(const program *made)
     for (uint32_t i = 0; i < made->count; i++) {
         const launch *each = &made->launches[i];
         printf("  launch %" PRIu32 ", lane %" PRIu32 ", behind %" PRIu32 ", module %" PRIu32
-               "%s%s%s:",
+               "%s%s%s%s:",
                i, each->lane, each->also, each->module, each->triggers_first ? ", triggers" : "",
-               each->fence ? ", fence" : "", each->triggers_last ? ", triggers late" : "");
+               each->fence ? ", fence" : "", each->triggers_last ? ", triggers late" : "",
+               each->stated ? ", states its reach" : "");
         for (uint32_t k = 0; k < each->count; k++)
-            printf(" %s%s buffer %" PRIu32 " by %s (beside %" PRIu32 ");",
-                   each->list[k].early ? "early " : "", kinds[each->list[k].kind],
-                   each->list[k].target, ways[each->list[k].way].name, each->list[k].other);
+            printf(" %s%s%s buffer %" PRIu32 " by %s (beside %" PRIu32 ");",
+                   each->list[k].early ? "early " : "", each->list[k].bulk ? "bulk " : "",
+                   kinds[each->list[k].kind], each->list[k].target, ways[each->list[k].way].name,
+                   each->list[k].other);
         putchar('\n');
     }
     printf("  %" PRIu32 " rounds, launch %" PRIu32 " changes%s\n", made->rounds, made->changed,

@@ -293,8 +293,9 @@ static bool writes_anywhere(const gd_chain_launch *launch)
 /* Whether a use is of a buffer that others may write: not declared constant. */
 static bool is_exposed(const gd_chain_launch *launch, uint32_t argument)
 {
-    return argument < launch->given.use_count && launch->given.uses[argument].buffer &&
-           launch->given.uses[argument].access != GRIDDEP_ACCESS_CONSTANT;
+    return (argument & GD_REACH || argument < launch->given.use_count) &&
+           given_of(launch, argument)->buffer &&
+           given_of(launch, argument)->access != GRIDDEP_ACCESS_CONSTANT;
 }
 
 /* Whether a launch touches, or writes, any memory that is not its own alone. */
@@ -370,28 +371,36 @@ static bool share_variables(const gd_chain_launch *own, const gd_chain_launch *o
 
 #define REACH_HINT "move the wait in front of it, or state what that launch reaches"
 
-/* An access by name before the wait, and what an earlier launch does nobody knows where. */
-static bool check_early(gd_chain *chain, uint32_t index, uint32_t other)
+/* An access by name before the wait, or by a stated reach, and what an earlier launch does nobody
+ * knows where. */
+static bool check_early_use(gd_chain *chain, uint32_t index, uint32_t other, uint32_t argument)
 {
     const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
-    const gd_chain_kernel *kernel = launch->kernel;
+    const gd_parameter_use *use = use_of(launch, argument);
+    const bool written = writes_anywhere(earlier);
+    const uint32_t at = written                   ? dry_access(use)
+                        : reads_anywhere(earlier) ? use->dry_write
+                                                  : GD_PTX_NONE;
 
-    for (uint32_t i = 0; i < kernel->use_count; i++) {
-        const gd_parameter_use *use = &kernel->uses[i];
-        const bool written = writes_anywhere(earlier);
-        const uint32_t at = written                   ? dry_access(use)
-                            : reads_anywhere(earlier) ? use->dry_write
-                                                      : GD_PTX_NONE;
-        if (at == GD_PTX_NONE || !is_exposed(launch, i))
-            continue;
-        gd_chain_add(chain, index, 0, GD112, at, REACH_HINT,
-                     "%s touches %s before its wait, and launch %" PRIu32
-                     " (%s) may still %s it: %s",
-                     launch->kernel_name, gd_chain_parameter_name(launch, i), other, earlier->name,
-                     written ? "write" : "read", describe_reach(earlier).text);
-        return true;
-    }
-    return false;
+    if (at == GD_PTX_NONE || !is_exposed(launch, argument))
+        return false;
+    gd_chain_add(chain, index, 0, GD112, at, REACH_HINT,
+                 "%s touches %s before its wait, and launch %" PRIu32 " (%s) may still %s it: %s",
+                 launch->kernel_name, gd_chain_parameter_name(launch, argument), other,
+                 earlier->name, written ? "write" : "read", describe_reach(earlier).text);
+    return true;
+}
+
+static bool check_early(gd_chain *chain, uint32_t index, uint32_t other)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    bool found = false;
+
+    for (uint32_t i = 0; i < launch->kernel->use_count && !found; i++)
+        found = check_early_use(chain, index, other, i);
+    for (uint32_t i = 0; i < launch->given.reach_count && !found; i++)
+        found = check_early_use(chain, index, other, GD_REACH | i);
+    return found;
 }
 
 static void check_early_variable(gd_chain *chain, uint32_t index, uint32_t other)
