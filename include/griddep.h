@@ -2252,7 +2252,8 @@ typedef struct griddep_graph_edge_info {
     int32_t reason;       /* GRIDDEP_REASON_* */
     uint32_t node;        /* with REASON_OTHER_ORDER, REASON_NODE_BETWEEN and REASON_CONDITIONAL;
                            * else 0 */
-    uint32_t races;       /* 1: the second kernel starts early and does not wait on every path, or
+    uint32_t races;       /* 1: the second kernel starts early, and griddep_chain_check finds a race
+                           * (a graph from a chain), or it does not wait on every path (else), or
                            * no wait helps it */
 } griddep_graph_edge_info;
 
