@@ -10,6 +10,7 @@
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 #include "cli/io/quote.h"
+#include "run/private.h"
 
 static const char *const sides[] = {"first", "second"};
 
@@ -182,10 +183,10 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
                                        : find_kernel(chain, text_of(access, "kernel"), &index);
     const gd_modulefile *module = launch != NULL ? gd_modulefile_of(chain->modules, launch) : NULL;
     char *quote = quote_access(module, access);
-    if (module != NULL && module->made != NULL) {
+    if (module != NULL && module->made != NULL && module->ptx != NULL) {
         gd_output_set(
             access, "line",
-            json_integer(gd_modulefile_source_line(module, (uint32_t)number_of(access, "line"))));
+            json_integer(gd_ptx_source_line(module->ptx, (uint32_t)number_of(access, "line"))));
         gd_output_set(access, "column", json_integer(0));
     }
     bool has_line = number_of(access, "line") > 0;
