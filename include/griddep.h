@@ -1812,10 +1812,11 @@ int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32
  * has an access, and a buffer's number with offset and bytes, or 0 and then the address in
  * `offset` with bytes. They are all that there is; count 0: nothing. Without that such an address
  * may be any: the launch is then compared with all that others touch early, but for what is
- * declared constant. What the caller says is believed; `griddep stress` and `griddep sanitize`
- * show where it is wrong. Said anew, the new list counts alone. NOT_FOUND where there is no such
- * launch; ARGUMENT for what is no kernel, for a use without an access, and for one with neither
- * buffer nor address. */
+ * declared constant. Where no access is seen to be of that kind, each may be of what is stated.
+ * What the caller says is believed; `griddep stress` and `griddep sanitize` show where it is
+ * wrong. Said anew, the new list counts alone. NOT_FOUND where there is no such launch; ARGUMENT
+ * for what is no kernel, for a use without an access, and for one with neither buffer nor
+ * address. */
 int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses,
                                 uint32_t count, griddep_error *error);
 

@@ -551,6 +551,7 @@ enum {
     T = GD_ORIGIN_THREAD
 };
 enum { B = GD_ORIGIN_BLOCK, M = GD_ORIGIN_MEMORY, N = GD_ORIGIN_NUMBER, W = GD_ORIGIN_WIDE };
+enum { D = GD_ORIGIN_DISTANCE };
 
 #define A_B                                                                                        \
     "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [n]; mov.u32 %r2, "         \
@@ -592,7 +593,7 @@ static const origin_case origin_cases[] = {
     {A_B "mov.u64 %rd9, %rd1; L: ld.global.u64 %rd9, [%rd9+8]; @%p1 bra L;", N | W | M, "a"},
     {A_B "mov.u64 %rd9, %rd1; L: mov.u64 %rd3, %rd9; ld.global.u64 %rd4, [%rd3]; @%p1 mov.u64 "
          "%rd9, %rd4; @%p1 bra L; st.global.u64 [%rd9], %rd1;",
-     N | W | M, "a"},
+     N | W | M, "a/a"},
     {A_B "ld.global.u64 %rd3, [%rd1]; mul.lo.u64 %rd3, %rd3, %rd2; add.u64 %rd9, %rd3, 8;",
      N | W | M, "/b"},
     {A_B "ld.global.u64 %rd3, [%rd1]; mad.lo.u64 %rd9, %rd3, %rd2, %rd1;", W | M, "a/b"},
@@ -616,8 +617,24 @@ static const origin_case origin_cases[] = {
      N | W | T | B | M, "a"},
     {A_B "{ .param .b64 pa; .param .b64 pr; st.param.b64 [pa], %rd1; call (pr), fn, (pa); "
          "ld.param.b64 %rd9, [pr]; }",
-     N | W | T | B | M, ""},
-    {A_B "call (%rd9), fn, (%rd1);", N | W | T | B | M, ""},
+     N | W | T | B | M, "/a"},
+    {A_B "call (%rd9), fn, (%rd1);", N | W | T | B | M, "/a"},
+    {A_B "st.shared.u64 [sm], %rd1; ld.shared.u8 %rd3, [sm]; add.u64 %rd9, %rd2, %rd3;", T | M,
+     "b/a"},
+    {A_B "atom.shared.exch.b32 %r3, [sm], %r1; st.global.u32 [%rd1], %r3; ld.global.u64 %rd9, "
+         "[%rd2];",
+     N | W | M, ""},
+    {A_B "mov.u64 %rd3, lo; st.u64 [%rd3], %rd2; ld.local.u64 %rd9, [lo];", N | W | T | B | M,
+     "/b"},
+    {A_B "mov.u64 %rd3, lo; st.local.u64 [lo], %rd2; ld.u64 %rd9, [%rd3];", N | W | M | T, "/b"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; shl.b64 %rd4, %rd2, 3; add.u64 %rd9, %rd3, %rd4;", N | W | M,
+     "/b"},
+    {A_B "ld.global.u64 %rd3, [%rd1]; sub.u64 %rd4, %rd2, %rd1; add.u64 %rd9, %rd3, %rd4;",
+     W | M | D, "ab"},
+    {A_B "sub.u64 %rd4, %rd2, %rd1; shr.s64 %rd4, %rd4, 2; mad.lo.u64 %rd9, %rd4, 4, %rd1;", 0,
+     "a/ab"},
+    {A_B "mov.u64 %rd3, gl; neg.s64 %rd3, %rd3; add.u64 %rd9, %rd1, %rd3;", G | D, "a"},
+    {A_B "mul.wide.u32 %rd3, %r2, 4; sub.u64 %rd9, %rd1, %rd3;", T, "a"},
     {"mov.u64 %rd9, fn;", U, ""},
     {A_B "newfangled.b64 %rd3, %rd9;", N | W | T | B | M, ""},
     {A_B "atom.global.add.u64 %rd9, [%rd1], 1;", N | W | T | B | M, ""},

@@ -152,11 +152,13 @@ static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
         .parameters = access->parameters,
         .handle = is_by_handle(kernel, access),
         .based = access->origins & (GD_ORIGIN_GLOBAL | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL),
-        .wide = access->origins & GD_ORIGIN_WIDE};
+        .wide = access->origins & GD_ORIGIN_WIDE,
+        .loose = access->origins & GD_ORIGIN_WIDE && access->origins & GD_ORIGIN_DISTANCE};
     gd_address_group *at = kernel->groups;
 
-    while (at && (at->parameters != wanted.parameters || at->handle != wanted.handle ||
-                  at->based != wanted.based || at->wide != wanted.wide))
+    while (at &&
+           (at->parameters != wanted.parameters || at->handle != wanted.handle ||
+            at->based != wanted.based || at->wide != wanted.wide || at->loose != wanted.loose))
         at = at->next;
     if (!at && (at = gd_arena_take(&build->facts->arena, sizeof *at))) {
         *at = wanted;
@@ -317,7 +319,7 @@ static argument_kind kind_of(const gd_chain_launch *launch, uint32_t argument)
 }
 
 /* The parameter by which a group of accesses goes anywhere, given a launch's arguments; use_count:
- * none does. A number is an index beside what points somewhere. */
+ * none does. A number is an index beside what points somewhere, and is not a distance alone. */
 static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_group *group)
 {
     const uint32_t count = launch->kernel->use_count;
@@ -335,10 +337,25 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
         first = first == count ? i : first;
     }
     if (based)
-        return count;
+        return group->loose && number == count ? first : count;
     if (launch->given.any_arguments)
         return first;
     return number < count || !group->wide ? number : first;
+}
+
+/* What is meant by a launch's stated reach: the accesses that may go anywhere, or, where none is
+ * seen to do so, all. */
+static void find_stated(gd_chain_launch *launch)
+{
+    const bool some = launch->anywhere.read != GD_PTX_NONE || launch->anywhere.write != GD_PTX_NONE;
+
+    launch->stated = launch->anywhere;
+    launch->anywhere = no_use;
+    launch->leads = GD_PTX_NONE;
+    for (const gd_address_group *at = launch->kernel->groups; at && !some; at = at->next)
+        keep_all(&launch->stated, &at->use);
+    if (!some)
+        launch->stated.write = GD_PTX_NONE; /* it contradicts no statement */
 }
 
 /* What a launch reaches beyond the buffers of its arguments. */
@@ -346,15 +363,13 @@ static void find_anywhere(gd_chain_launch *launch)
 {
     const gd_chain_kernel *kernel = launch->kernel;
 
-    launch->anywhere = launch->variables = no_use;
+    launch->anywhere = launch->variables = launch->stated = no_use;
     launch->leads = GD_PTX_NONE;
     if (!kernel)
         return;
     launch->variables = kernel->variables;
     if (launch->given.variables_exposed)
         keep_all(&launch->variables, &kernel->tables);
-    if (launch->given.reach_stated)
-        return;
     launch->anywhere = kernel->anywhere;
     for (const gd_address_group *at = kernel->groups; at; at = at->next) {
         const uint32_t parameter = leads_anywhere(launch, at);
@@ -365,6 +380,8 @@ static void find_anywhere(gd_chain_launch *launch)
     }
     if (launch->given.variables_exposed)
         keep_all(&launch->anywhere, &launch->variables);
+    if (launch->given.reach_stated)
+        find_stated(launch);
 }
 
 static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch *given)

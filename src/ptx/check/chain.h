@@ -37,6 +37,7 @@ typedef struct gd_address_group {
     bool handle; /* of a texture or surface: what memory it is of nobody tells */
     bool based;  /* the address may be that of a variable, too */
     bool wide;   /* a number that may be an address is part of it */
+    bool loose;  /* and so is a distance, beside which it may be none but the address */
     gd_parameter_use use;
 } gd_address_group;
 
@@ -95,6 +96,7 @@ typedef struct gd_chain_launch {
     /* What it reaches beyond the buffers of its arguments, given these arguments. */
     gd_parameter_use anywhere;
     gd_parameter_use variables; /* of its module */
+    gd_parameter_use stated;    /* in place of `anywhere`, where its reach is stated */
     uint32_t leads;             /* the argument that leads anywhere; GD_PTX_NONE: an address does */
 } gd_chain_launch;
 

@@ -18,7 +18,7 @@ static const griddep_use *given_of(const gd_chain_launch *launch, uint32_t argum
 static const gd_parameter_use *use_of(const gd_chain_launch *launch, uint32_t argument)
 {
     if (launch->kernel && argument & GD_REACH)
-        return &launch->kernel->anywhere;
+        return &launch->stated;
     return launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument]
                                                                   : NULL;
 }
@@ -157,11 +157,11 @@ static bool check_before(const pair *at)
 
     if (!use)
         return false;
-    if (use->dry_read != GD_PTX_NONE && at->other->writes) {
+    if (use->dry_read != GD_PTX_NONE && at->own->reads && at->other->writes) {
         report_dry_read(at, use);
         found = true;
     }
-    if (use->dry_write != GD_PTX_NONE) {
+    if (use->dry_write != GD_PTX_NONE && at->own->writes) {
         report_dry_write(at, use);
         found = true;
     }
@@ -548,13 +548,25 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
 
 /* ---- declarations ---- */
 
+/* Whether a launch is said to write something beside its arguments. */
+static bool reach_writes(const gd_chain_launch *launch)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < launch->given.reach_count; i++)
+        found |= launch->given.reaches[i].access == GRIDDEP_ACCESS_WRITE ||
+                 launch->given.reaches[i].access == GRIDDEP_ACCESS_UPDATE;
+    return found;
+}
+
 static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
 {
     const gd_chain_launch *launch = &chain->launches[use->launch];
     const gd_parameter_use *found = use_of(launch, use->argument);
     int32_t access = given_of(launch, use->argument)->access;
 
-    if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE)
+    if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE &&
+        !(use->argument & GD_REACH && reach_writes(launch)))
         gd_chain_add(chain, use->launch, 0, GD210, found->write,
                      "declare the argument write or update",
                      "%s writes %s, which the chain declares read", launch->kernel_name,

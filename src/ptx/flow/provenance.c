@@ -1,6 +1,7 @@
 /* Propagation of origins along data flow. Each instruction gathers what its sources contribute and
  * hands it on to its destinations; both only ever grow, so each is visited a bounded number of
- * times. All .local memory of a function is one value, the cell.
+ * times. All .local memory of a function is one value, the cell; all that it stores elsewhere, or
+ * gives to calls, is another one, what is kept.
  *
  * Numbers come second, when it is known what points where: whether a number is an index or may be
  * an address depends on what it is added to. */
@@ -31,8 +32,9 @@ typedef enum source_role {
                      * differs by thread */
     SOURCE_VOTE,    /* all threads of the CTA get the same result */
     SOURCE_CELL,    /* is stored to .local memory */
-    SOURCE_ESCAPE   /* goes where others can write through it: if it points to .local memory, that
+    SOURCE_ESCAPE,  /* goes where others can write through it: if it points to .local memory, that
                    * becomes unknown */
+    SOURCE_KEPT     /* the same, and may come back from there */
 } source_role;
 
 typedef struct source {
@@ -44,8 +46,8 @@ typedef struct source {
 struct gd_origins {
     const gd_ptx_module *module;
     const gd_ptx_function *function;
-    gd_origin *values;    /* of registers that are used, then the cell */
-    uint32_t value_count; /* without the cell */
+    gd_origin *values;    /* of registers that are used, then the cell and what is kept */
+    uint32_t value_count; /* without these two */
     uint32_t
         *value_of; /* by operand from first_operand on; GD_PTX_NONE: no register of the function */
     uint32_t first_operand;
@@ -130,7 +132,6 @@ static gd_origin join(const gd_origins *origins, gd_origin a, gd_origin b)
 static gd_origin flagged(uint32_t flags)
 {
     return (gd_origin){.flags = flags, .cause = GD_PTX_NONE};
-    ;
 }
 
 /* Special registers (PTX ISA 10) by what their value differs between. */
@@ -229,6 +230,22 @@ static bool same(gd_origin a, gd_origin b)
     return a.flags == b.flags && a.parameters == b.parameters && a.scaled == b.scaled;
 }
 
+static uint32_t cell_of(const gd_origins *origins)
+{
+    return origins->value_count;
+}
+
+static uint32_t kept_of(const gd_origins *origins)
+{
+    return origins->value_count + 1;
+}
+
+/* How many values there are. */
+static uint32_t all_values(const gd_origins *origins)
+{
+    return origins->value_count + 2;
+}
+
 static void grow(origin_search *search, uint32_t value, gd_origin by)
 {
     gd_origins *origins = search->origins;
@@ -240,7 +257,7 @@ static void grow(origin_search *search, uint32_t value, gd_origin by)
     if (search->waiting[value])
         return;
     search->waiting[value] = true;
-    uint32_t room = origins->value_count + 1;
+    uint32_t room = all_values(origins);
     uint32_t place = search->work_first + search->work_count++;
     search->work[place < room ? place : place - room] = value;
 }
@@ -329,6 +346,7 @@ static gd_origin contribution(const gd_origins *origins, source_role role, gd_or
             plain.flags = (plain.flags & ~(uint32_t)GD_ORIGIN_THREAD) | GD_ORIGIN_BLOCK;
         return plain;
     case SOURCE_ESCAPE:
+    case SOURCE_KEPT:
         return flagged(from.flags & GD_ORIGIN_LOCAL ? ANYTHING : 0);
     default:
         return plain;
@@ -369,9 +387,8 @@ static bool points(gd_origin origin)
     return origin.parameters || origin.flags & POINTS;
 }
 
-/* A number that points nowhere is an index where another source points somewhere. `value` is what
- * it comes from; GD_PTX_NONE: no register. */
-static bool is_index(const origin_search *search, uint32_t index, uint32_t value, gd_origin from)
+/* A number that points nowhere is an index where another source points somewhere. */
+static bool is_index(const origin_search *search, uint32_t index, gd_origin from)
 {
     const gd_ptx_module *module = search->origins->module;
     const gd_ptx_instruction *instruction = instruction_at(search, index);
@@ -380,11 +397,8 @@ static bool is_index(const origin_search *search, uint32_t index, uint32_t value
     if (!adds(instruction) || points(from))
         return false;
     for (uint32_t i = destinations_end(module, instruction); i < instruction->operand_end && !found;
-         i++) {
-        const gd_origin other = leaf_origin(search->origins, i);
-        const bool itself = search->origins->value_of[i - search->origins->first_operand] == value;
-        found = points(other) || (other.scaled && !itself);
-    }
+         i++)
+        found = points(leaf_origin(search->origins, i));
     return found;
 }
 
@@ -405,27 +419,30 @@ static bool widens(const origin_search *search, uint32_t index)
                                             module->operands[last].value > MOST_INDEX_SHIFT);
 }
 
-static gd_origin number_of(const origin_search *search, uint32_t index, uint32_t value,
-                           gd_origin from)
+static gd_origin number_of(const origin_search *search, uint32_t index, gd_origin from)
 {
     if (!search->numbers)
         from.flags &= ~(uint32_t)NUMBERS;
     else if (from.flags & GD_ORIGIN_NUMBER && widens(search, index))
         from.flags |= GD_ORIGIN_WIDE;
-    if (from.flags & GD_ORIGIN_NUMBER && is_index(search, index, value, from))
+    if (from.flags & GD_ORIGIN_NUMBER && is_index(search, index, from))
         from.flags &= ~(uint32_t)GD_ORIGIN_NUMBER;
     return from;
 }
 
-static void contribute(origin_search *search, uint32_t index, source_role role, uint32_t value,
-                       gd_origin from)
+static void contribute(origin_search *search, uint32_t index, source_role role, gd_origin from)
 {
-    gd_origin given = contribution(search->origins, role, number_of(search, index, value, from));
+    gd_origin given = contribution(search->origins, role, number_of(search, index, from));
 
-    if (role == SOURCE_CELL || role == SOURCE_ESCAPE) {
-        search->cell_escapes |= role == SOURCE_ESCAPE && given.flags;
+    if (role == SOURCE_KEPT) {
+        gd_origin kept = contribution(search->origins, SOURCE_SCALED, from);
+        kept.flags = 0;
+        grow(search, kept_of(search->origins), kept);
+    }
+    if (role == SOURCE_CELL || role == SOURCE_ESCAPE || role == SOURCE_KEPT) {
+        search->cell_escapes |= role != SOURCE_CELL && given.flags;
         given.flags &= search->numbers ? UINT32_MAX : ~(uint32_t)NUMBERS;
-        grow(search, search->origins->value_count, given);
+        grow(search, cell_of(search->origins), given);
         return;
     }
     if (given.flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_NUMBER) && given.cause == GD_PTX_NONE)
@@ -454,7 +471,7 @@ static bool add_value_source(origin_search *search, uint32_t index, source_role 
 /* What is known from the start; numbers are handed on later. */
 static bool add_leaf(origin_search *search, uint32_t index, source_role role, gd_origin from)
 {
-    contribute(search, index, role, GD_PTX_NONE, from);
+    contribute(search, index, role, from);
     if (!(from.flags & GD_ORIGIN_NUMBER) || role == SOURCE_PLAIN)
         return true;
     if (search->seed_count == search->seed_capacity &&
@@ -509,6 +526,25 @@ static bool is_scalar(const gd_ptx_module *module, uint32_t operand)
            !(module->symbols[item->symbol].flags & (GD_SYMBOL_ARRAY | GD_SYMBOL_UNSIZED));
 }
 
+/* What is kept comes back, perhaps. */
+static bool add_kept(origin_search *search, uint32_t index)
+{
+    return add_value_source(search, index, SOURCE_SCALED, kept_of(search->origins));
+}
+
+/* Whether a load may find what is kept: not in a constant, nor in the function's own parameters,
+ * but in what a call has returned. */
+static bool finds_kept(const origin_search *search, gd_ptx_space space, uint32_t memory)
+{
+    const gd_ptx_function *function = search->origins->function;
+    const gd_ptx_operand *address = &search->origins->module->operands[memory + 1];
+
+    return space != GD_SPACE_CONST && space != GD_SPACE_LOCAL &&
+           (space != GD_SPACE_PARAM ||
+            (address->kind == GD_OPERAND_SYMBOL && (address->symbol < function->parameter ||
+                                                    address->symbol >= function->parameter_end)));
+}
+
 /* ld d, [a] */
 static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruction *load)
 {
@@ -519,7 +555,10 @@ static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruc
 
     if (memory >= load->operand_end || module->operands[memory].kind != GD_OPERAND_MEMORY)
         return gather(search, index, ANYTHING);
-    switch (gd_ptx_instruction_space(module, load)) {
+    const gd_ptx_space space = gd_ptx_instruction_space(module, load);
+    if (finds_kept(search, space, memory) && !add_kept(search, index))
+        return false;
+    switch (space) {
     case GD_SPACE_PARAM:
         if (holds_address(module, load) || is_scalar(module, memory + 1)) {
             role = SOURCE_POINTER;
@@ -529,7 +568,7 @@ static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruc
     case GD_SPACE_CONST:
         break;
     case GD_SPACE_LOCAL:
-        if (!add_value_source(search, index, SOURCE_POINTER, search->origins->value_count))
+        if (!add_value_source(search, index, SOURCE_POINTER, cell_of(search->origins)))
             return false;
         flags = 0;
         break;
@@ -540,6 +579,8 @@ static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruc
         flags |= GD_ORIGIN_MEMORY | GD_ORIGIN_THREAD;
         break;
     default:
+        if (!add_value_source(search, index, SOURCE_SCALED, cell_of(search->origins)))
+            return false;
         role = SOURCE_ADDRESS;
         flags |= GD_ORIGIN_MEMORY;
     }
@@ -557,7 +598,7 @@ static bool add_store(origin_search *search, uint32_t index, const gd_ptx_instru
 
     if (space == GD_SPACE_NONE && !add_sources(search, index, SOURCE_ESCAPE, store->operand, end))
         return false;
-    return add_sources(search, index, space == GD_SPACE_LOCAL ? SOURCE_CELL : SOURCE_ESCAPE, end,
+    return add_sources(search, index, space == GD_SPACE_LOCAL ? SOURCE_CELL : SOURCE_KEPT, end,
                        store->operand_end);
 }
 
@@ -638,11 +679,11 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_MATCH:
     case GD_OP_ACTIVEMASK:
     case GD_OP_ELECT:
-    case GD_OP_MOVMATRIX:
     case GD_OP_MMA:
     case GD_OP_MMA_SP:
     case GD_OP_WMMA_MMA:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_THREAD};
+    case GD_OP_MOVMATRIX:
     case GD_OP_REDUX:
         return (rule){.role = SOURCE_SCALED, .flags = GD_ORIGIN_THREAD};
     case GD_OP_ALLOCA:
@@ -658,18 +699,18 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_SULD:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_NUMBER | GD_ORIGIN_MEMORY};
     case GD_OP_ATOM:
-        return (rule){.role = SOURCE_ESCAPE,
+        return (rule){.role = SOURCE_KEPT,
                       .flags = holds_address(module, instruction) ? ANYTHING
                                                                   : GD_ORIGIN_NUMBER | DEPENDS};
     case GD_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_BLOCK};
     case GD_OP_CALL:
-        return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
+        return (rule){.role = SOURCE_KEPT, .flags = ANYTHING};
     default:
         if (gd_ops[instruction->op].memory == GD_MEMORY_NONE ||
             gd_ops[instruction->op].memory == GD_MEMORY_FENCE)
             return (rule){.role = SOURCE_SCALED};
-        return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
+        return (rule){.role = SOURCE_KEPT, .flags = ANYTHING};
     }
 }
 
@@ -681,13 +722,17 @@ static bool add_by_rule(origin_search *search, uint32_t index,
     bool is_unknown = gd_ops[instruction->op].control == GD_CONTROL_UNKNOWN;
     uint32_t end = destinations_end(module, instruction), number = 0;
 
-    if (!gather(search, index, how.flags))
+    if (!gather(search, index, how.flags) ||
+        (how.role == SOURCE_KEPT && how.flags && !add_kept(search, index)))
         return false;
     for (uint32_t i = instruction->operand; i < instruction->operand_end;
          i = module->operands[i].end, number++) {
         bool is_other = number < 32 && how.others >> number & 1;
-        if ((i >= end || is_unknown) && !add_sources(search, index, is_other ? how.other : how.role,
-                                                     i, module->operands[i].end))
+        source_role role = is_other ? how.other : how.role;
+        if (role == SOURCE_KEPT && module->operands[i].kind == GD_OPERAND_MEMORY)
+            role = SOURCE_ESCAPE;
+        if ((i >= end || is_unknown) &&
+            !add_sources(search, index, role, i, module->operands[i].end))
             return false;
     }
     return true;
@@ -711,7 +756,7 @@ static bool add_instruction(origin_search *search, uint32_t index)
 
 static void propagate(origin_search *search)
 {
-    uint32_t room = search->origins->value_count + 1;
+    uint32_t room = all_values(search->origins);
 
     while (search->work_count) {
         uint32_t value = search->work[search->work_first];
@@ -720,7 +765,7 @@ static void propagate(origin_search *search)
         search->waiting[value] = false;
         for (uint32_t i = search->first_source[value]; i != GD_PTX_NONE;
              i = search->sources[i].next)
-            contribute(search, search->sources[i].instruction, search->sources[i].role, value,
+            contribute(search, search->sources[i].instruction, search->sources[i].role,
                        search->origins->values[value]);
     }
 }
@@ -756,7 +801,42 @@ static void doubt_packings(origin_search *search)
              i++, leaves++)
             pointing += leaf_origin(origins, i).parameters != 0;
         if (doubtful || (pointing && pointing < leaves))
-            contribute(search, index, SOURCE_POINTER, GD_PTX_NONE, flagged(GD_ORIGIN_UNKNOWN));
+            contribute(search, index, SOURCE_POINTER, flagged(GD_ORIGIN_UNKNOWN));
+    }
+}
+
+/* sub d, a, b: where both point somewhere the result may point nowhere. */
+static bool is_distance(const origin_search *search, const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = search->origins->module;
+    uint32_t pointing = 0, needed = 2;
+
+    switch (instruction->op) {
+    case GD_OP_NEG:
+    case GD_OP_NOT:
+        needed = 1;
+        break;
+    case GD_OP_SUB:
+    case GD_OP_SUBC:
+    case GD_OP_VSUB:
+    case GD_OP_XOR:
+    case GD_OP_LOP3:
+        break;
+    default:
+        return false;
+    }
+    for (uint32_t i = destinations_end(module, instruction); i < instruction->operand_end; i++)
+        pointing += points(leaf_origin(search->origins, i));
+    return pointing >= needed;
+}
+
+static void find_distances(origin_search *search)
+{
+    const gd_ptx_function *function = search->origins->function;
+
+    for (uint32_t i = 0; i < function->instruction_end - function->instruction; i++) {
+        if (is_distance(search, instruction_at(search, i)))
+            contribute(search, i, SOURCE_POINTER, flagged(GD_ORIGIN_DISTANCE));
     }
 }
 
@@ -766,9 +846,12 @@ static void hand_on_numbers(origin_search *search)
     search->numbers = true;
     for (uint32_t i = 0; i < search->seed_count; i++)
         contribute(search, search->seeds[i].instruction, (source_role)search->seeds[i].role,
-                   GD_PTX_NONE, flagged(search->seeds[i].flags));
-    if (search->cell_escapes)
-        grow(search, search->origins->value_count, flagged(NUMBERS));
+                   flagged(search->seeds[i].flags));
+    if (search->cell_escapes) {
+        gd_origin others = flagged(NUMBERS);
+        others.scaled = search->origins->values[kept_of(search->origins)].scaled;
+        grow(search, cell_of(search->origins), others);
+    }
     propagate(search);
 }
 
@@ -835,7 +918,7 @@ static void begin_parameters(origin_search *search)
 static bool run_search(origin_search *search)
 {
     const gd_origins *origins = search->origins;
-    uint32_t values = origins->value_count + 1;
+    uint32_t values = all_values(origins);
     uint32_t count = origins->function->instruction_end - origins->function->instruction;
 
     search->gathered = calloc((size_t)count + 1, sizeof *search->gathered);
@@ -853,6 +936,7 @@ static bool run_search(origin_search *search)
     }
     propagate(search);
     doubt_packings(search);
+    find_distances(search);
     propagate(search);
     search->origins->exposes_variables = expose_variables(search);
     hand_on_numbers(search);
@@ -986,7 +1070,7 @@ static bool build(gd_origins *origins)
     bool done = origins->sets && gd_origin_sets_create(origins->sets) && number_values(origins) &&
                 split_values(origins);
     if (done) {
-        origins->values = calloc((size_t)origins->value_count + 1, sizeof *origins->values);
+        origins->values = calloc(all_values(origins), sizeof *origins->values);
         done = origins->values && run_search(&search);
     }
     free(search.gathered);
@@ -1021,7 +1105,9 @@ gd_origin gd_origins_of(const gd_origins *origins, uint32_t operand)
 
     for (uint32_t i = first; i < origins->module->operands[first].end; i++)
         origin = join(origins, origin, leaf_origin(origins, i));
-    if (is_memory && (!points(origin) || origin.flags & GD_ORIGIN_NUMBER))
+    const uint32_t loose = GD_ORIGIN_WIDE | GD_ORIGIN_DISTANCE;
+    if (is_memory && (!points(origin) || origin.flags & GD_ORIGIN_NUMBER ||
+                      (!origin.parameters && (origin.flags & loose) == loose)))
         origin.flags |= GD_ORIGIN_UNKNOWN;
     return origin;
 }

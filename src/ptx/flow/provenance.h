@@ -16,7 +16,12 @@
  * packed from halves of which only one points somewhere, is `unknown`: never guessed safe. So is a
  * value that may point into more than GD_PTX_LIMIT_ORIGINS parameters.
  *
- * Only data dependence is followed: a guard counts, a branch around a definition does not. */
+ * What the function itself has stored or given to a call may be in a number that it loads or gets
+ * back: its parameters are scaled in that. What other launches have stored is not followed.
+ *
+ * Only data dependence is followed: a guard counts, a branch around a definition does not. What is
+ * told of an address by comparisons alone (bits tested one by one, a loop until p equals it) is a
+ * number too; doc/griddep-chain.md says so to users. */
 #ifndef GD_PTX_FLOW_PROVENANCE_H
 #define GD_PTX_FLOW_PROVENANCE_H
 
@@ -34,11 +39,13 @@ enum {
     GD_ORIGIN_THREAD =
         16, /* depends on what differs between threads of a CTA: %tid, %laneid, %warpid, elect,
                               shared data, atomics, clocks */
-    GD_ORIGIN_BLOCK = 32,    /* depends on what differs between CTAs: %ctaid, %smid, ... */
-    GD_ORIGIN_MEMORY = 64,   /* depends on data read from global memory */
+    GD_ORIGIN_BLOCK = 32,   /* depends on what differs between CTAs: %ctaid, %smid, ... */
+    GD_ORIGIN_MEMORY = 64,  /* depends on data read from global memory */
     GD_ORIGIN_NUMBER = 128, /* may be a number that comes from outside, and so an address alone */
-    GD_ORIGIN_WIDE = 256    /* a number as wide as an address, from memory or a call, went into it;
+    GD_ORIGIN_WIDE = 256,   /* a number as wide as an address, from memory or a call, went into it;
                              * or halves of one */
+    GD_ORIGIN_DISTANCE =
+        512 /* so did a difference of what points somewhere, which points nowhere */
 };
 
 typedef struct gd_origin {
