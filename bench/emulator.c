@@ -350,7 +350,7 @@ static bool run_cta(const gd_grid_view *view, uint32_t index, uint64_t *count)
 
     if (!cta)
         return false;
-    gd_cta_release(cta);
+    gd_cta_release(cta, 0);
     do
         state = gd_cta_run(cta, TURN_STEPS, gd_cta_cycles(cta));
     while (state == GD_CTA_READY || state == GD_CTA_POLLING);

@@ -1086,8 +1086,9 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
 
 /* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled
  * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a
- * memory clobber, both empty below sm_90; kernels that are to be found by their plain name are
- * extern "C". What NVRTC made is kept in the store, except where the source, a header or an option
+ * memory clobber. For a device below sm_90 both are empty, since nothing starts early there; a call
+ * is an error where an option names an older architecture than compute_90. Kernels that are to be
+ * found by their plain name are extern "C". What NVRTC made is kept in the store, except where the source, a header or an option
  * names a file, date or time; headers that are in memory are no files.
  * "--gpu-architecture=compute_90a", or a family's "compute_100f", among the options takes the
  * place of the device's. An NVRTC newer than the driver marks its PTX with a version that the
@@ -2253,7 +2254,8 @@ typedef struct griddep_graph_edge_info {
     int32_t reason;       /* GRIDDEP_REASON_* */
     uint32_t node;        /* with REASON_OTHER_ORDER, REASON_NODE_BETWEEN and REASON_CONDITIONAL;
                            * else 0 */
-    uint32_t races;       /* 1: the second kernel starts early and does not wait on every path, or
+    uint32_t races;       /* 1: the second kernel starts early, and griddep_chain_check finds a race
+                           * (a graph from a chain), or it does not wait on every path (else), or
                            * no wait helps it */
 } griddep_graph_edge_info;
 

@@ -166,21 +166,17 @@ static const char *verdict_of(const comparison *result)
     return result->highest < 1 ? "faster" : result->lowest > 1 ? "slower" : "no different";
 }
 
-static double percent(double ratio)
-{
-    return 100 * (ratio - 1);
-}
-
 static void print(const compare_request *request, const comparison *result)
 {
     const char *verdict = verdict_of(result);
     for (int i = 0; i < SIDES; i++)
         gd_output_print("%c  %.2f us  %s\n", 'A' + i, result->us[i], request->names[i]);
-    gd_output_print("B is %s: %+.2f %% of A's time (%+.2f to %+.2f over %u %s of %u %s, mode %s)\n",
-                    verdict, percent(result->ratio), percent(result->lowest),
-                    percent(result->highest), (unsigned)result->groups,
-                    gd_plural(result->groups, "group", "groups"), (unsigned)result->pairs,
-                    gd_plural(result->pairs, "pair", "pairs"), result->mode);
+    gd_output_print("B is %s: it takes %.2f %% of A's time (%.2f to %.2f over %u %s of %u %s, mode "
+                    "%s)\n",
+                    verdict, 100 * result->ratio, 100 * result->lowest, 100 * result->highest,
+                    (unsigned)result->groups, gd_plural(result->groups, "group", "groups"),
+                    (unsigned)result->pairs, gd_plural(result->pairs, "pair", "pairs"),
+                    result->mode);
 }
 
 static void print_json(const compare_request *request, const comparison *result,
@@ -219,13 +215,15 @@ static int trace_side(const gd_plan *plan, griddep_runtime *runtime, int32_t mod
 
 /* One above the other, in one scale. */
 static int draw(const compare_request *request, const gd_plan plans[SIDES],
-                griddep_runtime *runtime, const griddep_runtime_info *info, int32_t mode)
+                griddep_runtime *runtime, const griddep_runtime_info *info, int32_t mode,
+                const comparison *result)
 {
     side *sides = gd_heap_take(SIDES, sizeof(*sides));
     gd_traceview views[SIDES];
     int code = 0;
     for (int i = 0; i < SIDES && code == 0; i++) {
-        sides[i].title = gd_heap_format("%c: %s", 'A' + i, request->names[i]);
+        sides[i].title = gd_heap_format("%c: %s, %.2f us without stamps", 'A' + i,
+                                        request->names[i], result->us[i]);
         sides[i].view = gd_traceview_of(&plans[i], info);
         sides[i].view.chain = sides[i].title;
         code = trace_side(&plans[i], runtime, mode, &sides[i]);
@@ -260,7 +258,7 @@ static int compare(const compare_request *request, const gd_plan plans[SIDES])
                          .pairs = info.emulated ? 1 : (uint32_t)request->pairs};
     code = measure(request, plans, runtime, mode, &result);
     if (code == 0 && request->svg != NULL)
-        code = draw(request, plans, runtime, &info, mode);
+        code = draw(request, plans, runtime, &info, mode, &result);
     if (code == 0 && request->json)
         print_json(request, &result, &info);
     if (code == 0 && !request->json) {

@@ -55,14 +55,15 @@ enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS =
 static const char *const places[PLACES] = {"late stores", "late loads"};
 
 static const char details[] =
-    "For each hop, the launch before it triggers as its first instruction. It then sleeps before "
-    "its stores and, in another run, before its loads. All other launches run as fast as they "
-    "can, with the smallest grids that the file offers ('grids'). Buffers are poisoned before "
-    "each run, and results are compared with the serial run's. A difference names the hop. On a "
-    "GPU this shows races that the chip lets happen; 'griddep check' and 'griddep sanitize' find "
-    "the others. With --mutations each kernel's wait is deleted, moved too far down, and given to "
-    "some threads only. A table tells which of these mutations the attacks show. doc/tuning.md "
-    "describes it.\n";
+    "For each hop, the launch before it triggers as its first instruction. It then sleeps "
+    "before its stores and, in another run, before its loads. All other launches run as fast "
+    "as they can, with the smallest grids that the file offers ('grids'); those that 'griddep"
+    " run' would hold back because they race start early too. Buffers are poisoned before "
+    "each run, and results are compared with the serial run's. A difference names the hop. On"
+    " a GPU this shows races that the chip lets happen; 'griddep check' and 'griddep "
+    "sanitize' find the others. With --mutations each kernel's wait is deleted, moved too far"
+    " down, and given to some threads only. A table tells which of these mutations the "
+    "attacks show. doc/tuning.md describes it.\n";
 
 /* ---- hops ---- */
 

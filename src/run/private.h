@@ -32,6 +32,11 @@ int32_t gd_early_pair(uint32_t first, uint32_t second);
 int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
                              bool *ordered, griddep_error *error);
 
+/* The line of CUDA C++ that a line of PTX was made of, by its .loc; what stands in the prelude of
+ * griddep_module_load_source is where it is called. 0: none is told. */
+uint32_t gd_ptx_source_line(const griddep_ptx *ptx, uint32_t line);
+uint32_t gd_module_source_line(const griddep_module *module, uint32_t line);
+
 /* A launch in numbers, of a program that does not use this library. */
 typedef struct gd_room_launch {
     uint64_t grid, threads; /* CTAs, threads of one */

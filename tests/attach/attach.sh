@@ -50,7 +50,7 @@ right() {
 racy() {
     runs 66 audit racy tell && out "counter 2" &&
         err "never(unsigned long, unsigned int*)" &&
-        err "error: kernel never(unsigned long, unsigned int*) may start beside the kernel before it, 1 time, and never waits for it: a race [GD401]" &&
+        err "error: kernel never(unsigned long, unsigned int*) may start beside the kernel before it, 1 time, and never waits for it: they race where they share memory [GD401]" &&
         err "at launch in program+0x"
 }
 racy_file() {
@@ -58,7 +58,7 @@ racy_file() {
         grep -q '^1 race, 1 finding (2 launches of 2 kernels)$' "$work/report"
 }
 guarded() { runs 0 audit guarded && err "note: kernel guarded may start beside the kernel before it, 1 time: some of its threads leave before the wait while others wait, so the order holds [GD405]"; }
-path() { runs 66 audit path && err "a path through it misses the wait: a race [GD402]"; }
+path() { runs 66 audit path && err "a path through it misses the wait: they race where they share memory [GD402]"; }
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
 scatter_early() {
     runs 0 audit scatter-early &&
@@ -72,7 +72,7 @@ lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, an
 # Each launch in a stream is timed, by events that do not show in what the program does.
 timed() {
     runs 66 "audit --times" racy right tell && err "total us  median us" && grep -q "^waits .*  yes  *[1-9][0-9.]*  *[1-9][0-9.]*$" "$work/err" &&
-        out "counter 6" && err "a race [GD401]"
+        out "counter 6" && err "share memory [GD401]"
 }
 timed_json() {
     for case in "contexts 4" "graph 0" "right 4" "threads 1600" "unload 3"; do
@@ -105,17 +105,17 @@ fatbin() {
         FATBIN=$srcdir/tests/golden/image/kernels.$packed.fatbin
         export FATBIN
         runs 66 audit fatbin && err "note: kernel partly may start beside the kernel before it, 1 time: some of its threads leave before the wait while others wait, so the order holds [GD405]" &&
-            err "kernel fill may start beside the kernel before it, 1 time, and never waits for it: a race [GD401]" &&
+            err "kernel fill may start beside the kernel before it, 1 time, and never waits for it: they race where they share memory [GD401]" &&
             grep -q "^scale  *memory  *sm_90  *1  *0  *1  *every path  *no$" "$work/err" || { echo "$packed"; return 1; }
     done
 }
 unload() { runs 0 audit unload && err "(3 launches of 1 kernel)" && no_err GD410; }
 contexts() { runs 66 audit contexts && err "kernel before it, 2 times" && err "(4 launches of 2 kernels)"; }
 threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1 kernel)"; }
-fork_child() { runs 66 audit fork right tell && err "a race [GD401]" && err "(6 launches of 2 kernels)"; }
+fork_child() { runs 66 audit fork right tell && err "share memory [GD401]" && err "(6 launches of 2 kernels)"; }
 crash() { runs 139 audit right crash && err "(4 launches of 1 kernel)"; }
-kill_() { runs 66 audit racy kill && err "a race [GD401]"; }
-exits() { runs 66 audit racy exit && err "a race [GD401]"; }
+kill_() { runs 66 audit racy kill && err "share memory [GD401]"; }
+exits() { runs 66 audit racy exit && err "share memory [GD401]"; }
 nothing() { runs 65 audit fork-idle && err "nothing was attached"; }
 started() { runs 66 audit "$program" racy tell && out "counter 2"; }
 json() {
@@ -222,7 +222,7 @@ TEXT
 python() {
     "$griddep" audit -- "$PYTHON3" "$work/script.py" >"$work/out" 2>"$work/err"
     [ $? -eq 66 ] || { cat "$work/out" "$work/err"; return 1; }
-    err "a race [GD401]" && err "by launch in $work/script.py:18" && err "by step in $work/script.py:21" && err "by <module> in $work/script.py:27"
+    err "share memory [GD401]" && err "by launch in $work/script.py:18" && err "by step in $work/script.py:21" && err "by <module> in $work/script.py:27"
 }
 if [ "${SANITIZED-}" = 1 ]; then
     skipped=$((skipped + 1))

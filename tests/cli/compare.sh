@@ -23,9 +23,9 @@ says() {
     cat "$work/out"
     [ "$code" -eq "$expected" ] && grep -qF -- "$text" "$work/out"
 }
-check "itself" says 0 "B is no different: +0.00 % of A's time" "$short" "$short"
-check "a longer one" says 0 "B is slower: +" "$short" "$long"
-check "a shorter one" says 0 "B is faster: -" "$long" "$short"
+check "itself" says 0 "B is no different: it takes 100.00 % of A's time" "$short" "$short"
+check "a longer one" says 0 "B is slower: it takes 277.59 %" "$short" "$long"
+check "a shorter one" says 0 "B is faster: it takes " "$long" "$short"
 check "another mode" says 0 "mode serial)" "$short" "$long" --mode serial
 check "one word" says 2 "usage: griddep compare A.yaml B.yaml" "$short"
 check "a mode that is none" says 2 "--mode is one of" "$short" "$long" --mode fast

@@ -45,12 +45,27 @@ says() {
     cat "$work/out"
     [ "$status" -eq "$expected" ] && grep -q "$words" "$work/out"
 }
-check "check names the line of the source" says 1 'consume.cu:42: error: .*GD205' check "$work/consume.yaml"
+check "check names the line of the source" says 4 'consume.cu:42: error: .*GD205' check "$work/consume.yaml"
 check "run says the same" says 1 'consume.cu:42: error: .*GD205' run "$work/consume.yaml" --emulate --repeat 0 --schedule eager
 check "sanitize names it too" says 66 'consume.cu:42: race' sanitize "$work/consume.yaml"
 check "stress attacks it" says 1 'late stores' stress "$work/consume.yaml" --emulate
 check "a kernel that waits is right" says 0 '0 errors, 0 warnings' check "$work/waits.yaml"
 check "a source alone" says 0 'kernel k: valid PTX; waits on every path' check "$work/waits.cu"
+cat >"$work/fault.cu" <<END
+$address
+// fake-body: .loc 1 43 5
+// fake-body: .loc 2 7 1, function_name \$L__info_string0, inlined_at 1 43 5
+// fake-body: st.global.u32 [%x+65536], %i;
+END
+cat >"$work/fault.yaml" <<END
+name: fault
+modules: [{name: fault, file: fault.cu}]
+buffers: [{name: x, type: u32, count: 64}]
+launches: [{kernel: k, module: fault, grid: [1], block: [32], arguments: [{buffer: x}]}]
+END
+check "a fault has the line of the source" says 4 'fault.cu:43: ' run "$work/fault.yaml" --emulate --repeat 0
+check "and in trace" says 4 'fault.cu:43: ' trace "$work/fault.yaml" --emulate --repeat 0
+check "and in sanitize" says 66 'fault.cu:43: out-of-bounds' sanitize "$work/fault.yaml" --schedule eager
 echo '#error' >"$work/broken.cu"
 check "what does not compile" says 2 'NVRTC refuses' check "$work/broken.cu"
 cat >"$work/runtime.cu" <<'END'

@@ -77,7 +77,7 @@ static inline bool take_turn(gd_cta *cta, gd_cta_state *state, uint32_t turn, ui
     *state = gd_cta_run(cta, turn, *time);
     *time += turn;
     if (*state == GD_CTA_WAITING)
-        gd_cta_release(cta);
+        gd_cta_release(cta, 0);
     return true;
 }
 

@@ -33,6 +33,15 @@ enum { N = 64, BYTES = 4 * N };
     } while (0)
 #define ck_good(call) ck_result(call, GD_CUDA_SUCCESS)
 
+/* A refusal says its numbers. */
+#define ck_refused(call, expected, words)                                                          \
+    do {                                                                                           \
+        const char *why = "";                                                                      \
+        ck_result(call, expected);                                                                 \
+        cuGetErrorString(expected, &why);                                                          \
+        ck_assert_msg(strstr(why, words), "\"%s\" is not in: %s", words, why);                     \
+    } while (0)
+
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define TWO_POINTERS "(.param .u64 in, .param .u64 out)\n"
 #define ADDRESSES                                                                                  \
@@ -885,7 +894,8 @@ START_TEST(launches_are_checked)
     config.gridDimY = 1;
     ck_result(cuLaunchKernelEx(&config, step, NULL, NULL), GD_CUDA_ERROR_INVALID_VALUE);
     config.sharedMemBytes = 100000; /* more than was opted in to */
-    ck_result(cuLaunchKernelEx(&config, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_refused(cuLaunchKernelEx(&config, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE,
+               "100000 bytes of dynamic shared memory");
     config.sharedMemBytes = 0;
     config.attrs = &attribute;
     config.numAttrs = 1;
@@ -893,8 +903,9 @@ START_TEST(launches_are_checked)
     ck_assert_int_eq(blocks, 32); /* the slots of an SM */
     ck_good(cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
     config.gridDimX = (unsigned)(blocks * value + 1);
-    ck_result(cuLaunchKernelEx(&config, function_of("pass"), parameters, NULL),
-              GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    ck_refused(cuLaunchKernelEx(&config, function_of("pass"), parameters, NULL),
+               GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+               "a cooperative launch of 129 blocks; 128 fit on the device at a time");
     config.gridDimX--;
     ck_good(cuLaunchKernelEx(&config, function_of("pass"), parameters, NULL));
     ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 1024, 0));

@@ -103,7 +103,7 @@ static gd_cta_state run_shape(device *dev, const char *name, shape form, const v
             state = gd_cta_run(cta, 1000, time);
             time += 1000;
             if (state == GD_CTA_WAITING)
-                gd_cta_release(cta);
+                gd_cta_release(cta, 0);
         } while (state == GD_CTA_READY || state == GD_CTA_POLLING || state == GD_CTA_WAITING);
         dev->fault = *gd_cta_get_fault(cta);
         dev->instructions += gd_cta_instructions(cta);
@@ -2358,7 +2358,7 @@ START_TEST(waits_for_the_grid)
     ck_assert_int_eq(gd_cta_run(cta, 100000, 0), GD_CTA_WAITING);
     ck_assert_int_eq(gd_cta_run(cta, 100000, 0), GD_CTA_WAITING);
     ck_assert(!gd_cta_triggered(cta));
-    gd_cta_release(cta);
+    gd_cta_release(cta, 0);
     ck_assert_int_eq(gd_cta_run(cta, 100000, 0), GD_CTA_DONE);
     ck_assert(gd_cta_triggered(cta));
     ck_assert_uint_gt(gd_cta_cycles(cta), 0);

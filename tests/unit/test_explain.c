@@ -256,7 +256,7 @@ static const struct {
      .mode = GRIDDEP_MODE_PDL,
      .condition = "consumer waits",
      .overlap = GRIDDEP_OVERLAP_FULL,
-     .says = "leaves by ret; forced to be dependent, it races with the launch before it"},
+     .says = "leaves by ret; forced to start early, it races with no launch before it"},
     {.before = {"never", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "producer triggers",

@@ -864,6 +864,33 @@ START_TEST(source_on_an_older_chip_does_not_wait)
 }
 END_TEST
 
+/* Where the device could wait, a kernel that does not is no surprise. */
+START_TEST(source_for_an_older_chip_must_not_wait)
+{
+    static const char *const calls[] = {"griddep_wait();", "griddep_launch_dependents();", ""};
+    static const char *const target[] = {"--gpu-architecture=compute_80"};
+    const griddep_module_options options = {.size = sizeof options,
+                                            .name = "k.cu",
+                                            .compile_options = target,
+                                            .compile_option_count = 1};
+    griddep_module *module = NULL;
+    char source[128];
+
+    if (!have_nvrtc())
+        return;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        snprintf(source, sizeof source, "extern \"C\" __global__ void k() { %s }\n", calls[i]);
+        ck_status(
+            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+            *calls[i] ? GRIDDEP_ERROR_COMPILE : GRIDDEP_OK);
+        if (*calls[i])
+            ck_says("() needs --gpu-architecture=compute_90 or later");
+        else
+            griddep_module_unload(module);
+    }
+}
+END_TEST
+
 START_TEST(nvrtc_that_is_missing_is_named)
 {
     const griddep_runtime_options options = {
@@ -1806,6 +1833,8 @@ int main(void)
     tcase_add_test(open, headers_are_precompiled);
     tcase_add_test(open, source_errors_have_their_line);
     tcase_add_test(open, source_on_an_older_chip_does_not_wait);
+    tcase_add_test(open, source_for_an_older_chip_must_not_wait);
+    tcase_add_test(open, source_for_an_older_chip_must_not_wait);
     tcase_add_test(open, nvrtc_that_is_missing_is_named);
     tcase_add_test(open, shelf_variant_follows_the_device);
     tcase_add_test(open, shelf_variant_of_one_capability);

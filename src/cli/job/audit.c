@@ -382,7 +382,7 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
     if (early > 0 && reason == GRIDDEP_REASON_NO_WAIT)
         find(all, "GD401", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
-                            "waits for it: a race",
+                            "waits for it: they race where they share memory",
                             kernel->told, (unsigned long long)early, times));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
              !kernel->touches_early)
@@ -393,7 +393,7 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
-                            "through it misses the wait: a race",
+                            "through it misses the wait: they race where they share memory",
                             kernel->told, (unsigned long long)early, times));
     else if (early > 0 &&
              (reason == GRIDDEP_REASON_UNKNOWN_CODE || reason == GRIDDEP_REASON_NOT_PROVEN))

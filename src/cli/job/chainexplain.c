@@ -3,6 +3,7 @@
 #include "cli/job/chainexplain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,25 @@ static bool agrees(const gd_hop_report *hop)
 
 /* ---- text ---- */
 
+/* A prediction says what may overlap; a kernel that ends soon leaves no time for it. */
+static void print_difference(const gd_hop_report *hop)
+{
+    const gd_overlap *measured = hop->measured;
+    const char *first = hop->info.producer, *second = hop->info.consumer;
+    if (agrees(hop))
+        return;
+    if (hop->info.overlap == GRIDDEP_OVERLAP_TAIL)
+        gd_output_print("  it could have overlapped: blocks of %s start as those of %s leave their "
+                        "SMs, and these ended within %.0f ns of each other\n",
+                        second, first, measured->spread);
+    else if (hop->info.overlap == GRIDDEP_OVERLAP_FULL && !isnan(measured->start))
+        gd_output_print("  it could have overlapped: %s started %.0f ns after the last trigger of "
+                        "%s, which ended %.0f ns after it\n",
+                        second, measured->start, first, measured->left);
+    else
+        gd_output_print("  prediction and measurement differ\n");
+}
+
 static void print_measured(const gd_hop_report *hop)
 {
     const gd_overlap *measured = hop->measured;
@@ -71,8 +91,7 @@ static void print_measured(const gd_hop_report *hop)
                     measured->lead > 0 ? measured->lead : -measured->lead,
                     measured->lead > 0 ? "before" : "after", hop->info.producer, measured->shortest,
                     measured->longest, GD_OVERLAP_RUNS);
-    if (!agrees(hop))
-        gd_output_print("  prediction and measurement differ\n");
+    print_difference(hop);
 }
 
 /* Those that are met say what is as it should be: they are counted, unless all are asked for. */
@@ -137,6 +156,8 @@ static json_t *measured_json(const gd_hop_report *hop)
            {"lead_ns", json_integer((json_int_t)hop->measured->lead)},
            {"lead_ns_least", json_integer((json_int_t)hop->measured->shortest)},
            {"lead_ns_most", json_integer((json_int_t)hop->measured->longest)},
+           {"producer_ns_after_trigger", gd_output_real(hop->measured->left)},
+           {"start_ns_after_trigger", gd_output_real(hop->measured->start)},
            {"runs", json_integer(GD_OVERLAP_RUNS)}, {"agrees", json_boolean(agrees(hop))});
     return object;
 }

@@ -82,26 +82,46 @@ static uint32_t producer_of(const gd_plan *plan, uint32_t index)
     return last;
 }
 
+/* What each run measures of a hop. */
+enum { LEAD, LEFT, START, SPREAD, MEASURES };
+
+typedef double gd_samples[MEASURES][GD_OVERLAP_RUNS];
+
 /* NaN where there is no launch before, or one of both left no stamps. */
-static double lead_of(const gd_plan *plan, griddep_timeline *timeline, uint32_t launch)
+static void sample(const gd_plan *plan, griddep_timeline *timeline, uint32_t launch, uint32_t run,
+                   gd_samples samples)
 {
     griddep_timeline_launch own, before;
-    uint32_t producer = producer_of(plan, launch);
-    if (producer == plan->launch_count || !read_whole(timeline, launch, &own) ||
-        !read_whole(timeline, producer, &before))
-        return NAN;
-    return before.last_exit - own.first_entry;
+    const uint32_t producer = producer_of(plan, launch);
+    const bool whole = producer != plan->launch_count && read_whole(timeline, launch, &own) &&
+                       read_whole(timeline, producer, &before);
+    samples[LEAD][run] = whole ? before.last_exit - own.first_entry : NAN;
+    samples[LEFT][run] = whole ? before.last_exit - before.last_trigger : NAN;
+    samples[START][run] = whole ? own.first_entry - before.last_trigger : NAN;
+    samples[SPREAD][run] = whole ? before.last_exit - before.first_exit : NAN;
 }
 
-/* leads: GD_OVERLAP_RUNS of them. */
-static void summarize(gd_overlap *overlap, double *leads)
+/* NaN where a run has none. */
+static double median_of(double *values)
 {
     for (uint32_t i = 0; i < GD_OVERLAP_RUNS; i++)
-        if (isnan(leads[i]))
-            return;
-    const double median = gd_statistics_median(leads, GD_OVERLAP_RUNS);
-    *overlap = (gd_overlap){
-        .known = true, .lead = median, .shortest = leads[0], .longest = leads[GD_OVERLAP_RUNS - 1]};
+        if (isnan(values[i]))
+            return NAN;
+    return gd_statistics_median(values, GD_OVERLAP_RUNS);
+}
+
+static void summarize(gd_overlap *overlap, gd_samples samples)
+{
+    const double lead = median_of(samples[LEAD]);
+    if (isnan(lead))
+        return;
+    *overlap = (gd_overlap){.known = true,
+                            .lead = lead,
+                            .shortest = samples[LEAD][0],
+                            .longest = samples[LEAD][GD_OVERLAP_RUNS - 1],
+                            .left = median_of(samples[LEFT]),
+                            .start = median_of(samples[START]),
+                            .spread = median_of(samples[SPREAD])};
 }
 
 /* The first run loads code and is not counted. */
@@ -109,16 +129,16 @@ static int measure(gd_session *session, griddep_timeline *timeline, int32_t mode
                    gd_overlap *overlaps)
 {
     const uint32_t count = session->plan->launch_count;
-    double *leads = gd_heap_take((size_t)count * GD_OVERLAP_RUNS, sizeof *leads);
+    gd_samples *samples = gd_heap_take(count, sizeof *samples);
     int code = 0;
     for (uint32_t run = 0; run <= GD_OVERLAP_RUNS && code == 0; run++) {
         code = gd_overlap_trace(session, timeline, mode);
         for (uint32_t i = 0; i < count && run > 0 && code == 0; i++)
-            leads[i * GD_OVERLAP_RUNS + run - 1] = lead_of(session->plan, timeline, i);
+            sample(session->plan, timeline, i, run - 1, samples[i]);
     }
     for (uint32_t i = 0; i < count && code == 0; i++)
-        summarize(&overlaps[i], &leads[(size_t)i * GD_OVERLAP_RUNS]);
-    free(leads);
+        summarize(&overlaps[i], samples[i]);
+    free(samples);
     return code;
 }
 

@@ -11,13 +11,15 @@
 
 enum { GD_OVERLAP_RUNS = 5 };
 
-/* Of a launch and the one before it. */
+/* Of a launch and the one before it; medians of the runs, in ns. */
 typedef struct gd_overlap {
-    bool known; /* the blocks of both left stamps */
-    double lead, shortest,
-        longest; /* ns from the launch's first block to the last block's end of the one before: the
-                                       median of the runs, and their range; below 0: it began after
-                                       that */
+    bool known;  /* the blocks of both left stamps */
+    double lead; /* from the launch's first block to the last block's end of the one before; below
+                  * 0: it began after that */
+    double shortest, longest; /* the lead's range */
+    double left, start; /* from the last trigger of the one before to its end, and to the launch's
+                         * first block; NaN where it has not triggered */
+    double spread;      /* from the first end to the last end of the one before */
 } gd_overlap;
 
 /* gd_experiment_trace, from the first values of the buffers. Returns 0, or an exit code after a

@@ -280,6 +280,9 @@ static void print_hint(const gd_sanitize_state *state)
     gd_output_put(stream, state->path);
     fprintf(stream, "' finds %u error%s in this chain without running it\n",
             (unsigned)state->static_errors, state->static_errors == 1 ? "" : "s");
+    fputs("a launch that would race starts early here; 'griddep run' holds it back unless it is "
+          "forced\n",
+          stream);
 }
 
 static void print_text(const gd_sanitize_state *state, const char *verdict)

@@ -9,6 +9,7 @@
 #include "cli/plan/planlaunch.h"
 #include "cli/io/progress.h"
 #include "cli/show/racelist.h"
+#include "run/private.h"
 
 /* The number behind a word; 0. */
 static uint64_t number_behind(const char *text, const char *word)
@@ -32,11 +33,16 @@ int gd_session_report(const gd_session *session, const griddep_error *error, con
     const char *file = module->path != NULL ? module->path : module->shelf;
     const char *end = strrchr(file, '.');
     const bool is_ptx = module->path == NULL || (end != NULL && strcmp(end, ".ptx") == 0);
+    const bool is_cuda = end != NULL && strcmp(end, ".cu") == 0;
+    const uint32_t own =
+        is_ptx    ? (uint32_t)line
+        : is_cuda ? gd_module_source_line(session->modules[launch->module], (uint32_t)line)
+                  : 0;
     griddep_error told = *error;
     char *text = gd_racelist_translate(&chain, error->text);
     snprintf(told.text, sizeof(told.text), "%s", text);
     free(text);
-    return gd_message_fault((gd_place){file, is_ptx ? (uint32_t)line : 0, 0}, index, &told, doing);
+    return gd_message_fault((gd_place){file, own, 0}, index, &told, doing);
 }
 
 static int report_error_of(const gd_session *session, const griddep_error *error, const char *verb,

@@ -182,23 +182,6 @@ const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_p
     return gd_plan_is_kernel(launch) ? &list->items[launch->module] : &none;
 }
 
-/* That of the last .loc in front of it, "\t.loc 1 9 5", since the function began. */
-uint32_t gd_modulefile_source_line(const gd_modulefile *module, uint32_t line)
-{
-    const char *at = module->made;
-    unsigned file = 0, told = 0;
-    for (uint32_t i = 1; at != NULL && i <= line; i++) {
-        const char *word = at + strspn(at, " \t");
-        if (*word == '{')
-            told = 0;
-        if (strncmp(word, ".loc", 4) == 0 && sscanf(word + 4, "%u %u", &file, &told) != 2)
-            told = 0;
-        at = strchr(at, '\n');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return told;
-}
-
 uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch)
 {
     griddep_image_kernel kernel = {.size = sizeof(kernel)};

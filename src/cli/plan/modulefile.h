@@ -49,9 +49,6 @@ typedef struct gd_modulefile_list {
 /* The code of a launch; one of no kind, without PTX, for a copy or a fill. */
 const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_plan_launch *launch);
 
-/* The line of the source that a line of NVRTC's PTX was made of; 0: none is told. */
-uint32_t gd_modulefile_source_line(const gd_modulefile *module, uint32_t line);
-
 /* GRIDDEP_TRAIT_* of a launch whose code has no PTX: what the plan states, and what the machine
  * code tells. 0: nothing. */
 uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch);

@@ -10,6 +10,7 @@
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 #include "cli/io/quote.h"
+#include "run/private.h"
 
 static const char *const sides[] = {"first", "second"};
 
@@ -182,10 +183,10 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
                                        : find_kernel(chain, text_of(access, "kernel"), &index);
     const gd_modulefile *module = launch != NULL ? gd_modulefile_of(chain->modules, launch) : NULL;
     char *quote = quote_access(module, access);
-    if (module != NULL && module->made != NULL) {
+    if (module != NULL && module->made != NULL && module->ptx != NULL) {
         gd_output_set(
             access, "line",
-            json_integer(gd_modulefile_source_line(module, (uint32_t)number_of(access, "line"))));
+            json_integer(gd_ptx_source_line(module->ptx, (uint32_t)number_of(access, "line"))));
         gd_output_set(access, "column", json_integer(0));
     }
     bool has_line = number_of(access, "line") > 0;
@@ -219,6 +220,7 @@ static void translate_finding(const gd_race_chain *chain, json_t *finding)
     translate_text(chain, finding, "missing");
     for (size_t i = 0; i < 2; i++)
         translate_access(chain, json_object_get(finding, sides[i]));
+    translate_access(chain, json_object_get(finding, "culprit"));
     translate_memory(chain, json_object_get(finding, "memory"));
     json_object_del(finding, "finding");
 }
@@ -277,6 +279,52 @@ static void note_run(json_t *finding, uint64_t times, const char *schedule, cons
     gd_output_append(runs, run);
 }
 
+/* ---- whose mistake it is ---- */
+
+static bool is_same_launch(const json_t *a, const json_t *b)
+{
+    const bool chain = json_is_integer(json_object_get(a, "chain_launch")) &&
+                       json_is_integer(json_object_get(b, "chain_launch"));
+    const char *number = chain ? "chain_launch" : "launch";
+    return number_of(a, number) == number_of(b, number) &&
+           strcmp(text_of(a, "kernel"), text_of(b, "kernel")) == 0;
+}
+
+/* Whether a finding follows from the mistake of a kernel of which another one tells itself. */
+static bool follows(const gd_racelist *list, const json_t *finding)
+{
+    const json_t *culprit = json_object_get(finding, "culprit");
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(list->findings) && !found; i++) {
+        const json_t *other = json_array_get(list->findings, i);
+        if (json_is_object(json_object_get(other, "culprit")) ||
+            strcmp(text_of(other, "kind"), text_of(finding, "kind")) != 0)
+            continue;
+        for (size_t k = 0; k < 2 && !found; k++)
+            found = is_same_launch(json_object_get(other, sides[k]), culprit);
+    }
+    return found;
+}
+
+/* What follows from another finding is left out, and what a third kernel is to blame for comes
+ * last. */
+static void settle(gd_racelist *list)
+{
+    json_t *kept = json_array(), *behind = json_array();
+    for (size_t i = 0; i < json_array_size(list->findings); i++) {
+        json_t *finding = json_array_get(list->findings, i);
+        if (!json_is_object(json_object_get(finding, "culprit")))
+            gd_output_append(kept, json_incref(finding));
+        else if (!follows(list, finding))
+            gd_output_append(behind, json_incref(finding));
+    }
+    for (size_t i = 0; i < json_array_size(behind); i++)
+        gd_output_append(kept, json_incref(json_array_get(behind, i)));
+    json_decref(behind);
+    json_decref(list->findings);
+    list->findings = kept;
+}
+
 gd_racelist gd_racelist_begin(void)
 {
     return (gd_racelist){.findings = json_array()};
@@ -308,6 +356,7 @@ void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report,
         note_run(known, times, schedule, mode);
         json_decref(finding);
     }
+    settle(list);
 }
 
 size_t gd_racelist_count(const gd_racelist *list)
@@ -452,20 +501,27 @@ static void print_runs(FILE *stream, const json_t *finding)
     putc('\n', stream);
 }
 
+/* Where a third kernel is to blame, the first line points at neither access. */
 static void print_finding(FILE *stream, const json_t *finding)
 {
     const json_t *shown = leading(finding), *first = json_object_get(finding, "first");
     const json_t *other = shown == first ? json_object_get(finding, "second") : first;
+    const bool third = json_is_object(json_object_get(finding, "culprit"));
     char *position = position_of(shown), *elsewhere = position_of(other);
     const char *missing = text_of(finding, "missing");
-    print_clean(stream, position);
-    fputs(position[0] != '\0' ? ": " : "", stream);
+    if (!third && position[0] != '\0') {
+        print_clean(stream, position);
+        fputs(": ", stream);
+    }
     print_clean(stream, text_of(finding, "kind"));
     fputs(": ", stream);
     print_clean(stream, text_of(finding, "text"));
     putc('\n', stream);
-    print_quote(stream, shown);
-    print_access(stream, shown, "");
+    if (!third)
+        print_quote(stream, shown);
+    print_access(stream, shown, third ? position : "");
+    if (third)
+        print_quote(stream, shown);
     print_access(stream, other, elsewhere);
     print_quote(stream, other);
     print_memory(stream, json_object_get(finding, "memory"));

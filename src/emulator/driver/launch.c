@@ -37,23 +37,69 @@ static const gd_profile *chip_of(const gd_function *function)
     return function->object.context->device->chip;
 }
 
+static gd_CUresult check_block(const gd_CUlaunchConfig *config, const gd_function *function)
+{
+    const uint32_t *required = function->entry->required_block;
+    const uint32_t wanted[3] = {required[0], required[1] ? required[1] : 1,
+                                required[2] ? required[2] : 1};
+    const uint32_t most = gd_function_threads(function);
+
+    if (!is_block(config))
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE,
+                                "a block of (%u, %u, %u) threads; at most (%d, %d, %d), and %d in "
+                                "all",
+                                config->blockDimX, config->blockDimY, config->blockDimZ,
+                                GD_CHIP_BLOCK_X, GD_CHIP_BLOCK_Y, GD_CHIP_BLOCK_Z,
+                                GD_DEVICE_THREADS);
+    const uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+    if (threads > most)
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE,
+                                "a block of %u threads; kernel %s takes %u at most", threads,
+                                function->entry->name, most);
+    if (required[0] && (config->blockDimX != wanted[0] || config->blockDimY != wanted[1] ||
+                        config->blockDimZ != wanted[2]))
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE,
+                                "a block of (%u, %u, %u) threads; kernel %s requires (%u, %u, %u)",
+                                config->blockDimX, config->blockDimY, config->blockDimZ,
+                                function->entry->name, wanted[0], wanted[1], wanted[2]);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult check_shared(const gd_CUlaunchConfig *config, const gd_function *function)
+{
+    const unsigned limit = (unsigned)function->dynamic_shared;
+
+    if (config->sharedMemBytes <= limit)
+        return GD_CUDA_SUCCESS;
+    return gd_device_refuse(
+        GD_CUDA_ERROR_INVALID_VALUE,
+        "%u bytes of dynamic shared memory, and %s has %" PRIu64 " of static; it is allowed %u of "
+        "dynamic until CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES is set to more",
+        config->sharedMemBytes, function->entry->name,
+        (uint64_t)function->entry->static_shared_bytes, limit);
+}
+
 static gd_CUresult check_shape(const gd_CUlaunchConfig *config, const gd_function *function)
 {
-    const gd_entry *entry = function->entry;
-    const uint32_t *required = entry->required_block;
-    uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
-
-    if (!is_grid(config) || !is_block(config) || threads > gd_function_threads(function))
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    if (required[0] &&
-        (config->blockDimX != required[0] || config->blockDimY != (required[1] ? required[1] : 1) ||
-         config->blockDimZ != (required[2] ? required[2] : 1)))
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    if (config->sharedMemBytes > (unsigned)function->dynamic_shared)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    return gd_schedule_occupancy(chip_of(function), entry, threads, config->sharedMemBytes)
+    if (!is_grid(config))
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE,
+                                "a grid of (%u, %u, %u); at least 1 and at most (%d, %d, %d)",
+                                config->gridDimX, config->gridDimY, config->gridDimZ,
+                                GD_CHIP_GRID_X, GD_CHIP_GRID_Y, GD_CHIP_GRID_Z);
+    gd_CUresult result = check_block(config, function);
+    if (result == GD_CUDA_SUCCESS)
+        result = check_shared(config, function);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    const uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+    return gd_schedule_occupancy(chip_of(function), function->entry, threads,
+                                 config->sharedMemBytes)
                ? GD_CUDA_SUCCESS
-               : GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+               : gd_device_refuse(GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                                  "a block of %u threads of kernel %s, %u registers each, has no "
+                                  "room on a multiprocessor",
+                                  threads, function->entry->name,
+                                  gd_schedule_registers(function->entry));
 }
 
 /* ---- attributes ---- */
@@ -67,7 +113,10 @@ static gd_CUresult set_cluster(gd_kernel_work *kernel, const gd_function *functi
                 kernel->grid[2] % z == 0;
 
     if (!fits || x > limit || y > limit || z > limit || (uint64_t)x * y * z > limit)
-        return GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                                "clusters of (%u, %u, %u) of a grid of (%u, %u, %u): they must "
+                                "divide it, and have %" PRIu64 " blocks at most",
+                                x, y, z, kernel->grid[0], kernel->grid[1], kernel->grid[2], limit);
     kernel->cluster[0] = x;
     kernel->cluster[1] = y;
     kernel->cluster[2] = z;
@@ -161,7 +210,11 @@ static gd_CUresult apply_attributes(gd_kernel_work *kernel, const gd_function *f
     if (own[0] && result == GD_CUDA_SUCCESS &&
         (kernel->cluster[0] != own[0] || kernel->cluster[1] != (own[1] ? own[1] : 1) ||
          kernel->cluster[2] != (own[2] ? own[2] : 1)))
-        result = GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        result = gd_device_refuse(GD_CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                                  "clusters of (%u, %u, %u); kernel %s requires (%u, %u, %u)",
+                                  kernel->cluster[0], kernel->cluster[1], kernel->cluster[2],
+                                  function->entry->name, own[0], own[1] ? own[1] : 1,
+                                  own[2] ? own[2] : 1);
     return result;
 }
 
@@ -175,9 +228,16 @@ static gd_CUresult check_residency(const gd_kernel_work *kernel, const gd_functi
     uint64_t cluster = (uint64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
 
     if (cluster > room)
-        return GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    return kernel->cooperative && ctas > room ? GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-                                              : GD_CUDA_SUCCESS;
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                                "clusters of %" PRIu64 " blocks; %" PRIu64
+                                " fit on the device at a time",
+                                cluster, room);
+    if (kernel->cooperative && ctas > room)
+        return gd_device_refuse(GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                                "a cooperative launch of %" PRIu64 " blocks; %" PRIu64
+                                " fit on the device at a time",
+                                ctas, room);
+    return GD_CUDA_SUCCESS;
 }
 
 /* ---- arguments ---- */
@@ -197,7 +257,9 @@ static gd_CUresult unpack(const gd_kernel_work *kernel, void **extra)
             return GD_CUDA_ERROR_INVALID_VALUE;
     }
     if (bytes > kernel->parameter_bytes)
-        return GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+        return gd_device_refuse(GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                                "%zu bytes of parameters; kernel %s has %u", bytes,
+                                kernel->entry->name, kernel->parameter_bytes);
     if (bytes && !buffer)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (bytes)
@@ -215,7 +277,9 @@ static gd_CUresult pack(const gd_kernel_work *kernel, void **parameters, void **
         return unpack(kernel, extra);
     for (uint32_t i = 0; gd_entry_parameter(kernel->entry, i, &offset, &bytes); i++) {
         if (!parameters || !parameters[i])
-            return GD_CUDA_ERROR_INVALID_VALUE;
+            return gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE,
+                                    "parameter %u of kernel %s has no value", i,
+                                    kernel->entry->name);
         memcpy(kernel->parameters + offset, parameters[i], bytes);
     }
     return GD_CUDA_SUCCESS;

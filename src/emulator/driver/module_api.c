@@ -192,6 +192,12 @@ gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attri
     else if (attribute == GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED &&
              (value == 0 || value == 1))
         function->non_portable_cluster = value;
+    else if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value > limit)
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE,
+                                "%d bytes of dynamic shared memory; a block of %s has room for %d, "
+                                "beside %d of static",
+                                value, function->entry->name, limit,
+                                (int)function->entry->static_shared_bytes);
     else
         return GD_CUDA_ERROR_INVALID_VALUE;
     return GD_CUDA_SUCCESS;

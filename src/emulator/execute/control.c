@@ -466,10 +466,16 @@ void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    if (!warp->cta->released)
+    gd_cta *cta = warp->cta;
+
+    if (!cta->released) {
         gd_warp_hold(warp, code, mask, &warp->at_grid);
-    else if (warp->cta->race)
-        gd_race_grid_wait(warp->cta->race, warp->index, mask);
+        return;
+    }
+    if (gd_cta_time(cta) < cta->release_time)
+        cta->now += cta->release_time - gd_cta_time(cta);
+    if (cta->race)
+        gd_race_grid_wait(cta->race, warp->index, mask);
 }
 
 /* Kernels of one process run in turns; others see memory as the host's processor orders it. */
@@ -516,7 +522,7 @@ void gd_run_nanosleep(gd_warp *warp, const gd_code *code, uint32_t mask)
 void gd_run_clock(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const gd_cta *cta = warp->cta;
-    uint64_t time = cta->now + (cta->cycles - cta->run_start);
+    const uint64_t time = gd_cta_time(cta);
     uint64_t values[GD_SPECIAL_COUNT] = {
         [GD_SPECIAL_CLOCK] = (uint32_t)cta->cycles,   [GD_SPECIAL_CLOCK_HI] = cta->cycles >> 32,
         [GD_SPECIAL_GLOBALTIMER_LO] = (uint32_t)time, [GD_SPECIAL_GLOBALTIMER_HI] = time >> 32,

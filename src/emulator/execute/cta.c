@@ -663,9 +663,15 @@ gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now)
     return state;
 }
 
-void gd_cta_release(gd_cta *cta)
+uint64_t gd_cta_time(const gd_cta *cta)
+{
+    return cta->now + (cta->cycles - cta->run_start);
+}
+
+void gd_cta_release(gd_cta *cta, uint64_t time)
 {
     cta->released = true;
+    cta->release_time = time;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
         if (cta->race && warp->at_grid)

@@ -202,7 +202,8 @@ struct gd_cta {
     gd_cluster *cluster; /* cluster.h; of one CTA until it is joined with others */
     uint32_t rank;       /* in the cluster */
     uint64_t cycles, instructions;
-    uint64_t run_start, now; /* cycles and time at the start of this run */
+    uint64_t run_start, now; /* cycles at the start of this run, and their time */
+    uint64_t release_time;   /* with `released`: no wait returns before it */
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
     uint32_t epoch; /* of looks at its warps */

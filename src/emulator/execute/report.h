@@ -3,7 +3,8 @@
  * A finding is written when it is first seen; more of the same kind by the same two instructions of
  * the same kernels are counted, and the counts are written when the process ends. Each line of the
  * file is an object:
- *   {"finding":N,"kind":...,"text":...,"missing":...,"first":ACCESS,"second":ACCESS,"memory":{...}}
+ *   {"finding":N,"kind":...,"text":...,"missing":...,"first":ACCESS,"second":ACCESS,
+ *    "culprit":{...},"memory":{...}}
  *   {"count":N,"times":T}           at the end, where a finding came more than once
  *   {"summary":true,"findings":...,"reports":...,"launches":...,"schedule":...,"model":...}
  * doc/emulator.md describes the fields. */

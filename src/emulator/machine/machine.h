@@ -166,9 +166,9 @@ gd_cta_state gd_cta_run_to_trigger(gd_cta *cta, uint64_t steps, uint64_t now);
 bool gd_cta_can_go_on(const gd_cta *cta);
 bool gd_cta_woke_others(gd_cta *cta);
 
-/* Every prerequisite grid has completed: griddepcontrol.wait returns from now on. Without
- * prerequisites the scheduler says so before the first run. */
-void gd_cta_release(gd_cta *cta);
+/* Every prerequisite grid has completed: griddepcontrol.wait returns, at this time or later.
+ * Without prerequisites the scheduler says so before the first run. */
+void gd_cta_release(gd_cta *cta, uint64_t time);
 
 /* Whether some thread has executed griddepcontrol.launch_dependents (the exit of the CTA counts for
  * the scheduler by itself). */
@@ -177,6 +177,9 @@ bool gd_cta_triggered(const gd_cta *cta);
 /* Cycles that the CTA has used so far, %clock64's origin at 0: one for each warp-instruction, more
  * for memory; deterministic. */
 uint64_t gd_cta_cycles(const gd_cta *cta);
+
+/* The time that the last run has come to. */
+uint64_t gd_cta_time(const gd_cta *cta);
 
 /* Thread-instructions executed so far. */
 uint64_t gd_cta_instructions(const gd_cta *cta);

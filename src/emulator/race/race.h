@@ -91,6 +91,8 @@ typedef struct gd_race_finding {
     const char *name;    /* of a module variable; NULL */
     const char *text;    /* a sentence with both accesses and the order that is missing */
     const char *missing; /* what would make the order */
+    const char *culprit; /* the kernel that lacks a wait, where it is a third one; NULL */
+    uint64_t culprit_launch;
 } gd_race_finding;
 
 /* Strings are good until the call returns. */

@@ -333,13 +333,15 @@ static const gd_desc_dependency *find_culprit(const gd_race *race, const gd_desc
 
 /* The wait was for another grid, which ended without having waited for this one. */
 static void say_transitive(const party *later, const party *earlier,
-                           const gd_desc_dependency *between, const char *memory, char *text,
-                           char *missing)
+                           const gd_desc_dependency *between, const char *memory,
+                           gd_race_finding *finding, char *text, char *missing)
 {
     const gd_desc_dependency *culprit = find_culprit(later->race, between);
     const gd_desc *desc = gd_desc_find(later->race, culprit->number);
     char name[PART_BYTES], who[PART_BYTES];
 
+    finding->culprit = culprit->kernel;
+    finding->culprit_launch = culprit->launch;
     name_task(name, between->action, between->kernel, between->launch);
     name_device(later->race, name, later->entry->device);
     name_task(who, culprit->action, culprit->kernel, culprit->launch);
@@ -387,8 +389,8 @@ static void say_streams(const party *later, const party *earlier, const char *me
 }
 
 /* The parties in the order in which their tasks were handed in. */
-static void say_tasks(const party *later, const party *earlier, const char *memory, char *text,
-                      char *missing)
+static void say_tasks(const party *later, const party *earlier, const char *memory,
+                      gd_race_finding *finding, char *text, char *missing)
 {
     const gd_desc_dependency *edge = find_dependency(later->desc, earlier->desc->number);
     const gd_desc_dependency *waited = first_waited(later->desc);
@@ -398,7 +400,7 @@ static void say_tasks(const party *later, const party *earlier, const char *memo
     else if (edge && edge->port != GD_RACE_COMPLETE)
         say_port(later, earlier, edge, memory, text, missing);
     else if (waited && later->entry->waited)
-        say_transitive(later, earlier, waited, memory, text, missing);
+        say_transitive(later, earlier, waited, memory, finding, text, missing);
     else if (waited && later->desc->info.stream == earlier->desc->info.stream)
         say_unwaited(later, earlier, memory, text, missing);
     else
@@ -507,8 +509,8 @@ static void say_allocation(const party *allocation, const party *user, const cha
 
 /* ---- the finding ---- */
 
-static void say(const gd_race *race, const gd_conflict *conflict, const char *memory, char *text,
-                char *missing)
+static void say(const gd_race *race, const gd_conflict *conflict, const char *memory,
+                gd_race_finding *finding, char *text, char *missing)
 {
     party first, second;
 
@@ -534,9 +536,9 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
         snprintf(text, TEXT_BYTES, "%s %s %s, which another task %s", second.who, second.verb,
                  memory, first.verb);
     else if (first.desc->order < second.desc->order)
-        say_tasks(&second, &first, memory, text, missing);
+        say_tasks(&second, &first, memory, finding, text, missing);
     else
-        say_tasks(&first, &second, memory, text, missing);
+        say_tasks(&first, &second, memory, finding, text, missing);
 }
 
 void gd_race_tell(gd_race *race, const gd_conflict *conflict)
@@ -551,7 +553,7 @@ void gd_race_tell(gd_race *race, const gd_conflict *conflict)
                                                   finding.first_site, finding.second_site)))
         return;
     name_memory(memory, conflict->shadow);
-    say(race, conflict, memory, text, missing);
+    say(race, conflict, memory, &finding, text, missing);
     if (conflict->first)
         describe_access(race, conflict->first, &finding.first);
     describe_access(race, conflict->second, &finding.second);

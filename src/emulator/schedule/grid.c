@@ -255,10 +255,8 @@ static bool place_one(gd_grid *grid, const needs *cta)
     if (!made->cta)
         return false;
     made->clock = later(made->clock, since);
-    if (grid->is_released) {
-        gd_cta_release(made->cta);
-        made->clock = later(made->clock, grid->released);
-    }
+    if (grid->is_released)
+        gd_cta_release(made->cta, grid->released);
     at->threads += cta->threads;
     at->registers += cta->registers;
     at->shared += cta->shared;
@@ -621,7 +619,7 @@ static void run_turn(resident *item)
                           : gd_cta_run(item->cta, get_turn(), item->clock);
     uint64_t cycles = gd_cta_cycles(item->cta), passed = cycles - item->cycles;
     item->cycles = cycles;
-    item->clock += passed;
+    item->clock = gd_cta_time(item->cta);
     item->used += passed;
     if (item->state == GD_CTA_POLLING)
         item->clock += passed == 0; /* a CTA that polls must not keep its place in time for ever */
@@ -845,7 +843,7 @@ void gd_grid_release(gd_grid *grid, uint64_t time)
         resident *item = &machine.residents[i];
         if (item->grid != grid)
             continue;
-        gd_cta_release(item->cta);
+        gd_cta_release(item->cta, time);
         if (item->state == GD_CTA_WAITING) {
             item->state = GD_CTA_READY;
             item->clock = later(item->clock, time);

@@ -161,6 +161,8 @@ typedef struct description {
     bool has_memory, shared;
     uint64_t start, bytes, offset;
     const char *name;
+    const char *culprit;
+    uint64_t culprit_launch;
 } description;
 
 static void write_json(uint32_t number, const char *kind, const description *is)
@@ -173,6 +175,14 @@ static void write_json(uint32_t number, const char *kind, const description *is)
     put_string(&text, is->missing);
     put_access(&text, "first", is->first);
     put_access(&text, "second", is->second);
+    gd_text_string(&text, ",\"culprit\":");
+    if (is->culprit) {
+        gd_text_string(&text, "{\"kernel\":");
+        put_string(&text, is->culprit);
+        gd_text_format(&text, ",\"launch\":%" PRIu64 "}", is->culprit_launch);
+    } else {
+        gd_text_string(&text, "null");
+    }
     if (is->has_memory) {
         gd_text_format(
             &text, ",\"memory\":{\"space\":\"%s\",\"start\":\"0x%" PRIx64 "\",\"bytes\":%" PRIu64,
@@ -307,7 +317,9 @@ void gd_report_race(void *context, const gd_race_finding *race)
                             .start = race->start,
                             .bytes = race->bytes,
                             .offset = race->offset,
-                            .name = race->name};
+                            .name = race->name,
+                            .culprit = race->culprit,
+                            .culprit_launch = race->culprit_launch};
 
     (void)context;
     add(&key, &is);

@@ -13,4 +13,7 @@ typedef struct gd_ptx_source {
 /* What the nearest .loc in front of a token says, in the same function. */
 gd_ptx_source gd_ptx_find_source(const gd_ptx_module *module, uint32_t token);
 
+/* The same of the first token in a line or behind it. */
+gd_ptx_source gd_ptx_find_line_source(const gd_ptx_module *module, uint32_t line);
+
 #endif

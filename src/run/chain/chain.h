@@ -229,9 +229,12 @@ int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *
  * matter. */
 int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *error);
 
-/* Appends why a launch is held. */
+/* Appends why a launch is held, or what race it is forced into. */
 int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text,
                              griddep_error *error);
+
+/* By launch: whether the check finds such a race. */
+int32_t gd_chain_find_races(griddep_chain *chain, bool *races, griddep_error *error);
 
 /* Arguments of the selected set are different; or launches, order, configurations or uses. */
 void gd_chain_forget_held(griddep_chain *chain);

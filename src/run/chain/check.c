@@ -762,19 +762,29 @@ int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *e
     return status;
 }
 
+/* What the check finds with the arguments as they are. */
+static int32_t look_now(griddep_chain *chain, griddep_findings **findings, griddep_error *error)
+{
+    griddep_use *uses = NULL;
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+    gd_check_launch *launches = status ? NULL : describe_all(chain, uses);
+
+    if (!status)
+        status = launches ? look(chain, launches, chain->count, findings, error)
+                          : gd_error_memory(error);
+    free(launches);
+    free(uses);
+    return status;
+}
+
 int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text,
                              griddep_error *error)
 {
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof finding};
-    griddep_use *uses = NULL;
     uint32_t at = 0;
-    int32_t status = gd_chain_read_uses(chain, &uses, error);
-    gd_check_launch *launches = status ? NULL : describe_all(chain, uses);
+    int32_t status = look_now(chain, &findings, error);
 
-    if (!status)
-        status = launches ? look(chain, launches, chain->count, &findings, error)
-                          : gd_error_memory(error);
     while (!status && find_race(findings, &at, &finding)) {
         if (finding.launch < 0 || (uint32_t)finding.launch == index) {
             gd_text_format(text, "%s: %s", finding.code, finding.text);
@@ -782,8 +792,22 @@ int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text
         }
     }
     griddep_findings_destroy(findings);
-    free(launches);
-    free(uses);
+    return status;
+}
+
+int32_t gd_chain_find_races(griddep_chain *chain, bool *races, griddep_error *error)
+{
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof finding};
+    uint32_t at = 0;
+    int32_t status = look_now(chain, &findings, error);
+
+    memset(races, 0, chain->count * sizeof *races);
+    while (!status && find_race(findings, &at, &finding)) {
+        for (uint32_t i = 0; i < chain->count; i++)
+            races[i] |= finding.launch < 0 || (uint32_t)finding.launch == i;
+    }
+    griddep_findings_destroy(findings);
     return status;
 }
 

@@ -258,8 +258,6 @@ static void explain_round(griddep_explanation *explanation, const pair *hop)
             gd_text_get(&hop->hazard));
 }
 
-#define RACES "forced to be dependent, it races with the launch before it where they share memory"
-
 /* A path that misses the wait. */
 static bool describe_dry_path(const griddep_kernel *kernel, gd_text *text)
 {
@@ -283,8 +281,8 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
             missing = waits == GRIDDEP_REASON_SET ? GRIDDEP_REASON_NO_WAIT : waits;
     int32_t reason = hop->consumer.reason;
     bool set = reason <= GRIDDEP_REASON_FORCED;
-    bool races = set && hop->has_producer &&
-                 (waits == GRIDDEP_REASON_NO_WAIT || waits == GRIDDEP_REASON_WAIT_NOT_ALWAYS);
+    const bool vouched = reason == GRIDDEP_REASON_FORCED && waits != GRIDDEP_REASON_SET &&
+                         hop->has_producer && !hop->rounds && !hop->hazard.bytes;
 
     gd_text path = {0};
     if (!(traits & GRIDDEP_TRAIT_WAITS_ALWAYS) && !describe_dry_path(kernel, &path))
@@ -295,7 +293,9 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
             : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0,
         false, "%s: %s%s%s%s%s", hop->consumer.name, griddep_reason_text(waits),
         traits & GRIDDEP_TRAIT_STATED ? ", as the program states" : "", path.bytes ? ": " : "",
-        gd_text_get(&path), races ? "; " RACES : "");
+        gd_text_get(&path),
+        vouched ? "; forced to start early, it races with no launch before it that the check sees"
+                : "");
     gd_text_free(&path);
     if (hop->consumer.by_event && reason == GRIDDEP_REASON_PLAIN)
         add(explanation, "event", reason, UNMET, true,

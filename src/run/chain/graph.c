@@ -238,6 +238,32 @@ static bool decide_again(const proof *of, gd_graph_edge *edge)
     return changes;
 }
 
+static bool forces(const griddep_chain *chain)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < chain->count && !found; i++)
+        found = chain->launches[i].call && chain->launches[i].call->launch.pdl == GRIDDEP_PDL_FORCE;
+    return found;
+}
+
+/* What is forced to start early does so: the edge tells whether it races. */
+static int32_t mark_races(griddep_chain *chain, int32_t mode, griddep_graph *graph,
+                          griddep_error *error)
+{
+    if (!gd_chain_overlaps(mode) || !forces(chain))
+        return GRIDDEP_OK;
+    bool *races = calloc((size_t)chain->count + 1, sizeof *races);
+    int32_t status = races ? gd_chain_find_races(chain, races, error) : gd_error_memory(error);
+    for (uint32_t i = 0; i < graph->edge_count && !status; i++) {
+        gd_graph_edge *edge = &graph->edges[i];
+        edge->checked = edge->type == GRIDDEP_EDGE_PROGRAMMATIC && edge->to < chain->count;
+        edge->races = edge->checked && races[edge->to];
+    }
+    free(races);
+    return status;
+}
+
 static int32_t look_again(void *state, griddep_graph *graph, griddep_error *error)
 {
     const proof *of = state;
@@ -251,17 +277,17 @@ static int32_t look_again(void *state, griddep_graph *graph, griddep_error *erro
         changed |= decide_again(of, &graph->edges[i]);
     if (changed)
         gd_graph_drop(graph); /* it is instantiated anew */
-    return GRIDDEP_OK;
+    return mark_races(of->chain, of->mode, graph, error);
 }
 
 static const gd_graph_proof_kind chain_proof = {look_again, end_proof};
 
-/* A graph that starts launches early for what their arguments are keeps a copy of the chain, to be
- * looked at when they change. */
+/* A graph that starts launches early for what their arguments are, or that races by them, keeps a
+ * copy of the chain, to be looked at when they change. */
 static int32_t add_proof(const griddep_chain *chain, int32_t mode, griddep_graph *graph,
                          griddep_error *error)
 {
-    if (!gd_chain_overlaps(mode) || chain->always_safe || chain->count < 2)
+    if (!gd_chain_overlaps(mode) || (chain->always_safe && !forces(chain)) || chain->count < 2)
         return GRIDDEP_OK;
     proof *made = calloc(1, sizeof *made);
     if (!made)
@@ -297,6 +323,8 @@ int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_gra
         return status;
     griddep_graph *made = NULL;
     status = gd_chain_make_graph(chain, mode, 1, &made, error);
+    if (!status)
+        status = mark_races(chain, mode, made, error);
     if (!status)
         status = add_proof(chain, mode, made, error);
     if (status)

@@ -286,7 +286,8 @@ static int32_t find_other_order(const griddep_graph *graph, const griddep_graph_
     return status;
 }
 
-static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_info *info)
+static void judge_programmatic(const griddep_graph *graph, const gd_graph_edge *edge,
+                               griddep_graph_edge_info *info)
 {
     bool from_start = info->from_port == GRIDDEP_PORT_LAUNCH_ORDER;
     const gd_graph_node *first = &graph->nodes[info->from], *second = &graph->nodes[info->to];
@@ -294,7 +295,9 @@ static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_in
     int32_t waits = gd_early_kernel(second->traits);
 
     info->overlap = never ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL;
-    info->races = waits == GRIDDEP_REASON_NO_WAIT || waits == GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+    info->races = edge->checked
+                      ? edge->races
+                      : waits == GRIDDEP_REASON_NO_WAIT || waits == GRIDDEP_REASON_WAIT_NOT_ALWAYS;
     info->reason = gd_graph_pdl(second) == GRIDDEP_PDL_FORCE ? GRIDDEP_REASON_FORCED : waits;
     if (info->reason > GRIDDEP_REASON_FORCED)
         return;
@@ -352,7 +355,7 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
     uint32_t node = 0;
 
     if (info->type == GRIDDEP_EDGE_PROGRAMMATIC) {
-        judge_programmatic(graph, info);
+        judge_programmatic(graph, edge, info);
     } else if (info->from_port) {
         info->reason = GRIDDEP_REASON_WRONG_PORT;
         info->overlap = GRIDDEP_OVERLAP_FULL;

@@ -60,6 +60,7 @@ typedef struct gd_graph_edge {
         upgraded; /* made programmatic by griddep_graph_upgrade; in an adopted graph, about to be */
     bool chosen;  /* by an upgrade: programmatic, unless it is held back now */
     bool held;    /* an upgrade would have it programmatic if its node did not race */
+    bool checked, races; /* by the chain that the graph was made from */
 } gd_graph_edge;
 
 /* What an upgrade holds back, and who found it out. */

@@ -18,22 +18,30 @@
 enum {
     LOG_BYTES = 16384,
     LOG_OPTIONS = 4, /* the first of them */
-    OWN_OPTIONS = 3  /* for NVRTC */
+    OWN_OPTIONS = 4  /* for NVRTC */
 };
 
 /* What a C++ kernel sees before its first line: a header in memory that NVRTC includes there. In
- * the source itself it would end what NVRTC can keep precompiled, and so would a #line. */
+ * the source itself it would end what NVRTC can keep precompiled, and so would a #line. They are
+ * templates so that a call alone is an error, where an option asks for a target that has no
+ * griddepcontrol. On a device that has none nothing starts early, and they are empty. */
 #define PRELUDE_NAME "griddep prelude"
+#define OLDER_DEVICE "GRIDDEP_OLDER_DEVICE_"
 static const char prelude[] =
     "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n"
-    "#define GRIDDEP_CONTROL_(name) asm volatile(\"griddepcontrol.\" #name \";\" ::: \"memory\")\n"
+    "#define GRIDDEP_CONTROL_(function, name) asm volatile(\"griddepcontrol.\" #name \";\" ::: "
+    "\"memory\")\n"
+    "#elif defined(" OLDER_DEVICE ")\n"
+    "#define GRIDDEP_CONTROL_(function, name)\n"
     "#else\n"
-    "#define GRIDDEP_CONTROL_(name)\n"
+    "#define GRIDDEP_CONTROL_(function, name) static_assert(none, #function \"() needs "
+    "--gpu-architecture=compute_90 or later\")\n"
     "#endif\n"
-    "[[maybe_unused]] static __device__ __forceinline__ void griddep_wait() { "
-    "GRIDDEP_CONTROL_(wait); }\n"
-    "[[maybe_unused]] static __device__ __forceinline__ void griddep_launch_dependents()\n"
-    "{ GRIDDEP_CONTROL_(launch_dependents); }\n"
+    "template <bool none = false> static __device__ __forceinline__ void griddep_wait()\n"
+    "{ GRIDDEP_CONTROL_(griddep_wait, wait); }\n"
+    "template <bool none = false> static __device__ __forceinline__ void "
+    "griddep_launch_dependents()\n"
+    "{ GRIDDEP_CONTROL_(griddep_launch_dependents, launch_dependents); }\n"
     "#undef GRIDDEP_CONTROL_\n";
 
 /* ---- options ---- */
@@ -288,7 +296,7 @@ static void make_key(const gd_nvrtc *nvrtc, const char *source, const char *cons
     gd_digest digest;
 
     gd_digest_begin(&digest);
-    gd_digest_add_string(&digest, "griddep nvrtc 3");
+    gd_digest_add_string(&digest, prelude);
     gd_digest_add_string(&digest, griddep_version_text());
     gd_digest_add(&digest, &nvrtc->version, sizeof nvrtc->version);
     gd_digest_add_string(&digest, nvrtc->build);
@@ -386,6 +394,8 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
                  runtime->info.capability);
         if (!names_architecture(options))
             list[count++] = architecture;
+        if (!names_architecture(options) && runtime->info.capability < 90)
+            list[count++] = "--define-macro=" OLDER_DEVICE;
         for (uint32_t i = 0; i < options->compile_option_count; i++)
             list[count++] = options->compile_options[i];
         make_key(nvrtc, source, list, count, options, &key);

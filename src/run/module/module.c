@@ -12,11 +12,13 @@
 #include "base/unpack.h"
 #include "ptx/require/lost_field.h"
 #include "ptx/handle/ptx.h"
+#include "ptx/text/source.h"
 #include "run/host.h"
 #include "run/module/compile.h"
 #include "run/module/image.h"
 #include "run/module/kernel.h"
 #include "run/module/module.h"
+#include "run/private.h"
 
 enum {
     OPTIONS_MINIMUM = offsetof(griddep_module_options, headers),
@@ -793,6 +795,18 @@ int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function,
     if (!status)
         *kernel = found;
     return status;
+}
+
+/* ---- private.h ---- */
+
+uint32_t gd_ptx_source_line(const griddep_ptx *ptx, uint32_t line)
+{
+    return (uint32_t)gd_ptx_find_line_source(&ptx->module, line).line;
+}
+
+uint32_t gd_module_source_line(const griddep_module *module, uint32_t line)
+{
+    return module && module->ptx ? gd_ptx_source_line(module->ptx, line) : 0;
 }
 
 /* ---- public ---- */
