@@ -1086,15 +1086,15 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
 
 /* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled
  * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a
- * memory clobber. For a device below sm_90 both are empty, since nothing starts early there; a call
- * is an error where an option names an older architecture than compute_90. Kernels that are to be
- * found by their plain name are extern "C". What NVRTC made is kept in the store, except where the source, a header or an option
- * names a file, date or time; headers that are in memory are no files.
- * "--gpu-architecture=compute_90a", or a family's "compute_100f", among the options takes the
- * place of the device's. An NVRTC newer than the driver marks its PTX with a version that the
- * driver refuses. Such PTX is loaded as the driver's newest version. That fails only if the code
- * needs an instruction that the driver lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first
- * error's position. */
+ * memory clobber. For a device below sm_90 both are empty, since nothing starts early there; a
+ * call is an error where an option names an older architecture than compute_90. Kernels that are
+ * to be found by their plain name are extern "C". What NVRTC made is kept in the store, except
+ * where the source, a header or an option names a file, date or time; headers that are in memory
+ * are no files. "--gpu-architecture=compute_90a", or a family's "compute_100f", among the options
+ * takes the place of the device's. An NVRTC newer than the driver marks its PTX with a version
+ * that the driver refuses. Such PTX is loaded as the driver's newest version. That fails only if
+ * the code needs an instruction that the driver lacks. NO_NVRTC, or COMPILE with NVRTC's log and
+ * the first error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);

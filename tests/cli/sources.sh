@@ -45,7 +45,7 @@ says() {
     cat "$work/out"
     [ "$status" -eq "$expected" ] && grep -q "$words" "$work/out"
 }
-check "check names the line of the source" says 4 'consume.cu:42: error: .*GD205' check "$work/consume.yaml"
+check "check names the line of the source" says 1 'consume.cu:42: error: .*GD205' check "$work/consume.yaml"
 check "run says the same" says 1 'consume.cu:42: error: .*GD205' run "$work/consume.yaml" --emulate --repeat 0 --schedule eager
 check "sanitize names it too" says 66 'consume.cu:42: race' sanitize "$work/consume.yaml"
 check "stress attacks it" says 1 'late stores' stress "$work/consume.yaml" --emulate
