@@ -249,10 +249,11 @@ static bool is_first_of_kernel(const gd_plan *plan, uint32_t launch)
 static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
 {
     const gd_plan_launch *launch = &stress->plan->launches[broken->launch];
-    const griddep_ptx *ptx = gd_modulefile_of(&stress->modules, launch)->ptx;
+    const gd_modulefile *module = gd_modulefile_of(&stress->modules, launch);
     griddep_ptx *made = NULL;
-    bool works = ptx != NULL &&
-                 gd_ptx_break_wait(ptx, launch->kernel, broken->how, &made, NULL) == GRIDDEP_OK;
+    bool works =
+        module->ptx != NULL && gd_ptx_break_wait(module->ptx, gd_modulefile_entry(module, launch),
+                                                 broken->how, &made, NULL) == GRIDDEP_OK;
     griddep_ptx_destroy(made);
     return works;
 }

@@ -67,7 +67,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/text/keywords.def \
 	%D%/text/lexer.c %D%/text/lexer.h \
 	%D%/text/limit.h \
-	%D%/text/module.c %D%/text/module.h \
+	%D%/text/module.c %D%/text/module.h %D%/text/open.c %D%/text/open.h \
 	%D%/text/name.c %D%/text/name.h \
 	%D%/text/ops.c %D%/text/ops.def %D%/text/ops.h \
 	%D%/text/parse.h \

@@ -160,6 +160,25 @@ for name, (shape, options) in too_much.items():
 for name, (shape, options) in fits.items():
     expect(OK, f"check of {name}", "check", chain(name, shape, **options))
 
+# ---- names that nothing in the module defines
+
+OPEN = {  # what is declared, what the kernel does with it, whether the module can be loaded
+    "function": (".extern .func helper;", "call helper;", False),
+    "variable": (".extern .global .u32 table[];", "ld.global.u32 %v, [table];", False),
+    "unused": (".extern .func helper;\n.extern .global .u32 table[];", "", True),
+    "system": (".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);", "{ .param .b32 r; .param .b64 f; .param .b64 a; st.param.b64 [f], %p; st.param.b64 [a], %p; @%never call (r), vprintf, (f, a); }", True),
+    "shared": (".extern .shared .u32 room[];", "ld.shared.u32 %v, [room];", True),
+}
+for name, (declared, body, loads) in OPEN.items():
+    path = chain(f"open_{name}", "grid: [1], block: [32], shared: 16")
+    text = HEAD.format(target="sm_90") + declared + "\n" + KERNEL.format(directives="", variables=".reg .pred %never; setp.ne.b64 %never, 0, 0;", body=body)
+    write(f"open_{name}.ptx", text)
+    done = run("check", path)
+    case((done.returncode == 0) == loads and ("[GD013]" in done.stdout) != loads, f"check of a module with an open {name}", done.stdout + done.stderr)
+    done = run("run", path, "--repeat", "0", "--driver", driver)
+    case((done.returncode == 0) == loads and ("cannot be loaded" in done.stderr) != loads, f"run of a module with an open {name}", done.stdout + done.stderr)
+    case(run("check", f"open_{name}.ptx").returncode == 0, f"check of the text alone, with an open {name}")
+
 # ---- what a module's head comment says is told with the chain too
 
 comment = """// kernel: k

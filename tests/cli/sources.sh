@@ -73,8 +73,15 @@ cat >"$work/runtime.cu" <<'END'
 #error
 END
 check "a name of the CUDA runtime" says 2 'hint: griddep_wait() is declared' check "$work/runtime.cu"
-sed 's/kernel: k, module: produce/kernel: "k<2>", module: produce/' "$work/waits.yaml" >"$work/template.yaml"
-check "an instance of a template" says 2 'a chain file cannot ask for an instance of a template' check "$work/template.yaml"
+for kernel in waits consume; do
+    sed 's/kernel: k, name: second/kernel: "k<2>"/' "$work/$kernel.yaml" >"$work/instance_$kernel.yaml"
+done
+check "an instance of a template" says 0 '0 errors, 0 warnings' check "$work/instance_waits.yaml"
+check "which runs" says 0 'graph-pdl *equal' run "$work/instance_waits.yaml" --emulate --repeat 0
+check "and is attacked" says 0 'no attack changed' stress "$work/instance_waits.yaml" --emulate
+check "one that does not wait" says 1 'k<2>.*GD205\|GD205' check "$work/instance_consume.yaml"
+check "and races by its C++ name" says 66 'by k<2>, launch 1' sanitize "$work/instance_consume.yaml"
+check "explain calls it so" says 0 'launch 1: k<2>' explain "$work/instance_consume.yaml" --emulate
 export GRIDDEP_NVRTC="$work/none.so"
 check "without NVRTC" says 65 'was not checked, because it was not compiled' check "$work/waits.cu"
 check "without NVRTC, in a chain" says 1 "module 'consume' is CUDA C++ and was not checked" check "$work/consume.yaml"

@@ -63,6 +63,7 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
 {
     const gd_plan_launch *planned = &attacked->plan->launches[launch];
     const gd_modulefile *file = gd_modulefile_of(attacked->modules, planned);
+    const char *entry = gd_modulefile_entry(file, planned);
     bool moves = eager == EAGER_ALL || (eager == EAGER_PRODUCER && launch == attack->producer);
     griddep_ptx *made = NULL;
     *ptx = NULL;
@@ -75,14 +76,13 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
         status = griddep_ptx_parse(text, bytes, file->name, ptx, error);
     free(text);
     if (status == GRIDDEP_OK && is_broken(attacked, attack, launch)) {
-        status = gd_ptx_break_wait(*ptx, planned->kernel, attack->broken.how, &made, error);
+        status = gd_ptx_break_wait(*ptx, entry, attack->broken.how, &made, error);
         status = replace(ptx, made, status);
     }
     if (status == GRIDDEP_OK && moves)
-        status = move_trigger(ptx, planned->kernel, error);
+        status = move_trigger(ptx, entry, error);
     if (status == GRIDDEP_OK && launch == attack->producer) {
-        status =
-            gd_ptx_delay(*ptx, planned->kernel, attack->place, attacked->nanoseconds, &made, error);
+        status = gd_ptx_delay(*ptx, entry, attack->place, attacked->nanoseconds, &made, error);
         status = replace(ptx, made, status);
     }
     return status;
@@ -223,9 +223,11 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     griddep_kernel *kernel = NULL;
     int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
     if (status == GRIDDEP_OK && text != NULL)
-        status = griddep_module_find_kernel(module, planned->kernel, &kernel, error);
+        status = griddep_module_find_kernel(
+            module, gd_modulefile_entry(gd_modulefile_of(attacked->modules, planned), planned),
+            &kernel, error);
     else if (status == GRIDDEP_OK)
-        status = gd_planlaunch_kernel(planned, module, &kernel, error);
+        status = gd_planlaunch_kernel(planned, module, planned->kernel, &kernel, error);
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];

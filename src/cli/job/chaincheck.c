@@ -40,8 +40,10 @@ int32_t gd_chaincheck_texts(const gd_plan *plan, const gd_modulefile_list *modul
         const griddep_launch_config config = {
             .size = sizeof(config), .pdl = pdl[i], .lane = launch->lane};
         status = gd_plan_is_kernel(launch)
-                     ? griddep_chain_add_ptx(chain, texts[i], launch->kernel, &config, NULL,
-                                             launch->argument_count, error)
+                     ? griddep_chain_add_ptx(
+                           chain, texts[i],
+                           gd_modulefile_entry(gd_modulefile_of(modules, launch), launch), &config,
+                           NULL, launch->argument_count, error)
                      : gd_planlaunch_add_move(plan, launch, NULL, chain, error);
         if (status == GRIDDEP_OK && gd_plan_is_kernel(launch) && texts[i] == NULL)
             status =

@@ -60,7 +60,9 @@ static int load_module(gd_session *session, uint32_t index)
     griddep_module_options options = {.size = sizeof(options),
                                       .name = module->path,
                                       .compile_options = module->options,
-                                      .compile_option_count = module->option_count};
+                                      .compile_option_count = module->option_count,
+                                      .name_expressions = module->expressions,
+                                      .name_expression_count = module->expression_count};
     griddep_error error;
     griddep_error_init(&error);
     gd_progress_show("loading module %s", module->name);
@@ -172,12 +174,15 @@ griddep_launch_config gd_session_config(const gd_session *session, const gd_plan
 
 /* By the module's PTX, where it has some. */
 static int check_launch(const gd_session *session, const gd_plan_launch *launch,
-                        griddep_module *module, const griddep_launch_config *config)
+                        griddep_module *module, griddep_kernel *kernel,
+                        const griddep_launch_config *config)
 {
     griddep_module_info info = {.size = sizeof(info)};
+    griddep_kernel_info known = {.size = sizeof(known)};
     uint32_t entry = 0;
     if (griddep_module_get_info(module, &info, NULL) != GRIDDEP_OK || info.ptx == NULL ||
-        !gd_planlaunch_entry(launch, info.ptx, &entry))
+        griddep_kernel_get_info(kernel, &known, NULL) != GRIDDEP_OK ||
+        !gd_planlaunch_entry(known.name, info.ptx, &entry))
         return 0;
     griddep_argument *arguments = gd_session_arguments(session, launch);
     int code = gd_planlaunch_check(session->plan, launch, info.ptx, entry, config, arguments);
@@ -197,10 +202,10 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
                    ? 0
                    : gd_message_library_at(launch->place, &error, launch->kernel);
     griddep_module *module = session->modules[launch->module];
-    int code = check_launch(session, launch, module, &config);
+    int32_t status = gd_planlaunch_kernel(launch, module, launch->kernel, &kernel, &error);
+    int code = status == GRIDDEP_OK ? check_launch(session, launch, module, kernel, &config) : 0;
     if (code != 0)
         return code;
-    int32_t status = gd_planlaunch_kernel(launch, module, &kernel, &error);
     if (status == GRIDDEP_OK)
         status = add_to_chain(session, kernel, &config, launch, &error);
     if (status == GRIDDEP_OK)

@@ -64,7 +64,9 @@ static int32_t compile(const gd_plan_module *module, const gd_modulefile *loaded
     const griddep_module_options options = {.size = sizeof(options),
                                             .name = module->path,
                                             .compile_options = module->options,
-                                            .compile_option_count = module->option_count};
+                                            .compile_option_count = module->option_count,
+                                            .name_expressions = module->expressions,
+                                            .name_expression_count = module->expression_count};
     griddep_runtime *runtime = NULL;
     griddep_module *made = NULL;
     griddep_module_info info = {.size = sizeof(info)};
@@ -182,6 +184,28 @@ const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_p
     return gd_plan_is_kernel(launch) ? &list->items[launch->module] : &none;
 }
 
+/* The last lines of the PTX tell them, in the order of the expressions. */
+static void read_entries(gd_modulefile *loaded)
+{
+    static const char mark[] = "// griddep name: ";
+    const uint32_t count = loaded->module->expression_count;
+    const char *at = loaded->made;
+    loaded->entries = gd_heap_take(count, sizeof(*loaded->entries));
+    for (uint32_t i = 0; i < count && (at = strstr(at, mark)) != NULL; i++) {
+        at += strlen(mark);
+        loaded->entries[i] = gd_heap_format("%.*s", (int)strcspn(at, "\n"), at);
+    }
+}
+
+const char *gd_modulefile_entry(const gd_modulefile *module, const gd_plan_launch *launch)
+{
+    for (uint32_t i = 0; module->entries != NULL && i < module->module->expression_count; i++)
+        if (strcmp(module->module->expressions[i], launch->kernel) == 0 &&
+            module->entries[i] != NULL)
+            return module->entries[i];
+    return launch->kernel;
+}
+
 uint32_t gd_modulefile_traits(const gd_modulefile_list *list, const gd_plan_launch *launch)
 {
     griddep_image_kernel kernel = {.size = sizeof(kernel)};
@@ -200,6 +224,7 @@ int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
     for (uint32_t i = 0; i < plan->module_count; i++) {
         gd_modulefile *loaded = &list->items[i];
         int failed = 0;
+        loaded->module = &plan->modules[i];
         if (plan->modules[i].shelf != NULL)
             load_shelf(&plan->modules[i], loaded);
         else
@@ -214,6 +239,8 @@ int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list)
             griddep_ptx_parse(loaded->text, loaded->bytes, loaded->name, &loaded->ptx, NULL);
         if (loaded->kind == GD_MODULEFILE_CUDA)
             compile_source(&plan->modules[i], loaded);
+        if (loaded->made != NULL && plan->modules[i].expression_count > 0)
+            read_entries(loaded);
     }
     return 0;
 }
@@ -223,6 +250,10 @@ void gd_modulefile_free(gd_modulefile_list *list)
     for (uint32_t i = 0; i < list->count; i++) {
         griddep_ptx_destroy(list->items[i].ptx);
         griddep_image_destroy(list->items[i].image);
+        for (uint32_t k = 0;
+             list->items[i].entries != NULL && k < list->items[i].module->expression_count; k++)
+            free(list->items[i].entries[k]);
+        free(list->items[i].entries);
         free(list->items[i].made);
         free(list->items[i].why);
         free(list->items[i].refusal);

@@ -37,7 +37,9 @@ typedef struct gd_modulefile {
     const char *text;       /* of PTX, whether it could be parsed or not; NULL for other kinds */
     size_t bytes;
     griddep_image *image; /* of a cubin that can be read; NULL */
-    char *owned;          /* the text where it came from a file */
+    const gd_plan_module *module;
+    char **entries; /* of CUDA C++: names in the PTX of the module's expressions; NULL */
+    char *owned;    /* the text where it came from a file */
 } gd_modulefile;
 
 /* The modules of a plan, by their index. */
@@ -48,6 +50,9 @@ typedef struct gd_modulefile_list {
 
 /* The code of a launch; one of no kind, without PTX, for a copy or a fill. */
 const gd_modulefile *gd_modulefile_of(const gd_modulefile_list *list, const gd_plan_launch *launch);
+
+/* The launch's kernel by its name in the PTX; NVRTC makes that of a template's instance. */
+const char *gd_modulefile_entry(const gd_modulefile *module, const gd_plan_launch *launch);
 
 /* GRIDDEP_TRAIT_* of a launch whose code has no PTX: what the plan states, and what the machine
  * code tells. 0: nothing. */

@@ -231,6 +231,20 @@ static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
     }
 }
 
+/* NVRTC is asked for the instances of templates, and what is not extern "C", by their C++ names. */
+static void note_expression(gd_plan_module *module, const char *kernel)
+{
+    const char *dot = module->path != NULL ? strrchr(module->path, '.') : NULL;
+    if (dot == NULL || strcmp(dot, ".cu") != 0 || strpbrk(kernel, "<:(") == NULL)
+        return;
+    for (uint32_t i = 0; i < module->expression_count; i++)
+        if (strcmp(module->expressions[i], kernel) == 0)
+            return;
+    module->expressions = gd_heap_grow(module->expressions, module->expression_count,
+                                       module->expression_count + 1, sizeof(*module->expressions));
+    module->expressions[module->expression_count++] = kernel;
+}
+
 void gd_plan_finish(gd_plan *plan)
 {
     bool *used = gd_heap_take(plan->buffer_count, sizeof(bool));
@@ -238,6 +252,8 @@ void gd_plan_finish(gd_plan *plan)
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         note_uses(plan, &plan->launches[i], used);
         bytes += launch_bytes(plan, &plan->launches[i]);
+        if (gd_plan_is_kernel(&plan->launches[i]))
+            note_expression(&plan->modules[plan->launches[i].module], plan->launches[i].kernel);
     }
     if (plan->step_bytes == 0)
         plan->step_bytes = bytes;
@@ -274,6 +290,7 @@ void gd_plan_free(gd_plan *plan)
         for (uint32_t k = 0; k < plan->modules[i].option_count; k++)
             free((char *)plan->modules[i].options[k]);
         free(plan->modules[i].options);
+        free(plan->modules[i].expressions);
     }
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         free(plan->buffers[i].name);

@@ -52,6 +52,8 @@ typedef struct gd_plan_module {
     char *shelf; /* or NULL */
     const char **options;
     uint32_t option_count;
+    const char **expressions; /* of CUDA C++: kernels with a C++ name, "scale<2>"; borrowed */
+    uint32_t expression_count;
     gd_place place;
 } gd_plan_module;
 

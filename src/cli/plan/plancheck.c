@@ -24,15 +24,9 @@ static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, cons
     }
     char *list = gd_suggest_list(names, count);
     char *suggestion = gd_suggest_text(launch->kernel, names, count);
-    const char *hint =
-        strchr(launch->kernel, '<') == NULL
-            ? ""
-            : "; a chain file cannot ask for an instance of a template: call it from "
-              "a kernel that is extern \"C\"";
-    int code =
-        gd_message_error_at(launch->place, "module '%s' has no kernel '%s'%s%s it has: %s%s",
-                            plan->modules[launch->module].name, launch->kernel, suggestion,
-                            suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none", hint);
+    int code = gd_message_error_at(launch->place, "module '%s' has no kernel '%s'%s%s it has: %s",
+                                   plan->modules[launch->module].name, launch->kernel, suggestion,
+                                   suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none");
     free(list);
     free(suggestion);
     free(names);
@@ -90,15 +84,17 @@ static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx,
     return 0;
 }
 
-static int check_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx)
+static int check_entry(const gd_plan *plan, const gd_plan_launch *launch,
+                       const gd_modulefile *module)
 {
+    const griddep_ptx *ptx = module->ptx;
     griddep_ptx_info info = {.size = sizeof(info)};
     if (ptx == NULL || griddep_ptx_get_info(ptx, &info, NULL) != GRIDDEP_OK)
         return 0;
     for (uint32_t i = 0; i < info.entry_count; i++) {
         griddep_ptx_entry_info entry = {.size = sizeof(entry)};
         if (griddep_ptx_get_entry(ptx, i, &entry, NULL) != GRIDDEP_OK ||
-            strcmp(entry.name, launch->kernel) != 0)
+            strcmp(entry.name, gd_modulefile_entry(module, launch)) != 0)
             continue;
         int code = check_arguments(launch, ptx, i, entry.parameter_count);
         return code == 0 ? gd_planlaunch_check_early(plan, launch, ptx, i) : code;
@@ -111,8 +107,7 @@ static int check_launches(const gd_plan *plan, const gd_modulefile_list *modules
 {
     int code = 0;
     for (uint32_t i = 0; i < plan->launch_count && code == 0; i++)
-        code = check_entry(plan, &plan->launches[i],
-                           gd_modulefile_of(modules, &plan->launches[i])->ptx);
+        code = check_entry(plan, &plan->launches[i], gd_modulefile_of(modules, &plan->launches[i]));
     return code;
 }
 

@@ -119,10 +119,10 @@ static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
     return use;
 }
 
-int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module,
+int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module, const char *name,
                              griddep_kernel **kernel, griddep_error *error)
 {
-    int32_t status = griddep_module_find_kernel(module, launch->kernel, kernel, error);
+    int32_t status = griddep_module_find_kernel(module, name, kernel, error);
     if (status == GRIDDEP_OK && launch->states != 0)
         status = griddep_kernel_state_traits(*kernel, launch->states, error);
     return status;
@@ -149,7 +149,12 @@ int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch
                                griddep_chain *chain, griddep_error *error)
 {
     const uint32_t index = griddep_chain_length(chain) - 1;
-    int32_t status = griddep_chain_set_name(chain, index, launch->name, error);
+    const bool instance = launch->kernel != NULL && strpbrk(launch->kernel, "<:(") != NULL;
+    int32_t status = griddep_chain_set_name(chain, index,
+                                            launch->name != NULL ? launch->name
+                                            : instance           ? launch->kernel
+                                                                 : NULL,
+                                            error);
     for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
         status = griddep_chain_depend(chain, index, launch->after[i], error);
     for (uint32_t i = 0; i < launch->argument_count && status == GRIDDEP_OK; i++) {
@@ -168,11 +173,11 @@ int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch
     return status;
 }
 
-bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry)
+bool gd_planlaunch_entry(const char *kernel, const griddep_ptx *ptx, uint32_t *entry)
 {
     griddep_ptx_entry_info info = {.size = sizeof(info)};
     for (*entry = 0; griddep_ptx_get_entry(ptx, *entry, &info, NULL) == GRIDDEP_OK; (*entry)++)
-        if (strcmp(info.name, launch->kernel) == 0)
+        if (strcmp(info.name, kernel) == 0)
             return true;
     return false;
 }

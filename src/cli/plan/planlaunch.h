@@ -14,8 +14,8 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
                                            uint32_t multiprocessors);
 
-/* The launch's kernel, of which the module is told what the file vouches for. */
-int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module,
+/* The launch's kernel, by its name in the module, which is told what the file vouches for. */
+int32_t gd_planlaunch_kernel(const gd_plan_launch *launch, griddep_module *module, const char *name,
                              griddep_kernel **kernel, griddep_error *error);
 
 /* Appends a copy or a fill to a chain; addresses NULL: made-up ones. */
@@ -33,8 +33,8 @@ int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch
 int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, const uint32_t *grids,
                              griddep_chain *chain, griddep_error *error);
 
-/* The index of a launch's entry in PTX; false: there is none of that name. */
-bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry);
+/* The index of an entry in PTX; false: there is none of that name. */
+bool gd_planlaunch_entry(const char *kernel, const griddep_ptx *ptx, uint32_t *entry);
 
 /* Checks a launch against the kernel's conditions, and its buffers against what the kernel may
  * touch; both are told by the entry of the PTX. Returns 0, or GD_EXIT_USAGE after a message. */

@@ -190,6 +190,8 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
         gd_output_set(access, "column", json_integer(0));
     }
     bool has_line = number_of(access, "line") > 0;
+    if (launch != NULL)
+        gd_output_set(access, "kernel", gd_output_string(launch->kernel));
     gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());
     gd_output_set(access, "name",
                   launch != NULL && launch->name != NULL ? gd_output_string(launch->name)

@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/unpack.h"
 #include "emulator/driver/module.h"
+#include "ptx/text/open.h"
 #include "ptx/check/validity.h"
 #include "ptx/isa/need.h"
 
@@ -189,56 +190,11 @@ static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
     return GD_CUDA_SUCCESS;
 }
 
-/* Functions that the driver gives to each module, as ptxas knows them; their declarations have no
- * body. */
-static bool is_system_function(const char *name)
-{
-    static const char *const names[] = {
-        "vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional", "cudaGraphLaunch"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!strcmp(name, names[i]))
-            return true;
-    }
-    return !strncmp(name, "cnp", 3) || !strncmp(name, "__cuda_syscall_", 15);
-}
-
-static bool is_defined_variable(const gd_ptx_module *module, uint32_t symbol)
-{
-    for (uint32_t i = 0; i < module->symbol_count; i++) {
-        const gd_ptx_symbol *other = &module->symbols[i];
-        if (other->name == module->symbols[symbol].name && other->kind == GD_SYMBOL_VARIABLE &&
-            other->scope == 0 && !(other->link & GD_LINK_EXTERN))
-            return true;
-    }
-    return false;
-}
-
-/* What an operand names and nothing defines; NULL: there is no such thing. */
-static const char *find_open(const gd_ptx_module *module, const gd_ptx_operand *operand,
-                             gd_jit_kind kind)
-{
-    if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE)
-        return NULL;
-    const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
-    if (symbol->kind == GD_SYMBOL_FUNCTION) {
-        const gd_ptx_function *function = &module->functions[symbol->target];
-        return function->flags & GD_FUNCTION_BODY || is_system_function(function->name)
-                   ? NULL
-                   : "function";
-    }
-    return kind == GD_JIT_LINKED && symbol->kind == GD_SYMBOL_VARIABLE &&
-                   symbol->link & GD_LINK_EXTERN && symbol->space != GD_SPACE_SHARED &&
-                   !is_defined_variable(module, operand->symbol)
-               ? "variable"
-               : NULL;
-}
-
 static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_kind kind)
 {
     for (uint32_t i = 0; i < module->operand_count; i++) {
         const gd_ptx_operand *operand = &module->operands[i];
-        const char *open = find_open(module, operand, kind);
+        const char *open = gd_ptx_find_open(module, operand);
         int32_t line, column;
         uint32_t length;
         if (!open)

@@ -9,6 +9,7 @@
 #include "ptx/check/check.h"
 #include "ptx/check/validity.h"
 #include "ptx/check/verdict.h"
+#include "ptx/text/open.h"
 
 struct gd_check_facts {
     gd_arena arena;
@@ -564,6 +565,35 @@ static int32_t collect_uses(builder *build)
 
 /* ---- the whole ---- */
 
+/* A launch needs all of its module: each name that nothing defines is told once. */
+static int32_t check_open(builder *build, const gd_ptx_module *module)
+{
+    gd_table seen = {0};
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < module->operand_count && !status; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        const char *open = gd_ptx_find_open(module, operand);
+        const char *key = (const char *)&operand->symbol;
+        if (!open || gd_table_find(&seen, key, sizeof operand->symbol))
+            continue;
+        uint32_t length;
+        const char *name = gd_ptx_name_text(module, module->symbols[operand->symbol].name, &length);
+        const gd_finding_draft draft = {.code = GD_CODE_GD013,
+                                        .module = module,
+                                        .token = operand->token,
+                                        .launch = -1,
+                                        .hint = "link the module with what defines it"};
+        gd_findings_add(build->chain.findings, &draft,
+                        "nothing in this module defines the %s %.*s: it cannot be loaded", open,
+                        (int)length, name);
+        if (!gd_table_set(&seen, key, sizeof operand->symbol, (void *)(uintptr_t)module))
+            status = gd_error_memory(build->error);
+    }
+    gd_table_free(&seen);
+    return status;
+}
+
 /* Mistakes come first: what a text does that is no valid PTX is not known. */
 static int32_t check_texts(builder *build, const gd_check_launch *launches, bool *wrong)
 {
@@ -580,6 +610,8 @@ static int32_t check_texts(builder *build, const gd_check_launch *launches, bool
         if (!status && invalid)
             status =
                 gd_verdict_add_invalid(build->chain.findings, module, module->name, build->error);
+        if (!status && !invalid)
+            status = check_open(build, module);
         if (!status && !gd_table_set(&seen, key, sizeof launches[i].ptx, (void *)(uintptr_t)module))
             status = gd_error_memory(build->error);
         *wrong |= invalid;
