@@ -398,6 +398,55 @@ START_TEST(a_bulk_copy_reads_behind_a_fence)
 }
 END_TEST
 
+/* A thread initializes an mbarrier, and a bulk copy of the same or of another thread completes on
+ * it, behind a barrier. */
+static const struct {
+    const char *behind; /* mbarrier.init */
+    const char *leader; /* before the copy */
+    int copier;         /* the thread that starts it; 0 has initialized */
+    bool wrong;
+} initializations[] = {
+    {"fence.mbarrier_init.release.cluster;", "", 0, false},
+    {"fence.mbarrier_init.release.cluster;", "", 1, false},
+    {"fence.proxy.async;", "", 1, false},
+    {"", "fence.proxy.async.shared::cta;", 0, false},
+    {"", "", 0, true},
+    {"", "", 1, true},
+    {"", "fence.proxy.async;", 1, true},
+    {"", "fence.mbarrier_init.release.cluster;", 1, true},
+    {"fence.acq_rel.gpu;", "", 1, true},
+};
+
+START_TEST(a_bulk_copy_completes_behind_a_fence)
+{
+    char text[1600];
+    uint64_t data;
+
+    begin("all");
+    snprintf(
+        text, sizeof text,
+        HEADER
+        ".visible .entry k(.param .u64 a)\n{\n    .shared .align 16 .b8 tile[256];\n    "
+        ".shared .b64 full;\n    .reg .pred %%p;\n    .reg .b32 %%t;\n    .reg .b64 %%a;\n    "
+        "ld.param.u64 %%a, [a];\n    mov.u32 %%t, %%tid.x;\n    setp.ne.u32 %%p, %%t, 0;\n    "
+        "@%%p bra ready;\n    mbarrier.init.shared.b64 [full], 1;\n    %s\nready:\n    "
+        "bar.sync 0;\n    setp.ne.u32 %%p, %%t, %d;\n    @%%p bra wait;\n    %s\n    "
+        "mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;\n    "
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%%a], 256, "
+        "[full];\nwait:\n    mbarrier.try_wait.parity.shared.b64 %%p, [full], 0;\n    @!%%p "
+        "bra wait;\n    ret;\n}\n",
+        initializations[_i].behind, initializations[_i].copier, initializations[_i].leader);
+    ck_good(cuMemAlloc_v2(&data, 256));
+    ck_good(cuMemsetD32_v2(data, 0, 64));
+    ck_good(launch(load(text), 1, 64, data));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":", initializations[_i].wrong);
+    expect("\"missing\":\"fence.mbarrier_init.release.cluster, or fence.proxy.async",
+           initializations[_i].wrong);
+    end();
+}
+END_TEST
+
 /* ---- who is to blame ---- */
 
 /* Kernels that add to the same data, one behind the other, all but the second of which wait: each
@@ -1097,6 +1146,8 @@ int main(void)
     tcase_add_loop_test(tcase, memory_is_used_behind_its_allocation, 0, USES * ORDERS);
     tcase_add_loop_test(tcase, a_bulk_copy_reads_behind_a_fence, 0,
                         (int)(sizeof proxies / sizeof *proxies));
+    tcase_add_loop_test(tcase, a_bulk_copy_completes_behind_a_fence, 0,
+                        (int)(sizeof initializations / sizeof *initializations));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
     tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);

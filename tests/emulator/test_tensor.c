@@ -487,7 +487,8 @@ END_TEST
     "    .reg .pred %p;\n    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 "       \
     "bar;\n    mov.b64 %map, a;"                                                                   \
     "\n    cvta.param.u64 %map, %map;\n    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n"           \
-    "    mbarrier.init.shared.b64 [%bar], 1;\n    mbarrier.arrive.expect_tx.shared.b64 _, "        \
+    "    mbarrier.init.shared.b64 [%bar], 1;\n    fence.mbarrier_init.release.cluster;\n"          \
+    "    mbarrier.arrive.expect_tx.shared.b64 _, "                                                 \
     "[%bar], 512;\n"
 #define DEPENDENT_WAIT "    griddepcontrol.wait;\n"
 #define DEPENDENT_LOAD                                                                             \

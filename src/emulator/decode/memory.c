@@ -194,9 +194,10 @@ bool gd_decode_fence(gd_decoder *decoder)
     if (map)
         return acquires_map(decoder);
     const bool proxy = op == GD_OP_FENCE_PROXY || op == GD_OP_MEMBAR_PROXY;
-    gd_code *code = gd_emit(decoder, !proxy                 ? gd_run_fence
-                                     : is_of_async(decoder) ? gd_run_proxy_fence
-                                                            : gd_run_nothing);
+    gd_code *code = gd_emit(decoder, op == GD_OP_FENCE_MBARRIER_INIT ? gd_run_init_fence
+                                     : !proxy                        ? gd_run_fence
+                                     : is_of_async(decoder)          ? gd_run_proxy_fence
+                                                                     : gd_run_nothing);
     if (!code)
         return false;
     code->order = sc ? order | GD_ORDER_SC : order;

@@ -191,8 +191,10 @@ static bool init(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
         return false;
     }
     note_forget(warp, code, address);
-    if (warp->cta->race)
+    if (warp->cta->race) {
         gd_check_range(warp, code, lane, (gd_space)code->space, address, 8, GD_ACTION_WRITE, false);
+        gd_check_init(warp, code, lane, (gd_space)code->space, address);
+    }
     store(warp, code, address, place, &barrier);
     return true;
 }

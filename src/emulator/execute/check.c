@@ -359,6 +359,15 @@ void gd_check_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, gd_spa
     gd_race_mbarrier_access(warp->cta->race, owner, &operation);
 }
 
+void gd_check_init(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                   uint64_t address)
+{
+    gd_race_cta *owner = gd_check_owner(warp, space, &address);
+
+    gd_race_mbarrier_init(owner, warp->index, lane,
+                          gd_site_find(warp->cta->view->race, warp->cta->image, code), address);
+}
+
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
                     uint64_t address, uint64_t bytes, gd_action action, bool async)
 {

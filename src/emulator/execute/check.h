@@ -50,6 +50,10 @@ gd_race_cta *gd_check_owner(const gd_warp *warp, gd_space space, uint64_t *addre
 /* The shadow of an allocation; NULL when there is no memory for it. */
 gd_shadow *gd_check_shadow(gd_race *race, gd_allocation *item);
 
+/* A lane has initialized an mbarrier in shared memory. */
+void gd_check_init(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                   uint64_t address);
+
 /* A lane arrives at an mbarrier in shared memory, or has found its phase complete. */
 void gd_check_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
                        uint64_t address, bool arrives);

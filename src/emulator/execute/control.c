@@ -495,6 +495,13 @@ void gd_run_proxy_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
         gd_race_proxy_fence(warp->cta->race, warp->index, mask);
 }
 
+void gd_run_init_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    gd_run_fence(warp, code, mask);
+    if (warp->cta->race)
+        gd_race_init_fence(warp->cta->race, warp->index, mask);
+}
+
 void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     gd_cta *cta = warp->cta;

@@ -24,6 +24,7 @@ gd_run gd_run_ret;
 gd_run gd_run_exit;
 gd_run gd_run_trap;
 gd_run gd_run_nothing;
+gd_run gd_run_init_fence;  /* fence.mbarrier_init */
 gd_run gd_run_proxy_fence; /* between the generic and the async proxy */
 gd_run gd_run_end;
 gd_run gd_run_barrier;   /* a: number, b: threads, c: predicate of bar.red, y: it is negated, d:

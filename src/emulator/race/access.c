@@ -754,11 +754,52 @@ void gd_race_shared(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operatio
 }
 
 /* An mbarrier's orders are its own (race/barrier.c), and no pattern of strong accesses. */
+/* Bulk copies are carried out by the async proxy, other asynchronous copies by the generic one. */
+static bool is_bulk(const gd_race *race, uint32_t site)
+{
+    const char *text = site < race->site_count ? race->sites[site].site.instruction : NULL;
+
+    return text && strstr(text, "async.bulk");
+}
+
+/* A bulk copy completes on an mbarrier: the async proxy has to see that it was initialized. */
+static void check_shown(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation)
+{
+    const uint32_t lane = (uint32_t)__builtin_ctz(operation->mask);
+    const gd_race_mbarrier *item = gd_mbarrier_find(owner, operation->addresses[lane]);
+    gd_conflict conflict = {
+        .kind = GD_RACE_SHARED, .shadow = owner->shared, .proxy = true, .initialization = true};
+    actor a;
+
+    if (!item || !item->site || item->stamp <= gd_thread_of(owner, item->warp, item->lane)->shown ||
+        !begin(&a, cta, owner->shared, operation, true))
+        return;
+    const gd_entry_record init = {.task = owner->task->number,
+                                  .uid = owner->uid,
+                                  .cta = owner->number,
+                                  .stamp = item->stamp,
+                                  .site = item->site,
+                                  .bytes = operation->bytes,
+                                  .agent = GD_AGENT_NONE,
+                                  .warp = item->warp & 31,
+                                  .action = GD_ACTION_WRITE,
+                                  .writes = true,
+                                  .device = owner->device & 63};
+    conflict.first = gd_entry_add(cta->race, &init) << 5 | item->lane;
+    conflict.second = a.entry << 5 | lane;
+    conflict.offset = operation->addresses[lane] - owner->shared->start;
+    if (conflict.first >> 5)
+        gd_race_tell(cta->race, &conflict);
+}
+
 void gd_race_mbarrier_access(gd_race_cta *cta, gd_race_cta *owner,
                              const gd_race_operation *operation)
 {
-    if (cta && owner && !cta->race->stopped && cta->race->options.shared)
-        access_lanes(cta, owner->shared, operation);
+    if (!cta || !owner || cta->race->stopped || !cta->race->options.shared)
+        return;
+    access_lanes(cta, owner->shared, operation);
+    if (operation->action == GD_ACTION_ATOMIC && is_bulk(cta->race, operation->site))
+        check_shown(cta, owner, operation);
 }
 
 /* An asynchronous copy waits for the word on what it completes. */
@@ -770,14 +811,6 @@ static void note_issued(const actor *a)
                       sizeof *cta->issued))
         return;
     cta->issued[cta->issued_count++] = (gd_issued){a->entry, a->warp * GD_RACE_LANES + a->lane};
-}
-
-/* Bulk copies are carried out by the async proxy, other asynchronous copies by the generic one. */
-static bool is_bulk(const gd_race *race, uint32_t site)
-{
-    const char *text = site < race->site_count ? race->sites[site].site.instruction : NULL;
-
-    return text && strstr(text, "async.bulk");
 }
 
 static void access_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,

@@ -226,7 +226,7 @@ void gd_race_cluster_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask)
 
 /* ---- mbarriers ---- */
 
-static gd_race_mbarrier *find_mbarrier(gd_race_cta *owner, uint64_t address)
+gd_race_mbarrier *gd_mbarrier_find(gd_race_cta *owner, uint64_t address)
 {
     gd_race_mbarrier *item = owner->mbarriers;
 
@@ -237,7 +237,7 @@ static gd_race_mbarrier *find_mbarrier(gd_race_cta *owner, uint64_t address)
 
 static gd_race_mbarrier *get_mbarrier(gd_race_cta *owner, uint64_t address)
 {
-    gd_race_mbarrier *item = find_mbarrier(owner, address);
+    gd_race_mbarrier *item = gd_mbarrier_find(owner, address);
 
     if (item)
         return item;
@@ -264,6 +264,19 @@ void gd_race_mbarrier_forget(gd_race_cta *owner, uint64_t address)
         gd_race_give(owner->race, item, sizeof *item);
         return;
     }
+}
+
+void gd_race_mbarrier_init(gd_race_cta *owner, uint32_t warp, uint32_t lane, uint32_t site,
+                           uint64_t address)
+{
+    gd_race_mbarrier *item = owner && !owner->race->stopped ? get_mbarrier(owner, address) : NULL;
+
+    if (!item)
+        return;
+    item->site = site;
+    item->warp = warp;
+    item->lane = lane;
+    item->stamp = owner->warps[warp].stamp;
 }
 
 /* The agent of a thread's copies that complete on this mbarrier. */
@@ -352,7 +365,8 @@ void gd_race_mbarrier_arrive(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_
 
 void gd_race_mbarrier_complete(gd_race_cta *owner, uint64_t address)
 {
-    gd_race_mbarrier *item = owner && !owner->race->stopped ? find_mbarrier(owner, address) : NULL;
+    gd_race_mbarrier *item =
+        owner && !owner->race->stopped ? gd_mbarrier_find(owner, address) : NULL;
 
     if (!item)
         return;
@@ -365,7 +379,7 @@ void gd_race_mbarrier_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_ra
                            uint64_t address)
 {
     const gd_race_mbarrier *item =
-        cta && owner && !cta->race->stopped ? find_mbarrier(owner, address) : NULL;
+        cta && owner && !cta->race->stopped ? gd_mbarrier_find(owner, address) : NULL;
 
     if (item)
         gd_lanes_acquire(cta, warp, mask, item->ready);

@@ -170,6 +170,7 @@ typedef struct gd_race_mbarrier {
     struct gd_race_mbarrier *next;
     uint64_t address;
     gd_outside *pending, *ready;
+    uint32_t site, warp, lane, stamp; /* of its mbarrier.init */
 } gd_race_mbarrier;
 
 /* ---- CTAs ---- */
@@ -196,6 +197,8 @@ typedef struct gd_thread {
     gd_clock *clock;
     uint32_t done;    /* its groups of asynchronous copies up to this stamp */
     uint32_t proxied; /* what it wrote up to this stamp is before its fence.proxy.async */
+    uint32_t shown;   /* mbarriers that it initialized up to this stamp are before such a fence, or
+                       * its fence.mbarrier_init */
 } gd_thread;
 
 typedef struct gd_commit {
@@ -466,7 +469,11 @@ typedef struct gd_conflict {
     uint64_t offset;
     uint32_t first, second; /* references */
     bool proxy;             /* they are ordered, but a fence between the proxies is missing */
+    bool initialization;    /* the first is an mbarrier.init */
 } gd_conflict;
+
+/* barrier.c: NULL where there is none at the address. */
+gd_race_mbarrier *gd_mbarrier_find(gd_race_cta *owner, uint64_t address);
 
 void gd_race_tell(gd_race *race, const gd_conflict *conflict);
 

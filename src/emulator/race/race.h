@@ -272,6 +272,9 @@ void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scop
  * shared memory (PTX ISA, async proxy). */
 void gd_race_proxy_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask);
 
+/* fence.mbarrier_init: the same of mbarriers that they have initialized. */
+void gd_race_init_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask);
+
 /* ---- barriers ---- */
 
 /* Threads arrive at barrier 0..15 of the CTA; `waits` is false for barrier.arrive. Then, when the
@@ -295,6 +298,8 @@ void gd_race_cluster_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask);
  * bytes; its current phase has completed; a test or wait of threads has returned true for the phase
  * that completed last. */
 void gd_race_mbarrier_forget(gd_race_cta *owner, uint64_t address);
+void gd_race_mbarrier_init(gd_race_cta *owner, uint32_t warp, uint32_t lane, uint32_t site,
+                           uint64_t address);
 /* Threads arrive at, or look at, an mbarrier: both need that it was initialized before, and races
  * with nothing else (an operation that is strong). Called before what it lets them know. */
 void gd_race_mbarrier_access(gd_race_cta *cta, gd_race_cta *owner,

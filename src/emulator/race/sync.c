@@ -525,6 +525,15 @@ void gd_race_proxy_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask)
         return;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         gd_thread_of(cta, warp, (uint32_t)__builtin_ctz(rest))->proxied = cta->warps[warp].stamp;
+    gd_race_init_fence(cta, warp, mask);
+}
+
+void gd_race_init_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask)
+{
+    if (!cta || cta->race->stopped)
+        return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        gd_thread_of(cta, warp, (uint32_t)__builtin_ctz(rest))->shown = cta->warps[warp].stamp;
     gd_raise(cta, warp);
 }
 

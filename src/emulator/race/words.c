@@ -490,6 +490,21 @@ static void say_proxy(const party *store, const party *copy, const char *memory,
         "that the copy is behind");
 }
 
+static void say_initialization(const party *init, const party *copy, char *text, char *missing)
+{
+    snprintf(text, TEXT_BYTES,
+             "%s: a bulk copy completes on an mbarrier that %s has initialized without a fence "
+             "behind it: the copy, which the async proxy carries out, may meet what was there "
+             "before",
+             copy->who,
+             init->entry->warp == copy->entry->warp && init->lane == copy->lane
+                 ? "its thread"
+                 : "another thread of the CTA");
+    snprintf(missing, TEXT_BYTES,
+             "fence.mbarrier_init.release.cluster, or fence.proxy.async, in the thread that "
+             "initializes, behind mbarrier.init and before the barrier that the copy is behind");
+}
+
 /* Memory is used where nothing orders that behind its allocation. */
 static void say_allocation(const party *allocation, const party *user, const char *memory,
                            char *text, char *missing)
@@ -522,7 +537,9 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
         return;
     }
     find_party(race, conflict->first, &first);
-    if (conflict->proxy)
+    if (conflict->initialization)
+        say_initialization(&first, &second, text, missing);
+    else if (conflict->proxy)
         say_proxy(&first, &second, memory, text, missing);
     else if (first.entry->action == GD_ACTION_ALLOCATE)
         say_allocation(&first, &second, memory, text, missing);
