@@ -644,6 +644,103 @@ static const asked_text asked[] = {
     {".entry g() { .reg .b32 r<4>; .reg .b64 d<4>; mov.b64 d0, {r0, 5}; ret; }", NULL},
     {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; mov.b64 d0, {f0, 5}; ret; }", "GD012"},
     {".entry g() { .reg .b64 d<4>; .reg .f32 f<4>; mov.b64 d0, {f0, 1.5}; ret; }", NULL},
+    /* what ptxas reads as nothing: a sink behind a '|', a backslash, a number's bits beyond 64 */
+    {".entry g() { .reg .b64 d<3>; mul.lo.u64 d0|_, d1, d2; ret; }", NULL},
+    {".entry g() { .reg .b64 d<3>; mul.lo.u64 d0, d1|_, d2; ret; }", "GD012"},
+    {".entry g() { .reg .b64 d<3>; mul.lo.u64 _|_, d1, d2; ret; }", "GD002"},
+    {".entry g() { .reg .b32 r; .reg .pred p; bar.red.and.pred p|_, 0, p; ret; }", NULL},
+    {".entry g() { .reg .b32 r; .reg .pred p, q; bar.red.and.pred p|q, 0, p; ret; }", "GD012"},
+    {".entry g() { .reg .b32 r<3>; lop3.or.b32 r0|_, r1, r2, r1, 3, 0; ret; }", "GD012"},
+    {".entry g() { .reg .f32 f<5>; .reg .b64 d; tex.1d.v4.f32.f32 {f0, f1, f2, f3}|_, [d, {f4}]; "
+     "ret; }",
+     "GD002"},
+    {".entry g() { .reg .b32 r<3>; .reg .pred p;\n@p \\\nsub.u32 r0, r1, r2;\nL: \\\nret; }",
+     NULL},
+    {".entry g() { .reg .b32 r<3>;\nsub.u32 r0, \\\nr1, r2; ret; }", "GD002"},
+    {".entry g() { .reg .b32 r;\n\\ L: ret; }", "GD002"},
+    {".entry g() { \\ .reg .b32 r; ret; }", "GD002"},
+    {".entry g() { .reg .b64 d; add.s64 d, d, 0x7FFFFFFFFFFFFFFFF; ret; }", NULL},
+    {".entry g() { .reg .b64 d; add.s64 d, d, 0x8FFFFFFFFFFFFFFFF; ret; }", "GD001"},
+    {".entry g() { .reg .b32 r<18446744073709551617>; mov.u32 r0, 184467440737095516160; ret; }",
+     NULL},
+    {".entry g() { .reg .b32 r; mov.u32 r, 92233720368547758080; ret; }", "GD001"},
+    {".global .u64 x = 92233720368547758080;\n.entry g() { ret; }", "GD001"},
+    {"\x1a.entry g()\x1a{ ret;\x1a}", NULL},
+    {".entry g() {\vret; }", "GD001"},
+    {".entry g() { /* \v */ ret; }", NULL},
+    {".entry g() { // \xc3\xa9\n ret; }", "GD001"},
+    {".entry g() { .pragma \"\xc3\xa9\"; ret; }", "GD001"},
+    /* names and what has none */
+    {".const .f64;\n.entry g() { .reg .pred; .local .b8; ret; }", NULL},
+    {".const;\n.entry g() { ret; }", "GD002"},
+    {".const .u32 x[2] = {};\n.global .u8 y[2][2] = {{}, {1}};\n.entry g() { ret; }", NULL},
+    {".const .u32 x[] = {};\n.entry g() { ret; }", "GD002"},
+    {".entry e(.param .u64 .ptr .align 16name, .param .u64 _) { ret; }", NULL},
+    {".entry e(.param .u64 _, .param .u32 _) { ret; }", "GD015"},
+    {".func e(.param .u64 _) { ret; }", "GD016"},
+    {".entry e(.param .u64 _) { .reg .u64 d; ld.param.u64 d, [_]; ret; }", "GD012"},
+    {".entry e(.param .align 8name .b8 x[8]) { ret; }", "GD002"},
+    {".entry g() { __: bra __; }", NULL},
+    {".entry g() { _: ret; }", "GD002"},
+    {".entry g() { $: ret; }", "GD002"},
+    {".entry g() { @_ ret; }", "GD002"},
+    {".entry g() { .reg .b32 $_, _; ret; }", "GD002"},
+    {".func $() { ret; }", "GD002"},
+    {".entry g() { .reg .u32 %ctaid; .shared .u32 %laneid; ret; }", NULL},
+    {".shared .u32 %laneid;\n.entry g() { ret; }", "GD016"},
+    {".func %clock() { ret; }", "GD016"},
+    {".entry g() { .reg .u32 r; mov.u32 r, %pm7; mov.u32 r, %envreg31; ret; }", NULL},
+    {".entry g() { .reg .u32 r; mov.u32 r, %pm07; ret; }", "GD013"},
+    {".entry g() { .reg .u32 r; mov.u32 r, %envreg32; ret; }", "GD013"},
+    /* forms that the ISA does not have, or not so */
+    {".entry g() { .reg .s16 h<3>; subc.s16 h0, h1, h2; ret; }", NULL},
+    {".entry g() { .reg .s16 h<3>; subc.cc.s16 h0, h1, h2; ret; }", "GD011"},
+    {".entry g() { .reg .f64 f; .reg .pred p; testp.f64 p, f; ret; }", NULL},
+    {".entry g() { .reg .b16 h; .reg .pred p; testp.f16 p, h; ret; }", "GD011"},
+    {".entry g() { barrier.cta.sync.sync.aligned 0; bar.warp.sync.sync -1; ret; }", NULL},
+    {".entry g() { bar.arrive.sync 0, 32; ret; }", "GD011"},
+    {".entry g() { .reg .b16 h<4>; fma.rp.relu.bf16 h0, h1, h2, h3; fma.rm.oob.bf16 h0, h1, h2, "
+     "h3; fma.rn.oob.sat.f16 h0, h1, h2, h3; ret; }",
+     NULL},
+    {".entry g() { .reg .b16 h<4>; fma.rz.oob.f16 h0, h1, h2, h3; ret; }", "GD011"},
+    {".entry g() { .reg .b16 h<4>; fma.rn.oob.sat.bf16 h0, h1, h2, h3; ret; }", "GD011"},
+    {".entry g() { .reg .s32 s<12>; .reg .b32 r<4>; mma.sync.aligned.m8n8k32.row.col.xor.popc.s32."
+     "u4.s4.s32 {s0, s1}, {r0}, {r1}, {s2, s3}; ret; }",
+     NULL},
+    {".entry g() { .reg .s32 s<12>; .reg .b32 r<4>; mma.sync.aligned.m8n8k32.row.col.satfinite.xor."
+     "popc.s32.u4.s4.s32 {s0, s1}, {r0}, {r1}, {s2, s3}; ret; }",
+     "GD011"},
+    {".entry g() { .reg .s32 s<12>; .reg .b32 r<4>; mma.sync.aligned.m8n8k16.row.col.xor.popc.s32."
+     "u8.s8.s32 {s0, s1}, {r0}, {r1}, {s2, s3}; ret; }",
+     "GD011"},
+    {".entry g() { .reg .b64 d; .reg .f32 f<4>; multimem.st.acc::f16.f32 [d], f0; "
+     "multimem.red.release.gpu.global.add.acc::f32.v2.f32 [d], {f0, f1}; ret; }",
+     NULL},
+    {".entry g() { .reg .b64 d; .reg .f32 f<4>; multimem.ld_reduce.add.acc::f32.v2.f32 {f0, f1}, "
+     "[d]; ret; }",
+     "GD011"},
+    {".entry g() { .reg .b32 a; .reg .b64 d; .reg .s32 s<4>; st.async.shared::cta.mbarrier::"
+     "complete_tx::bytes.v4.s32 [a], s0, [a]; st.async.shared.mbarrier::complete_tx::bytes.b64 "
+     "[a], {d}, [a]; ret; }",
+     NULL},
+    {".entry g() { .reg .b32 a; .reg .s32 s<4>; st.async.shared::cluster.mbarrier::complete_tx::"
+     "bytes.v4.s32 [a], {s0}, [a]; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b32 a; .reg .s32 s<4>; st.async.mbarrier::complete_tx::bytes.v2.f32 [a], "
+     "s0, [a]; ret; }",
+     "GD012"},
+    {".entry g() { .reg .b32 r; .shared .b64 x; mapa.u32 r, x, r; getctarank.u32 r, x; ret; }",
+     NULL},
+    {".global .b64 x;\n.entry g() { .reg .b32 r; mapa.u32 r, x, r; ret; }", "GD012"},
+    {".const .b64 x;\n.entry g() { .reg .b32 r; getctarank.shared::cluster.u32 r, x; ret; }",
+     "GD012"},
+    {".const .b64 x;\n.entry g() { .reg .b64 d; cvta.const.u64 d, x+4; ret; }", NULL},
+    {".const .b64 x;\n.entry g() { .reg .b64 d; cvta.global.u64 d, x; ret; }", "GD012"},
+    {".entry g() { .reg .b8 c<4>; .reg .b32 r; mov.b32 r, {c0, _, c1, _}; ret; }", NULL},
+    {".entry g() { .reg .b16 h<4>; .reg .b64 d; mov.b64 d, {h0, _, h1, h2}; ret; }", "GD012"},
+    {".entry g() { .reg .b32 r<4>; mov.v2.b32 {r0, r1}, {_, r3}; ret; }", NULL},
+    {".entry g() { .reg .u32 r<4>; mov.v2.u32 {r0, r1}, {_, r3}; ret; }", "GD012"},
+    {".entry g() { .reg .b32 r; cvt.rn.f16x2.e5m2x2 r, 7; ret; }", "GD012"},
 };
 
 /* The same with heads of their own. */
@@ -657,7 +754,59 @@ static const asked_text asked_whole[] = {
     {".version 9.0\n.target sm_75\n.address_size 32\n.entry f { ret; }\n", "GD017"},
     {".version 9.0\n.target sm_90\n.entry f { ret; }\n", NULL},
     {".version 9.0\n.target compute_90\n.entry f { ret; }\n", NULL},
-    {".version 9.0\n.target compute_90a\n.entry f { ret; }\n", "GD017"},
+    {".version 9.0\n.target compute_90a\n.entry f { wgmma.fence.sync.aligned; ret; }\n", NULL},
+    {".version 8.7\n.target compute_100f\n.entry f { ret; }\n", "GD014"},
+    {".version 9.0\n.target compute_90f\n.entry f { ret; }\n", "GD017"},
+    {".version 9.0\n.target sm_90a\n.entry f { .reg .f32 f<4>; .reg .b64 d<2>; "
+     "wgmma.mma_async.sync."
+     "aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, d0, d1, 2/2, WARP_SZ-31, -(1), 1-1, 1; ret; "
+     "}\n",
+     NULL},
+    {".version 9.0\n.target sm_90a\n.entry f { .reg .f32 f<4>; .reg .b64 d<2>; "
+     "wgmma.mma_async.sync."
+     "aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, d0, d1, 1, 1+1, 1, 0, 0; ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_90a\n.entry f { .reg .f32 f<4>; .reg .b64 d<2>; "
+     "wgmma.mma_async.sync."
+     "aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, d0, d1, 1+1, 1, 1, 0, 0; ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_120a\n.entry f { .reg .b8 c; .reg .b32 r; .reg .f32 g; cvt.rn."
+     "satfinite.relu.e2m1x2.f32 c, g, 1.5; cvt.rn.satfinite.e2m1x2.f16x2 c, r; "
+     "cvt.rn.relu.f16x2.e2m1x2 r, c; ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_120a\n.entry f { .reg .b16 h; .reg .f32 g; cvt.rn.satfinite.e2m1x2."
+     "f32 h, g, g; ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_120a\n.entry f { .reg .b8 c; .reg .f32 g; cvt.rn.e2m1x2.f32 c, g, "
+     "g; "
+     "ret; }\n",
+     "GD011"},
+    {".version 9.0\n.target sm_103a\n.entry f { .reg .b16 h; .reg .b32 r; .reg .f32 g; cvt.rs."
+     "satfinite.e2m3x4.f32 r, {g, g, 1.5, g}, r; cvt.rs.relu.satfinite.e2m1x4.f32 h, {g, g, g, "
+     "g}, r; ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_103a\n.entry f { .reg .b32 r; .reg .f32 g; cvt.rs.satfinite.e2m1x4."
+     "f32 r, {g, g, g, g}, r; ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_103a\n.entry f { .reg .b32 r; .reg .f32 g; cvt.rs.satfinite.e5m2x4."
+     "f32 r, {g, g, g, g}, 7; ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_100f\n.entry f { .reg .b32 r<9>; "
+     "stmatrix.sync.aligned.m16n8.x2.trans."
+     "shared::cta.b8 [r0], {r1, r2}; ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {r1, r2, r3, "
+     "r4}, [r0]; ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64 {r1}, [r0]; ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_100f\n.entry f { .reg .b32 r<9>; stmatrix.sync.aligned.m16n8.x2."
+     "shared.b8 [r0], {r1, r2}; ret; }\n",
+     "GD011"},
+    {".version 9.0\n.target sm_100f\n.entry f { .reg .b32 r<9>; "
+     "ldmatrix.sync.aligned.m16n16.x1.trans"
+     ".shared.b8 {r1}, [r0]; ret; }\n",
+     "GD012"},
+    {".version 9.0\n.target sm_100f\n.entry f { .reg .b32 r<9>; "
+     "ldmatrix.sync.aligned.m8n16.x1.shared"
+     ".b4x16_p64.b8x16 {r1}, [r0]; ret; }\n",
+     "GD011"},
     {".version 3.0\n.target sm_10, map_f64_to_f32\n.entry f { ret; }\n", NULL},
     {".version 3.0\n.target sm_13, map_f64_to_f32\n.entry f { ret; }\n", "GD017"},
     {".version 9.0\n.target sm_90, debug\n.entry f { ret; }\n", "GD017"},
