@@ -19,8 +19,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 DECLARED = {"bf16": "b16", "bf16x2": "b32", "u16x2": "b32", "s16x2": "b32", "f32x2": "b64", "tf32": "b32"}
 TYPES = ("u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 bf16 bf16x2 f32 f64 f32x2 pred u16x2 s16x2 tf32 "
-         "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 e4m3 e5m2 e2m3 e3m2 e2m1 u4 s4 u2 s2 b1 ue8m0 ue4m3 b1024 e4m3x4 e5m2x4 "
-         "e2m1x2 e2m3x4 e3m2x4 e2m1x4 b8x16 b6x16_p32 b4x16_p64").split()
+         "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 e4m3 e5m2 e2m3 e3m2 e2m1 u4 s4 u2 s2 b1 ue8m0 ue4m3 b1024 e4m3x4 e5m2x4").split()
 # What registers of two elements are declared of; those of the first twelve are also declared with four.
 WHOLES = "u8 s8 b8 u16 s16 b16 f16 u32 s32 b32 f16x2 f32 u64 s64 b64 f64".split()
 REGISTERS = "u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 f32 f64 pred".split()

@@ -67,7 +67,7 @@ typedef struct token_case {
 
 static const token_case token_cases[] = {
     {"", ""},
-    {" \t\r\n\f\x1a", ""},
+    {" \t\r\n\f\v", ""},
     {"a%r1$b_", "nn"},
     {"%r1 $L_1 _ _x a$b", "nnnnn"},
     {"% ^", "%^"},
@@ -622,7 +622,7 @@ static const wrong_case wrong_cases[] = {
     {BODY("@%r1;"), 5, 5, "found ';', expected an instruction"},
     {BODY(";"), 5, 1, "found ';', expected an instruction, a directive or '}'"},
     {BODY(".reg .b32 x<a>;"), 5, 13, "found 'a', expected a number of registers"},
-    {BODY(".reg .b32 <3>;"), 5, 11, "found '<', expected a name"},
+    {BODY(".reg .b32;"), 5, 10, "found ';', expected a name"},
     {BODY(".loc 1 2;"), 5, 9, "found ';', expected a column number"},
     {BODY(".loc 1 2 3, elsewhere 1;"), 5, 13, "expected function_name or inlined_at"},
     {BODY(".pragma 1;"), 5, 9, "found '1', expected a string"},

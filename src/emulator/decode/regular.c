@@ -232,9 +232,6 @@ bool gd_decode_regular(gd_decoder *decoder, const gd_regular *row)
 
     if (!read_operands(decoder, &with))
         return gd_decode_refuse_form(decoder);
-    if (decoder->instruction->op == GD_OP_MAPA && gd_space_at(decoder, 0) == GD_SPACE_NONE &&
-        gd_operand_at(decoder, decoder->operands[1])->kind == GD_OPERAND_SYMBOL)
-        return gd_decode_refuse(decoder, "a variable as a generic address");
     if (!with.fits) { /* PTX ISA 9.4.1 */
         const bool one = row->op && with.count == 1;
         if ((!one && row->run != gd_run_convert) || with.bytes > 8 || with.d_bytes > 8)

@@ -20,8 +20,6 @@ static bool is_lexical(const gd_ptx_module *module, uint32_t offset)
     const gd_token *list = module->tokens.list;
     uint32_t low = gd_ptx_tokens_from(&module->tokens, offset);
 
-    if (offset < module->bytes && (unsigned char)module->text[offset] > 127)
-        return true; /* perhaps in a comment */
     if (low < module->tokens.count && list[low].offset == offset)
         return gd_token_kind(list[low]) == GD_TOKEN_BAD;
     return low > 0 && gd_token_kind(list[low - 1]) == GD_TOKEN_BAD &&

@@ -5,7 +5,6 @@
 
 #include "ptx/check/declaration.h"
 #include "ptx/isa/need.h"
-#include "ptx/isa/special.h"
 
 enum {
     VECTOR_BYTES = 16,
@@ -419,8 +418,7 @@ void gd_check_parameters(gd_validity *check, uint32_t from, uint32_t end, gd_pla
         while (gd_declared_kind(check, first - 1) != ',' &&
                gd_declared_kind(check, first - 1) != '(')
             first--;
-        if (!nameless && where != PLACE_ENTRY &&
-            gd_ptx_token_is(check->module, symbols[i].token, "_"))
+        if (!nameless && gd_ptx_token_is(check->module, symbols[i].token, "_"))
             gd_declared_complain(check, &symbols[i], "is no name of a parameter");
         else if (check_words(check, first, symbols[i].token, where, &found))
             check_symbol(check, &symbols[i], where, i + 1 == end, &found);
@@ -458,23 +456,16 @@ static void check_constant_bytes(gd_validity *check)
     }
 }
 
-/* WARP_SZ is a constant (PTX ISA 4.5.4), and nothing else. Outside of functions, special registers
- * are declared already. */
-static void check_taken_names(gd_validity *check)
+/* WARP_SZ is a constant (PTX ISA 4.5.4), and nothing else. */
+static void check_warp_size(gd_validity *check)
 {
     const gd_ptx_module *module = check->module;
-    const uint32_t warp_size = gd_ptx_name_find(&module->names, module->text, "WARP_SZ", 7);
+    const uint32_t name = gd_ptx_name_find(&module->names, module->text, "WARP_SZ", 7);
 
-    for (uint32_t i = 0; i < module->symbol_count; i++) {
-        const gd_ptx_symbol *symbol = &module->symbols[i];
-        uint32_t length;
-        const char *name = gd_ptx_name_text(module, symbol->name, &length);
-        if (symbol->name == warp_size)
-            gd_validity_add(check, GD_CODE_GD016, symbol->token, NULL,
+    for (uint32_t i = 0; name != GD_PTX_NONE && i < module->symbol_count; i++) {
+        if (module->symbols[i].name == name)
+            gd_validity_add(check, GD_CODE_GD016, module->symbols[i].token, NULL,
                             "WARP_SZ is the constant 32, and declares nothing");
-        else if (symbol->scope == 0 && name[0] == '%' && !(symbol->flags & GD_SYMBOL_RANGE) &&
-                 gd_special_find(name, length))
-            gd_declared_complain(check, symbol, "is a special register");
     }
 }
 
@@ -488,6 +479,6 @@ void gd_check_declarations(gd_validity *check)
         gd_check_function(check, i);
     for (uint32_t i = 0; i < module->symbol_count; i++)
         check_again(check, &module->symbols[i]);
-    check_taken_names(check);
+    check_warp_size(check);
     check_constant_bytes(check);
 }

@@ -31,7 +31,7 @@ static void check_chip(gd_validity *check, uint32_t token)
     gd_guess meant = {.nearest = {.word = name, .bytes = length}};
     char hint[GD_GUESS_BYTES + 20] = "";
 
-    if (length > 8 && memcmp(name, "compute_", 8) == 0) {
+    if (length > 8 && memcmp(name, "compute_", 8) == 0 && (uint8_t)(name[length - 1] - '0') <= 9) {
         char chip[24];
         snprintf(chip, sizeof chip, "sm_%.*s", (int)(length - 8 < 16 ? length - 8 : 16), name + 8);
         least = gd_need_of_chip(chip, (uint32_t)strlen(chip));

@@ -182,11 +182,6 @@ static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32
     uint64_t count = 0;
     uint32_t open = *token;
 
-    if (depth < of->count && of->dimensions[depth] && gd_declared_kind(check, *token) == '{' &&
-        gd_declared_kind(check, *token + 1) == '}') {
-        *token += 2;
-        return true;
-    }
     if (depth == of->count || gd_declared_kind(check, *token) != '{') {
         uint32_t inside = 0, first = *token;
         if (depth < of->count)

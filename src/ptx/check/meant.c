@@ -109,7 +109,7 @@ static void show_declared(name_search *search)
 static void show_special(name_search *search)
 {
     for (uint32_t i = 0; gd_special_at(i); i++) {
-        if (consider(search, gd_special_at(i)->name, gd_special_bytes(gd_special_at(i))))
+        if (consider(search, gd_special_at(i)->name, gd_special_at(i)->bytes))
             search->nearest = GD_PTX_NONE;
     }
 }

@@ -170,10 +170,9 @@ static bool is_type(const gd_modifier *modifier)
 {
     const char last = modifier->text[modifier->length - 1];
     static const char *const others[] = {
-        "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",      "e2m3",      "e3m2",   "e2m1",
-        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2",    "ue8m0x2",   "e4m3x4", "e5m2x4",
-        "e2m3x4", "e3m2x4", "e2m1x4", "b8x16",  "b6x16_p32", "b4x16_p64", "u4",     "s4",
-        "u2",     "s2",     "b1",     "ue8m0",  "ue4m3",     "b1024"};
+        "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",   "e2m3",    "e3m2",   "e2m1",
+        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4",
+        "u4",     "s4",     "u2",     "s2",     "b1",     "ue8m0",   "ue4m3",  "b1024"};
 
     if ((last < '0' || last > '9') && !is(modifier, "pred"))
         return false;
@@ -322,16 +321,13 @@ bool gd_form_has(const gd_form *form, const gd_modifier *modifier)
     return find_group(form, 0, 0, modifier) != UINT32_MAX;
 }
 
-/* Modifiers that ptxas takes twice; .sync may be a part of the instruction's name. */
-static bool is_repeated(const gd_form *form, const gd_modifier *modifiers, uint32_t index)
+/* Modifiers that ptxas takes twice. */
+static bool is_repeated(const gd_modifier *modifiers, uint32_t index)
 {
     static const char *const repeatable[] = {"NaN", "approx",    "cc",   "relu",
                                              "sat", "satfinite", "sync", "uni"};
     const gd_modifier *modifier = &modifiers[index];
-    const char *last = strrchr(gd_ops[form->op].name, '.');
 
-    if (last && strcmp(last, ".sync") == 0 && is(modifier, "sync"))
-        return true;
     for (size_t i = 0; i < sizeof repeatable / sizeof repeatable[0]; i++) {
         for (uint32_t k = 0; k < index && is(modifier, repeatable[i]); k++) {
             if (is(&modifiers[k], repeatable[i]))
@@ -397,7 +393,7 @@ static bool fit(const gd_form *form, const gd_modifier *modifiers, uint32_t coun
                                             : 0,
                                     &modifiers[i]);
         if (group == UINT32_MAX) {
-            if (!is_repeated(form, modifiers, i) && !is_overlooked(form, &modifiers[i]) &&
+            if (!is_repeated(modifiers, i) && !is_overlooked(form, &modifiers[i]) &&
                 match->unmatched == UINT32_MAX)
                 match->unmatched = i;
             if (!all && match->unmatched != UINT32_MAX)
@@ -434,7 +430,7 @@ bool gd_form_takes(const gd_form *form, const gd_modifier *modifiers, uint32_t c
                    gd_form_match *match)
 {
     for (uint32_t i = count; i-- > 0;) {
-        if (!has_word(form->modifiers, &modifiers[i]) && !is_repeated(form, modifiers, i) &&
+        if (!has_word(form->modifiers, &modifiers[i]) && !is_repeated(modifiers, i) &&
             !is_overlooked(form, &modifiers[i]))
             return false;
     }

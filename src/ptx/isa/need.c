@@ -1,7 +1,6 @@
 #include "ptx/isa/need.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -118,16 +117,10 @@ static const char *names_of(uint16_t target)
     return NULL;
 }
 
-/* compute_90a has what sm_90a has. */
 static bool has_name(const char *names, const char *name)
 {
-    char chip[24];
+    size_t length = strlen(name);
 
-    if (strncmp(name, "compute_", 8) == 0) {
-        snprintf(chip, sizeof chip, "sm_%s", name + 8);
-        name = chip;
-    }
-    const size_t length = strlen(name);
     for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ') {
         if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
             return true;
@@ -138,15 +131,12 @@ static bool has_name(const char *names, const char *name)
 static bool has_target(uint16_t target, const gd_ptx_module *module)
 {
     const char *names = names_of(target);
-    long capability = module->capability;
 
-    if (module->target && strncmp(module->target, "compute_", 8) == 0)
-        capability = strtol(module->target + 8, NULL, 10);
-    if (capability == 0)
+    if (module->capability == 0)
         return true;
     if (names)
         return has_name(names, module->target);
-    return target / 10 <= capability;
+    return target / 10 <= module->capability;
 }
 
 static bool is_gone(uint16_t target, const gd_ptx_module *module)

@@ -219,25 +219,17 @@ static void read_range(const char **text, gd_form_role *into)
     *text = end;
 }
 
-/* The value of an integer constant; false: it is none. */
-static bool integer_of(const gd_ptx_module *module, const gd_ptx_operand *operand, uint64_t *value)
-{
-    *value = operand->value;
-    if (operand->kind == GD_OPERAND_EXPRESSION)
-        return gd_constant_evaluate(module, operand->token, operand->token_end, value);
-    if (operand->kind != GD_OPERAND_SYMBOL)
-        return operand->kind == GD_OPERAND_INTEGER;
-    *value = 32;
-    return operand->symbol == GD_PTX_NONE && gd_ptx_token_is(module, operand->token, "WARP_SZ");
-}
-
 /* Whether an integer constant is one that the role has. */
 static bool is_in_range(const gd_ptx_module *module, const gd_ptx_operand *operand,
                         const gd_form_role *role)
 {
-    uint64_t value;
+    uint64_t value = operand->value;
 
-    if (!integer_of(module, operand, &value))
+    if (operand->kind == GD_OPERAND_SYMBOL)
+        value = 32; /* WARP_SZ */
+    else if (operand->kind == GD_OPERAND_EXPRESSION
+                 ? !gd_constant_evaluate(module, operand->token, operand->token_end, &value)
+                 : operand->kind != GD_OPERAND_INTEGER)
         return true;
     if (role->type.bytes != 8)
         value = (uint32_t)value;
@@ -693,23 +685,6 @@ static bool is_element(const fitting *fit, const gd_ptx_operand *operand)
            gd_token_kind(tokens[operand->token_end - 1]) == ']';
 }
 
-/* mapa and getctarank are of variables in shared memory, cvta of those in the space that it
- * names. */
-static bool is_in_named_space(const fitting *fit, const gd_ptx_symbol *symbol)
-{
-    const gd_modifier *space = &fit->match->spaces[0];
-
-    switch (fit->instruction->op) {
-    case GD_OP_CVTA:
-        return gd_space_of_modifier(space->text, space->length) == symbol->space;
-    case GD_OP_GETCTARANK:
-    case GD_OP_MAPA:
-        return symbol->space == GD_SPACE_SHARED;
-    default:
-        return true;
-    }
-}
-
 /* Whether the variable that a symbol is has an address of the role's size. */
 static bool has_address(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
@@ -718,9 +693,6 @@ static bool has_address(const fitting *fit, const gd_ptx_operand *operand, const
 
     if (symbol->kind != GD_SYMBOL_VARIABLE)
         return true;
-    if (!is_in_named_space(fit, symbol))
-        return tell(fit, operand->token, "operand %u does not lie in the instruction's state space",
-                    (unsigned)fit->position);
     if (symbol->space == GD_SPACE_PARAM)
         return tell(fit, operand->token, "operand %u is a parameter of calls, which has no address",
                     (unsigned)fit->position);
@@ -920,13 +892,6 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
            tell(fit, vector->token, "operand %u has no element but '_'", (unsigned)fit->position);
 }
 
-/* Whether a vector's elements may be '_': those that are written, and that mov.b32 reads. */
-static bool has_sinks(const gd_form_role *role)
-{
-    return role->kind == 'z' ? role->type.type == GD_TYPE_B32
-                             : is_destination(role) && !role->whole;
-}
-
 /* mov packs and unpacks (PTX ISA 9.7.9.10): the elements make up the whole. */
 static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
                       const gd_form_role *role)
@@ -944,7 +909,7 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
         if (is_undeclared(fit, element) ||
-            (element->kind == GD_OPERAND_SINK && !element->flags && has_sinks(role)) ||
+            (element->kind == GD_OPERAND_SINK && !element->flags && role->kind == 'y') ||
             is_overlooked_element(fit, element, role, bytes))
             continue;
         if (element->kind == GD_OPERAND_SPECIAL) {
@@ -1016,7 +981,7 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
     if (operand->kind != GD_OPERAND_VECTOR)
         return is_undeclared(fit, operand) ||
                (fit->instruction->op == GD_OP_SUST && is_constant(fit, operand));
-    role.sink = has_sinks(&role);
+    role.sink = is_destination(&role) && !role.whole;
     const bool mixed = is_mixed(fit, index, &role);
     if (mixed || has_bits(fit, index)) { /* elements are held against one another only */
         any.type.class = CLASS_BITS;
@@ -1497,7 +1462,6 @@ static bool takes_vector_of_one(const fitting *fit, const gd_form_role *role)
     case GD_OP_LDU:
     case GD_OP_MMA: /* a scale */
     case GD_OP_ST:
-    case GD_OP_ST_ASYNC:
     case GD_OP_SULD:
     case GD_OP_SUST:
         return true;
@@ -1665,7 +1629,6 @@ static bool takes_no_sum(const fitting *fit)
 static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
 {
     const gd_ptx_operand *operand = operand_at(fit, index);
-    uint64_t value;
 
     if (operand->flags & GD_OPERAND_OFFSET && takes_no_sum(fit))
         return tell(fit, operand->token,
@@ -1696,7 +1659,7 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return fits_predicate(fit, operand);
     case 'P':
         return fits_predicate(fit, operand) &&
-               (!integer_of(fit->module, operand, &value) || value <= 1);
+               (operand->kind != GD_OPERAND_INTEGER || operand->value <= 1);
     case 'c':
         return is_undeclared(fit, operand) || fits_gradient(fit, operand, index);
     case 'o':
@@ -1713,7 +1676,8 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
                (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
                 operand->kind != GD_OPERAND_DOUBLE && is_in_range(fit->module, operand, &role));
     case 'k':
-        return integer_of(fit->module, operand, &value) && (value + 1 == 0 || value == 1);
+        return operand->kind == GD_OPERAND_INTEGER &&
+               (operand->value + 1 == 0 || operand->value == 1);
     case 'n':
         return operand->kind == GD_OPERAND_SINK && !operand->flags;
     case 'h':
@@ -1737,8 +1701,6 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     default:
         break;
     }
-    if (fit->instruction->op == GD_OP_ST_ASYNC && !is_several(fit, operand))
-        role.vector = role.loose = 0; /* ptxas takes one register for all elements */
     if (!role.vector && operand->kind == GD_OPERAND_VECTOR && takes_vector_of_one(fit, &role)) {
         const gd_ptx_operand *first = operand_at(fit, index + 1);
         if (first->end == operand->end && first->kind == GD_OPERAND_SPECIAL)

@@ -14,18 +14,17 @@ typedef enum gd_special_varies {
 } gd_special_varies;
 
 typedef struct gd_special_register {
-    const char *name; /* as special.def writes it */
-    uint8_t type;     /* GD_TYPE_U32, GD_TYPE_U64 or GD_TYPE_PRED */
-    uint8_t parts;    /* 4: .x to .w; 1 */
-    uint8_t varies;   /* gd_special_varies */
+    const char *name;
+    uint8_t bytes;  /* of it, without a '*' behind it */
+    bool numbered;  /* digits follow */
+    uint8_t type;   /* GD_TYPE_U32, GD_TYPE_U64 or GD_TYPE_PRED */
+    uint8_t parts;  /* 4: .x to .w; 1 */
+    uint8_t varies; /* gd_special_varies */
     gd_need need;
 } gd_special_register;
 
 /* The register with a name that begins with %; NULL: it is none. */
 const gd_special_register *gd_special_find(const char *name, uint32_t length);
-
-/* The bytes of its name, in front of a number. */
-uint32_t gd_special_bytes(const gd_special_register *special);
 
 /* That at a place; NULL: no more. */
 const gd_special_register *gd_special_at(uint32_t index);

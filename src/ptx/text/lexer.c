@@ -13,13 +13,13 @@ enum { BAD, HASH, SPACE, NEWLINE, NAME, PERCENT, DIGIT, DOT, QUOTE, SLASH, MARK 
 #define D DIGIT
 #define M MARK
 static const unsigned char classes[256] = {
-    /* 00 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, NEWLINE, BAD, SPACE, SPACE,
+    /* 00 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, NEWLINE, SPACE, SPACE, SPACE,
     BAD, BAD,
-    /* 10 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, BAD, BAD, BAD, BAD, BAD,
+    /* 10 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD,
     /*  ! */ SPACE, M, QUOTE, HASH, L, PERCENT, M, BAD, M, M, M, M, M, M, DOT, SLASH,
     /* 30 */ D, D, D, D, D, D, D, D, D, D, M, M, M, M, M, M,
     /* 40 */ M, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
-    /* 50 */ L, L, L, L, L, L, L, L, L, L, L, M, M, M, M, L,
+    /* 50 */ L, L, L, L, L, L, L, L, L, L, L, M, BAD, M, M, L,
     /* 60 */ BAD, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
     /* 70 */ L, L, L, L, L, L, L, L, L, L, L, M, M, M, M, BAD,
 };
@@ -235,28 +235,7 @@ static const char *skip_plain_number(const char *at, uint32_t *kind, const char 
     return stop + (*stop == 'U');
 }
 
-/* Whether a number stands where ptxas takes a name right behind it: .align 16_ in a parameter. */
-static bool is_alignment(const lexer_state *lexer)
-{
-    static const char align[] = ".align";
-    const gd_ptx_tokens *tokens = lexer->tokens;
-    const gd_token last = tokens->count ? tokens->list[tokens->count - 1] : (gd_token){0};
-
-    return gd_token_length(last) == sizeof align - 1 &&
-           memcmp(lexer->text + last.offset, align, sizeof align - 1) == 0;
-}
-
-/* ptxas counts modulo 2^64, and looks before each digit whether the top bit is set. */
-static bool is_beyond_64_bits(const char *at, const char *stop)
-{
-    enum { MOST_OF_64_BITS = 16 };
-    uint64_t value;
-
-    return stop - at > MOST_OF_64_BITS && !gd_ptx_integer_read(at, (uint32_t)(stop - at), &value);
-}
-
-static const char *skip_number(const lexer_state *lexer, const char *at, uint32_t *kind,
-                               const char **expected)
+static const char *skip_number(const char *at, uint32_t *kind, const char **expected)
 {
     int letter = at[1] | 0x20;
     bool prefixed =
@@ -264,12 +243,8 @@ static const char *skip_number(const lexer_state *lexer, const char *at, uint32_
     const char *stop =
         prefixed ? skip_prefixed(at, kind, expected) : skip_plain_number(at, kind, expected);
 
-    if (stop && continues[byte_at(stop)] && !is_alignment(lexer)) {
+    if (stop && continues[byte_at(stop)]) {
         *expected = "a number";
-        return NULL;
-    }
-    if (stop && *kind == GD_TOKEN_INTEGER && is_beyond_64_bits(at, stop)) {
-        *expected = "an integer of at most 64 bits";
         return NULL;
     }
     return stop;
@@ -291,9 +266,7 @@ static const char *bad_byte(lexer_state *lexer, const char *at)
     unsigned char byte = byte_at(at);
     uint32_t offset = offset_of(lexer, at);
 
-    if (byte > 127)
-        ; /* find_foreign has told it */
-    else if (byte > 32 && byte < 127)
+    if (byte > 32 && byte < 127)
         gd_ptx_diagnostics_add(lexer->diagnostics, offset, "found '%c', expected PTX text", byte);
     else
         gd_ptx_diagnostics_add(lexer->diagnostics, offset, "found byte 0x%02X, expected PTX text",
@@ -331,7 +304,7 @@ static const char *scan_rare(lexer_state *lexer, const char *at, uint32_t *kind)
     *kind = GD_TOKEN_BAD;
     switch (classes[byte_at(at)]) {
     case DIGIT:
-        stop = skip_number(lexer, at, kind, &expected);
+        stop = skip_number(at, kind, &expected);
         if (!stop)
             *kind = GD_TOKEN_BAD;
         return stop ? stop : bad_number(lexer, at, expected);
@@ -394,25 +367,6 @@ static void find_zero(lexer_state *lexer)
     if (zero)
         gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, zero),
                                "found a zero byte, expected PTX text");
-}
-
-/* So is a byte beyond ASCII, inside comments and strings too: ptxas takes none. */
-static void find_foreign(lexer_state *lexer)
-{
-    const char *at = lexer->text;
-
-    for (uint64_t eight; lexer->end - at >= (ptrdiff_t)sizeof eight; at += sizeof eight) {
-        memcpy(&eight, at, sizeof eight);
-        if (eight & UINT64_C(0x8080808080808080))
-            break;
-    }
-    while (at < lexer->end && byte_at(at) <= 127)
-        at++;
-    if (at < lexer->end)
-        gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, at),
-                               "found byte 0x%02X, expected ASCII: ptxas takes no other byte, in "
-                               "comments neither",
-                               byte_at(at));
 }
 
 static void read_all(lexer_state *lexer)
@@ -483,7 +437,6 @@ bool gd_ptx_tokens_read(gd_ptx_tokens *tokens, const char *text, uint32_t bytes,
                           sizeof *tokens->lines))
         return false;
     find_zero(&lexer);
-    find_foreign(&lexer);
     read_all(&lexer);
     if (lexer.failed || !add_token(&lexer, lexer.end, lexer.end, GD_TOKEN_END, 1))
         return false;
@@ -525,7 +478,7 @@ bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value)
 
     for (uint32_t i = prefixed ? 2 : 0; i < length && text[i] != 'U'; i++) {
         unsigned digit = hexadecimal[byte_at(text + i)] - 1u;
-        if (number >> 63)
+        if (number > (UINT64_MAX - digit) / base)
             return false;
         number = number * base + digit;
     }

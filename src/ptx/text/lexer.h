@@ -68,7 +68,7 @@ void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_
 /* The first token at or behind an offset; the number of tokens: there is none. */
 uint32_t gd_ptx_tokens_from(const gd_ptx_tokens *tokens, uint32_t offset);
 
-/* The values of literals. gd_ptx_integer_read: false when ptxas finds the number too large.
+/* The values of literals. gd_ptx_integer_read: false when the number needs more than 64 bits.
  * gd_ptx_float_read: the bits of an IEEE double, or of a float for 0f (then *is_single). */
 bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value);
 uint64_t gd_ptx_float_read(const char *text, uint32_t length, bool *is_single);

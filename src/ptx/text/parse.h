@@ -27,9 +27,8 @@ typedef struct gd_parser {
     uint32_t depth;       /* of open scopes, the module's not counted */
     uint32_t first_label; /* symbol: the labels that stand right before the statement begin here */
     bool out_of_memory;
-    bool is_call;           /* the instruction that is looked at */
-    uint32_t first_operand; /* of that instruction, its guard left out */
-    bool lost; /* a mistake at module scope was told, and no function has been read since */
+    bool is_call; /* the instruction that is looked at */
+    bool lost;    /* a mistake at module scope was told, and no function has been read since */
     bool split_anywhere; /* some name<N> ends in a digit, so that %r12 may also be the third of
                          * %r1<9> */
     uint32_t errors;
@@ -97,9 +96,6 @@ bool gd_parse_bracket(gd_parser *parser);
 /* Goes on behind the next ';', or before the next bracket of a scope. Moves on at least one token
  * past `from`. */
 void gd_parse_resume(gd_parser *parser, uint32_t from);
-
-/* Whether the current token is '_' or '$', which name nothing but the former a parameter. */
-bool gd_parse_is_bare(const gd_parser *parser);
 
 /* The word that the current token is; one of class GD_WORD_NONE when it is none or not dotted;
  * NULL: no memory. */

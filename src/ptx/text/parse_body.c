@@ -7,8 +7,6 @@
 
 static bool parse_label(gd_parser *parser)
 {
-    if (gd_parse_is_bare(parser))
-        return gd_parse_fail(parser, "a label's name");
     uint32_t name = gd_parse_name(parser);
     uint32_t label =
         name == GD_PTX_NONE ? name : gd_parse_add_symbol(parser, GD_SYMBOL_LABEL, name, parser->at);
@@ -111,12 +109,11 @@ static bool parse_instruction(gd_parser *parser)
 
     if (gd_parse_kind(parser) == '@' && !parse_guard(parser, &instruction.flags))
         return false;
-    gd_parse_skip(parser, '\\'); /* of a macro, which ptxas overlooks here */
     if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, "an instruction");
     if (!parse_opcode(parser, &instruction))
         return false;
-    instruction.operand = parser->first_operand = parser->module->operand_count;
+    instruction.operand = parser->module->operand_count;
     parser->is_call = gd_ops[instruction.op].control == GD_CONTROL_CALL;
     if (gd_parse_kind(parser) != ';') {
         do {
@@ -171,7 +168,7 @@ static bool parse_statement(gd_parser *parser)
 
     if (kind == GD_TOKEN_NAME && gd_parse_next_kind(parser) == ':')
         return parse_label(parser);
-    bool done = kind == GD_TOKEN_NAME || kind == '@' || kind == '\\' ? parse_instruction(parser)
+    bool done = kind == GD_TOKEN_NAME || kind == '@' ? parse_instruction(parser)
                 : kind == GD_TOKEN_DOTTED
                     ? parse_dotted(parser)
                     : gd_parse_fail(parser, "an instruction, a directive or '}'");

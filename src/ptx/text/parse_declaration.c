@@ -141,9 +141,7 @@ static bool number_registers(gd_parser *parser, uint32_t symbol)
 static bool parse_declarator(gd_parser *parser, const declaration *from, gd_ptx_symbol_kind kind,
                              uint32_t *symbol)
 {
-    if (gd_parse_kind(parser) != GD_TOKEN_NAME ||
-        (gd_parse_is_bare(parser) &&
-         (kind != GD_SYMBOL_PARAMETER || !gd_ptx_token_is(parser->module, parser->at, "_"))))
+    if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, from->type == GD_TYPE_NONE ? "a type and a name" : "a name");
     uint32_t name = gd_parse_name(parser);
     *symbol = name == GD_PTX_NONE ? name : gd_parse_add_symbol(parser, kind, name, parser->at);
@@ -188,10 +186,6 @@ bool gd_parse_variables(gd_parser *parser, uint32_t token, uint32_t link)
 
     if (directive == GD_PTX_NONE || !parse_words(parser, &from))
         return false;
-    if (from.type != GD_TYPE_NONE && gd_parse_skip(parser, ';')) { /* it declares nothing */
-        parser->module->directives[directive].token_end = parser->at;
-        return true;
-    }
     do {
         if (!parse_declarator(parser, &from, GD_SYMBOL_VARIABLE, &symbol) ||
             !parse_initialiser(parser, symbol) || !gd_parse_bind(parser, symbol))

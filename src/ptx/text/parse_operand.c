@@ -67,9 +67,8 @@ static bool classify(gd_parser *parser, uint32_t operand, uint32_t name)
     gd_ptx_module *module = parser->module;
     gd_ptx_operand *item = &module->operands[operand];
     const char *text = module->text + module->names.list[name].offset;
-    const bool sink = *text == '_' && module->names.list[name].length == 1;
     uint32_t index;
-    uint32_t symbol = sink ? GD_PTX_NONE : gd_parse_resolve(parser, name, &index);
+    uint32_t symbol = gd_parse_resolve(parser, name, &index);
 
     if (symbol != GD_PTX_NONE && module->symbols[symbol].space == GD_SPACE_REG) {
         item->kind = GD_OPERAND_REGISTER;
@@ -82,7 +81,7 @@ static bool classify(gd_parser *parser, uint32_t operand, uint32_t name)
         item->kind = GD_OPERAND_SPECIAL;
         return true;
     }
-    if (sink) {
+    if (symbol == GD_PTX_NONE && *text == '_' && module->names.list[name].length == 1) {
         item->kind = GD_OPERAND_SINK;
         return true;
     }
@@ -240,30 +239,8 @@ static bool stands_alone(const gd_parser *parser, uint32_t token)
     return component || ends_operand(kind_at(parser, token));
 }
 
-/* Whether the instruction's first operand begins here. */
-static bool is_first(const gd_parser *parser)
-{
-    return parser->module->operand_count == parser->first_operand;
-}
-
-/* %r1|_ is %r1: ptxas overlooks the sink. */
-static bool parse_before_sink(gd_parser *parser, uint32_t token, uint8_t flags)
-{
-    uint32_t operand = parser->module->operand_count;
-
-    if (gd_ptx_token_is(parser->module, parser->at, "_"))
-        return gd_parse_fail(parser, "a register");
-    if (!parse_named(parser, token, flags))
-        return false;
-    parser->at += 2;
-    return finish_operand(parser, operand);
-}
-
-/* %p1|%p2, which an instruction's first operand may be. */
 static bool parse_pair(gd_parser *parser, uint32_t token, uint8_t flags)
 {
-    if (gd_ptx_token_is(parser->module, parser->at + 2, "_"))
-        return parse_before_sink(parser, token, flags);
     uint32_t pair = gd_parse_add_operand(parser, GD_OPERAND_PAIR, token);
 
     if (pair == GD_PTX_NONE || !parse_named(parser, token, flags) ||
@@ -288,7 +265,7 @@ static bool parse_simple(gd_parser *parser, uint32_t depth)
     uint8_t flags = sign == '-' ? GD_OPERAND_MINUS : sign == '!' ? GD_OPERAND_NOT : 0;
 
     if (kind == GD_TOKEN_NAME && kind_at(parser, first + 1) == '|' &&
-        kind_at(parser, first + 2) != '|' && sign != '-' && is_first(parser)) {
+        kind_at(parser, first + 2) != '|' && sign != '-') {
         parser->at = first;
         return parse_pair(parser, token, flags);
     }
@@ -359,7 +336,7 @@ static bool parse_vector_pair(gd_parser *parser, uint32_t depth)
     if (pair == GD_PTX_NONE || !parse_group(parser, GD_OPERAND_VECTOR, '}', "',' or '}'", depth) ||
         !gd_parse_expect(parser, '|', "'|'"))
         return false;
-    if (gd_parse_kind(parser) != GD_TOKEN_NAME || gd_ptx_token_is(parser->module, parser->at, "_"))
+    if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, "a register");
     return parse_named(parser, parser->at, 0) && finish_operand(parser, pair);
 }
@@ -370,7 +347,7 @@ bool gd_parse_operand(gd_parser *parser, uint32_t depth)
     case '[':
         return parse_group(parser, GD_OPERAND_MEMORY, ']', "',' or ']'", depth);
     case '{':
-        if (is_first(parser) && is_vector_pair(parser))
+        if (depth == 0 && is_vector_pair(parser))
             return parse_vector_pair(parser, depth);
         return parse_group(parser, GD_OPERAND_VECTOR, '}', "',' or '}'", depth);
     case '(':
@@ -394,9 +371,7 @@ bool gd_parse_guard(gd_parser *parser)
 {
     uint32_t token = parser->at;
     uint8_t flags = gd_parse_skip(parser, '!') ? GD_OPERAND_NOT : 0;
-    uint32_t name = gd_parse_kind(parser) == GD_TOKEN_NAME && !gd_parse_is_bare(parser)
-                        ? gd_parse_name(parser)
-                        : GD_PTX_NONE;
+    uint32_t name = gd_parse_kind(parser) == GD_TOKEN_NAME ? gd_parse_name(parser) : GD_PTX_NONE;
 
     if (name == GD_PTX_NONE)
         return parser->out_of_memory ? false : gd_parse_fail(parser, "a predicate");

@@ -175,12 +175,6 @@ uint32_t gd_parse_name(gd_parser *parser)
     return name;
 }
 
-bool gd_parse_is_bare(const gd_parser *parser)
-{
-    return gd_ptx_token_is(parser->module, parser->at, "_") ||
-           gd_ptx_token_is(parser->module, parser->at, "$");
-}
-
 const gd_word *gd_parse_word(gd_parser *parser)
 {
     if (gd_parse_kind(parser) != GD_TOKEN_DOTTED)

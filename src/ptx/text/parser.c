@@ -295,7 +295,7 @@ static bool parse_named(gd_parser *parser, uint32_t index)
     if (gd_parse_kind(parser) == '(' && !(function->flags & GD_FUNCTION_ENTRY) &&
         !gd_parse_bracket(parser))
         return false;
-    if (gd_parse_kind(parser) != GD_TOKEN_NAME || gd_parse_is_bare(parser))
+    if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, "a function's name");
     function->token_name = parser->at;
     if (!name_function(parser, function, index))
