@@ -93,7 +93,7 @@ class Table:
 
     def groups(self, modifiers):
         """(alternatives, whether it may be left out) of each group."""
-        return [(re.sub(r"@(\w+)", lambda match: self.sets[match[1]], group.rstrip("?")).split("|"), group.endswith("?"))
+        return [(re.sub(r"@(\w+)", lambda match: self.sets[match[1]], group.rstrip("?!")).split("|"), group.endswith("?"))
                 for group in modifiers.split()]
 
 
@@ -148,7 +148,7 @@ def find_marks(table):
 # ---- notation ----
 
 def show_group(group):
-    optional, group = group.endswith("?"), group.rstrip("?")
+    optional, group = group.endswith("?"), group.rstrip("?!")
     words = ["." + word for word in group.split("|")]
     if optional:
         return "{" + "|".join(words) + "}"
@@ -167,7 +167,7 @@ VECTORS = {"V": "N of .vN", "X": "N of .xN", "W": "N/2", "H": "N/4", "D": "N of 
 
 
 def show_role(role, letters):
-    match = re.match(r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?(<\d+(?:,\d+)?)?(%\+?\d+)?(.*)$", role)
+    match = re.match(r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?#?(<<?\d+(?:[,/]\d+)?)?(%\+?\d+)?(.*)$", role)
     kind, index, wide, name, limit, multiple, rest = match.groups()
     type_of = show_type(kind, index, wide, name if name and not re.match(r"\d", name) else "")
     if kind in "dDyn":
@@ -181,19 +181,25 @@ def show_role(role, letters):
         text = next(letters["p"])
     elif kind == "l":
         text = "label"
-    elif kind in "ik":
+    elif kind in "iIk":
         text = "imm" + (" " + re.sub(r"-", "..", name) if name else "") + (" (1 or -1)" if kind == "k" else "")
     elif kind == "c":
         text = "{" + next(letters["s"]) + "}"
     elif kind in "QU":
         text = next(letters["d" if kind == "Q" else "s"]) + "{.bN|.hN}"
-    elif kind == "q":
+    elif kind in "qe":
         text = next(letters["s"])
     else:
         text = next(letters["s"]) + type_of
         text = text.upper() if kind in "SC" and not type_of else text
-    text += " (0..%s)" % limit[1:].replace(",", ", 0..") if limit else ""
-    text += " (times %s%s)" % (multiple.lstrip("%+"), ", not 0" if "+" in multiple else "") if multiple else ""
+    if limit and "/" in limit:
+        text += " (powers of two, %s..%s)" % tuple(reversed(limit[1:].split("/")))
+    elif limit:
+        text += " (0..%s)" % limit.lstrip("<").replace(",", ", 0..")
+    if multiple == "%+1":
+        text += " (not 0)"
+    elif multiple:
+        text += " (times %s%s)" % (multiple.lstrip("%+"), ", not 0" if "+" in multiple else "")
     vector = re.search(r"\*(\w+)", rest)
     if vector and kind not in "tT":
         times, letter = re.match(r"(\d*)(\w?)", vector[1]).groups()

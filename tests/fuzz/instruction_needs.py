@@ -25,7 +25,7 @@ from instructions import ROOT, read_table, spell, write
 QUIRKS = re.compile(r"^mma\S*(kind::|\.e[245]m)")
 
 # What ptxas takes for some targets and versions by rules of other kinds: of operands, sizes, addresses.
-OTHER_RULES = re.compile(r"^cvta\S*\.u32|^(ld|st)\S*\.v8\.[busf](8|16)\b|^st\S*\.param|^(tex|tld4)\S* .*%b32_9, %b32_9;")
+OTHER_RULES = re.compile(r"^cvta\S*\.u32|^(ld|st)\S*\.v8\.[busf](8|16)\b|^st\S*\.param|^(tex|tld4)\S* .*%b32_9, %f32_9;")
 
 PAIRED = "add atom cvta ld mad red st sub sured".split()
 PART = 400

@@ -67,7 +67,8 @@ typedef struct token_case {
 
 static const token_case token_cases[] = {
     {"", ""},
-    {" \t\r\n\f\v", ""},
+    {" \t\r\n\f\x1a", ""},
+    {"a\v\\ b", "nB\\n"},
     {"a%r1$b_", "nn"},
     {"%r1 $L_1 _ _x a$b", "nnnnn"},
     {"% ^", "%^"},
@@ -622,7 +623,7 @@ static const wrong_case wrong_cases[] = {
     {BODY("@%r1;"), 5, 5, "found ';', expected an instruction"},
     {BODY(";"), 5, 1, "found ';', expected an instruction, a directive or '}'"},
     {BODY(".reg .b32 x<a>;"), 5, 13, "found 'a', expected a number of registers"},
-    {BODY(".reg .b32;"), 5, 10, "found ';', expected a name"},
+    {BODY(".reg .b32 , x;"), 5, 11, "found ',', expected a name"},
     {BODY(".loc 1 2;"), 5, 9, "found ';', expected a column number"},
     {BODY(".loc 1 2 3, elsewhere 1;"), 5, 13, "expected function_name or inlined_at"},
     {BODY(".pragma 1;"), 5, 9, "found '1', expected a string"},
@@ -982,7 +983,7 @@ START_TEST(info_tells_about_targets)
         {"sm_90a", "sm_90a", 90},
         {"sm_100f, debug", "sm_100f", 100},
         {"texmode_unified, sm_80", "sm_80", 80},
-        {"compute_90", "compute_90", 0},
+        {"compute_90", "compute_90", 90},
         {"sm_x", "sm_x", 0},
     };
 
@@ -1240,8 +1241,8 @@ static const struct {
     {".entry k() {", "{", ""},      {".entry k() { x ", "[", ""},
     {".entry k() { x ", "{", ""},   {".entry k() { x ", "(", ""},
     {".entry k() { x 1+", "(", ""}, {".entry k() { x 1+y", "[z", ""},
-    {".global .u32 x = ", "{", ""}, {".section .x ", "{", ""},
-    {".unknown ", "(", ""},         {".entry k", "(", ""},
+    {".global .u32 x = ", "{", ""}, {".unknown ", "(", ""},
+    {".entry k", "(", ""},
 };
 
 START_TEST(deep_nesting_names_its_limit)

@@ -96,6 +96,8 @@ static bool access(gd_decoder *decoder, bool store)
     bool async = is_async(decoder, GD_OP_ST_ASYNC);
     gd_code code = {0};
 
+    if (decoder->instruction->op == GD_OP_ST_ASYNC && !async)
+        return gd_decode_refuse_form(decoder);
     code.order = gd_order(decoder, false, GD_SCOPE_SYS);
     code.flags = (code.order ? GD_ACCESS_STRONG : 0) | (gd_is_signed(type) ? GD_ACCESS_SIGNED : 0);
     code.count = (uint8_t)count;

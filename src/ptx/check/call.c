@@ -256,13 +256,14 @@ static void check_indirect(call_check *check, const parts *of)
     }
 }
 
-static bool is_small_integer(int32_t type)
+static bool is_small(int32_t type)
 {
-    return type == GD_TYPE_U8 || type == GD_TYPE_S8 || type == GD_TYPE_U16 || type == GD_TYPE_S16;
+    return type == GD_TYPE_PRED || type == GD_TYPE_U8 || type == GD_TYPE_S8 ||
+           type == GD_TYPE_U16 || type == GD_TYPE_S16;
 }
 
-/* The ABI hands on integers of 32 bits and more (a prototype of nvcc says .b32 for a char); 16
- * untyped bits are taken. */
+/* The ABI hands on integers of 32 bits and more (a prototype of nvcc says .b32 for a char), and no
+ * predicates; 16 untyped bits are taken. */
 static void check_sizes(call_check *check, const gd_ptx_operand *callee, uint32_t function)
 {
     const gd_ptx_module *module = check->module;
@@ -274,7 +275,7 @@ static void check_sizes(call_check *check, const gd_ptx_operand *callee, uint32_
     for (uint32_t i = first; called->flags & GD_FUNCTION_BODY && i < called->parameter_end; i++) {
         const gd_ptx_symbol *symbol = &module->symbols[i];
         if (symbol->kind != GD_SYMBOL_PARAMETER || is_array(symbol) || symbol->vector > 1 ||
-            !is_small_integer(symbol->type))
+            !is_small(symbol->type))
             continue;
         refuse(check, GD012, callee->token,
                "%s has a parameter or result of .%s; at least 32 bits are handed on", called->name,

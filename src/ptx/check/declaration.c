@@ -5,6 +5,7 @@
 
 #include "ptx/check/declaration.h"
 #include "ptx/isa/need.h"
+#include "ptx/isa/special.h"
 
 enum {
     VECTOR_BYTES = 16,
@@ -113,6 +114,28 @@ static bool comes(gd_validity *check, uint32_t token, word_place at, words *foun
     return true;
 }
 
+/* (.managed), (.unified(1, 2)) or both; *token is at last that of the ')'. */
+bool gd_check_attribute(gd_validity *check, uint32_t *token, bool function)
+{
+    const uint32_t first = *token + 2;
+    uint32_t at = *token + 1;
+
+    do {
+        static const uint32_t numbers[] = {'(', GD_TOKEN_INTEGER, ',', GD_TOKEN_INTEGER, ')'};
+        const bool unified = gd_ptx_token_is(check->module, ++at, ".unified");
+        if (!unified && (function || !gd_ptx_token_is(check->module, at, ".managed")))
+            return gd_declared_refuse(check, at, "is no attribute");
+        at++;
+        for (uint32_t i = 0; unified && i < sizeof numbers / sizeof numbers[0]; i++, at++) {
+            if (gd_declared_kind(check, at) != numbers[i])
+                return gd_declared_refuse(check, first, "has two numbers, as in .unified(1, 2)");
+        }
+    } while (gd_declared_kind(check, at) == ',');
+    *token = at;
+    return gd_declared_kind(check, at) == ')' ||
+           gd_declared_refuse(check, at, "stands where ')' is expected");
+}
+
 static bool take_space(gd_validity *check, uint32_t token, gd_place where, gd_ptx_space space,
                        words *found)
 {
@@ -197,12 +220,7 @@ static bool take_word(gd_validity *check, uint32_t *token, gd_place where, words
         if (!comes(check, at, AT_SPACE, found))
             return false;
         found->managed = gd_ptx_token_is(check->module, at + 2, ".managed");
-        if (!found->managed && !gd_ptx_token_is(check->module, at + 2, ".unified"))
-            return gd_declared_refuse(check, at + 2, "is no attribute");
-        while (gd_declared_kind(check, *token) != ')' &&
-               gd_declared_kind(check, *token) != GD_TOKEN_END)
-            ++*token;
-        return true;
+        return gd_check_attribute(check, token, false);
     default:
         gd_declared_tell(check, GD_CODE_GD016, at, false);
         return false;
@@ -248,6 +266,8 @@ static bool check_dimensions(gd_validity *check, const gd_ptx_symbol *symbol, gd
 
     for (uint32_t at = symbol->token + 1; gd_declared_kind(check, at) == '['; first = false) {
         bool empty = gd_declared_kind(check, at + 1) == ']';
+        if (!first && (where == PLACE_ENTRY || where == PLACE_FUNC))
+            return gd_declared_complain(check, symbol, "is a parameter that is an array of arrays");
         if (empty && !first)
             return gd_declared_complain(check, symbol,
                                         "has an empty dimension behind the first one");
@@ -418,7 +438,8 @@ void gd_check_parameters(gd_validity *check, uint32_t from, uint32_t end, gd_pla
         while (gd_declared_kind(check, first - 1) != ',' &&
                gd_declared_kind(check, first - 1) != '(')
             first--;
-        if (!nameless && gd_ptx_token_is(check->module, symbols[i].token, "_"))
+        if (!nameless && where == PLACE_FUNC &&
+            gd_ptx_token_is(check->module, symbols[i].token, "_"))
             gd_declared_complain(check, &symbols[i], "is no name of a parameter");
         else if (check_words(check, first, symbols[i].token, where, &found))
             check_symbol(check, &symbols[i], where, i + 1 == end, &found);
@@ -456,16 +477,30 @@ static void check_constant_bytes(gd_validity *check)
     }
 }
 
-/* WARP_SZ is a constant (PTX ISA 4.5.4), and nothing else. */
-static void check_warp_size(gd_validity *check)
+/* Why a name is none that a symbol can have; NULL: it can. WARP_SZ is a constant (PTX ISA
+ * 4.5.4), and special registers are hidden in functions only. */
+static const char *find_reason(const gd_ptx_symbol *symbol, const char *name, uint32_t length)
+{
+    if (length == 7 && memcmp(name, "WARP_SZ", 7) == 0)
+        return "is the constant 32, and declares nothing";
+    if (length == 1 && (*name == '$' || (*name == '_' && symbol->kind != GD_SYMBOL_PARAMETER)))
+        return "alone is no name";
+    if (symbol->scope == 0 && *name == '%' && gd_special_find(name, length))
+        return "is a special register, whose name a module cannot give to something else";
+    return NULL;
+}
+
+static void check_reserved(gd_validity *check)
 {
     const gd_ptx_module *module = check->module;
-    const uint32_t name = gd_ptx_name_find(&module->names, module->text, "WARP_SZ", 7);
 
-    for (uint32_t i = 0; name != GD_PTX_NONE && i < module->symbol_count; i++) {
-        if (module->symbols[i].name == name)
-            gd_validity_add(check, GD_CODE_GD016, module->symbols[i].token, NULL,
-                            "WARP_SZ is the constant 32, and declares nothing");
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        uint32_t length;
+        const char *name = gd_ptx_name_text(module, symbol->name, &length);
+        const char *reason = find_reason(symbol, name, length);
+        if (reason)
+            gd_declared_complain(check, symbol, reason);
     }
 }
 
@@ -479,6 +514,6 @@ void gd_check_declarations(gd_validity *check)
         gd_check_function(check, i);
     for (uint32_t i = 0; i < module->symbol_count; i++)
         check_again(check, &module->symbols[i]);
-    check_warp_size(check);
+    check_reserved(check);
     check_constant_bytes(check);
 }

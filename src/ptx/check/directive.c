@@ -17,10 +17,12 @@ enum { CAPABILITY_F64 = 13 };
 static void check_version(gd_validity *check, const gd_ptx_directive *directive)
 {
     int32_t version = check->module->version;
+    uint32_t length;
+    const char *text = gd_ptx_token_text(check->module, directive->token + 1, &length);
 
     if (!check->newer && !gd_is_version(version))
         gd_validity_add(check, GD_CODE_GD017, directive->token + 1, NULL,
-                        "there is no PTX ISA %d.%d", (int)(version / 10), (int)(version % 10));
+                        "there is no PTX ISA %.*s", gd_declared_bytes(length), text);
 }
 
 static void check_chip(gd_validity *check, uint32_t token)
@@ -31,7 +33,7 @@ static void check_chip(gd_validity *check, uint32_t token)
     gd_guess meant = {.nearest = {.word = name, .bytes = length}};
     char hint[GD_GUESS_BYTES + 20] = "";
 
-    if (length > 8 && memcmp(name, "compute_", 8) == 0 && (uint8_t)(name[length - 1] - '0') <= 9) {
+    if (length > 8 && memcmp(name, "compute_", 8) == 0) {
         char chip[24];
         snprintf(chip, sizeof chip, "sm_%.*s", (int)(length - 8 < 16 ? length - 8 : 16), name + 8);
         least = gd_need_of_chip(chip, (uint32_t)strlen(chip));
@@ -194,25 +196,37 @@ static void note_positions(gd_validity *check, uint32_t end)
     }
 }
 
-/* Whether a name is a label of a section; these are no symbols. */
-static bool is_label(gd_validity *check, uint32_t token)
+/* The labels of all sections; these are no symbols. */
+static void note_labels(gd_validity *check)
 {
     const gd_ptx_module *module = check->module;
-    uint32_t length;
-    const char *text;
 
     for (; check->labelled < module->directive_count; check->labelled++) {
         const gd_ptx_directive *section = &module->directives[check->labelled];
         if (section->kind != GD_DIRECTIVE_SECTION)
             continue;
         for (uint32_t at = section->token; at + 1 < section->token_end; at++) {
+            uint32_t length;
+            const char *text = gd_ptx_token_text(module, at, &length);
             if (gd_declared_kind(check, at) != GD_TOKEN_NAME ||
                 gd_declared_kind(check, at + 1) != ':')
                 continue;
-            text = gd_ptx_token_text(module, at, &length);
+            if (gd_table_find(&check->labels, text, length))
+                gd_validity_add(check, GD_CODE_GD015, at, NULL, "%.*s is declared already",
+                                gd_declared_bytes(length), text);
             check->failed |= !gd_table_set(&check->labels, text, length, check);
         }
     }
+}
+
+/* Whether a name is a label of a section. */
+static bool is_label(gd_validity *check, uint32_t token)
+{
+    const gd_ptx_module *module = check->module;
+    uint32_t length;
+    const char *text;
+
+    note_labels(check);
     text = gd_ptx_token_text(module, token, &length);
     return gd_table_find(&check->labels, text, length) != NULL;
 }
@@ -299,6 +313,52 @@ static void check_pragma(gd_validity *check, const gd_ptx_directive *directive)
     for (uint32_t token = directive->token; token < directive->token_end; token++) {
         if (gd_declared_kind(check, token) == GD_TOKEN_STRING)
             check_told(check, token, function && token > function->token_body);
+    }
+}
+
+/* One value of a section: integers fit their type, of .b64 all do, and of .b32 ptxas looks at
+ * negative ones alone; labels and sections have 32 or 64 bits. Returns the token behind it. */
+static uint32_t check_section_value(gd_validity *check, uint32_t token, uint8_t bytes)
+{
+    const bool minus = gd_declared_kind(check, token) == '-';
+    uint32_t length, next;
+    const char *text = gd_ptx_token_text(check->module, token + minus, &length);
+    uint64_t value = 0;
+
+    if (gd_declared_kind(check, token + minus) != GD_TOKEN_INTEGER) {
+        next = gd_declared_kind(check, token + 1);
+        if (bytes < 4)
+            gd_declared_refuse(check, token, "is an address, which .b32 and .b64 hold");
+        return token + (next == '+' || next == '-' ? 3 : 1);
+    }
+    gd_ptx_integer_read(text, length, &value);
+    if (bytes < 8 && value <= INT64_MAX &&
+        (minus ? value > UINT64_C(1) << (8 * bytes - 1) : bytes < 4 && value >> (8 * bytes)))
+        gd_declared_refuse(check, token + minus, "is out of its type's range");
+    return token + minus + 1;
+}
+
+static void check_section(gd_validity *check, const gd_ptx_directive *directive)
+{
+    uint32_t at = directive->token + 3;
+
+    if (directive->scope)
+        gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
+                        "this directive stands outside of functions only");
+    note_labels(check);
+    while (gd_declared_kind(check, at) != '}') {
+        uint32_t length;
+        const char *text;
+        if (gd_declared_kind(check, at) == GD_TOKEN_NAME) {
+            at += 2;
+            continue;
+        }
+        const uint8_t type = gd_declared_word(check, at, &text, &length)->value;
+        if (type < GD_TYPE_B8 || type > GD_TYPE_B64)
+            gd_declared_refuse(check, at, "is no type of a section's data");
+        do
+            at = check_section_value(check, at + 1, gd_ptx_types[type].bytes);
+        while (gd_declared_kind(check, at) == ',');
     }
 }
 
@@ -394,9 +454,7 @@ void gd_check_directive(gd_validity *check, uint32_t index)
         check_file(check, directive);
         break;
     case GD_DIRECTIVE_SECTION:
-        if (directive->scope)
-            gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
-                            "this directive stands outside of functions only");
+        check_section(check, directive);
         break;
     case GD_DIRECTIVE_LOC:
         check_loc(check, index);

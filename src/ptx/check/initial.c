@@ -200,6 +200,11 @@ static bool check_values(gd_validity *check, const gd_ptx_symbol *symbol, uint32
         return *token != first + 1 ? check_expression(check, symbol, first, *token)
                                    : check_value(check, symbol, first);
     }
+    if (gd_declared_kind(check, *token + 1) == '}' && of->dimensions[depth] &&
+        !(of->vector && depth + 1 == of->count)) { /* no values */
+        *token += 2;
+        return true;
+    }
     do {
         ++*token;
         if (!check_values(check, symbol, token, of, depth + 1))

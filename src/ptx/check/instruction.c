@@ -83,6 +83,21 @@ static gd_form_match find_nearest_form(const gd_form *forms, uint32_t count,
     return best;
 }
 
+/* Whether a modifier belongs to the name in some form. */
+static bool is_bound(const gd_form *forms, uint32_t count, const gd_modifier *modifier)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        gd_alternatives from = {forms[i].modifiers, NULL};
+        gd_modifier alternative;
+        while (gd_form_is_bound(&forms[i]) && gd_alternatives_next(&from, &alternative)) {
+            if (alternative.length == modifier->length &&
+                memcmp(alternative.text, modifier->text, modifier->length) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *instruction,
                            const gd_modifier *modifiers, uint32_t modifier_count, uint32_t first)
 {
@@ -110,14 +125,57 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
     const gd_form_match best = find_nearest_form(forms, count, modifiers, modifier_count);
     if (best.unmatched != UINT32_MAX) {
         const gd_modifier *odd = &modifiers[best.unmatched];
-        add(check, GD_CODE_GD011, first + best.unmatched, NULL,
-            "%s has no form in which .%.*s goes with the other modifiers", name, (int)odd->length,
-            odd->text);
+        if (best.unmatched && is_bound(forms, count, odd))
+            add(check, GD_CODE_GD011, first + best.unmatched, NULL,
+                ".%.*s stands right behind the name %s", (int)odd->length, odd->text, name);
+        else
+            add(check, GD_CODE_GD011, first + best.unmatched, NULL,
+                "%s has no form in which .%.*s goes with the other modifiers", name,
+                (int)odd->length, odd->text);
         return;
     }
     list_alternatives(best.missing, text, sizeof text);
     add(check, GD_CODE_GD011, instruction->opcode, NULL, "%s lacks a modifier: %s%s", name,
         strchr(text, ',') ? "one of " : "", text);
+}
+
+/* Words at a name's end that ptxas reads as modifiers, so that they may stand apart. */
+static bool may_stand_apart(const char *word)
+{
+    static const char *const words[] = {".sync", ".sp", ".wait", ".launch_dependents",
+                                        ".mbarrier_init"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ptxas reads an instruction's name, and a modifier that belongs to it, as one word. Tells where
+ * something stands within. */
+static bool is_split(instruction_check *check, const gd_ptx_instruction *instruction,
+                     const gd_form_match *match)
+{
+    const gd_token *tokens = &check->module->tokens.list[instruction->opcode];
+    const char *name = gd_ops[instruction->op].name;
+    const bool bound = gd_form_is_bound(match->form);
+    uint32_t count = bound;
+
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        if (bound || !may_stand_apart(dot))
+            count++;
+    }
+    for (uint32_t i = 1; i <= count && i <= instruction->modifiers; i++) {
+        if (tokens[i].offset == tokens[i - 1].offset + gd_token_length(tokens[i - 1]))
+            continue;
+        uint32_t length;
+        const char *text = gd_ptx_token_text(check->module, instruction->opcode + i, &length);
+        add(check, GD_CODE_GD011, instruction->opcode + i, "remove what stands in front of it",
+            "%.*s stands apart from the name that it is a part of", (int)length, text);
+        return true;
+    }
+    return false;
 }
 
 /* ---- an instruction ---- */
@@ -479,7 +537,10 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
 
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         const gd_ptx_operand *guard = &check->module->operands[instruction->operand - 1];
-        if (guard->kind != GD_OPERAND_REGISTER && guard->symbol != GD_PTX_NONE)
+        if (guard->kind == GD_OPERAND_SINK)
+            add(check, GD_CODE_GD012, guard->token, NULL,
+                "the guard is '_'; a predicate is expected");
+        else if (guard->kind != GD_OPERAND_REGISTER && guard->symbol != GD_PTX_NONE)
             gd_validity_collect(
                 check->text, GD_CODE_GD012, guard->token,
                 (gd_mistake_key){.kind = GD_MISTAKE_SYMBOL,
@@ -514,6 +575,8 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
     if (!found->form_count)
         return true;
     const gd_form_match *form = next_form(check, found, NULL);
+    if (form && is_split(check, instruction, form))
+        return true;
     if (form) {
         if (check_expressions(check, instruction))
             check_operands(check, instruction, found, form);

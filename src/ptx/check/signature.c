@@ -72,6 +72,8 @@ static void check_prototype(gd_validity *check, uint32_t index)
         differs = "an .entry for a .func, or the reverse";
     else if ((later->flags ^ earlier->flags) & GD_FUNCTION_NORETURN)
         differs = "another .noreturn";
+    else if (later->link != earlier->link && (later->link || earlier->link & GD_LINK_EXTERN))
+        differs = "another linking directive";
     if (earlier->flags & GD_FUNCTION_BODY || differs)
         gd_validity_relate(check, earlier->token_name, "it is declared first here");
     if (earlier->flags & GD_FUNCTION_BODY)
@@ -224,6 +226,8 @@ void gd_check_function(gd_validity *check, uint32_t index)
         const gd_word *word = gd_declared_kind(check, token) == GD_TOKEN_DOTTED
                                   ? gd_declared_word(check, token, &text, &length)
                                   : NULL;
+        if (word && word->class == GD_WORD_ATTRIBUTE)
+            gd_check_attribute(check, &token, true);
         if (!word || word->class != GD_WORD_LINK)
             continue;
         gd_declared_need(check, token, text, length);

@@ -61,7 +61,8 @@ const gd_form *gd_forms_of(gd_op op, uint32_t *count)
 /* Whether a byte ends a word of a form's modifiers. */
 static bool ends_word(char byte)
 {
-    static const bool ends[256] = {[0] = true, [' '] = true, ['|'] = true, ['?'] = true};
+    static const bool ends[256] = {
+        [0] = true, [' '] = true, ['|'] = true, ['?'] = true, ['!'] = true};
 
     return ends[(unsigned char)byte];
 }
@@ -153,6 +154,13 @@ static bool group_has(const char *group, const gd_modifier *modifier)
     }
 }
 
+bool gd_form_is_bound(const gd_form *form)
+{
+    const char *end = form->modifiers + strcspn(form->modifiers, " !");
+
+    return *end == '!';
+}
+
 static bool group_is_optional(const char *group)
 {
     return group[strcspn(group, " ?")] == '?';
@@ -170,9 +178,10 @@ static bool is_type(const gd_modifier *modifier)
 {
     const char last = modifier->text[modifier->length - 1];
     static const char *const others[] = {
-        "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",   "e2m3",    "e3m2",   "e2m1",
-        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4",
-        "u4",     "s4",     "u2",     "s2",     "b1",     "ue8m0",   "ue4m3",  "b1024"};
+        "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",      "e2m3",     "e3m2",   "e2m1",
+        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2",    "ue8m0x2",  "e4m3x4", "e5m2x4",
+        "e2m3x4", "e3m2x4", "e2m1x4", "u4",     "s4",        "u2",       "s2",     "b1",
+        "ue8m0",  "ue4m3",  "b1024",  "b8x16",  "b6x16_p32", "b4x16_p64"};
 
     if ((last < '0' || last > '9') && !is(modifier, "pred"))
         return false;
@@ -321,15 +330,27 @@ bool gd_form_has(const gd_form *form, const gd_modifier *modifier)
     return find_group(form, 0, 0, modifier) != UINT32_MAX;
 }
 
-/* Modifiers that ptxas takes twice. */
-static bool is_repeated(const gd_modifier *modifiers, uint32_t index)
+/* Whether a name's last word is a modifier. */
+static bool ends_with(const char *name, const gd_modifier *modifier)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && is(modifier, dot + 1);
+}
+
+/* Modifiers that ptxas takes twice, one in the instruction's name counted. */
+static bool is_repeated(gd_op op, const gd_modifier *modifiers, uint32_t index)
 {
     static const char *const repeatable[] = {"NaN", "approx",    "cc",   "relu",
                                              "sat", "satfinite", "sync", "uni"};
     const gd_modifier *modifier = &modifiers[index];
 
     for (size_t i = 0; i < sizeof repeatable / sizeof repeatable[0]; i++) {
-        for (uint32_t k = 0; k < index && is(modifier, repeatable[i]); k++) {
+        if (!is(modifier, repeatable[i]))
+            continue;
+        if (ends_with(gd_ops[op].name, modifier))
+            return true;
+        for (uint32_t k = 0; k < index; k++) {
             if (is(&modifiers[k], repeatable[i]))
                 return true;
         }
@@ -382,18 +403,20 @@ static bool fit(const gd_form *form, const gd_modifier *modifiers, uint32_t coun
                 gd_form_match *match)
 {
     uint32_t filled = 0, types = 0, next_type = 0, next_space = 0, index = 0;
+    const bool bound = gd_form_is_bound(form);
 
     *match =
         (gd_form_match){.form = form, .need = form->need, .unmatched = UINT32_MAX, .vector = 1};
     for (uint32_t i = 0; i < count; i++) {
         bool type = is_type(&modifiers[i]), space = is_space(&modifiers[i]);
         uint32_t group = find_group(form, filled,
-                                    type    ? next_type
-                                    : space ? next_space
-                                            : 0,
+                                    type         ? next_type
+                                    : space      ? next_space
+                                    : bound && i ? 1
+                                                 : 0,
                                     &modifiers[i]);
         if (group == UINT32_MAX) {
-            if (!is_repeated(modifiers, i) && !is_overlooked(form, &modifiers[i]) &&
+            if (!is_repeated(form->op, modifiers, i) && !is_overlooked(form, &modifiers[i]) &&
                 match->unmatched == UINT32_MAX)
                 match->unmatched = i;
             if (!all && match->unmatched != UINT32_MAX)
@@ -430,7 +453,7 @@ bool gd_form_takes(const gd_form *form, const gd_modifier *modifiers, uint32_t c
                    gd_form_match *match)
 {
     for (uint32_t i = count; i-- > 0;) {
-        if (!has_word(form->modifiers, &modifiers[i]) && !is_repeated(modifiers, i) &&
+        if (!has_word(form->modifiers, &modifiers[i]) && !is_repeated(form->op, modifiers, i) &&
             !is_overlooked(form, &modifiers[i]))
             return false;
     }

@@ -57,6 +57,9 @@ typedef struct gd_form_role {
     bool powers;        /* ... and are powers of two */
     uint8_t multiple;   /* ... or multiples of this; 0: any */
     bool positive;      /* ... and not 0 */
+    bool wide;          /* ... all bits of which count, not the lowest 32 alone */
+    bool single;        /* of fractions only those of the 0f form */
+    bool alone;         /* one element may stand for all of a vector */
     bool loose;         /* integers of their size go for floats */
     bool exact;         /* no register of floats goes for integers or bits, nor the reverse */
     bool bits;          /* no register but one of bits */
@@ -112,6 +115,9 @@ bool gd_alternatives_next(gd_alternatives *from, gd_modifier *alternative);
 
 /* Whether one of a form's groups has a modifier. */
 bool gd_form_has(const gd_form *form, const gd_modifier *modifier);
+
+/* Whether the form's first group belongs to the instruction's name. */
+bool gd_form_is_bound(const gd_form *form);
 
 /* The group behind this one; NULL: there is none. `group` may be a form's whole list. */
 const char *gd_form_next_group(const char *group);

@@ -107,6 +107,14 @@ bool gd_is_version(int32_t version)
 
 /* ---- whether a text has it ---- */
 
+/* A chip's name without sm_ or compute_. */
+static const char *number_of(const char *chip)
+{
+    const char *line = strchr(chip, '_');
+
+    return line ? line : chip;
+}
+
 /* The names that stand for a target; NULL: it is a chip and all later ones. */
 static const char *names_of(uint16_t target)
 {
@@ -119,10 +127,12 @@ static const char *names_of(uint16_t target)
 
 static bool has_name(const char *names, const char *name)
 {
-    size_t length = strlen(name);
+    const char *number = number_of(name);
+    const size_t length = strlen(number);
 
     for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ') {
-        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
+        const char *own = number_of(at);
+        if (strcspn(own, " ") == length && memcmp(own, number, length) == 0)
             return true;
     }
     return false;

@@ -219,6 +219,22 @@ static void read_range(const char **text, gd_form_role *into)
     *text = end;
 }
 
+/* <15, <3,1, <512/32 or <<255 */
+static void read_limit(const char **text, gd_form_role *into)
+{
+    char *end;
+
+    into->wide = (*text)[1] == '<';
+    into->ranged = true;
+    into->high = into->high_rest = (uint32_t)strtoul(*text + 1 + into->wide, &end, 10);
+    if (*end == ',')
+        into->high_rest = (uint32_t)strtoul(end + 1, &end, 10);
+    into->powers = *end == '/';
+    if (into->powers)
+        into->low = (uint32_t)strtoul(end + 1, &end, 10);
+    *text = end;
+}
+
 /* Whether an integer constant is one that the role has. */
 static bool is_in_range(const gd_ptx_module *module, const gd_ptx_operand *operand,
                         const gd_form_role *role)
@@ -231,9 +247,11 @@ static bool is_in_range(const gd_ptx_module *module, const gd_ptx_operand *opera
                  ? !gd_constant_evaluate(module, operand->token, operand->token_end, &value)
                  : operand->kind != GD_OPERAND_INTEGER)
         return true;
-    if (role->type.bytes != 8)
+    if (role->positive && (!value || (role->multiple == 1 && value > INT64_MAX)))
+        return false;
+    if (role->kind != 'i' && !role->wide && role->type.bytes != 8)
         value = (uint32_t)value;
-    if (role->multiple > 1 && (value % role->multiple || (role->positive && !value)))
+    if (role->multiple && value % role->multiple)
         return false;
     if (!role->ranged)
         return true;
@@ -259,13 +277,13 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
         }
         into->loose = *at == '~' && into->type.type == GD_TYPE_BF16;
         at += *at == '~';
-    } else if (*at == '.' && into->kind == 'i') {
+    } else if (*at == '.' && (into->kind == 'i' || into->kind == 'I')) {
         read_range(&at, into);
     } else if (*at == '.' && strchr("QUVW", into->kind)) {
         into->selectors = (uint8_t)(at[1] - '0');
         at += 2;
     } else if (*at == '.') {
-        size_t length = strcspn(++at, "|&*_?<%=~ ");
+        size_t length = strcspn(++at, "|&*_?<%=~#: ");
         into->type = read_type(at, length);
         at += length;
         into->exact = into->type.class == CLASS_INTEGER && *at != '~';
@@ -279,14 +297,12 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
         into->bits = at[1] == '=';
         at += 1 + into->bits;
     }
-    if (*at == '<') {
-        char *end;
-        into->ranged = true;
-        into->high = into->high_rest = (uint32_t)strtoul(at + 1, &end, 10);
-        if (*end == ',')
-            into->high_rest = (uint32_t)strtoul(end + 1, &end, 10);
-        at = end;
+    if (*at == '#') {
+        into->single = true;
+        at++;
     }
+    if (*at == '<')
+        read_limit(&at, into);
     if (*at == '%') {
         char *end;
         into->positive = at[1] == '+';
@@ -301,6 +317,10 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
         into->loose = (into->type.type == GD_TYPE_F16 || into->type.type == GD_TYPE_F32 ||
                        into->type.type == GD_TYPE_F64) &&
                       into->vector && !into->exact && (numbered || into->type.bytes == 8);
+    }
+    if (*at == ':') {
+        into->alone = true;
+        at++;
     }
     if (*at == '!') {
         into->whole = true;
@@ -457,7 +477,11 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
                  role->braces ? " in braces" : "");
     switch (role->kind) {
     case 'i':
-        if (role->ranged)
+    case 'I':
+        if (role->ranged && role->multiple)
+            snprintf(text, capacity, "a multiple of %u from %u to %u", (unsigned)role->multiple,
+                     (unsigned)role->low, (unsigned)role->high);
+        else if (role->ranged)
             snprintf(text, capacity,
                      role->powers ? "a power of two from %u to %u"
                                   : "an integer constant from %u to %u",
@@ -515,12 +539,17 @@ static void describe_limits(const gd_form_role *role, char *text, size_t capacit
 {
     const uint32_t multiple = role->multiple;
 
-    if (multiple > 1 && role->ranged)
+    if (role->powers)
+        snprintf(text, capacity, "a power of two from %u to %u", (unsigned)role->low,
+                 (unsigned)role->high);
+    else if (multiple > 1 && role->ranged)
         snprintf(text, capacity, "a multiple of %u up to %u", (unsigned)multiple,
                  (unsigned)role->high);
     else if (multiple > 1)
         snprintf(text, capacity, "a multiple of %u%s", (unsigned)multiple,
                  role->positive ? " above 0" : "");
+    else if (multiple)
+        snprintf(text, capacity, "a number above 0");
     else
         snprintf(text, capacity, "at most %u", (unsigned)role->high);
 }
@@ -618,6 +647,12 @@ static bool is_whole_vector(const fitting *fit, const gd_ptx_operand *operand)
            fit->module->symbols[operand->symbol].vector > 1;
 }
 
+/* Whether an operand is several elements. */
+static bool is_several(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_VECTOR || is_whole_vector(fit, operand);
+}
+
 /* A register of one element, or one element of several: no register has a selector but those of
  * video instructions. */
 static bool is_scalar_register(const fitting *fit, const gd_ptx_operand *operand)
@@ -666,9 +701,12 @@ static bool fits_special(const fitting *fit, const gd_ptx_operand *operand,
         return special->type == GD_TYPE_PRED && role->type.class == CLASS_PREDICATE &&
                role->kind == 'z' && !operand->component;
     if (vector ? operand->component < 1 || operand->component > 4 : operand->component != 0)
-        return vector && !operand->component && fit->match->vector == 4;
+        return vector && !operand->component &&
+               (fit->match->vector == 4 || (role->kind == 'z' && role->type.bytes == 16));
     if (role->kind == 'z' && role->type.bytes == 2)
         return grid || small;
+    if (role->kind == 'z' && role->type.bytes == 16)
+        return false;
     const bool wide = special->type == GD_TYPE_U64;
     return grid ||
            (role->kind == 'z' ? wide == (role->type.bytes == 8) : wide || role->type.bytes < 8);
@@ -718,6 +756,28 @@ static bool is_part(const gd_ptx_operand *operand)
     return operand->kind == GD_OPERAND_EXPRESSION || (value > 0 && (float)value <= 1);
 }
 
+/* Constants have no size, and are integers or fractions. */
+static bool is_fraction_operand(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE ||
+           (operand->kind == GD_OPERAND_EXPRESSION &&
+            gd_constant_classify(fit->module, operand->token, operand->token_end) ==
+                GD_CONSTANT_FRACTION);
+}
+
+/* Whether a variable lies in the state space that the instruction names, or else in .shared. */
+static bool is_of_space(const fitting *fit, const gd_ptx_operand *operand)
+{
+    const gd_modifier *space = &fit->match->spaces[0];
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+
+    return (symbol->kind != GD_SYMBOL_FUNCTION &&
+            symbol->space == (space->length ? gd_space_of_modifier(space->text, space->length)
+                                            : GD_SPACE_SHARED)) ||
+           tell(fit, operand->token, "operand %u does not lie in the instruction's state space",
+                (unsigned)fit->position);
+}
+
 /* A scalar: a register, or where the role has them, a constant or a symbol. */
 static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
@@ -733,14 +793,19 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
         return false;
     if (operand->kind == GD_OPERAND_EXPRESSION && is_element(fit, operand))
         return role->kind == 'x' || role->kind == 'z';
+    if (is_constant(fit, operand) && role->loose && role->type.type == GD_TYPE_BF16)
+        return !is_fraction_operand(fit, operand); /* 16 bits */
     if (is_constant(fit, operand))
         return is_constant_of(fit->module, operand, &role->type) &&
                is_in_range(fit->module, operand, role) &&
                (role->kind != 'f' || is_part(operand) ||
                 tell(fit, operand->token, "operand %u is not above 0, or is above 1",
                      (unsigned)fit->position)) &&
-               !(role->exact && operand->kind == GD_OPERAND_DOUBLE &&
-                 role->type.class == CLASS_BITS);
+               (!is_fraction_operand(fit, operand) ||
+                (!(role->exact && role->type.class == CLASS_BITS) &&
+                 (!role->single || operand->kind == GD_OPERAND_SINGLE)));
+    if (role->kind == 'x' && operand->kind == GD_OPERAND_SYMBOL && !is_of_space(fit, operand))
+        return false;
     if (is_function(fit, operand))
         return !operand->flags;
     if (operand->kind == GD_OPERAND_SPECIAL)
@@ -831,15 +896,6 @@ static bool types_agree(uint8_t a, uint8_t b)
             (classes[a] == CLASS_INTEGER && classes[b] == CLASS_INTEGER));
 }
 
-/* Constants have no size, and are integers or fractions. */
-static bool is_fraction_element(const fitting *fit, const gd_ptx_operand *element)
-{
-    return element->kind == GD_OPERAND_SINGLE || element->kind == GD_OPERAND_DOUBLE ||
-           (element->kind == GD_OPERAND_EXPRESSION &&
-            gd_constant_classify(fit->module, element->token, element->token_end) ==
-                GD_CONSTANT_FRACTION);
-}
-
 static bool goes_with_constant(uint8_t type, bool fraction)
 {
     return classes[type] == CLASS_FLOAT     ? fraction && type != GD_TYPE_F16X2
@@ -875,7 +931,7 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         const gd_ptx_operand *element = operand_at(fit, i);
         if (!is_constant(fit, element))
             continue;
-        const bool fraction = is_fraction_element(fit, element);
+        const bool fraction = is_fraction_operand(fit, element);
         if (!goes_with_constant(type, fraction))
             return tell(fit, element->token, "operand %u has %s beside .%s registers",
                         (unsigned)fit->position, fraction ? "a fraction" : "an integer",
@@ -890,6 +946,12 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
                     (unsigned)fit->position);
     return !sinks ||
            tell(fit, vector->token, "operand %u has no element but '_'", (unsigned)fit->position);
+}
+
+/* Whether mov reads '_' as an element. */
+static bool takes_sink(const gd_form_role *role)
+{
+    return role->kind == 'z' && role->type.class == CLASS_BITS && role->type.bytes == 4;
 }
 
 /* mov packs and unpacks (PTX ISA 9.7.9.10): the elements make up the whole. */
@@ -909,7 +971,8 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
         if (is_undeclared(fit, element) ||
-            (element->kind == GD_OPERAND_SINK && !element->flags && role->kind == 'y') ||
+            (element->kind == GD_OPERAND_SINK && !element->flags &&
+             (role->kind == 'y' || takes_sink(role))) ||
             is_overlooked_element(fit, element, role, bytes))
             continue;
         if (element->kind == GD_OPERAND_SPECIAL) {
@@ -972,16 +1035,20 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
         const uint8_t flags = is_destination(&role) ? 0 : GD_OPERAND_OFFSET;
         if (fit->instruction->op == GD_OP_SUST && symbol->vector == 1)
             return true; /* ptxas takes some, by rules of its own */
+        if (role.alone && symbol->vector == 1)
+            return fits_scalar(fit, operand, &role);
         return symbol->vector == role.vector && role.vector > 1 && !operand->component &&
                !(operand->flags & ~flags) && !role.braces &&
                serves(symbol->type, &role, may_be_wider(&role));
     }
     if (operand->kind == GD_OPERAND_SINK)
         return role.sink;
+    if (role.alone && is_constant(fit, operand))
+        return fits_scalar(fit, operand, &role);
     if (operand->kind != GD_OPERAND_VECTOR)
         return is_undeclared(fit, operand) ||
                (fit->instruction->op == GD_OP_SUST && is_constant(fit, operand));
-    role.sink = is_destination(&role) && !role.whole;
+    role.sink = (is_destination(&role) && !role.whole) || takes_sink(&role);
     const bool mixed = is_mixed(fit, index, &role);
     if (mixed || has_bits(fit, index)) { /* elements are held against one another only */
         any.type.class = CLASS_BITS;
@@ -1020,6 +1087,17 @@ static bool is_wrong_way(const fitting *fit, uint32_t symbol)
     return fit->instruction->op == (result ? GD_OP_LD : GD_OP_ST);
 }
 
+/* Whether a query asks about a symbol: samplers have modes, as textures do without them. */
+static bool is_queried(const fitting *fit, const gd_ptx_symbol *symbol)
+{
+    const gd_modifier mode = {"filter_mode", 11};
+
+    if (fit->instruction->op == GD_OP_SUQ)
+        return symbol->type == GD_TYPE_SURFREF;
+    return symbol->type == GD_TYPE_TEXREF || symbol->space == GD_SPACE_TEX ||
+           (symbol->type == GD_TYPE_SAMPLERREF && gd_form_has(fit->match->form, &mode));
+}
+
 /* Whether a variable lies in the state space that the instruction names; without one, the address
  * is generic. */
 static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
@@ -1031,14 +1109,17 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         (classes[symbol->type] == CLASS_OPAQUE && fit->instruction->op == GD_OP_LD))
         return false;
     if (fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ)
-        return true;        /* a .texref, .samplerref or .surfref of the module */
+        return is_queried(fit, symbol);
     if (fit->addresses > 2) /* the mbarrier of a copy */
         return symbol->space == GD_SPACE_SHARED;
     if (symbol->space == GD_SPACE_TEX || symbol->space == GD_SPACE_REG ||
         symbol->space == GD_SPACE_SREG || symbol->space == GD_SPACE_NONE || !space->length)
-        return fit->addresses > 1 ||
-               (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
-                (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
+        return gd_op_is_member((gd_op)fit->instruction->op, GD_OP_MBARRIER)
+                   ? symbol->space == GD_SPACE_SHARED
+                   : fit->addresses > 1 ||
+                         (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
+                          (classes[symbol->type] != CLASS_OPAQUE ||
+                           symbol->space != GD_SPACE_GLOBAL));
     if (symbol->kind == GD_SYMBOL_PARAMETER && is_wrong_way(fit, address->symbol))
         return false;
     return gd_space_of_modifier(space->text, space->length) == symbol->space;
@@ -1322,14 +1403,36 @@ static bool fits_gradient(const fitting *fit, const gd_ptx_operand *operand, uin
                 (unsigned)fit->position, (unsigned)count, (unsigned)wanted);
 }
 
+/* Whether one value is an offset: an integer, or 32 bits that are nothing else. */
+static bool is_offset(const fitting *fit, const gd_ptx_operand *one, bool followed)
+{
+    if (is_constant(fit, one))
+        return !is_fraction_operand(fit, one);
+    if (one->kind != GD_OPERAND_REGISTER || one->flags || !is_scalar_register(fit, one))
+        return false;
+    const uint8_t type = fit->module->symbols[one->symbol].type;
+    return gd_ptx_types[type].bytes == COORDINATE_BYTES &&
+           (classes[type] == CLASS_INTEGER ||
+            (classes[type] == CLASS_BITS && (followed || fit->match->types[1].text[0] == 's')));
+}
+
 /* Offsets, which are a vector of integers, and the value that depths are compared with. */
-static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
+static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
+                                const gd_form_role *role)
 {
     uint32_t count = 0, wanted = fit->match->coordinates;
-    bool several = operand->kind == GD_OPERAND_VECTOR || is_whole_vector(fit, operand);
+    bool several = is_several(fit, operand);
 
     if (is_undeclared(fit, operand))
         return true;
+    const bool followed = operand->end < fit->instruction->operand_end;
+    if (role->kind == 'q' && is_offset(fit, operand, followed))
+        return true;
+    if (role->kind == 'e' ? several : !several && followed)
+        return tell(fit, operand->token,
+                    several ? "operand %u is a vector; a depth to compare with is expected"
+                            : "operand %u is one value; offsets are a vector",
+                    (unsigned)fit->position);
     if (several && fit->match->cube)
         return tell(fit, operand->token, "operand %u is offsets, which a cube has none of",
                     (unsigned)fit->position);
@@ -1379,7 +1482,7 @@ static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint3
                fits_coordinates(fit, next);
     }
     const gd_ptx_operand *map = operand_at(fit, next);
-    if (map->flags || is_constant(fit, map) ||
+    if (map->flags || is_constant(fit, map) || map->kind == GD_OPERAND_PAIR ||
         (map->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, map)))
         return tell(fit, map->token,
                     "operand %u has no register or variable with a tensor map's address",
@@ -1392,7 +1495,7 @@ static bool fits_tensor(const fitting *fit, const gd_ptx_operand *operand, uint3
 static bool fits_predicate(const fitting *fit, const gd_ptx_operand *operand)
 {
     if (operand->kind == GD_OPERAND_REGISTER)
-        return fit->module->symbols[operand->symbol].type == GD_TYPE_PRED &&
+        return fit->module->symbols[operand->symbol].type == GD_TYPE_PRED && !operand->component &&
                !(operand->flags & GD_OPERAND_MINUS);
     if (is_undeclared(fit, operand))
         return true;
@@ -1400,11 +1503,25 @@ static bool fits_predicate(const fitting *fit, const gd_ptx_operand *operand)
            operand->kind != GD_OPERAND_DOUBLE;
 }
 
+/* brx.idx goes by a list of labels, bra to one. */
 static bool fits_label(const fitting *fit, const gd_ptx_operand *operand)
 {
-    return is_undeclared(fit, operand) ||
-           (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
-            !operand->flags && fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
+    const bool list = fit->instruction->op == GD_OP_BRX_IDX;
+
+    if (is_undeclared(fit, operand))
+        return true;
+    if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE || operand->flags ||
+        fit->module->symbols[operand->symbol].kind != GD_SYMBOL_LABEL)
+        return false;
+    const uint32_t named = fit->module->symbols[operand->symbol].directive;
+    if (list ? named != GD_PTX_NONE &&
+                   fit->module->directives[named].kind == GD_DIRECTIVE_BRANCHTARGETS
+             : named == GD_PTX_NONE)
+        return true;
+    return tell(fit, operand->token,
+                list ? "operand %u is the label of no .branchtargets"
+                     : "operand %u is the name of a directive, and no place in the code",
+                (unsigned)fit->position);
 }
 
 static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
@@ -1417,10 +1534,22 @@ static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
     role.pair = 0;
     if (role.vector ? !fits_vector(fit, first, index + 1, role) : !fits_scalar(fit, first, &role))
         return tell_expected(fit, first, &role);
+    role.sink = pair == '|' && first->kind != GD_OPERAND_SINK && !role.vector;
     role.vector = 0;
-    role.sink = pair == '|' && first->kind != GD_OPERAND_SINK;
     role.type = predicate;
     return fits_scalar(fit, second, &role) || tell_expected(fit, second, &role);
+}
+
+/* 1 or -1 */
+static bool is_sign(const fitting *fit, const gd_ptx_operand *operand)
+{
+    uint64_t value = operand->value;
+
+    if (operand->kind == GD_OPERAND_EXPRESSION
+            ? !gd_constant_evaluate(fit->module, operand->token, operand->token_end, &value)
+            : operand->kind != GD_OPERAND_INTEGER)
+        return false;
+    return value + 1 == 0 || value == 1;
 }
 
 /* mov.b64 of a .v2 .u32 register. */
@@ -1434,12 +1563,6 @@ static bool is_packed_register(const fitting *fit, const gd_ptx_operand *operand
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
     return role->type.class == CLASS_BITS &&
            gd_ptx_types[symbol->type].bytes * symbol->vector == role->type.bytes;
-}
-
-/* Whether mov's operand is several elements. */
-static bool is_several(const fitting *fit, const gd_ptx_operand *operand)
-{
-    return operand->kind == GD_OPERAND_VECTOR || is_whole_vector(fit, operand);
 }
 
 /* Whether ptxas takes {%r1} for %r1. */
@@ -1462,6 +1585,7 @@ static bool takes_vector_of_one(const fitting *fit, const gd_form_role *role)
     case GD_OP_LDU:
     case GD_OP_MMA: /* a scale */
     case GD_OP_ST:
+    case GD_OP_ST_ASYNC:
     case GD_OP_SULD:
     case GD_OP_SUST:
         return true;
@@ -1654,12 +1778,15 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
             return operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE;
         return is_undeclared(fit, operand) || fits_word(fit, operand, &role);
     case 'q':
-        return fits_beside_texture(fit, operand, index);
+    case 'e':
+        return fits_beside_texture(fit, operand, index, &role);
     case 'p':
         return fits_predicate(fit, operand);
     case 'P':
-        return fits_predicate(fit, operand) &&
-               (operand->kind != GD_OPERAND_INTEGER || operand->value <= 1);
+        role.ranged = true;
+        role.high = 1;
+        role.wide = true;
+        return fits_predicate(fit, operand) && is_in_range(fit->module, operand, &role);
     case 'c':
         return is_undeclared(fit, operand) || fits_gradient(fit, operand, index);
     case 'o':
@@ -1672,12 +1799,12 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     case 'l':
         return fits_label(fit, operand);
     case 'i':
+    case 'I':
         return is_undeclared(fit, operand) ||
                (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
                 operand->kind != GD_OPERAND_DOUBLE && is_in_range(fit->module, operand, &role));
     case 'k':
-        return operand->kind == GD_OPERAND_INTEGER &&
-               (operand->value + 1 == 0 || operand->value == 1);
+        return is_sign(fit, operand);
     case 'n':
         return operand->kind == GD_OPERAND_SINK && !operand->flags;
     case 'h':

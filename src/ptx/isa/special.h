@@ -15,8 +15,8 @@ typedef enum gd_special_varies {
 
 typedef struct gd_special_register {
     const char *name;
-    uint8_t bytes;  /* of it, without a '*' behind it */
-    bool numbered;  /* digits follow */
+    uint8_t bytes;  /* of it */
+    uint8_t count;  /* a number below it follows; 0: none does */
     uint8_t type;   /* GD_TYPE_U32, GD_TYPE_U64 or GD_TYPE_PRED */
     uint8_t parts;  /* 4: .x to .w; 1 */
     uint8_t varies; /* gd_special_varies */

@@ -45,6 +45,8 @@ static bool read_cast(reader *r, bool *to_unsigned)
     if (kind(r) != '(' || next_kind(r) != GD_TOKEN_DOTTED)
         return false;
     *to_unsigned = gd_ptx_token_is(r->module, r->at + 1, ".u64");
+    if (!*to_unsigned && !gd_ptx_token_is(r->module, r->at + 1, ".s64"))
+        r->failed = true;
     r->at += 3;
     return true;
 }

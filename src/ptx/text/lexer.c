@@ -13,13 +13,13 @@ enum { BAD, HASH, SPACE, NEWLINE, NAME, PERCENT, DIGIT, DOT, QUOTE, SLASH, MARK 
 #define D DIGIT
 #define M MARK
 static const unsigned char classes[256] = {
-    /* 00 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, NEWLINE, SPACE, SPACE, SPACE,
+    /* 00 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, NEWLINE, BAD, SPACE, SPACE,
     BAD, BAD,
-    /* 10 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD,
+    /* 10 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, BAD, BAD, BAD, BAD, BAD,
     /*  ! */ SPACE, M, QUOTE, HASH, L, PERCENT, M, BAD, M, M, M, M, M, M, DOT, SLASH,
     /* 30 */ D, D, D, D, D, D, D, D, D, D, M, M, M, M, M, M,
     /* 40 */ M, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
-    /* 50 */ L, L, L, L, L, L, L, L, L, L, L, M, BAD, M, M, L,
+    /* 50 */ L, L, L, L, L, L, L, L, L, L, L, M, M, M, M, L,
     /* 60 */ BAD, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
     /* 70 */ L, L, L, L, L, L, L, L, L, L, L, M, M, M, M, BAD,
 };
@@ -53,7 +53,8 @@ typedef struct lexer_state {
     const char *end;
     gd_ptx_tokens *tokens;
     gd_ptx_diagnostics *diagnostics;
-    bool failed; /* memory ran out */
+    bool failed;       /* memory ran out */
+    bool beyond_ascii; /* told */
 } lexer_state;
 
 static unsigned char byte_at(const char *at)
@@ -106,16 +107,42 @@ static const char *skip_line(const lexer_state *lexer, const char *at)
     return newline ? newline : lexer->end;
 }
 
+/* ptxas reads ASCII alone, in comments and strings too. The first byte beyond it is told. */
+static void find_beyond_ascii(lexer_state *lexer, const char *from, const char *to)
+{
+    uint64_t eight;
+
+    if (lexer->beyond_ascii)
+        return;
+    for (; to - from >= (ptrdiff_t)sizeof eight; from += sizeof eight) {
+        memcpy(&eight, from, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
+            break;
+    }
+    while (from < to && byte_at(from) < 0x80)
+        from++;
+    if (from == to)
+        return;
+    lexer->beyond_ascii = true;
+    gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, from),
+                           "found byte 0x%02X, expected ASCII, also in comments and strings",
+                           byte_at(from));
+}
+
 /* A comment that opens at `at`; NULL when it does not end. */
 static const char *skip_comment(lexer_state *lexer, const char *at)
 {
-    if (at[1] == '/')
-        return skip_line(lexer, at);
+    if (at[1] == '/') {
+        const char *end = skip_line(lexer, at);
+        find_beyond_ascii(lexer, at, end);
+        return end;
+    }
     for (const char *star = at + 2; star < lexer->end; star++) {
         star = memchr(star, '*', (size_t)(lexer->end - star));
         if (!star)
             return NULL;
         if (star[1] == '/') {
+            find_beyond_ascii(lexer, at, star);
             add_lines(lexer, at, star);
             return star + 2;
         }
@@ -132,6 +159,7 @@ static const char *skip_string(lexer_state *lexer, const char *at)
     at = memchr(from + 1, '"', (size_t)(lexer->end - from - 1));
     if (!at)
         return NULL;
+    find_beyond_ascii(lexer, from, at);
     add_lines(lexer, from, at);
     return at + 1;
 }
@@ -235,7 +263,17 @@ static const char *skip_plain_number(const char *at, uint32_t *kind, const char 
     return stop + (*stop == 'U');
 }
 
-static const char *skip_number(const char *at, uint32_t *kind, const char **expected)
+/* ptxas reads '.align 8x' as the number 8 and the name x. */
+static bool is_aligned(const lexer_state *lexer)
+{
+    const gd_ptx_tokens *tokens = lexer->tokens;
+
+    return tokens->count && gd_token_length(tokens->list[tokens->count - 1]) == 6 &&
+           memcmp(lexer->text + tokens->list[tokens->count - 1].offset, ".align", 6) == 0;
+}
+
+static const char *skip_number(const lexer_state *lexer, const char *at, uint32_t *kind,
+                               const char **expected)
 {
     int letter = at[1] | 0x20;
     bool prefixed =
@@ -243,7 +281,7 @@ static const char *skip_number(const char *at, uint32_t *kind, const char **expe
     const char *stop =
         prefixed ? skip_prefixed(at, kind, expected) : skip_plain_number(at, kind, expected);
 
-    if (stop && continues[byte_at(stop)]) {
+    if (stop && continues[byte_at(stop)] && (prefixed || !is_aligned(lexer))) {
         *expected = "a number";
         return NULL;
     }
@@ -304,7 +342,7 @@ static const char *scan_rare(lexer_state *lexer, const char *at, uint32_t *kind)
     *kind = GD_TOKEN_BAD;
     switch (classes[byte_at(at)]) {
     case DIGIT:
-        stop = skip_number(at, kind, &expected);
+        stop = skip_number(lexer, at, kind, &expected);
         if (!stop)
             *kind = GD_TOKEN_BAD;
         return stop ? stop : bad_number(lexer, at, expected);
@@ -478,7 +516,7 @@ bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value)
 
     for (uint32_t i = prefixed ? 2 : 0; i < length && text[i] != 'U'; i++) {
         unsigned digit = hexadecimal[byte_at(text + i)] - 1u;
-        if (number > (UINT64_MAX - digit) / base)
+        if (number >> 63)
             return false;
         number = number * base + digit;
     }

@@ -83,7 +83,8 @@ typedef struct gd_ptx_symbol {
                     * declaration */
     uint32_t
         hidden; /* range: the one of the same name in a scope around this one; their numbers beyond
-                           `count` stay visible */
+                           `count` stay visible. name7, not a label: the last one before it with
+                           the same name but for its number */
     uint32_t offset; /* parameter: bytes from the start of the packed parameters */
     uint64_t bytes;
 } gd_ptx_symbol;

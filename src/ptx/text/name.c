@@ -102,6 +102,7 @@ static uint32_t add_name(gd_ptx_names *names, const char *text, uint32_t hash, u
         .prefix = GD_PTX_NONE,
         .symbol = GD_PTX_NONE,
         .range = GD_PTX_NONE,
+        .single = GD_PTX_NONE,
         .op = GD_PTX_NOT_LOOKED_UP,
         .word = GD_PTX_NOT_LOOKED_UP,
     };

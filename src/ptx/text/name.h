@@ -17,6 +17,7 @@ typedef struct gd_ptx_name {
     uint32_t number; /* those digits' value */
     uint32_t symbol; /* the declaration of exactly this name that is in force */
     uint32_t range;  /* the declaration `name<N>` that is in force */
+    uint32_t single; /* the last symbol with this name and a number behind it: name7 */
     uint16_t op;     /* gd_op of this word */
     uint16_t word;   /* index of this word in keywords.def, types after them */
 } gd_ptx_name;

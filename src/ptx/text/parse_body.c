@@ -103,12 +103,34 @@ static bool add_instruction(gd_parser *parser, const gd_ptx_instruction *instruc
     return true;
 }
 
+/* ptxas takes '%r1|_' for '%r1' where an instruction's first destination stands. */
+static void drop_sink(gd_parser *parser, uint32_t operand)
+{
+    gd_ptx_module *module = parser->module;
+    gd_ptx_operand *pair = &module->operands[operand];
+
+    if (pair->kind != GD_OPERAND_PAIR || module->operand_count - operand != 3 ||
+        pair[1].kind == GD_OPERAND_SINK || pair[2].kind != GD_OPERAND_SINK || pair[2].flags)
+        return;
+    pair[1].token_end = pair->token_end;
+    pair[1].end = operand + 1;
+    if (parser->pending_count && parser->pending[parser->pending_count - 1] == operand + 1)
+        parser->pending[parser->pending_count - 1] = operand;
+    *pair = pair[1];
+    module->operand_count = operand + 1;
+}
+
+/* A backslash in front of an instruction, or behind its guard, is overlooked, as ptxas does. */
 static bool parse_instruction(gd_parser *parser)
 {
+    gd_parse_skip(parser, '\\');
     gd_ptx_instruction instruction = {.token = parser->at, .scope = parser->scope};
 
-    if (gd_parse_kind(parser) == '@' && !parse_guard(parser, &instruction.flags))
-        return false;
+    if (gd_parse_kind(parser) == '@') {
+        if (!parse_guard(parser, &instruction.flags))
+            return false;
+        gd_parse_skip(parser, '\\');
+    }
     if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, "an instruction");
     if (!parse_opcode(parser, &instruction))
@@ -119,6 +141,7 @@ static bool parse_instruction(gd_parser *parser)
         do {
             if (!gd_parse_operand(parser, 0))
                 return false;
+            drop_sink(parser, instruction.operand);
         } while (gd_parse_skip(parser, ','));
     }
     if (!gd_parse_expect(parser, ';', "',' or ';'"))
@@ -168,7 +191,7 @@ static bool parse_statement(gd_parser *parser)
 
     if (kind == GD_TOKEN_NAME && gd_parse_next_kind(parser) == ':')
         return parse_label(parser);
-    bool done = kind == GD_TOKEN_NAME || kind == '@' ? parse_instruction(parser)
+    bool done = kind == GD_TOKEN_NAME || kind == '@' || kind == '\\' ? parse_instruction(parser)
                 : kind == GD_TOKEN_DOTTED
                     ? parse_dotted(parser)
                     : gd_parse_fail(parser, "an instruction, a directive or '}'");

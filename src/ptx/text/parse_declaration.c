@@ -186,6 +186,12 @@ bool gd_parse_variables(gd_parser *parser, uint32_t token, uint32_t link)
 
     if (directive == GD_PTX_NONE || !parse_words(parser, &from))
         return false;
+    const bool nameless = gd_parse_kind(parser) == ';' && from.type != GD_TYPE_NONE;
+    if (nameless) { /* it declares nothing */
+        parser->at++;
+        parser->module->directives[directive].token_end = parser->at;
+        return true;
+    }
     do {
         if (!parse_declarator(parser, &from, GD_SYMBOL_VARIABLE, &symbol) ||
             !parse_initialiser(parser, symbol) || !gd_parse_bind(parser, symbol))
@@ -290,6 +296,56 @@ static bool parse_loc(gd_parser *parser)
     return true;
 }
 
+/* 5, -5 */
+static bool parse_section_integers(gd_parser *parser)
+{
+    uint64_t value = 0;
+
+    do {
+        gd_parse_skip(parser, '-');
+        if (!gd_parse_u64(parser, "an integer", &value))
+            return false;
+    } while (gd_parse_skip(parser, ','));
+    return true;
+}
+
+/* label, label+5, label-label, .section or .section+5 */
+static bool parse_section_address(gd_parser *parser)
+{
+    uint64_t value = 0;
+    const bool label = gd_parse_kind(parser) == GD_TOKEN_NAME &&
+                       !gd_ptx_token_is(parser->module, parser->at, "WARP_SZ");
+    if (!label && gd_parse_kind(parser) != GD_TOKEN_DOTTED)
+        return gd_parse_fail(parser, "an integer, a label or a section");
+    parser->at++;
+    if (label && gd_parse_skip(parser, '-'))
+        return gd_parse_expect(parser, GD_TOKEN_NAME, "a label");
+    return !gd_parse_skip(parser, '+') || gd_parse_u64(parser, "an integer", &value);
+}
+
+/* Labels, and behind a type integers or one address. */
+static bool parse_section_data(gd_parser *parser)
+{
+    while (gd_parse_kind(parser) != '}') {
+        if (gd_parse_kind(parser) == GD_TOKEN_NAME && gd_parse_next_kind(parser) == ':') {
+            parser->at += 2;
+            continue;
+        }
+        const gd_word *word = gd_parse_word(parser);
+        if (!word)
+            return false;
+        if (word->class != GD_WORD_TYPE)
+            return gd_parse_fail(parser, "a label, a type such as .b8, or '}'");
+        parser->at++;
+        const bool integers =
+            gd_parse_kind(parser) == '-' || gd_parse_kind(parser) == GD_TOKEN_INTEGER;
+        if (integers ? !parse_section_integers(parser) : !parse_section_address(parser))
+            return false;
+    }
+    parser->at++;
+    return true;
+}
+
 static bool parse_section(gd_parser *parser)
 {
     const gd_word *word = gd_parse_word(parser);
@@ -299,7 +355,7 @@ static bool parse_section(gd_parser *parser)
     if (gd_parse_kind(parser) != GD_TOKEN_DOTTED || word->class != GD_WORD_NONE)
         return gd_parse_fail(parser, "a section name");
     parser->at++;
-    return gd_parse_kind(parser) == '{' ? gd_parse_bracket(parser) : gd_parse_fail(parser, "'{'");
+    return gd_parse_expect(parser, '{', "'{'") && parse_section_data(parser);
 }
 
 static bool parse_pragma(gd_parser *parser)
@@ -311,15 +367,13 @@ static bool parse_pragma(gd_parser *parser)
     return gd_parse_expect(parser, ';', "',' or ';'");
 }
 
-/* The labels right before a list or a prototype are its names. */
+/* The label right before a list or a prototype is its name. */
 static void name_directive(gd_parser *parser, uint32_t directive)
 {
-    gd_ptx_symbol *symbols = parser->module->symbols;
+    const uint32_t count = parser->module->symbol_count;
 
-    for (uint32_t label = parser->first_label; label < parser->module->symbol_count; label++) {
-        if (symbols[label].kind == GD_SYMBOL_LABEL)
-            symbols[label].directive = directive;
-    }
+    if (count > parser->first_label && parser->module->symbols[count - 1].kind == GD_SYMBOL_LABEL)
+        parser->module->symbols[count - 1].directive = directive;
 }
 
 static bool parse_targets(gd_parser *parser, uint32_t directive, uint8_t kind)

@@ -70,6 +70,11 @@ static bool classify(gd_parser *parser, uint32_t operand, uint32_t name)
     uint32_t index;
     uint32_t symbol = gd_parse_resolve(parser, name, &index);
 
+    if (*text == '_' && module->names.list[name].length == 1) {
+        item->index = name;
+        item->kind = GD_OPERAND_SINK;
+        return true;
+    }
     if (symbol != GD_PTX_NONE && module->symbols[symbol].space == GD_SPACE_REG) {
         item->kind = GD_OPERAND_REGISTER;
         item->symbol = symbol;
@@ -79,10 +84,6 @@ static bool classify(gd_parser *parser, uint32_t operand, uint32_t name)
     item->index = name;
     if (symbol == GD_PTX_NONE && *text == '%') {
         item->kind = GD_OPERAND_SPECIAL;
-        return true;
-    }
-    if (symbol == GD_PTX_NONE && *text == '_' && module->names.list[name].length == 1) {
-        item->kind = GD_OPERAND_SINK;
         return true;
     }
     if (symbol == GD_PTX_NONE || module->symbols[symbol].kind == GD_SYMBOL_LABEL)
@@ -184,7 +185,11 @@ static bool skip_primary(gd_parser *parser, uint32_t depth)
         if (kind == '+' || kind == '-' || kind == '!' || kind == '~') {
             parser->at++;
         } else if (kind == '(' && gd_parse_next_kind(parser) == GD_TOKEN_DOTTED) {
-            parser->at += 2;
+            parser->at++;
+            if (!gd_ptx_token_is(parser->module, parser->at, ".s64") &&
+                !gd_ptx_token_is(parser->module, parser->at, ".u64"))
+                return gd_parse_fail(parser, ".s64 or .u64, to which alone constants are cast");
+            parser->at++;
             if (!gd_parse_expect(parser, ')', "')'"))
                 return false;
         } else {

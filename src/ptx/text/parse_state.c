@@ -258,14 +258,31 @@ static bool is_in_scope(const gd_parser *parser, uint32_t symbol, uint32_t scope
     return symbol != GD_PTX_NONE && parser->module->symbols[symbol].scope == scope;
 }
 
-/* Whether the scope has the name of a new symbol already. For a range, single registers before it
- * are not looked for. */
+/* Whether a name that a range declares stands in its scope already; ptxas overlooks number 0. */
+static bool is_taken(const gd_parser *parser, const gd_ptx_symbol *range)
+{
+    const gd_ptx_module *module = parser->module;
+    const gd_ptx_name *prefix = &module->names.list[range->name];
+
+    for (uint32_t i = prefix->single; i != GD_PTX_NONE; i = module->symbols[i].hidden) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        const gd_ptx_name *name = &module->names.list[symbol->name];
+        if (symbol->scope < range->scope)
+            return false;
+        if (symbol->scope == range->scope && module->text[name->offset + prefix->length] != '0' &&
+            name->number < range->count)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the scope has the name of a new symbol already. */
 static bool is_declared_again(const gd_parser *parser, const gd_ptx_symbol *item)
 {
     const gd_ptx_name *name = &parser->module->names.list[item->name];
 
     if (item->flags & GD_SYMBOL_RANGE)
-        return is_in_scope(parser, name->range, item->scope);
+        return is_in_scope(parser, name->range, item->scope) || is_taken(parser, item);
     if (is_in_scope(parser, name->symbol, item->scope))
         return true;
     if (name->prefix == GD_PTX_NONE || item->kind == GD_SYMBOL_LABEL)
@@ -297,6 +314,10 @@ bool gd_parse_bind(gd_parser *parser, uint32_t symbol)
         parser->split_anywhere |= name->prefix != GD_PTX_NONE;
     } else {
         name->symbol = symbol;
+        if (name->prefix != GD_PTX_NONE && item->kind != GD_SYMBOL_LABEL) {
+            item->hidden = parser->module->names.list[name->prefix].single;
+            parser->module->names.list[name->prefix].single = symbol;
+        }
     }
     return true;
 }

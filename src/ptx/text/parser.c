@@ -30,19 +30,20 @@ static bool parse_version(gd_parser *parser)
     if (part == 0 || digits == 0)
         return gd_parse_fail(parser, "a version such as 8.0");
     if (parser->module->version == 0) /* a second one is told by the check */
-        parser->module->version = parts[0] * 10 + parts[1];
+        parser->module->version = parts[0] * 10 + (parts[1] < 10 ? parts[1] : 9);
     parser->at++;
     return true;
 }
 
-/* 90 for sm_90, sm_90a and sm_90f; 0 for another word. */
+/* 90 for sm_90, sm_90a, sm_90f and compute_90; 0 for another word. */
 static int32_t capability_of(const char *text, uint32_t length)
 {
+    const uint32_t prefix = length > 8 && memcmp(text, "compute_", 8) == 0 ? 8 : 3;
     int32_t number = 0;
 
-    if (length < 4 || length > 8 || memcmp(text, "sm_", 3) != 0)
+    if (length < prefix + 1 || length > prefix + 5 || (prefix == 3 && memcmp(text, "sm_", 3) != 0))
         return 0;
-    for (uint32_t i = 3; i < length && (unsigned)(text[i] - '0') <= 9; i++)
+    for (uint32_t i = prefix; i < length && (unsigned)(text[i] - '0') <= 9; i++)
         number = number * 10 + (text[i] - '0');
     return number;
 }
