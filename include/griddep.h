@@ -686,8 +686,7 @@ typedef struct griddep_ptx_info {
     uint32_t address_bits; /* 32 or 64 */
     const char *target;    /* of .target: "sm_90" */
     int32_t version;       /* of .version: 10 * major + minor */
-    int32_t capability;    /* 90 for sm_90, sm_90a and compute_90; 0 where the target names no
-                            * chip */
+    int32_t capability;    /* 90 for sm_90, sm_90a, compute_90; 0 where .target has no chip */
     uint32_t entry_count;
     uint32_t function_count; /* .func with a body */
 } griddep_ptx_info;

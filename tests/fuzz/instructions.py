@@ -33,9 +33,9 @@ TARGETS = {"1001": "sm_100a", "1003": "sm_100a", "1004": "sm_100a", "1005": "sm_
            "1032": "sm_103a", "1002": "sm_120a", "1201": "sm_120a"}
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
-# What ptxas takes because it does not look: a second value of atom.exch, metadata that is a vector or a fraction, and the
-# mbarrier of a tensor copy that is a fraction.
-OVERLOOKED = re.compile(r"^(atom\..*\.exch\..*, %\w+, [^ ]+;|mma\.sp.* 0f\w+, [^ ]+;|tcgen05\.mma\..*ashift.*, %pred_\d, [-\w]+, [^ ]+;|wgmma\.mma_async\.sp.*}, %\w+, {|cp\.async\.bulk\.tensor.*\], \d\.\d)")
+# What ptxas takes because it does not look: a second value of atom.exch, metadata that is a vector or a fraction, the
+# mbarrier of a tensor copy that is a fraction, and modifiers of mma that mean nothing there.
+OVERLOOKED = re.compile(r"^(atom\..*\.exch\..*, %\w+, [^ ]+;|mma\.sp.* 0f\w+, [^ ]+;|tcgen05\.mma\..*ashift.*, %pred_\d, [-\w]+, [^ ]+;|wgmma\.mma_async\.sp.*}, %\w+, {|cp\.async\.bulk\.tensor.*\], (\d\.\d|0[fd])|mma\.\S*(aligned\.b?f16\.m|\.v\d\.))")
 # What the mutations seldom make: sums, integers for floats, modifiers twice.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -60,6 +60,28 @@ vmad.s32.s32.s32 %s32_0, -%s32_1, %s32_2, %s32_3; vmad.s32.s32.s32 %s32_0, -%s32
 vmad.s32.s32.s32.po %s32_0, -%s32_1.b0, %s32_2, %s32_3; vmad.s32.s32.s32.po %s32_0, -%s32_1.b0, -%s32_2, %s32_3; vmad.s32.s32.s32 -%s32_0, %s32_1, %s32_2, %s32_3;
 vadd.s32.s32.s32 %s32_0, -%s32_1, %s32_2; vadd.s32.s32.s32 %s32_0.b1, %s32_1, %s32_2, %s32_3; vadd.s32.s32.s32.add %s32_0.b1, %s32_1, %s32_2, %s32_3;
 vadd.s32.s32.s32 %s32_0.b1, %s32_1, %s32_2; vadd2.s32.s32.s32 %s32_0, %s32_1, 1, %s32_2; vadd.s32.s32.s32 %s32_0, 1, 2;
+bfe.u32 %u32_1, %u32_2, 0x100000001, 3; bfe.u32 %u32_1, %u32_2, 255, 3; bar.sync 0x100000001; bar.arrive 0, 0x100000000; pmevent 0x100000001;
+setmaxnreg.inc.sync.aligned.u32 25; setmaxnreg.inc.sync.aligned.u32 24; alloca.u64 %u64_1, 16, 3; alloca.u64 %u64_1, 16, 2+2;
+alloca.u64 %u64_1, 16, 0; alloca.u64 %u64_1, 16, 0x80000000; mbarrier.arrive.shared.b64 %b64_1, [%b32_1], 0; mbarrier.arrive.shared.b64 %b64_1, [%b32_1], 1-1;
+mbarrier.arrive.shared.b64 %b64_1, [%b32_1], -1; mbarrier.arrive_drop.noComplete.shared.b64 %b64_1, [%b32_1], 0; mbarrier.arrive.expect_tx.shared.b64 %b64_1, [%b32_1], 0;
+mbarrier.arrive.b64 %b64_1, [global_array]; mbarrier.init.b64 [shared_array], 1; cvta.shared.u64 %u64_1, global_array; cvta.const.u64 %u64_1, const_array+4;
+cvta.local.u64 %u64_1, local_array; cvta.global.u64 %u64_1, function; mapa.u64 %u64_1, shared_array, %u32_2; mapa.u64 %u64_1, const_array, %u32_2;
+getctarank.u64 %u32_1, global_array; elect.sync %b32_1|%pred_1, 0f3F800000; vote.sync.all.pred %pred_1, %pred_2, 0f3F800000; redux.sync.and.b32 %b32_1, 0f3F800000, -1;
+bmsk.clamp.b32 %b32_1, 0f3F800000, 0; dp4a.u32.u32 %b32_1, %u32_1, %u32_2, 0f3F800000; mov.b128 %b128_1, %tid.x; mov.b128 %b128_1, %tid; mov.b128 %b128_1, %gridid;
+selp.b32 %b32_1, %b32_2, %b32_3, %pred_1.y; setp.eq.and.b32 %pred_1, %b32_2, %b32_3, %pred_1.x; movmatrix.sync.aligned.m8n8.trans.b16 %b32_1, -1;
+cvt.rn.f16x2.e4m3x2 %b32_1, 0x3c3c; cvt.rna.tf32.f32 %b32_1, 1.5; cvt.rna.tf32.f32 %b32_1, 0f3F800000; cvt.rn.tf32.f32 %b32_1, 1.5;
+mov.b32 %b32_1, {%b16_1, _}; mov.b64 %b64_1, {%b32_1, _}; mov.b32 %b32_1, {_, _}; mov.v2.b32 {%b32_1, %b32_2}, {%u32_1, _}; mov.v2.u32 {%b32_1, %b32_2}, {%b32_1, _};
+add.u64 %u64_1|_, %u64_2, 1; add.u64 _|_, %u64_2, 1; ld.global.u32 %u32_1|_, [%u64_2]; bar.red.popc.u32 %u32_1|_, 0, %pred_1; elect.sync %b32_1|_, %b32_1;
+bar.sync.sync 0; bar.warp.sync.sync -1; barrier.red.sync.popc.u32 %u32_1, 0, %pred_1; testp.f32 %pred_1, %f32_1; testp.finite.finite.f64 %pred_1, %f64_1;
+mul.u32.wide %u64_1, %u32_1, %u32_2; mad.s64.lo %s64_1, %s64_2, %s64_3, %s64_4; dp2a.u32.s32.lo %u32_1, %u32_2, %u32_3, %u32_4; shf.clamp.l.b32 %b32_1, %b32_2, %b32_3, %u32_4;
+createpolicy.L2::evict_last.fractional.b64 %b64_1, 0.5; div.ftz.full.f32 %f32_1, %f32_2, %f32_3; tex.2d.level.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], %f32_3;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f32_1, %f32_2, %f32_3, %f32_4}, %b64_1, %b64_2, %pred_1, 1+0, -(1), 0+0, 0;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f32_1, %f32_2, %f32_3, %f32_4}, %b64_1, %b64_2, 1+1, 1, 1, 0, 0;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f32_1, %f32_2, %f32_3, %f32_4}, %b64_1, %b64_2, %pred_1, 1+1, 1, 0, 0;
+tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], {%b32_5, %b32_6}, {%b32_7, %b32_8}; tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], {%b32_5, %b32_6}, %f32_1;
+tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], %f32_1, %f32_2; tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], 5, %f32_2;
+cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%u64_1|%u64_2, {%b32_2,%b32_3}]; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b32_1], %b32_2, [%b32_3];
+st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b32_1], %f32_2, [%b32_3]; st.async.shared::cta.mbarrier::complete_tx::bytes.u32 [%b32_1], {%b32_2}, [%b32_3];
 add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
@@ -240,7 +262,10 @@ def ask_once(ptxas, frame, lines):
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/a.ptx", "w") as file:
             file.write(frame[:head] + "\n".join(lines) + frame[head + 1:])
-        run = subprocess.run([ptxas, "-arch=" + target, folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True)
+        try:
+            run = subprocess.run([ptxas, "-arch=" + target, folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True, timeout=20)
+        except subprocess.TimeoutExpired:  # some lines keep it busy for ever
+            return None
     said = re.findall(r"line (\d+); ((?:error|fatal) *: .*)", run.stdout + run.stderr)
     return None if run.returncode not in (0, 255) or (run.returncode and not said) else {int(line) - first: " ".join(w for l, w in said if l == line) for line, _ in said}
 

@@ -159,12 +159,12 @@ static bool is_split(instruction_check *check, const gd_ptx_instruction *instruc
 {
     const gd_token *tokens = &check->module->tokens.list[instruction->opcode];
     const char *name = gd_ops[instruction->op].name;
-    uint32_t count = gd_form_is_bound(match->form);
+    const bool bound = gd_form_is_bound(match->form);
+    uint32_t count = bound;
 
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
-        if (dot[1] && !strchr(dot + 1, '.') && !count && may_stand_apart(dot))
-            break;
-        count++;
+        if (bound || !may_stand_apart(dot))
+            count++;
     }
     for (uint32_t i = 1; i <= count && i <= instruction->modifiers; i++) {
         if (tokens[i].offset == tokens[i - 1].offset + gd_token_length(tokens[i - 1]))

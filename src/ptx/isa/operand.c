@@ -793,6 +793,8 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
         return false;
     if (operand->kind == GD_OPERAND_EXPRESSION && is_element(fit, operand))
         return role->kind == 'x' || role->kind == 'z';
+    if (is_constant(fit, operand) && role->loose && role->type.type == GD_TYPE_BF16)
+        return !is_fraction_operand(fit, operand); /* 16 bits */
     if (is_constant(fit, operand))
         return is_constant_of(fit->module, operand, &role->type) &&
                is_in_range(fit->module, operand, role) &&

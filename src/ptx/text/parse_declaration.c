@@ -296,15 +296,23 @@ static bool parse_loc(gd_parser *parser)
     return true;
 }
 
-/* 5, -5, label, label+5, label-label, .section or .section+5: with numbers, all is said. */
-static bool parse_section_value(gd_parser *parser)
+/* 5, -5 */
+static bool parse_section_integers(gd_parser *parser)
 {
     uint64_t value = 0;
 
-    if (gd_parse_kind(parser) == '-' || gd_parse_kind(parser) == GD_TOKEN_INTEGER) {
+    do {
         gd_parse_skip(parser, '-');
-        return gd_parse_u64(parser, "an integer", &value);
-    }
+        if (!gd_parse_u64(parser, "an integer", &value))
+            return false;
+    } while (gd_parse_skip(parser, ','));
+    return true;
+}
+
+/* label, label+5, label-label, .section or .section+5 */
+static bool parse_section_address(gd_parser *parser)
+{
+    uint64_t value = 0;
     const bool label = gd_parse_kind(parser) == GD_TOKEN_NAME &&
                        !gd_ptx_token_is(parser->module, parser->at, "WARP_SZ");
     if (!label && gd_parse_kind(parser) != GD_TOKEN_DOTTED)
@@ -315,7 +323,7 @@ static bool parse_section_value(gd_parser *parser)
     return !gd_parse_skip(parser, '+') || gd_parse_u64(parser, "an integer", &value);
 }
 
-/* Labels, and values behind their type. */
+/* Labels, and behind a type integers or one address. */
 static bool parse_section_data(gd_parser *parser)
 {
     while (gd_parse_kind(parser) != '}') {
@@ -328,11 +336,11 @@ static bool parse_section_data(gd_parser *parser)
             return false;
         if (word->class != GD_WORD_TYPE)
             return gd_parse_fail(parser, "a label, a type such as .b8, or '}'");
-        do {
-            parser->at++;
-            if (!parse_section_value(parser))
-                return false;
-        } while (gd_parse_kind(parser) == ',');
+        parser->at++;
+        const bool integers =
+            gd_parse_kind(parser) == '-' || gd_parse_kind(parser) == GD_TOKEN_INTEGER;
+        if (integers ? !parse_section_integers(parser) : !parse_section_address(parser))
+            return false;
     }
     parser->at++;
     return true;
