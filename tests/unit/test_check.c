@@ -929,7 +929,7 @@ START_TEST(findings_say_what_to_write)
          "write it with one of .rn, .rz, .rm, .rp"},
         {".entry f() { .reg .f32 a; add.f32 a a, a; ret; }", "found 'a', expected ',' or ';'",
          "is a ',' lost in front of this?"},
-        {".entry f() { exit\nret; }", "found 'ret', expected an operand or ';'",
+        {".entry f() { exit\nret; }", "found 'ret', expected ',' or ';'",
          "the statement before this has no ';' at its end"},
         {".entry f() { add.f32 %a, %b, %a; ret; }", "%a, %b are not declared here, in 3 places",
          "is the line lost that declares them?"},

@@ -282,9 +282,10 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
     gd_check_diagnostics(findings, ptx, -1);
     check_requires(findings, ptx);
     gd_check_head(findings, module);
-    bool wrong = module->diagnostics->count > 0;
-    if (!wrong)
-        status = gd_check_validity(findings, module, &wrong, error);
+    bool wrong = module->diagnostics->count > 0, invalid = false;
+    if (module->diagnostics->count == module->mended)
+        status = gd_check_validity(findings, module, &invalid, error);
+    wrong |= invalid;
     if (!status && !wrong)
         wrong = gd_rules_check_target(&rules);
     if (!status && !wrong)

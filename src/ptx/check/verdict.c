@@ -220,11 +220,12 @@ int32_t gd_verdict_add(const gd_rules *rules, uint32_t function, const gd_entry_
 int32_t gd_verdict_add_invalid(griddep_findings *findings, const gd_ptx_module *module,
                                const char *name, griddep_error *error)
 {
-    griddep_verdict verdict = {.size = sizeof verdict,
-                               .file = name,
-                               .text = "not valid PTX; once its errors are mended, the check tells "
-                                       "how it waits and triggers",
-                               .condition = ""};
+    griddep_verdict verdict = {
+        .size = sizeof verdict,
+        .file = name,
+        .text = "not valid PTX; once its errors are mended, the check tells "
+                "how it waits and triggers",
+        .condition = ""};
     bool done = true;
 
     if (!module || !module->entry_count) {
