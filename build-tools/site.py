@@ -199,7 +199,7 @@ def add_commands(site, command):
     for name, about in names:
         said = subprocess.run([command, name, "--help"], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}).stdout
         file = f"command-{name}.html"
-        site.add(file, f"griddep {name}", f'<h1>griddep {escape(name)}</h1>\n<pre tabindex="0">{escape(said)}</pre>')
+        site.add(file, f"griddep {name}", f'<h1>griddep {escape(name)}</h1>\n<pre class="help" tabindex="0">{escape(said)}</pre>')
         rows.append(f'<tr><td><a href="{file}">{escape(name)}</a></td><td>{escape(about)}</td></tr>')
     site.pages["commands"] = "commands.html"
     body = "<h1>The command</h1>\n<p>Each subcommand shows this help with <code>--help</code>.</p>\n"

@@ -82,6 +82,7 @@ complete -c griddep -n '__fish_seen_subcommand_from trace' -l schedule -x -a 'ea
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l model -x -a 'contract observed' -d 'emulated driver: contract or observed'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l chip -r -F -d 'emulated driver: sm_90, sm_100, sm_103 or sm_120'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l multiprocessors -r -F -d 'emulated driver: how many its device has'
+complete -c griddep -n '__fish_seen_subcommand_from trace' -l all -d 'all rows of long tables'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l json -d 'print one JSON document'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l points -d 'with --json: the points of each block too'
 complete -c griddep -n '__fish_seen_subcommand_from trace' -l help -d 'print this text'

@@ -1,5 +1,7 @@
 # GD_SANITIZERS: --enable-sanitizers[=LIST] builds library, command and tests with these sanitizers
-# (default list: address,undefined). AM conditional SANITIZED tells the tests.
+# (default list: address,undefined). AM conditional SANITIZED tells the tests. The undefined of clang,
+# with which bootstrap builds, has pointer-overflow, and finds sums past the end of memory by it that
+# gcc's does not.
 AC_DEFUN([GD_SANITIZERS], [
   AC_ARG_ENABLE([sanitizers],
     [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@], [build with sanitizers (address,undefined)])],

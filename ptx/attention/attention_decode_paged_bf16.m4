@@ -21,7 +21,7 @@
 //   a ring of at most 16 slots a warp, each for 16 rows of k and of v (64 * head_dim bytes): what fits is fetched before the wait. Best
 //   on an H200: 8 splits, block 128, shared 113000 to 115712, so that two launches are side by side; from a context of some 3000 on 12
 //   splits, with wide heads 16, and cluster scheduling by load (balance); from some 6000 on 8 splits, block 256 and all the shared
-//   memory there is. One split needs no cluster.
+//   memory there is. Up to such contexts 4 splits where 8 are more than two blocks a multiprocessor. One split needs no cluster.
 // requires:
 //   cluster.x == grid.x -- the splits of a context meet in one cluster
 //   cluster.y == 1 && cluster.z == 1

@@ -20,7 +20,8 @@
 //   eight slots a worker, of 4096 bytes or, where two of those do not fit, of 2048, 1024 or 512.
 //   Best on an H200: without up, where a multiprocessor's share is two or three slots of eight rows of 2048 columns, and 8 MB in all at least,
 //   grid 132, block 288, shared 114688; another layer below 14 MB: grid 132, block 512, shared 114688, so that the dependent fits beside it;
-//   columns up to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
+//   with up and columns up to 2048: grid 132, block 512, shared 180224; columns up to 4096: grid 264, block 256, shared 114688; longer rows:
+//   grid 132, block 288 without up where they fit, else 512, all the shared memory there is.
 // requires:
 //   weight != 0 && x != 0 && y != 0
 //   rows >= 1

@@ -1,8 +1,8 @@
 m4_define(<!HOW!>, <!on the tensor cores by wgmma!>)m4_dnl
 m4_define(<!LAUNCH!>, <!// launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 3072 bytes, some
 //   two for each column, and a ring of two to sixteen slots. A slot holds 2048 bytes of each of up to 16 rows of W (with U: 8 of both).
-//   Best on an H200: grid 132 with 114688 bytes where rows * columns are below 20 million; grid 264 with 114688 for larger layers; grid
-//   132 with all the shared memory there is for columns above 8192.!>)m4_dnl
+//   Best on an H200: grid 132 with 114688 bytes where W and U have below 20 million elements; grid 264 with 100352 for larger layers,
+//   so that the next kernel finds room; grid 132 with all the shared memory there is for columns above 8192.!>)m4_dnl
 m4_define(<!SHARED_CONDITION!>, <!//   32 * shared >= 65 * columns + 2400000 -- x in pieces, and two slots of the ring!>)m4_dnl
 m4_include(<!linear_fp8_head.inc!>)m4_dnl
 // constraints: no kernel that may still run writes weight, up, scale, up_scale, norm or bias. x times norm is rounded to bf16 and must be in its

@@ -60,7 +60,7 @@ static const char details[] =
     "comment of a PTX file. A chain file has 'access: constant'.\n\n"
     "After the findings of a PTX file, a verdict tells of each kernel whether it is valid PTX, "
     "when it waits, where it triggers, and whether an early launch is safe. A text with mistakes "
-    "gets no verdict on its waits: mend the mistakes first.\n\n"
+    "gets no verdict on its waits: correct the mistakes first.\n\n"
     "--fix mends mistakes that have one remedy: a misspelt word that is one letter away from "
     "exactly one other word, a missing ';', a .version that is too low. It changes the file, or "
     "writes to --output, and reports the other mistakes.\n\n"

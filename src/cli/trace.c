@@ -36,7 +36,7 @@ enum {
 typedef struct gd_trace_request {
     const char *path, *mode, *perfetto, *svg;
     uint64_t width, blocks, runs, samples;
-    bool json, points, ascii, demo, serial;
+    bool json, points, ascii, demo, serial, all;
     gd_device_choice device;
     char **program; /* NULL: a chain */
     gd_recordedprogram recorded;
@@ -191,6 +191,7 @@ static int trace_serial(gd_trace_job *job, int32_t beside)
 static int trace_mode(gd_trace_job *job, int32_t mode)
 {
     gd_traceview view = gd_traceview_of(job->plan, &job->info);
+    view.whole = job->request->all;
     int code = job->request->serial ? trace_serial(job, mode) : 0;
     if (code == 0)
         code = compare(job, mode, &view);
@@ -461,6 +462,7 @@ int gd_command_trace(int argc, char **argv)
          (void *)&request.choice.window, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&request.recorded),
         GD_DEVICE_OPTIONS(&request.device),
+        {GD_OPTION_FLAG, "all", NULL, "all rows of long tables", &request.all, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {GD_OPTION_FLAG, "points", NULL, "with --json: the points of each block too",
          &request.points, 0, 0},

@@ -160,11 +160,25 @@ for name, (shape, options) in too_much.items():
 for name, (shape, options) in fits.items():
     expect(OK, f"check of {name}", "check", chain(name, shape, **options))
 
+# ---- tables of long chains are cut, and say so
+
+names = ["b"] + [f"b{i}" for i in range(60)]
+write(
+    "long.yaml",
+    "name: long\nbuffers:\n"
+    + "".join(f"  - {{name: {n}, type: f32, count: 128}}\n" for n in names)
+    + "launches:\n"
+    + "".join(f"  - {{kernel: vector_add, grid: [1], block: [32], arguments: [{{buffer: {a}, access: read}}, {{buffer: b, access: read}}, {{buffer: {c}, access: write}}, {{u32: 128}}]}}\n" for a, c in zip(names, names[1:])),
+)
+cut, whole = (run("trace", "long.yaml", "--repeat", "0", "--driver", driver, *more).stdout for more in ([], ["--all"]))
+case("and 20 more launches; --all shows them" in cut and "and 19 more hops" in cut and "\n    40  vector_add" not in cut, "trace cuts its tables", cut)
+case("--all shows them" not in whole and "\n    59  vector_add" in whole and "58 to 59" in whole, "trace --all does not", whole)
+
 # ---- names that nothing in the module defines
 
 OPEN = {  # what is declared, what the kernel does with it, whether the module can be loaded
     "function": (".extern .func helper;", "call helper;", False),
-    "variable": (".extern .global .u32 table[];", "ld.global.u32 %v, [table];", False),
+    "variable": (".extern .global .u32 table[];", "ld.global.u32 %v, [table];", True),
     "unused": (".extern .func helper;\n.extern .global .u32 table[];", "", True),
     "system": (".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);", "{ .param .b32 r; .param .b64 f; .param .b64 a; st.param.b64 [f], %p; st.param.b64 [a], %p; @%never call (r), vprintf, (f, a); }", True),
     "shared": (".extern .shared .u32 room[];", "ld.shared.u32 %v, [room];", True),

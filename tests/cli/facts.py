@@ -6,6 +6,7 @@ whether two launches overlapped; whether the results differ. Called by facts.sh.
 """
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -55,8 +56,8 @@ def check(path):
 def run(path):
     """What run warns of, by text; for each mode which launches start early, and whether the results are those of serial."""
     told, done = document("run", path, "--repeat", "0")
-    place = re.compile(r"^(\S+?):(\d+)(?::\d+)?: (error|warning): .*\[(GD\d+)\]\n(?:(?!^\S+:\d+).*\n)*?  in launch (\d+)", re.M)
-    warned = {(m[4], m[3], m[1], int(m[2]), int(m[5])) for m in place.finditer(done.stderr)}
+    place = re.compile(r"^(\S+?):(\d+)(?::\d+)?: (error|warning): .*\[(GD\d+)\]\n(?:(?!^\S+:\d+).*\n)*?  in launch(?:es)? (.*) of ", re.M)
+    warned = {(m[4], m[3], m[1], int(m[2]), int(l)) for m in place.finditer(done.stderr) for l in re.findall(r"(?:^|, )(\d+)", m[5])}
     modes = {m["mode"]: m for m in told["modes"]}
     early = {mode: [l["pdl"] for l in modes[mode]["launches"]] for mode in MODES}
     return {w for w in warned if w[0] in HAZARDS}, early, {mode: modes[mode]["equal_to_serial"] for mode in MODES}
@@ -84,12 +85,12 @@ def trace(path, mode):
     return {i for i, l in enumerate(told["launches"]) if l["pdl"]}, lead, told["equal_to_serial"]
 
 
-def sanitize(path):
-    """{(file, line, launch)} of each access that races."""
+def sanitize(path, alone=True):
+    """{(file, line, launch)} of each access that races. alone: no finding tells what a third kernel is to blame for."""
     told, done = document("sanitize", path, "--schedule", "eager", "--schedule", "lazy", "--modes", ",".join(MODES))
     races = [f for f in told["findings"] if f["kind"] == "race"]
     case(done.returncode == (66 if told["findings"] else 0), f"sanitize {path}: exit code", done.returncode)
-    case(not any(f["culprit"] for f in told["findings"]), f"sanitize {path}: what a third kernel is to blame for is left out beside its own mistake", told["findings"])
+    case(not alone or not any(f["culprit"] for f in told["findings"]), f"sanitize {path}: what a third kernel is to blame for is left out beside its own mistake", told["findings"])
     return [{(f[side]["file"], f[side]["line"], f[side]["chain_launch"]) for side in ("first", "second")} for f in races]
 
 
@@ -147,6 +148,30 @@ def same(path, kernels, early, racing, held=frozenset()):
         case(as_serial or bool(racing), f"{name}, {mode}: trace's results", as_serial)
     ratio = document("compare", path, path, "--mode", "pdl")[0]
     case(ratio["ratio"] == 1 and ratio["verdict"] == "no different", f"{name}: compare of the chain with itself", ratio)
+
+
+def consistent(path):
+    """All tools of one chain of which nobody knows beforehand what they should say."""
+    name = os.path.basename(path)
+    found = check(path)
+    warned, started, equal = run(path)
+    raced = sanitize(path, alone=False)
+    sure, likely = ({f[4] for f in found if f[0] != "GD207" and (f[1] == "error" or doubts)} for doubts in (False, True))
+    seen, _ = audit(path)
+    case(warned == found, f"{name}: run warns of what the check finds", (warned, found))
+    case(not sure or raced, f"{name}: sanitize finds what the check is sure of", found)
+    case(all(any(launch in likely for _, _, launch in race) for race in raced), f"{name}: the check names a launch of each race", (raced, found))
+    case(likely or not stress(path), f"{name}: nothing differs under attack where the check finds nothing")
+    for mode in MODES:
+        edges, hazards = graph(path, mode)
+        planned, told, _, measured = explain(path, mode)
+        dependent, leads, as_serial = trace(path, mode)
+        early = {i for i, pdl in enumerate(started[mode]) if pdl}
+        case(early == edges == planned == dependent, f"{name}, {mode}: early launches", (early, edges, planned, dependent))
+        case(hazards == told == likely & early, f"{name}, {mode}: races", (hazards, told, likely, early))
+        case(measured == {i: lead for i, lead in leads.items() if i in measured}, f"{name}, {mode}: trace and explain measure the same overlap", (measured, leads))
+        case(hazards or (equal[mode] and as_serial), f"{name}, {mode}: what does not race has the results of serial", (equal, as_serial))
+        case(mode != "pdl" or seen == len(early), f"{name}: audit counts the early launches", (seen, early))
 
 
 # ---- the chains
@@ -217,6 +242,7 @@ same(*chain("held", [("right", "a", "b", "auto"), ("early", "b", "c", "auto")]),
 same(*chain("apart", [("right", "a", "b", "auto"), ("early", "c", "d", "auto")]), {1}, set())
 same(*chain("forced", [("right", "a", "b", "auto"), ("early", "b", "c", "force"), ("right", "c", "d", "auto")]), {1, 2}, {1})
 same(*chain("never", [("right", "a", "b", "auto"), ("never", "b", "c", "force")]), {1}, {1})
+same(*chain("before_never", [("right", "a", "b", "auto"), ("right", "b", "c", "auto"), ("never", "c", "d", "force")]), {1, 2}, {2})
 same(*chain("never_auto", [("right", "a", "b", "auto"), ("never", "b", "c", "auto")]), set(), set())
 same(*chain("never_apart", [("never", "a", "b", "auto"), ("never", "c", "d", "force")]), {1}, set())
 same(*chain("overwrites", [("right", "a", "b", "auto"), ("never", "c", "b", "force"), ("right", "b", "d", "auto")]), {1}, {1}, held={2})
@@ -230,6 +256,14 @@ path, _ = chain("full", [("never_soon", "a", "b", "auto"), ("never_soon", "c", "
 same(path, ["never_soon"] * 2, {1}, set())
 hop = document("trace", path, "--repeat", "0", "--mode", "pdl")[0]["modes"][0]["launches"][1]["hop"]
 case(hop["handoff_gap_ns"] < 50, "blocks start when there is room for them", hop)
+
+drawn = random.Random(7)
+for number in range(16):
+    launches = []
+    for i in range(drawn.randint(2, 5)):
+        x, y = drawn.sample("abcde", 2)
+        launches.append((drawn.choice(list(BODIES)), x, y, drawn.choice(["auto", "auto", "force", "off"]) if i else "auto"))
+    consistent(chain(f"drawn{number}", launches, blocks=drawn.choice([1, 4, 20]))[0])
 
 shutil.rmtree(work)
 print(f"{passed} passed, {failed} failed, 0 skipped")

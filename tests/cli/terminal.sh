@@ -174,6 +174,22 @@ with tempfile.TemporaryDirectory() as work:
     found = subprocess.run([griddep, "tune", chain, "--emulate", "--json"], env={**os.environ, **cache}, capture_output=True)
     case(found.returncode == 0 and b'"remembered": true' in found.stdout, "the cache serves on", found.stdout + found.stderr)
 
+# ---- narrow terminals: lines end between words, but quoted ones of a text
+
+forced = os.path.join(top, "tests", "cli", "forced.yaml")
+late = os.path.join(top, "tests", "cli", "late.ptx")
+for columns in (60, 80):
+    for arguments in (["check", forced], ["check", late], ["sanitize", forced, "--schedule", "eager", "--modes", "pdl"], ["compare", "x.yaml"], ["explain", forced, "--no-measure", "--emulate"]):
+        said = at_terminal(arguments, {"NO_COLOR": "1"}, columns=columns)[0]
+        lines = [line for part in said.decode().replace("\r\n", "\n").split("\n") for line in [part.split("\r")[-1].replace("\x1b[K", "")]]
+        wide = [line for line in lines if len(line) > columns and not re.match(r"[ 0-9]*\|", line) and len(line.split()) > 1]
+        case(len(lines) > 2 and not wide, f"{arguments[0]} at {columns} columns breaks lines between words", "\n".join(wide).encode())
+    said = at_terminal(["check", forced], {"TERM": "xterm"}, columns=columns)[0]
+    plain = re.sub(rb"\x1b\[[0-9;]*m", b"", said).replace(b"\r\n", b"\n")
+    case(plain == at_terminal(["check", forced], {"NO_COLOR": "1"}, columns=columns)[0].replace(b"\r\n", b"\n"), f"colours change no line at {columns} columns", plain)
+piped = subprocess.run([griddep, "check", forced], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
+case("late reads x before its wait, and nothing orders it behind launch 0 (vector_add), which writes it [GD206]" in piped, "what goes to a pipe keeps its lines", piped.encode())
+
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)
 TEXT

@@ -943,7 +943,7 @@ else
     check "GRIDDEP_DRIVER=nvidia" 3 err "libcuda.so.1"
     unset GRIDDEP_DRIVER
     run info
-    check "no driver: the emulated one" 0 out "This is the emulated driver" out "times come from a model, not from a GPU" out "no NVIDIA driver" out "libcuda.so.1"
+    check "no driver: the emulated one" 0 out "This is the emulated driver" out "times come from a model" out "no NVIDIA driver" out "libcuda.so.1"
     run info --driver auto --json
     json "no driver: the emulated one, JSON" 'd["driver"]["emulated"] and "libcuda.so.1" in d["driver"]["fallback"]'
     run run copy.yaml --repeat 0

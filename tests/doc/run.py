@@ -232,6 +232,16 @@ def run_head_comment(folder):
         case(result.returncode == expected and (refused in result.stdout) == (columns == "13"), f"doc/shelf.md: {columns} columns", result.stdout)
 
 
+def run_set_up(folder):
+    """The guide's set-up, twice: a reader who comes back another day does it again."""
+    block = only_block("doc/guide.md", "export PATH=")
+    checkout = os.path.join(folder, "checkout")
+    os.makedirs(os.path.join(checkout, "examples"))
+    for time in ("once", "again"):
+        result = run("set -e\n" + "\n".join(block) + "\ntest -d examples && test ! -e examples/examples && pwd", checkout)
+        case(result.returncode == 0 and result.stdout.endswith("/guide\n"), f"doc/guide.md: the set-up, {time}", result.stdout)
+
+
 # Blocks that are run elsewhere, and one that is too slow or takes the machine: the beginning of each and who does it.
 ELSEWHERE = {
     ("README.md", "./bootstrap demo"): "a build of its own",
@@ -258,6 +268,7 @@ def check_that_all_was_run(documents):
     print(f"{runnable} snippets, of which {len(ELSEWHERE)} are run elsewhere")
 
 
+run_set_up(os.path.join(work, "setup"))
 run_console("doc/guide.md", os.path.join(work, "guide"))
 run_console("doc/languages.md", os.path.join(work, "languages"))
 run_console("doc/code.md", os.path.join(work, "code"))

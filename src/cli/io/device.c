@@ -100,7 +100,7 @@ json_t *gd_device_json(const griddep_runtime_info *info)
 void gd_device_print_emulated(const griddep_runtime_info *info)
 {
     if (info->emulated)
-        gd_output_print("This is the emulated driver: times come from a model, not from a GPU.\n");
+        gd_output_print("This is the emulated driver: times come from a model.\n");
 }
 
 void gd_device_print(const griddep_runtime_info *info)

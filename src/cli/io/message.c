@@ -235,9 +235,9 @@ int gd_message_usage(const char *call, const char *format, ...)
     va_end(arguments);
     char *clean = gd_output_clean(text), *whole = gd_heap_format("%s; usage: %s", text, call);
     write_stderr(&(gd_place){0}, clean);
-    size_t column = (size_t)fprintf(stderr, "usage: ");
-    put_lines(call, column);
-    putc('\n', stderr);
+    gd_page page;
+    fprintf(gd_page_begin(&page, stderr), "usage: %s\n", call);
+    gd_page_end(&page);
     write_json(&(gd_place){0}, GD_EXIT_USAGE, NULL, NULL, whole);
     free(whole);
     free(clean);

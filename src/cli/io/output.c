@@ -72,11 +72,18 @@ static char *copy_clean(const char *text, const char *kept)
     return clean;
 }
 
+/* Colours ("\033[1m") take no place. */
 static size_t display_width(const char *text)
 {
     size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+    for (; *text != '\0'; text++) {
+        if (text[0] == '\033' && text[1] == '[')
+            text += strcspn(text, "m");
+        else
+            width += ((unsigned char)*text & 0xc0) != 0x80;
+        if (*text == '\0')
+            break;
+    }
     return width;
 }
 
@@ -202,6 +209,38 @@ void gd_output_wrap(FILE *stream, const char *text, size_t column)
         print_wrapped(stream, text, column, 2, end);
     else
         fputs(text, stream);
+}
+
+FILE *gd_page_begin(gd_page *page, FILE *to)
+{
+    *page = (gd_page){.to = to, .stream = to};
+    FILE *lines =
+        gd_output_width(fileno(to)) > 0 ? open_memstream(&page->text, &page->bytes) : NULL;
+    page->stream = lines != NULL ? lines : to;
+    return page->stream;
+}
+
+static bool is_quote(const char *line)
+{
+    return line[strspn(line, " 0123456789")] == '|';
+}
+
+void gd_page_end(gd_page *page)
+{
+    const size_t end = gd_output_width(fileno(page->to));
+    if (page->stream == page->to || fclose(page->stream) != 0)
+        return;
+    for (char *line = page->text, *next; *line != '\0'; line = next) {
+        const size_t length = strcspn(line, "\n");
+        next = line + length + (line[length] == '\n');
+        line[length] = '\0';
+        if (is_quote(line))
+            fputs(line, page->to);
+        else
+            print_wrapped(page->to, line, 0, strspn(line, " ") + 2, end);
+        fputs(next > line + length ? "\n" : "", page->to);
+    }
+    free(page->text);
 }
 
 void gd_output_print(const char *format, ...)

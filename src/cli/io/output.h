@@ -21,6 +21,17 @@ void gd_output_put(FILE *stream, const char *text);
 /* Writes a text behind so many columns of its line; in a terminal, broken between words. */
 void gd_output_wrap(FILE *stream, const char *text, size_t column);
 
+/* What is written to the stream of begin goes to `to` at the end: in a terminal broken between
+ * words, but for quoted lines of a text ("  25 | ret;"). */
+typedef struct gd_page {
+    FILE *to, *stream;
+    char *text;
+    size_t bytes;
+} gd_page;
+
+FILE *gd_page_begin(gd_page *page, FILE *to);
+void gd_page_end(gd_page *page);
+
 /* Prints to stdout; of control characters only a line end at the very end stays. In a terminal
  * lines are broken between words, and a line that several calls make is one. */
 void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -162,7 +162,10 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
         gd_auditreport_print_kernels(stream, audit->kernels);
         gd_auditreport_print_findings(stream, audit->findings);
     }
-    fprintf(stream, "%s%s\n", request->report == NULL ? "griddep: " : "", verdict);
+    gd_page page;
+    FILE *lines = gd_page_begin(&page, stream);
+    fprintf(lines, "%s%s\n", request->report == NULL ? "griddep: " : "", verdict);
+    gd_page_end(&page);
 }
 
 static int report(const gd_attachedprogram *request, const gd_attached_set *set,

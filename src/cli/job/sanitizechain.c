@@ -257,9 +257,8 @@ static int run_all(gd_sanitize_state *state)
 
 /* ---- telling ---- */
 
-static void print_differences(const gd_sanitize_state *state)
+static void print_differences(const gd_sanitize_state *state, FILE *stream)
 {
-    FILE *stream = state->request->stream;
     for (size_t i = 0; i < json_array_size(state->differences); i++) {
         fputs("results: ", stream);
         gd_output_put(stream, json_string_value(json_array_get(state->differences, i)));
@@ -271,9 +270,8 @@ static void print_differences(const gd_sanitize_state *state)
             stream);
 }
 
-static void print_hint(const gd_sanitize_state *state)
+static void print_hint(const gd_sanitize_state *state, FILE *stream)
 {
-    FILE *stream = state->request->stream;
     if (state->static_errors == 0 || state->request->is_recorded)
         return;
     fputs("hint: 'griddep check ", stream);
@@ -287,7 +285,8 @@ static void print_hint(const gd_sanitize_state *state)
 
 static void print_text(const gd_sanitize_state *state, const char *verdict)
 {
-    FILE *stream = state->request->stream;
+    gd_page page;
+    FILE *stream = gd_page_begin(&page, state->request->stream);
     fputs("on the emulated driver: chain ", stream);
     char *name = gd_output_clean(state->plan->name);
     size_t runs = json_array_size(state->runs);
@@ -296,11 +295,11 @@ static void print_text(const gd_sanitize_state *state, const char *verdict)
             gd_plural(runs, "run", "runs"));
     free(name);
     gd_racelist_print(stream, &state->list);
-    print_differences(state);
-    print_hint(state);
+    print_differences(state, stream);
+    print_hint(state, stream);
     char *clean = gd_output_clean(verdict);
-    gd_output_wrap(stream, clean, 0);
-    putc('\n', stream);
+    fprintf(stream, "%s\n", clean);
+    gd_page_end(&page);
     free(clean);
 }
 

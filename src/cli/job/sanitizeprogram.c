@@ -106,7 +106,10 @@ static int print_result(program_state *state)
     } else if (told) {
         char *clean = gd_output_clean(verdict);
         gd_racelist_print(request->stream, &state->list);
-        fprintf(request->stream, "%s%s\n", request->report == NULL ? "griddep: " : "", clean);
+        gd_page page;
+        FILE *lines = gd_page_begin(&page, request->stream);
+        fprintf(lines, "%s%s\n", request->report == NULL ? "griddep: " : "", clean);
+        gd_page_end(&page);
         free(clean);
     }
     warn(state, found);

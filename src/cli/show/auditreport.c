@@ -137,14 +137,17 @@ static void print_place(FILE *stream, const json_t *frames)
     }
 }
 
-void gd_auditreport_print_findings(FILE *stream, const json_t *findings)
+void gd_auditreport_print_findings(FILE *to, const json_t *findings)
 {
     for (size_t i = 0; i < json_array_size(findings); i++) {
         const json_t *finding = json_array_get(findings, i);
         char *text = gd_output_clean(text_of(finding, "text"));
+        gd_page page;
+        FILE *stream = gd_page_begin(&page, to);
         fprintf(stream, "%s: %s [%s]\n", text_of(finding, "severity"), text,
                 text_of(finding, "code"));
         print_place(stream, json_object_get(finding, "place"));
+        gd_page_end(&page);
         free(text);
     }
 }

@@ -8,6 +8,6 @@
 
 /* The lists are gd_audit's. */
 void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels);
-void gd_auditreport_print_findings(FILE *stream, const json_t *findings);
+void gd_auditreport_print_findings(FILE *to, const json_t *findings);
 
 #endif

@@ -245,11 +245,13 @@ void gd_finding_count(gd_finding_tally *tally, const gd_finding_list *list, int3
     }
 }
 
-void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file)
+void gd_finding_print(FILE *to, const gd_finding *finding, const char *file)
 {
     const griddep_finding *data = &finding->data;
-    bool color = gd_message_takes_color(fileno(stream));
+    bool color = gd_message_takes_color(fileno(to));
     char *quote = quote_of(finding);
+    gd_page page;
+    FILE *stream = gd_page_begin(&page, to);
     print_position(stream, place_of(finding, file), color);
     print_severity(stream, data->severity, color);
     gd_output_put(stream, data->text);
@@ -265,6 +267,7 @@ void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file)
     }
     print_related(stream, finding, file);
     print_launches(stream, finding);
+    gd_page_end(&page);
     free(quote);
 }
 

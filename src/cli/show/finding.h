@@ -57,7 +57,7 @@ void gd_finding_count(gd_finding_tally *tally, const gd_finding_list *list, int3
 
 /* file:line:column: severity: text [code], the quote, the hint, and the launches. `file` (may be
  * NULL) replaces the finding's. */
-void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file);
+void gd_finding_print(FILE *to, const gd_finding *finding, const char *file);
 
 /* "2 errors, 1 warning, 0 notes", what was hidden, and whether some text's use of dependent launch
  * was not looked at yet. */

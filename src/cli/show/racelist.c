@@ -504,8 +504,10 @@ static void print_runs(FILE *stream, const json_t *finding)
 }
 
 /* Where a third kernel is to blame, the first line points at neither access. */
-static void print_finding(FILE *stream, const json_t *finding)
+static void print_finding(FILE *to, const json_t *finding)
 {
+    gd_page page;
+    FILE *stream = gd_page_begin(&page, to);
     const json_t *shown = leading(finding), *first = json_object_get(finding, "first");
     const json_t *other = shown == first ? json_object_get(finding, "second") : first;
     const bool third = json_is_object(json_object_get(finding, "culprit"));
@@ -533,6 +535,7 @@ static void print_finding(FILE *stream, const json_t *finding)
         putc('\n', stream);
     }
     print_runs(stream, finding);
+    gd_page_end(&page);
     free(elsewhere);
     free(position);
 }

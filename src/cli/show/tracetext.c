@@ -9,7 +9,7 @@
 #include "cli/io/output.h"
 #include "cli/show/traceview.h"
 
-enum { NAME = 24 };
+enum { NAME = 24, MOST_ROWS = 40 };
 
 /* Nanoseconds as microseconds; "-" where there is nothing to tell. */
 static void add_time(gd_columns *columns, double nanoseconds)
@@ -34,6 +34,19 @@ static void add_titles(gd_columns *columns, const char *const *titles)
         gd_columns_add(columns, "%s", titles[i]);
 }
 
+/* How many rows of a table are shown. */
+static uint32_t shown_rows(const gd_traceview *view, uint32_t count)
+{
+    return view->whole || count <= MOST_ROWS ? count : MOST_ROWS;
+}
+
+static void print_rest(uint32_t count, uint32_t shown, const char *one, const char *more)
+{
+    if (count > shown)
+        gd_output_print("and %u more %s; --all shows them\n", (unsigned)(count - shown),
+                        gd_plural(count - shown, one, more));
+}
+
 static bool has_names(const gd_traceview *view)
 {
     for (uint32_t i = 0; i < view->count; i++)
@@ -51,8 +64,9 @@ static void print_launches(const gd_traceview *view)
                                   "most"};
     gd_columns columns = {
         .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
+    const uint32_t shown = shown_rows(view, view->count);
     add_titles(&columns, titles);
-    for (uint32_t i = 0; i < view->count; i++) {
+    for (uint32_t i = 0; i < shown; i++) {
         const griddep_timeline_launch *figures = &view->launches[i].figures;
         gd_columns_add(&columns, "%u", (unsigned)i);
         char *name = gd_traceview_short(view, i, NAME, "~");
@@ -68,6 +82,15 @@ static void print_launches(const gd_traceview *view)
     }
     gd_columns_print(&columns);
     gd_columns_free(&columns);
+    print_rest(view->count, shown, "launch", "launches");
+}
+
+static uint32_t count_hops(const gd_traceview *view)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < view->count; i++)
+        count += view->launches[i].has_hop;
+    return count;
 }
 
 static void print_hops(const gd_traceview *view)
@@ -76,13 +99,14 @@ static void print_hops(const gd_traceview *view)
                                          "hidden", "overlap",   "idle SM us", "idle"};
     gd_columns columns = {
         .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U | 1U << 1, .titled = true};
-    bool any = false;
+    const uint32_t count = count_hops(view), shown = shown_rows(view, count);
+    uint32_t rows = 0;
     add_titles(&columns, titles);
-    for (uint32_t i = 0; i < view->count; i++) {
+    for (uint32_t i = 0; i < view->count && rows < shown; i++) {
         const gd_traceview_launch *launch = &view->launches[i];
         if (!launch->has_hop)
             continue;
-        any = true;
+        rows++;
         gd_columns_add(&columns, "%u to %u", (unsigned)launch->hop.from, (unsigned)i);
         gd_columns_add(
             &columns, "%s",
@@ -95,9 +119,10 @@ static void print_hops(const gd_traceview *view)
         add_time(&columns, launch->hop.idle);
         add_share(&columns, launch->hop.idle_share);
     }
-    if (any) {
+    if (rows > 0) {
         putchar('\n');
         gd_columns_print(&columns);
+        print_rest(count, shown, "hop", "hops");
     }
     gd_columns_free(&columns);
 }
@@ -108,11 +133,14 @@ static void print_marks(const gd_traceview *view)
     static const char *const titles[] = {"launch", "mark", "blocks", "first", "last"};
     gd_columns columns = {
         .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
-    bool any = false;
+    uint32_t total = 0, rows = 0;
+    for (uint32_t i = 0; i < view->count; i++)
+        total += view->launches[i].figures.mark_count;
+    const uint32_t most = shown_rows(view, total);
     add_titles(&columns, titles);
     for (uint32_t i = 0; i < view->count; i++) {
         const gd_traceview_launch *launch = &view->launches[i];
-        for (uint32_t mark = 0; mark < launch->figures.mark_count; mark++) {
+        for (uint32_t mark = 0; mark < launch->figures.mark_count && rows < most; mark++) {
             const int64_t *times = launch->columns[GRIDDEP_STAMP_MARK + mark];
             double first = NAN, last = NAN;
             unsigned count = 0;
@@ -123,7 +151,7 @@ static void print_marks(const gd_traceview *view)
                 last = fmax(last, (double)times[block]);
                 count++;
             }
-            any = true;
+            rows++;
             gd_columns_add(&columns, "%u", (unsigned)i);
             gd_columns_add(&columns, "%s", launch->marks[mark]);
             gd_columns_add(&columns, "%u", count);
@@ -131,9 +159,10 @@ static void print_marks(const gd_traceview *view)
             add_time(&columns, last);
         }
     }
-    if (any) {
+    if (rows > 0) {
         putchar('\n');
         gd_columns_print(&columns);
+        print_rest(total, most, "mark", "marks");
     }
     gd_columns_free(&columns);
 }

@@ -42,6 +42,7 @@ typedef struct gd_traceview {
     uint32_t runs; /* of which this is one; with spans in nanoseconds from least to most */
     double span_least, span_most;
     bool equal; /* the traced run left what a plain serial run leaves */
+    bool whole; /* no table of the text is cut */
 } gd_traceview;
 
 /* A block's life in three parts. */

@@ -13,9 +13,11 @@ static bool is_placed(const griddep_verdict *verdict)
     return verdict->line > 0 && !gd_hostfile_has_ending(verdict->file, ".cu");
 }
 
-void gd_verdict_print(FILE *stream, const griddep_verdict *verdict)
+void gd_verdict_print(FILE *to, const griddep_verdict *verdict)
 {
-    bool color = gd_message_takes_color(fileno(stream));
+    bool color = gd_message_takes_color(fileno(to));
+    gd_page page;
+    FILE *stream = gd_page_begin(&page, to);
     fputs(color ? "\033[1m" : "", stream);
     gd_output_put(stream, verdict->file);
     if (is_placed(verdict))
@@ -28,6 +30,7 @@ void gd_verdict_print(FILE *stream, const griddep_verdict *verdict)
     }
     gd_output_put(stream, verdict->text);
     putc('\n', stream);
+    gd_page_end(&page);
 }
 
 static json_t *lines_json(const int32_t *lines, uint32_t count)

@@ -9,7 +9,7 @@
 #include "griddep.h"
 
 /* file:line:column: kernel k: valid PTX; waits on every path (line 9); ... */
-void gd_verdict_print(FILE *stream, const griddep_verdict *verdict);
+void gd_verdict_print(FILE *to, const griddep_verdict *verdict);
 
 /* The same of a kernel of a cubin, in words that are written to text, of GD_VERDICT_BYTES. */
 enum { GD_VERDICT_BYTES = 256 };

@@ -194,7 +194,7 @@ static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_k
 {
     for (uint32_t i = 0; i < module->operand_count; i++) {
         const gd_ptx_operand *operand = &module->operands[i];
-        const char *open = gd_ptx_find_open(module, operand);
+        const char *open = gd_ptx_find_open(module, operand, kind == GD_JIT_LINKED);
         int32_t line, column;
         uint32_t length;
         if (!open)

@@ -573,7 +573,7 @@ static int32_t check_open(builder *build, const gd_ptx_module *module)
 
     for (uint32_t i = 0; i < module->operand_count && !status; i++) {
         const gd_ptx_operand *operand = &module->operands[i];
-        const char *open = gd_ptx_find_open(module, operand);
+        const bool open = gd_ptx_find_open(module, operand, false);
         const char *key = (const char *)&operand->symbol;
         if (!open || gd_table_find(&seen, key, sizeof operand->symbol))
             continue;
@@ -585,7 +585,7 @@ static int32_t check_open(builder *build, const gd_ptx_module *module)
                                         .launch = -1,
                                         .hint = "link the module with what defines it"};
         gd_findings_add(build->chain.findings, &draft,
-                        "nothing in this module defines the %s %.*s: it cannot be loaded", open,
+                        "nothing in this module defines the function %.*s: it cannot be loaded",
                         (int)length, name);
         if (!gd_table_set(&seen, key, sizeof operand->symbol, (void *)(uintptr_t)module))
             status = gd_error_memory(build->error);

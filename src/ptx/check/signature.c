@@ -72,8 +72,6 @@ static void check_prototype(gd_validity *check, uint32_t index)
         differs = "an .entry for a .func, or the reverse";
     else if ((later->flags ^ earlier->flags) & GD_FUNCTION_NORETURN)
         differs = "another .noreturn";
-    else if (later->link != earlier->link && (later->link || earlier->link & GD_LINK_EXTERN))
-        differs = "another linking directive";
     if (earlier->flags & GD_FUNCTION_BODY || differs)
         gd_validity_relate(check, earlier->token_name, "it is declared first here");
     if (earlier->flags & GD_FUNCTION_BODY)

@@ -223,14 +223,13 @@ int32_t gd_verdict_add_invalid(griddep_findings *findings, const gd_ptx_module *
     griddep_verdict verdict = {
         .size = sizeof verdict,
         .file = name,
-        .text = "not valid PTX; once its errors are mended, the check tells "
-                "how it waits and triggers",
+        .text = "not valid PTX; correct its errors, and the check tells how it waits and "
+                "triggers",
         .condition = ""};
     bool done = true;
 
     if (!module || !module->entry_count) {
-        verdict.text = "not valid PTX; once its errors are mended, the check tells "
-                       "what its kernels do";
+        verdict.text = "not valid PTX; correct its errors, and the check tells what its kernels do";
         done = gd_findings_add_verdict(findings, &verdict);
     }
     for (uint32_t i = 0; module && i < module->entry_count && done; i++) {

@@ -53,8 +53,7 @@ typedef struct lexer_state {
     const char *end;
     gd_ptx_tokens *tokens;
     gd_ptx_diagnostics *diagnostics;
-    bool failed;       /* memory ran out */
-    bool beyond_ascii; /* told */
+    bool failed; /* memory ran out */
 } lexer_state;
 
 static unsigned char byte_at(const char *at)
@@ -107,42 +106,16 @@ static const char *skip_line(const lexer_state *lexer, const char *at)
     return newline ? newline : lexer->end;
 }
 
-/* ptxas reads ASCII alone, in comments and strings too. The first byte beyond it is told. */
-static void find_beyond_ascii(lexer_state *lexer, const char *from, const char *to)
-{
-    uint64_t eight;
-
-    if (lexer->beyond_ascii)
-        return;
-    for (; to - from >= (ptrdiff_t)sizeof eight; from += sizeof eight) {
-        memcpy(&eight, from, sizeof eight);
-        if (eight & UINT64_C(0x8080808080808080))
-            break;
-    }
-    while (from < to && byte_at(from) < 0x80)
-        from++;
-    if (from == to)
-        return;
-    lexer->beyond_ascii = true;
-    gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, from),
-                           "found byte 0x%02X, expected ASCII, also in comments and strings",
-                           byte_at(from));
-}
-
 /* A comment that opens at `at`; NULL when it does not end. */
 static const char *skip_comment(lexer_state *lexer, const char *at)
 {
-    if (at[1] == '/') {
-        const char *end = skip_line(lexer, at);
-        find_beyond_ascii(lexer, at, end);
-        return end;
-    }
+    if (at[1] == '/')
+        return skip_line(lexer, at);
     for (const char *star = at + 2; star < lexer->end; star++) {
         star = memchr(star, '*', (size_t)(lexer->end - star));
         if (!star)
             return NULL;
         if (star[1] == '/') {
-            find_beyond_ascii(lexer, at, star);
             add_lines(lexer, at, star);
             return star + 2;
         }
@@ -159,7 +132,6 @@ static const char *skip_string(lexer_state *lexer, const char *at)
     at = memchr(from + 1, '"', (size_t)(lexer->end - from - 1));
     if (!at)
         return NULL;
-    find_beyond_ascii(lexer, from, at);
     add_lines(lexer, from, at);
     return at + 1;
 }

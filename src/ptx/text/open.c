@@ -27,7 +27,8 @@ static bool is_defined_variable(const gd_ptx_module *module, uint32_t symbol)
     return false;
 }
 
-const char *gd_ptx_find_open(const gd_ptx_module *module, const gd_ptx_operand *operand)
+const char *gd_ptx_find_open(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                             bool linked)
 {
     if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE)
         return NULL;
@@ -38,7 +39,7 @@ const char *gd_ptx_find_open(const gd_ptx_module *module, const gd_ptx_operand *
                    ? NULL
                    : "function";
     }
-    return symbol->kind == GD_SYMBOL_VARIABLE && symbol->link & GD_LINK_EXTERN &&
+    return linked && symbol->kind == GD_SYMBOL_VARIABLE && symbol->link & GD_LINK_EXTERN &&
                    symbol->space != GD_SPACE_SHARED && !is_defined_variable(module, operand->symbol)
                ? "variable"
                : NULL;

@@ -4,9 +4,11 @@
 
 #include "ptx/text/module.h"
 
-/* What an operand names and nothing in the text defines: "function" or "variable"; NULL: there is
- * no such thing. Functions that the driver gives to each module are defined, and memory whose size
- * the launch gives (.extern .shared). */
-const char *gd_ptx_find_open(const gd_ptx_module *module, const gd_ptx_operand *operand);
+/* What an operand names and nothing in the text defines: "function", or "variable" where the text
+ * is all that is linked; NULL: there is no such thing. Functions that the driver gives to each
+ * module are defined, memory whose size the launch gives (.extern .shared), and variables of a
+ * text that is loaded alone: the driver defines them itself. */
+const char *gd_ptx_find_open(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                             bool linked);
 
 #endif

@@ -479,11 +479,11 @@ static int32_t check_rounds(griddep_chain *chain, const griddep_use *uses, bool 
     return status;
 }
 
-/* Findings that tell of a race, sure or likely. */
+/* Findings that tell of a race of their launch, sure or likely. GD207 tells the other side of a
+ * GD205, at the launch before. */
 static bool is_hazard(const griddep_finding *finding)
 {
-    static const char *const codes[] = {"GD112", "GD130", "GD201", "GD202",
-                                        "GD205", "GD206", "GD207"};
+    static const char *const codes[] = {"GD112", "GD130", "GD201", "GD202", "GD205", "GD206"};
     bool found = false;
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0] && !found; i++)

@@ -40,6 +40,14 @@ static uint32_t half_shared(const griddep_runtime_info *device)
     return least_of(half, device->shared_bytes_per_block);
 }
 
+/* So many 32nds of a multiprocessor's shared memory, beside what the driver keeps. */
+static uint32_t part_of(const griddep_runtime_info *device, uint32_t parts)
+{
+    const uint64_t bytes = (uint64_t)device->shared_bytes_per_multiprocessor * parts / 32;
+
+    return least_of((uint32_t)((bytes - 1024) / 2048 * 2048), device->shared_bytes_per_block);
+}
+
 static void set(const shape_request *request, uint64_t blocks, uint64_t threads, uint64_t shared)
 {
     griddep_launch_config *config = request->config;
@@ -133,30 +141,34 @@ static void shape_linear(const shape_request *request)
     uint32_t multiprocessors = (uint32_t)device->multiprocessors;
     bool pair = request->unit && value(request, 2);
     uint64_t rows = value(request, 0) << pair, columns = value(request, 1);
-    uint32_t shared = half_shared(device);
+    uint32_t shared = half_shared(device), most = device->shared_bytes_per_block;
 
     if (rows * columns * 2 < 14000000) {
         uint32_t threads = !pair && splits_columns(device, rows, columns)
                                ? 288
                                : even_threads(rows, multiprocessors);
         set(request, multiprocessors, threads, shared);
+    } else if (pair && columns <= 2048) { /* leaves the next kernel room for a fifth of its ring */
+        set(request, multiprocessors, 512, least_of(part_of(device, 25), most));
     } else if (columns <= 4096) {
         set(request, 2 * multiprocessors, 256, shared);
     } else {
-        set(request, multiprocessors, 512, device->shared_bytes_per_block);
+        set(request, multiprocessors, !pair && 2 * columns + 68512 <= most ? 288 : 512, most);
     }
     uint64_t least = 2 * columns + 38 * (uint64_t)request->config->block[0] + 512;
     if (request->config->block[0] != 288 && shared < least)
         request->config->shared_bytes = device->shared_bytes_per_block;
 }
 
-/* skinny and linear_fp8: rows, columns and, in the former, the rows of x. `unit`: bytes of an
- * element of W. On chips of 9.0 linear_fp8 is another text, which keeps x in shared memory. */
+/* skinny and linear_fp8: rows, columns, in the former the rows of x, and the second matrix. `unit`:
+ * bytes of an element of W. On chips of 9.0 linear_fp8 is another text, which keeps x in shared
+ * memory. */
 static void shape_skinny(const shape_request *request)
 {
     const griddep_runtime_info *device = request->device;
     uint32_t multiprocessors = (uint32_t)device->multiprocessors;
-    uint64_t elements = value(request, 0) * value(request, 1), columns = value(request, 1);
+    uint64_t columns = value(request, 1);
+    uint64_t elements = (value(request, 0) << (value(request, 3) != 0)) * columns;
     uint64_t batch = request->places[2] ? value(request, 2) : 1;
     const bool keeps_x = !request->places[2] && device->capability == 90;
     bool small = elements < (request->unit == 1 ? 20000000u : 8000000u);
@@ -166,6 +178,8 @@ static void shape_skinny(const shape_request *request)
 
     if (whole || shared < (keeps_x ? 75000 + columns * 65 / 32 + 1 : 41408 + 4480 * batch))
         shared = device->shared_bytes_per_block;
+    else if (keeps_x && !small) /* two blocks leave the next kernel room to begin */
+        shared = part_of(device, 14);
     set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
 }
 
@@ -181,6 +195,10 @@ static void shape_attention(const shape_request *request)
     uint64_t context = value(request, 2) * (request->unit == 2 ? value(request, 3) : 1);
     bool is_long = context * head_dim > 131072, is_longest = context > 6000;
     uint64_t splits = is_longest || !is_long ? 8 : head_dim <= 64 ? 12 : 16;
+    uint64_t groups = kv_heads * (config->grid[2] ? config->grid[2] : 1);
+
+    while (!is_long && splits > 4 && splits * groups > 2 * (uint64_t)device->multiprocessors)
+        splits /= 2; /* so that all run at once */
     uint64_t threads = is_longest ? 256 : 128, group = value(request, 0) / kv_heads;
     uint64_t usual = is_longest                 ? device->shared_bytes_per_block
                      : is_long || head_dim > 64 ? half_shared(device)
@@ -249,10 +267,10 @@ static const family families[] = {
     {"sample_", shape_logits, 7, {3}, 0},
     {"rotary_append_", shape_rotary, 14, {8, 9, 10, 11}, 0},
     {"matvec_bf16", shape_linear, 5, {3, 4}, 0},
-    {"linear_fp8", shape_skinny, 12, {9, 10}, 1},
+    {"linear_fp8", shape_skinny, 12, {9, 10, 0, 1}, 1},
     {"linear_", shape_linear, 10, {7, 8, 1}, 1},
-    {"skinny_fp8", shape_skinny, 13, {9, 10, 11}, 1},
-    {"skinny_", shape_skinny, 11, {7, 8, 9}, 2},
+    {"skinny_fp8", shape_skinny, 13, {9, 10, 11, 1}, 1},
+    {"skinny_", shape_skinny, 11, {7, 8, 9, 1}, 2},
     {"attention_decode_paged_", shape_attention, 12, {7, 8, 9, 10}, 2},
     {"attention_decode_", shape_attention, 10, {6, 7, 8}, 1},
     {"attention_prefill_paged_", shape_prefill, 13, {7, 9}, 0},
