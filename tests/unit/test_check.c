@@ -703,7 +703,15 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b32 r; mov.u32 r, %pm07; ret; }", "GD013"},
     {".entry f() { .reg .b32 r; mov.u32 r, %envreg32; ret; }", "GD013"},
     {".entry f() { .reg .b32 r; mov.u32 r, %envreg; ret; }", "GD013"},
-    /* functions */
+    /* functions, and characters */
+    {".entry f() { ret; } // \xc3\xa9", "GD001"},
+    {".entry f() { /* \xc3\xa9 */ ret; }", "GD001"},
+    {".entry f() { .pragma \"\xc3\xa9\"; ret; }", "GD001"},
+    {".extern .func g();\n.func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".func g();\n.visible .func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".extern .func g();\n.visible .func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".weak .func g();\n.visible .func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".entry f();\n.visible .entry f() { ret; }", "GD016"},
     {".visible .func g();\n.func g() { ret; }\n.entry f() { ret; }", NULL},
     {".weak .func g();\n.func g() { ret; }\n.entry f() { ret; }", NULL},
     {".visible .entry f();\n.entry f() { ret; }", NULL},
