@@ -785,6 +785,11 @@ static const asked_text asked[] = {
     {".global .u32 a;\n.entry f() { .reg .b32 r; getctarank.shared::cluster.u64 r, a; ret; }",
      "GD012"},
     {".global .u64 a;\n.entry f() { mbarrier.init.b64 [a], 1; ret; }", "GD012"},
+    /* expressions */
+    {".entry f() { .reg .b32 r; st.shared.b32 x[1], r; ret; }", "GD012"},
+    {".shared .b32 x1[4];\n.entry f() { .reg .b32 r; st.shared.b32 x1[1], r; ret; }", NULL},
+    {".func g(.param .b32 a) { ret; }\n.entry f() { .param .b32 p, q; call g, (p^q); ret; }",
+     "GD012"},
     /* what stands within an instruction's name */
     {".entry f() { cp.async .commit_group; ret; }", "GD011"},
     {".entry f() { cp .async.commit_group; ret; }", "GD011"},
