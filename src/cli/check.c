@@ -66,6 +66,8 @@ static const char details[] =
     "writes to --output, and reports the other mistakes.\n\n"
     "--watch checks all files again when you save one of them, until Ctrl-C. It watches the PTX "
     "files that a chain names, too. With --json each check prints one document on one line.\n\n"
+    "Warnings and notes that say the same of one kernel stand once, with the number of the other "
+    "places; --json has each place.\n\n"
     "With --json each finding has its range, its edits, whether each edit is certain, and related "
     "places. At most 1000 mistakes of one text are reported (GD_CHECK_LIMIT_MISTAKES); GD003 "
     "names each limit that a text exceeds.\n\n"
@@ -79,6 +81,8 @@ static void show_findings(gd_check_state *state, const griddep_findings *finding
                           const gd_plan *plan, const gd_yaml *yaml)
 {
     gd_finding_list list = gd_finding_fold(findings, plan, yaml);
+    if (state->findings == NULL)
+        gd_finding_gather(&list);
     gd_finding_count(&state->tally, &list, state->shown);
     for (size_t i = 0; i < list.count; i++) {
         state->found |= list.items[i].data.severity >= state->counted;

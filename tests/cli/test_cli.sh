@@ -231,6 +231,11 @@ run run .
 check "a folder as chain file" 2 err "griddep: .: is a directory"
 run run /dev/null
 check "a device as chain file" 2 err "griddep: /dev/null: is not a regular file"
+awk '{ print } /ld.global.nc/ { print; print }' "$here/../golden/check/GD130_fires.ptx" >"$work/places.ptx"
+run check "$work/places.ptx"
+check "one cause in three places" 1 out "; and 2 more places [GD130]" out "0 errors, 1 warning, 0 notes"
+run check --json "$work/places.ptx"
+check "each place in JSON" 1 out '"line": 20'
 run run "$here/../bindings/chain.ptx"
 check "PTX in place of a chain file" 2 err "chain.ptx is PTX, and a chain file is wanted, which names it"
 printf 'name: \0x\n' >"$work/zero.yaml"

@@ -33,6 +33,8 @@ MODIFIERS = (".rn .rz .sat .ftz .lo .hi .wide .cc .v2 .v4 .sync .aligned .relaxe
 NUMBERS = ["0", "1", "-1", "3", "255", "65536", "4294967296", "1.5", "0f3F800000", "0d3FF0000000000000", "0x1FFFFFFFFF", "-2147483649",
            "-1.5", "-0d3FF0000000000000", "-0f3F800000"]
 SPECIALS = ["%tid.x", "%ntid", "%laneid", "%clock64", "%gridid", "%lanemask_lt", "%is_explicit_cluster", "%ctaid.w", "%tid.b0", "%reserved_smem_offset_1", "%envreg3", "WARP_SZ"]
+SECTION = ["300", "-1", "65536", "1.5", "", ",", ";", ".b8", ".b16", ".u32", ".b64", "1+1", "nowhere", "{", "1 2", ", ,", "add", "-300", "0x1", "4294967296"]
+CHARACTERS = "abrx0159.,;:[]{}()<>+-*/%$_@!|\\\"'#~^&? \t\v\x1a"
 TOKEN = re.compile(r"[%$._A-Za-z0-9:]+|[^\s%$._A-Za-z0-9:]")
 DIRECTIVES = ["version 3.1", "version 9.9", "version 6.0", "version 7.0", "target sm_50", "target sm_70", "target sm_80", "target sm_9",
               "target sm_90", "target sm_100a", "address_size 32"]
@@ -85,6 +87,20 @@ def change(kind, lines, at, registers, names, opcodes, chance):
         return line + " " + line.strip()
     if kind == "type":
         return swap_word(line, chance, r"\.[usbf](?:8|16|32|64)\b(?:x2)?|\.pred\b", TYPES)
+    if kind == "order" and parts:
+        guard, name, modifiers, blank = re.match(r"(\s*(?:@!?\S+\s+)?)([a-z]\w*)((?:\.[\w:]+)*)(\s*)$", parts[0]).groups()
+        words = re.findall(r"\.[\w:]+", modifiers)
+        if len(words) < 2:
+            return line
+        words.insert(chance.randrange(len(words)), words.pop(chance.randrange(len(words))))
+        return guard + name + "".join(words) + blank + ", ".join(parts[1]) + parts[2]
+    if kind == "gap" and parts:
+        return swap_word(line, chance, r"(?<=[a-z0-9])(?=\.[a-z])", [" ", "\t", "/**/", " /* x */ ", "\f"])
+    if kind == "section" and re.match(r"\s*\.b\d+\s", line):
+        return swap_word(line, chance, r"\.b\d+|\d+|,|[A-Za-z_$]\w*|(?<=\d)(?= |$)", SECTION)
+    if kind == "character" and line:
+        i = chance.randrange(len(line))
+        return line[:i] + chance.choice(["", chance.choice(CHARACTERS), chance.choice(CHARACTERS) + line[i]]) + line[i + 1:]
     if kind == "space":
         return swap_word(line, chance, r"\.(?:global|shared|local|const|param|reg)\b", SPACES)
     if kind == "register":
@@ -164,7 +180,7 @@ def change(kind, lines, at, registers, names, opcodes, chance):
 
 KINDS = ["letter", "drop line", "line twice", "type", "space", "register", "undeclared", "number", "label", "directive", "declaration", "punctuation",
          "opcode", "call", "vector", "predicate", "address", "drop modifier", "add modifier", "guard", "drop operand", "add operand", "shuffle",
-         "operand", "negate", "offset", "brackets", "token twice", "tokens swapped", "special"]
+         "operand", "negate", "offset", "brackets", "token twice", "tokens swapped", "special", "order", "gap", "section", "character"]
 
 
 def mutate(text, kinds, chance):
@@ -176,7 +192,8 @@ def mutate(text, kinds, chance):
     head = [i for i in code if lines[i].startswith(".") or ".reg" in lines[i] or ".param" in lines[i]]
     kind, tries = chance.choice(kinds), 0
     while True:
-        near = [i for i in code if any("call" in line for line in lines[max(0, i - 12):i + 12])] if kind == "call" else []
+        rows = [i for i, line in enumerate(lines) if re.match(r"\s*\.b\d+\s", line)] if kind == "section" else []
+        near = rows or [i for i in code if any("call" in line for line in lines[max(0, i - 12):i + 12])] if kind == "call" else []
         at = chance.choice(near or (head if kind == "declaration" or (kind in ("directive", "drop line", "line twice") and chance.random() < 0.5) else code) or code)
         comment = re.search(r"//.*", lines[at])
         new = change(kind, [line.split("//")[0] for line in lines], at, registers, names, opcodes, chance)

@@ -703,7 +703,15 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b32 r; mov.u32 r, %pm07; ret; }", "GD013"},
     {".entry f() { .reg .b32 r; mov.u32 r, %envreg32; ret; }", "GD013"},
     {".entry f() { .reg .b32 r; mov.u32 r, %envreg; ret; }", "GD013"},
-    /* functions */
+    /* functions, and characters */
+    {".entry f() { ret; } // \xc3\xa9", "GD001"},
+    {".entry f() { /* \xc3\xa9 */ ret; }", "GD001"},
+    {".entry f() { .pragma \"\xc3\xa9\"; ret; }", "GD001"},
+    {".extern .func g();\n.func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".func g();\n.visible .func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".extern .func g();\n.visible .func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".weak .func g();\n.visible .func g() { ret; }\n.entry f() { ret; }", "GD016"},
+    {".entry f();\n.visible .entry f() { ret; }", "GD016"},
     {".visible .func g();\n.func g() { ret; }\n.entry f() { ret; }", NULL},
     {".weak .func g();\n.func g() { ret; }\n.entry f() { ret; }", NULL},
     {".visible .entry f();\n.entry f() { ret; }", NULL},
@@ -777,6 +785,11 @@ static const asked_text asked[] = {
     {".global .u32 a;\n.entry f() { .reg .b32 r; getctarank.shared::cluster.u64 r, a; ret; }",
      "GD012"},
     {".global .u64 a;\n.entry f() { mbarrier.init.b64 [a], 1; ret; }", "GD012"},
+    /* expressions */
+    {".entry f() { .reg .b32 r; st.shared.b32 x[1], r; ret; }", "GD012"},
+    {".shared .b32 x1[4];\n.entry f() { .reg .b32 r; st.shared.b32 x1[1], r; ret; }", NULL},
+    {".func g(.param .b32 a) { ret; }\n.entry f() { .param .b32 p, q; call g, (p^q); ret; }",
+     "GD012"},
     /* what stands within an instruction's name */
     {".entry f() { cp.async .commit_group; ret; }", "GD011"},
     {".entry f() { cp .async.commit_group; ret; }", "GD011"},
@@ -921,7 +934,7 @@ START_TEST(findings_say_what_to_write)
          "write it with one of .rn, .rz, .rm, .rp"},
         {".entry f() { .reg .f32 a; add.f32 a a, a; ret; }", "found 'a', expected ',' or ';'",
          "is a ',' lost in front of this?"},
-        {".entry f() { exit\nret; }", "found 'ret', expected an operand or ';'",
+        {".entry f() { exit\nret; }", "found 'ret', expected ',' or ';'",
          "the statement before this has no ';' at its end"},
         {".entry f() { add.f32 %a, %b, %a; ret; }", "%a, %b are not declared here, in 3 places",
          "is the line lost that declares them?"},

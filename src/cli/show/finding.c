@@ -190,6 +190,35 @@ gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan 
     return list;
 }
 
+/* Whether two findings have one cause: they differ in their place alone. */
+static bool is_repeated(const gd_finding *a, const gd_finding *b)
+{
+    return a->data.severity < GRIDDEP_SEVERITY_ERROR && a->data.line != 0 &&
+           a->data.severity == b->data.severity && strcmp(a->data.code, b->data.code) == 0 &&
+           strcmp(a->data.file, b->data.file) == 0 && strcmp(a->data.text, b->data.text) == 0 &&
+           strcmp(a->data.hint, b->data.hint) == 0 && is_same_text(a->data.entry, b->data.entry) &&
+           a->launch_count == b->launch_count &&
+           (a->launch_count == 0 ||
+            memcmp(a->launches, b->launches, a->launch_count * sizeof(*a->launches)) == 0);
+}
+
+void gd_finding_gather(gd_finding_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t first = 0;
+        while (first < kept && !is_repeated(&list->items[first], &list->items[i]))
+            first++;
+        if (first == kept) {
+            list->items[kept++] = list->items[i];
+            continue;
+        }
+        list->items[first].more++;
+        free(list->items[i].launches);
+    }
+    list->count = kept;
+}
+
 void gd_finding_list_free(gd_finding_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -226,6 +255,9 @@ void gd_finding_print(FILE *to, const gd_finding *finding, const char *file)
     print_position(stream, place_of(finding, file), color);
     print_severity(stream, data->severity, color);
     gd_output_put(stream, data->text);
+    if (finding->more > 0)
+        fprintf(stream, "; and %u more place%s", (unsigned)finding->more,
+                finding->more > 1 ? "s" : "");
     fprintf(stream, " [%s]\n", data->code);
     gd_output_put(stream, quote);
     if (data->hint[0] != '\0') {

@@ -19,6 +19,7 @@ typedef struct gd_finding {
     griddep_finding data; /* its strings belong to the library's findings */
     const griddep_findings *from;
     uint32_t index;     /* in them */
+    uint32_t more;      /* places that say the same: gd_finding_gather */
     uint32_t *launches; /* empty outside chains */
     size_t launch_count;
     const gd_plan *plan;          /* whose launches they are, or NULL */
@@ -40,6 +41,10 @@ typedef struct gd_finding_tally {
  * they are about, or NULL. The findings must outlive the list. */
 gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan,
                                 const gd_yaml *yaml);
+
+/* Of warnings and notes that say the same of one kernel, leaves the first, which counts the
+ * others. */
+void gd_finding_gather(gd_finding_list *list);
 void gd_finding_list_free(gd_finding_list *list);
 
 /* "note", "warning", "error". Static. gd_finding_severity_names has the three in that order, from

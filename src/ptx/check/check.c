@@ -262,6 +262,59 @@ int32_t gd_check_comment(griddep_findings *findings, const griddep_ptx *ptx, gri
     return status;
 }
 
+/* ptxas reads ASCII alone, in comments and strings too. */
+static bool check_characters(griddep_findings *findings, const gd_ptx_module *module)
+{
+    gd_finding_draft draft = {
+        .code = GD_CODE_GD001, .launch = -1, .module = module, .token = GD_PTX_NONE};
+    uint32_t at = 0;
+
+    while (at < module->bytes && (unsigned char)module->text[at] < 0x80)
+        at++;
+    if (at == module->bytes || is_lexical(module, at))
+        return false;
+    gd_ptx_tokens_position(&module->tokens, at, &draft.line, &draft.column);
+    gd_findings_add(findings, &draft,
+                    "found byte 0x%02X, expected ASCII, also in comments and strings",
+                    (unsigned char)module->text[at]);
+    return true;
+}
+
+/* A function is declared and defined with one linkage. A linker makes a text of several, in which
+ * it is another one: so this is no rule of gd_check_validity. */
+static int32_t check_linkage(griddep_findings *findings, const gd_ptx_module *module, bool *wrong,
+                             griddep_error *error)
+{
+    uint32_t *first = calloc((size_t)module->symbol_count + 1, sizeof *first); /* plus 1; 0: none */
+
+    if (!first)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        const gd_ptx_function *later = &module->functions[i];
+        if (later->symbol == GD_PTX_NONE)
+            continue;
+        if (!first[later->symbol])
+            first[later->symbol] = i + 1;
+        const gd_ptx_function *earlier = &module->functions[first[later->symbol] - 1];
+        if (later->link == earlier->link || !(later->link || earlier->link & GD_LINK_EXTERN))
+            continue;
+        const gd_finding_relation declared = {.token = earlier->token_name,
+                                              .text = "it is declared first here"};
+        const gd_finding_draft draft = {.code = GD_CODE_GD016,
+                                        .launch = -1,
+                                        .module = module,
+                                        .token = later->token_name,
+                                        .relations = &declared,
+                                        .relation_count = 1};
+        gd_findings_add(findings, &draft,
+                        "%s differs from its earlier declaration: another linking directive",
+                        later->name);
+        *wrong = true;
+    }
+    free(first);
+    return GRIDDEP_OK;
+}
+
 static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options *options,
                             griddep_findings *findings, griddep_error *error)
 {
@@ -282,9 +335,13 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
     gd_check_diagnostics(findings, ptx, -1);
     check_requires(findings, ptx);
     gd_check_head(findings, module);
-    bool wrong = module->diagnostics->count > 0;
-    if (!wrong)
-        status = gd_check_validity(findings, module, &wrong, error);
+    bool wrong = module->diagnostics->count > 0, invalid = false;
+    if (module->diagnostics->count == module->mended)
+        status = gd_check_validity(findings, module, &invalid, error);
+    wrong |= invalid;
+    if (!status && !wrong)
+        status = check_linkage(findings, module, &wrong, error);
+    wrong |= check_characters(findings, module);
     if (!status && !wrong)
         wrong = gd_rules_check_target(&rules);
     if (!status && !wrong)

@@ -103,9 +103,9 @@ static bool is_order(walk *at, uint32_t instruction)
 
     if (item->op == GD_OP_CALL)
         return !gd_ptx_is_system_call(module, item);
-    const bool reaches =
-        is_sys(module, item) || (at->near && (gd_instruction_has(module, item, ".gpu") ||
-                                              gd_instruction_has(module, item, ".gl")));
+    const bool reaches = is_sys(module, item) ||
+                         (at->near && (gd_instruction_has(module, item, ".gpu") ||
+                                       gd_instruction_has(module, item, ".gl")));
     if (is_fence(item) && reaches)
         return !gd_instruction_has(module, item, at->backward ? ".acquire" : ".release");
     if (is_fence(item))

@@ -426,8 +426,7 @@ static bool is_name(const gd_ptx_module *module, uint32_t token)
            !gd_ptx_token_is(module, token, "WARP_SZ");
 }
 
-/* Whether a name is that of an array, as seen from a scope. A name that nothing declares is told of
- * elsewhere. */
+/* Whether a name is that of an array, as seen from a scope. */
 static bool is_array(const gd_ptx_module *module, uint32_t name, uint32_t scope)
 {
     for (uint32_t i = module->symbol_count; i-- > 0;) {
@@ -438,7 +437,7 @@ static bool is_array(const gd_ptx_module *module, uint32_t name, uint32_t scope)
         if (symbol->name == name && around == symbol->scope)
             return symbol->flags & GD_SYMBOL_ARRAY;
     }
-    return true;
+    return false;
 }
 
 /* Expressions are of constants (PTX ISA 4.5): a register or variable has + and a constant behind
@@ -458,9 +457,7 @@ static bool check_expression(instruction_check *check, const gd_ptx_operand *ope
     const char *text = gd_ptx_token_text(module, name, &length);
     if (name == operand->token && kind == '[') {
         uint32_t array = gd_ptx_name_find(&module->names, module->text, text, length);
-        if (array == GD_PTX_NONE
-                ? *text != '%'
-                : is_array(module, array, scope) && module->names.list[array].prefix == GD_PTX_NONE)
+        if (array != GD_PTX_NONE && is_array(module, array, scope))
             return true;
         add(check, GD_CODE_GD012, name, NULL, "%.*s is no array, and has no elements",
             (int)(length < 60 ? length : 60), text);
@@ -572,8 +569,10 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
     gd_spelling *found = gd_spelling_find(&check->spellings, check->module, instruction);
     if (!found)
         return false;
-    if (!found->form_count)
+    if (!found->form_count) {
+        check_expressions(check, instruction);
         return true;
+    }
     const gd_form_match *form = next_form(check, found, NULL);
     if (form && is_split(check, instruction, form))
         return true;

@@ -258,6 +258,7 @@ typedef struct gd_ptx_module {
     int32_t version;    /* 10 * major + minor */
     int32_t capability; /* 90; 0 where the target is no sm_NN */
     uint32_t address_bits;
+    uint32_t mended; /* diagnostics of a lost ';', behind which the statement is whole */
 } gd_ptx_module;
 
 /* All zero is an empty module. Takes half-built ones. */

@@ -82,6 +82,13 @@ bool gd_parse_memory(gd_parser *parser);
 /* Steps over a token that must be there. */
 bool gd_parse_expect(gd_parser *parser, uint32_t kind, const char *expected);
 
+/* Whether the next statement, or the end of a scope, stands where this one is not over: a ';' is
+ * lost. */
+bool gd_parse_begins(gd_parser *parser);
+
+/* Steps over the ';' of a statement. One that is lost is told, and the statement is whole. */
+bool gd_parse_finish(gd_parser *parser, const char *expected);
+
 /* An integer literal of at most 32 bits, or of 64. */
 bool gd_parse_u32(gd_parser *parser, const char *expected, uint32_t *value);
 bool gd_parse_u64(gd_parser *parser, const char *expected, uint64_t *value);

@@ -137,14 +137,14 @@ static bool parse_instruction(gd_parser *parser)
         return false;
     instruction.operand = parser->module->operand_count;
     parser->is_call = gd_ops[instruction.op].control == GD_CONTROL_CALL;
-    if (gd_parse_kind(parser) != ';') {
+    if (gd_parse_kind(parser) != ';' && !gd_parse_begins(parser)) {
         do {
             if (!gd_parse_operand(parser, 0))
                 return false;
             drop_sink(parser, instruction.operand);
         } while (gd_parse_skip(parser, ','));
     }
-    if (!gd_parse_expect(parser, ';', "',' or ';'"))
+    if (!gd_parse_finish(parser, "',' or ';'"))
         return false;
     instruction.operand_end = parser->module->operand_count;
     instruction.token_end = parser->at;

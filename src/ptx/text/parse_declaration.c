@@ -198,7 +198,7 @@ bool gd_parse_variables(gd_parser *parser, uint32_t token, uint32_t link)
             return false;
         parser->module->symbols[symbol].directive = directive;
     } while (gd_parse_skip(parser, ','));
-    if (!gd_parse_expect(parser, ';', "',' or ';'"))
+    if (!gd_parse_finish(parser, "',' or ';'"))
         return false;
     parser->module->directives[directive].symbol_end = parser->module->symbol_count;
     parser->module->directives[directive].token_end = parser->at;

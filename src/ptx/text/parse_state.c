@@ -63,6 +63,37 @@ bool gd_parse_expect(gd_parser *parser, uint32_t kind, const char *expected)
     return gd_parse_skip(parser, kind) || gd_parse_fail(parser, expected);
 }
 
+bool gd_parse_begins(gd_parser *parser)
+{
+    gd_token token = parser->tokens[parser->at];
+    uint32_t kind = gd_token_kind(token), next = gd_parse_next_kind(parser);
+
+    if (kind == '}' || !gd_token_starts_line(token))
+        return kind == '}';
+    if (kind == GD_TOKEN_DOTTED) {
+        const gd_word *word = gd_parse_word(parser);
+        return word && word->class != GD_WORD_NONE && word->class != GD_WORD_TYPE;
+    }
+    return kind == '@' || (kind == GD_TOKEN_NAME &&
+                           (next == ':' || ((next == GD_TOKEN_DOTTED || next == ';') &&
+                                            gd_op_find(parser->module->text + token.offset,
+                                                       gd_token_length(token)) != GD_OP_UNKNOWN)));
+}
+
+bool gd_parse_finish(gd_parser *parser, const char *expected)
+{
+    gd_ptx_diagnostics *told = parser->module->diagnostics;
+    const uint32_t before = told->count;
+
+    if (gd_parse_skip(parser, ';'))
+        return true;
+    gd_parse_fail(parser, expected);
+    if (!gd_parse_begins(parser))
+        return false;
+    parser->module->mended += told->count - before;
+    return true;
+}
+
 bool gd_parse_u64(gd_parser *parser, const char *expected, uint64_t *value)
 {
     uint32_t length;
