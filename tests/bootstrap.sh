@@ -76,6 +76,15 @@ done
 unset MISSING
 PATH=${PATH#*:}
 
+# With --all a skip that is not for want of a GPU is a failure.
+summed() { # summed REASON
+    mkdir -p "$work/sum/tests" && echo ':global-test-result: SKIP' >"$work/sum/tests/one.trs" &&
+        echo "skipped: $1" >"$work/sum/tests/one.log" && sh "$top/tests/summary.sh" --all "$work/sum"
+}
+not_summed() { ! summed "$@"; }
+check "a skip for want of a GPU" summed "no GPU: the driver cannot be opened"
+check "a skip for want of fish" not_summed "no fish"
+
 other_folder() {
     says 'this folder was configured as /nowhere' "${MAKE:-make}" -n -C "$build" \
         abs_top_builddir=/nowhere all

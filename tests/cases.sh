@@ -38,9 +38,12 @@ need_ptxas() {
     exit 77
 }
 
-# not_sanitized: ends a test whose answers are the same in every build, and whose code other tests run with sanitizers.
-not_sanitized() {
-    [ "${SANITIZED-}" = 1 ] || return 0
-    echo "skipped: sanitizers change no answer here; the build without them asks"
+# all_rounds: whether no round is to be left out (./bootstrap check --all); with sanitizers some always are.
+all_rounds() { [ "${GRIDDEP_SLOW_TESTS-}" = 1 ] && [ "${SANITIZED-}" != 1 ]; }
+
+# own_build WHAT: ends a test that builds everything anew, but for ./bootstrap check --all.
+own_build() {
+    [ "${GRIDDEP_SLOW_TESTS-}" = 1 ] && return 0
+    echo "skipped: $1; ./bootstrap check --all runs it"
     exit 77
 }

@@ -13,7 +13,9 @@ archive_scripts = \
 	%D%/ffi/ctypes.sh \
 	%D%/ffi/luajit.sh \
 	%D%/embed.sh
-script_tests = $(archive_scripts) %D%/bootstrap.sh %D%/setuid.sh %D%/rewrite_assemble.sh %D%/rewrite_old.sh
+script_tests = $(archive_scripts) %D%/bootstrap.sh %D%/rewrite_old.sh
+# Those that sanitizers teach nothing, or that build by themselves: a build with sanitizers has none.
+plain_scripts = %D%/setuid.sh %D%/rewrite_assemble.sh
 
 # What takes longest stands first, the longest of all in front, so that no processor is left alone
 # with it at the end.
@@ -21,16 +23,21 @@ long_scripts = \
 	%D%/emulator/kernels.sh \
 	%D%/emulator/examples.sh \
 	%D%/emulator/questions.sh \
-	%D%/doc/json.sh \
-	%D%/doc/run.sh \
 	%D%/cli/outputs.sh \
 	%D%/cli/test_cli.sh \
-	%D%/cli/transcripts.sh \
 	%D%/cli/answers.sh
+plain_long_scripts = %D%/doc/json.sh %D%/doc/run.sh %D%/cli/transcripts.sh
 long_programs = %D%/emulator/test_mutations %D%/measure/test_timeline %D%/emulator/test_exhaustion
 long_tests = $(long_scripts) $(long_programs)
 short_tests = $(unit_tests) $(gpu_tests) $(script_tests)
+if SANITIZED
 TESTS = $(long_tests) $(short_tests)
+else
+TESTS = $(plain_long_scripts) $(long_tests) $(short_tests) $(plain_scripts)
+endif
+.PHONY: tell-tests
+tell-tests: all # how many there are, for who waits
+	@set -- $(TESTS) && echo "tests: $$#"
 check_PROGRAMS = $(long_programs) $(unit_tests) $(gpu_tests) $(fuzz_programs)
 
 # What `./bootstrap check` runs in distcheck: tests that read files of the archive or of the build,
@@ -64,7 +71,7 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM MAKE PYTHON3 LUAJIT; \
 	export CK_VERBOSITY CK_DEFAULT_TIMEOUT GRIDDEP_STORE MALLOC_PERTURB_;
 
-EXTRA_DIST += $(long_scripts) $(script_tests) \
+EXTRA_DIST += $(long_scripts) $(script_tests) $(plain_long_scripts) $(plain_scripts) \
 	%D%/cases.sh %D%/summary.sh %D%/sanitized.h %D%/mutants/mutants.py \
 	%D%/ffi/kernels.ptx %D%/ffi/preload.sh %D%/ffi/test_ctypes.py %D%/ffi/test_luajit.lua \
 	$(wildcard $(srcdir)/%D%/golden/*.* $(srcdir)/%D%/golden/*/*.*)

@@ -7,7 +7,6 @@ set -u
 srcdir=${srcdir:-.}
 . "$srcdir/tests/cases.sh"
 
-not_sanitized
 need_ptxas
 
 count=0

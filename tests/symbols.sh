@@ -87,10 +87,8 @@ else
     echo "$data"
 fi
 
-if [ "${SANITIZED-}" = 1 ]; then
-    skipped=1
-    echo "skipped: needed libraries: sanitizers bring their own"
-else
+# Sanitizers bring libraries of their own.
+if [ "${SANITIZED-}" != 1 ]; then
     readelf -d -W "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' >"$work/needed"
     others=$(grep -v -x -E 'libc\.so\.[0-9]+|libdl\.so\.[0-9]+|libpthread\.so\.[0-9]+|ld-linux.*' "$work/needed")
     if [ -s "$work/needed" ] && [ -z "$others" ]; then

@@ -2217,7 +2217,7 @@ class Chain(_Object):
         that there is."""
         uses = (c_use * len(memory))()
         for use, (place, nbytes, access) in zip(uses, memory):
-            use.size, use.access, use.bytes = sizeof(c_use), access, nbytes
+            use.size, use.access, use.bytes = ctypes.sizeof(c_use), access, nbytes
             use.offset = self.runtime._address(place, nbytes, None)
         call(raw.chain_set_reach, self.handle, self._index(launch), uses, len(uses))
 

@@ -629,6 +629,14 @@ class Binding(unittest.TestCase):
             chain.add(module.kernel("shift"), GRID, BLOCK, [second, z, 0.5, COUNT])
             self.assertEqual([finding.code for finding in chain.check() if finding.code == "GD206"], codes)
 
+    def test_a_chain_is_told_what_a_launch_reaches(self):
+        x, y, _ = self.memory()
+        chain = self.runtime.chain()
+        chain.add(self.module.kernel("square"), GRID, BLOCK, [x, y, COUNT])
+        chain.reaches(0, [(x, 4 * COUNT, griddep.ACCESS_READ), (y, 4 * COUNT, griddep.ACCESS_WRITE)])
+        chain.run("pdl")
+        self.runtime.synchronize()
+
     def test_what_starts_early_in_an_arena_is_safe(self):
         """Random chains whose kernels read and write around addresses in one allocation, and nobody tells how far: the library finds what may start
         early, or the results of the modes that overlap would differ from serial, as they do where launches are forced."""

@@ -101,7 +101,7 @@ class Torch(unittest.TestCase):
 
 if __name__ == "__main__":
     if torch is None or not torch.cuda.is_available():
-        print("skipped: this python3 has no PyTorch" if torch is None else "skipped: PyTorch sees no GPU")
+        print(f"skipped: no GPU{', nor PyTorch' if torch is None else ' that PyTorch sees'}")
         sys.exit(77)
     program = unittest.main(argv=[sys.argv[0], "-q"], exit=False)
     outcome = program.result

@@ -9,7 +9,6 @@ griddep=${GRIDDEP:-./griddep}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 . "$srcdir/tests/cases.sh"
-not_sanitized
 
 # twice OPTION... FILES: code 1 is text with a wait that stands too late.
 twice() {

@@ -623,8 +623,6 @@ else
         run tune --demo --driver "$EMULATED_DRIVER" --forget --json --gain 99
         check "tune --demo" 0
         json "tune --demo tunes the demo" "d['chain'].startswith('demo, 8 layers') and len(d['choices']) == 15"
-    else
-        skip "tune --demo: GRIDDEP_SLOW_TESTS is not 1"
     fi
     run stress --demo --driver "$EMULATED_DRIVER" --mode graph-pdl --json
     check "stress --demo" 0

@@ -10,7 +10,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "${srcdir:-$here/../..}" && pwd)
 # shellcheck source=tests/cases.sh
 . "$top/tests/cases.sh"
-not_sanitized
 python=${PYTHON3:-python3}
 if ! command -v "$python" >/dev/null 2>&1; then
     echo "skipped: no Python to run this test"

@@ -7,8 +7,8 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 . "$top/tests/cases.sh"
 
-count=2000
-[ -n "${SANITIZED:-}" ] && count=500
+count=500
+all_rounds && count=2000
 
 check "mutated programs crash nothing" "$execute" --count "$count" "$top/tests/emulator/forms.txt" \
     "$top"/tests/golden/check/*.ptx

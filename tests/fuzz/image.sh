@@ -6,8 +6,8 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 . "${srcdir:-.}/tests/cases.sh"
 
-count=50000
-[ -n "${SANITIZED:-}" ] && count=20000
+count=20000
+all_rounds && count=50000
 
 check "crafted images are read within their bounds" "$image" --count "$count" \
     "${srcdir:-.}"/tests/golden/image/*.fatbin

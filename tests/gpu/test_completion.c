@@ -263,7 +263,7 @@ int main(void)
 
     griddep_error_init(&error);
     if (griddep_device_get_info("nvidia", 0, &info, &error)) {
-        printf("skipped: %s\n", error.text);
+        printf("skipped: no GPU: %s\n", error.text);
         return getenv("GRIDDEP_REQUIRE_GPU") ? EXIT_FAILURE : 77;
     }
     /* The driver cannot be used in a child of a process that has begun to use it. */

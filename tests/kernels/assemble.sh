@@ -28,7 +28,6 @@ assemble() {
     echo "ok   $1 for $2: $registers registers"
 }
 
-not_sanitized
 need_ptxas
 
 count=0
@@ -50,6 +49,7 @@ for file in "$srcdir"/ptx/*/*.ptx "${builddir:-.}"/ptx/*/*.ptx; do
         } ;;
     *) takers=$targets ;;
     esac
+    all_rounds || takers=$own
     for target in $takers; do
         [ "${target#sm_}" = "${own#sm_}" ] || [ "${target#sm_}" -ge "${own#sm_}" ] || continue
         count=$((count + 1))

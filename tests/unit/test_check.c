@@ -964,11 +964,14 @@ START_TEST(findings_say_what_to_write)
 }
 END_TEST
 
-/* Each code about a text has a case that fires and a neighbour that does not. */
+/* Each code about a text has a case that fires and a neighbour that does not, but for the code of a
+ * full list, which a_full_list_keeps_the_worst makes. */
 START_TEST(each_code_has_its_golden_files)
 {
     for (int code = 0; code < GD_CODE_COUNT && gd_codes[code].name[2] < '2'; code++) {
         static const char *const kinds[] = {"fires", "quiet"};
+        if (code == GD_CODE_GD004)
+            continue;
         for (int k = 0; k < COUNT(kinds); k++) {
             char path[4096], *text;
             size_t bytes;
