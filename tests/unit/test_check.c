@@ -765,6 +765,9 @@ static const asked_text asked[] = {
     {".section .debug_str { L: .b32 L-4 }\n.entry f() { ret; }", "GD002"},
     {".section .debug_str { L: .b32 L, L }\n.entry f() { ret; }", "GD002"},
     {".section .debug_str { L: .b32 5, L }\n.entry f() { ret; }", "GD002"},
+    {".section .debug_str { .b32 .b64 }\n.entry f() { ret; }", "GD002"},
+    {".section .debug_str { .b32 .0x1 }\n.entry f() { ret; }", "GD002"},
+    {".section ._str { .b8 1 }\n.entry f() { ret; }", "GD002"},
     /* textures, surfaces and samplers */
     {".global .texref t;\n.entry f() { .reg .b32 r; txq.width.b32 r, [t]; txq.filter_mode.b32 r, "
      "[t]; ret; }",
@@ -825,6 +828,14 @@ static const asked_text asked_whole[] = {
     {".version 9.0\n.target sm_90, debug\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n",
      NULL},
     {".version 2.0\n.target sm_20, debug\n.entry f { ret; }\n", "GD014"},
+#define DEBUG_INFO(target, bytes)                                                                  \
+    ".version 9.0\n.target " target                                                                \
+    "\n.section .debug_abbrev { .b8 0 }\n.section .debug_info { .b32 " bytes                       \
+    " .b8 2, 0 .b32 .debug_abbrev .b8 8, 0 }\n.entry f { ret; }\n"
+    {DEBUG_INFO("sm_90, debug", "8"), NULL},
+    {DEBUG_INFO("sm_90, debug", "7"), "GD016"},
+    {DEBUG_INFO("sm_90, debug", "9"), "GD016"},
+    {DEBUG_INFO("sm_90", "9"), NULL},
     {".version 9.0\n.target sm_90, texmode_unified, texmode_independent\n.entry f { ret; }\n",
      "GD017"},
     {".version 9.0\n.target debug, sm_90\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n",
