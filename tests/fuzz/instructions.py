@@ -153,8 +153,8 @@ def spell_operand(role, types, modifiers, number, op):
         return register(types[-1], 9)
     if kind == "e":
         return "%f32_9"
-    if kind in "hmpPiqkQUVW":
-        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "P": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7", "V": "%s32_7", "W": "%s32_7"}[kind]
+    if kind in "hmpiqkQUVW":
+        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7", "V": "%s32_7", "W": "%s32_7"}[kind]
     size = next((int(word[1]) for word in modifiers if kind == "z" and re.fullmatch(r"v\d", word)), 0)
     if vector:
         times, letter = re.match(r"(\d*)(\w?)", vector).groups()

@@ -268,7 +268,6 @@ static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *ty
     match->cube |= is(modifier, "cube") || is(modifier, "acube");
     match->hint |= is(modifier, "L2::cache_hint");
     match->multicast |= is(modifier, "multicast::cluster");
-    match->tensormap |= is(modifier, "tensormap");
 }
 
 /* ---- what modifiers need ---- */

@@ -512,7 +512,6 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
         snprintf(text, capacity, "a label");
         return;
     case 'p':
-    case 'P':
         snprintf(text, capacity, "a predicate");
         return;
     case 'c':
@@ -1093,35 +1092,12 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address, const
     return gd_space_of_modifier(space->text, space->length) == symbol->space;
 }
 
-/* Whether ptxas looks at the register that holds the instruction's address. */
-static bool is_address_checked(const fitting *fit)
-{
-    switch (fit->instruction->op) {
-    case GD_OP_APPLYPRIORITY:
-    case GD_OP_ATOM:
-    case GD_OP_DISCARD:
-    case GD_OP_LD:
-    case GD_OP_LDU:
-    case GD_OP_MULTIMEM_LD_REDUCE:
-    case GD_OP_MULTIMEM_RED:
-    case GD_OP_MULTIMEM_ST:
-    case GD_OP_PREFETCHU:
-    case GD_OP_RED:
-    case GD_OP_ST:
-        return true;
-    case GD_OP_PREFETCH:
-        return !fit->match->tensormap;
-    default:
-        return gd_op_is_member((gd_op)fit->instruction->op, GD_OP_MBARRIER);
-    }
-}
-
 /* Whether the instruction takes a generic or global address of .address_size bits only. */
-static bool is_whole_address(const fitting *fit)
+static bool is_whole_address(const fitting *fit, const gd_form_role *role)
 {
     const gd_modifier *space = &fit->match->spaces[0];
 
-    return is_address_checked(fit) &&
+    return role->kind == 'a' && role->exact &&
            (!space->length || (space->length == 6 && memcmp(space->text, "global", 6) == 0));
 }
 
@@ -1157,7 +1133,7 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     const gd_ptx_operand *address = operand_at(fit, index + 1);
     if (address->kind == GD_OPERAND_REGISTER && !is_lone_register(fit, address))
         return tell_no_address(fit, address);
-    if (address->kind == GD_OPERAND_REGISTER && is_whole_address(fit) &&
+    if (address->kind == GD_OPERAND_REGISTER && is_whole_address(fit, role) &&
         !fit->match->spaces[0].length && fit->module->capability &&
         fit->module->capability < CAPABILITY_GENERIC)
         return tell(fit, fit->instruction->opcode,
@@ -1181,8 +1157,8 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
         bool loads = fit->instruction->op == GD_OP_LD || fit->instruction->op == GD_OP_LDU;
         if (address->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, address))
-            return (!address->component && (loads || !is_address_checked(fit)) &&
-                    !is_tensor_core(fit) && is_whole_number(fit, address)) ||
+            return (!address->component && (loads || !role->exact) && !is_tensor_core(fit) &&
+                    is_whole_number(fit, address)) ||
                    tell(fit, address->token, "operand %u is a special register as an address",
                         (unsigned)fit->position);
         return (local && address->kind != GD_OPERAND_SINGLE &&
@@ -1199,7 +1175,7 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         return tell(fit, address->token, "an address of tensor memory is held by %s",
                     role->bits ? "a .b32 register here" : "32 bits");
     if (gd_ptx_types[symbol->type].bytes == 4 && fit->module->address_bits == 64 &&
-        is_whole_address(fit)) {
+        is_whole_address(fit, role)) {
         if (fit->fault)
             fit->fault->lacks = GD_LACKS_WIDTH;
         return tell(fit, address->token,
@@ -1723,11 +1699,6 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     case 'e':
         return fits_beside_texture(fit, operand, index, &role);
     case 'p':
-        return fits_predicate(fit, operand);
-    case 'P':
-        role.ranged = true;
-        role.high = 1;
-        role.wide = true;
         return fits_predicate(fit, operand) && is_in_range(fit->module, operand, &role);
     case 'c':
         return is_undeclared(fit, operand) || fits_gradient(fit, operand, index);
