@@ -1352,10 +1352,6 @@ static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operan
     if (several && fit->match->cube)
         return tell(fit, operand->token, "operand %u is offsets, which a cube has none of",
                     (unsigned)fit->position);
-    if (!several && fit->match->types[0].length > 4) /* .f16x2: ptxas does not look */
-        return operand->kind == GD_OPERAND_REGISTER
-                   ? gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4
-                   : is_constant(fit, operand);
     if (!several && (fit->match->dimensions == 3 || fit->match->types[1].text[0] == 's'))
         return tell(fit, operand->token,
                     "operand %u is compared with a depth, and there is none %s",
