@@ -175,7 +175,7 @@ def show_role(role, letters):
         text = "[t, c]" if kind in "tT" else "[" + next(letters["s"]) + "]"
     elif kind in "hm":
         return "{, %s}" % ("h" if kind == "h" else "mask")
-    elif kind in "pP":
+    elif kind == "p":
         text = next(letters["p"])
     elif kind == "l":
         text = "label"
