@@ -24,17 +24,15 @@ judge() {
         rooms["run"] = "module launch graph group chain"
         rooms["emulator"] = "race machine execute decode schedule driver"
         rooms["cli"] = "io plan show job"
-        # What is in no room of these layers, or this file, stands above their rooms.
+        # What is in no room of these layers stands above their rooms.
         above["cli"] = 1
-        # The end of a runtime ends what all rooms hold.
-        above["run/runtime.c"] = 1
         everywhere["griddep.h"] = everywhere["config.h"] = 1
     }
 
     # The height of a file among the rooms of its layer; 0: beside them, or in a layer without rooms.
     function height(path,    parts, names, count, i) {
         if (split(path, parts, "/") < 3)
-            return parts[1] in above || path in above ? 100 : 0
+            return parts[1] in above ? 100 : 0
         if (!(parts[1] in rooms))
             return 0
         count = split(rooms[parts[1]], names, " ")
@@ -113,7 +111,7 @@ judge_judges() {
     echo '#include <base/text.h>' >"$work/run/angle.c"
     printf '#include "griddep.h"\n#include "run/run.h"\n#include "ptx/p.h"\n#include "base/b.h"\n' >"$work/run/good.c"
     mkdir -p "$work/run/chain" "$work/run/graph" || return 1
-    echo '#include "run/chain/chain.h"' | tee "$work/run/graph/up.c" >"$work/run/runtime.c"
+    echo '#include "run/chain/chain.h"' | tee "$work/run/graph/up.c" >"$work/run/upper.c"
     echo '#include "run/graph/graph.h"' | tee "$work/run/beside.h" >"$work/run/chain/down.c"
     echo '    snprintf(text, 9, "%+.2f", x);' >"$work/run/number.c"
     printf '  gd_format(text, 9, "%%g", x);\n  snprintf(text, 9, "%%d", x);\n' >"$work/run/plain.c"
@@ -144,7 +142,7 @@ passed run/good.c
 failed run/graph/up.c:1
 failed run/number.c:1
 passed run/plain.c
-passed run/runtime.c" ]
+failed run/upper.c:1" ]
 }
 
 work=$(mktemp -d) || exit 99
