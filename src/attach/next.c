@@ -1,5 +1,5 @@
-/* Finds the driver behind: a dependency of this library by the name that follows, so that the loader
- * finds in it what is asked for by names that driver.def does not have. */
+/* Finds the driver behind: a dependency of this library by the name that follows, so that the
+ * loader finds in it what is asked for by names that driver.def does not have. */
 #include <dlfcn.h>
 #include <string.h>
 
