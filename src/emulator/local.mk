@@ -87,6 +87,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/race/core.h \
 	%D%/race/cta.c \
 	%D%/race/known.c \
+	%D%/race/memory.c \
 	%D%/race/race.c %D%/race/race.h \
 	%D%/race/shadow.c \
 	%D%/race/sync.c \
