@@ -6,6 +6,7 @@ attachdir = $(pkglibdir)/attach
 attach_LTLIBRARIES = libgriddep-attach.la
 libgriddep_attach_la_SOURCES = \
 	%D%/address.c \
+	%D%/child.c \
 	%D%/cupti.h \
 	%D%/forward.c \
 	%D%/graphs.c %D%/graphs.h \
@@ -16,7 +17,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/launch.c \
 	%D%/map.c %D%/map.h \
 	%D%/modules.c \
-	%D%/next.h \
+	%D%/next.c %D%/next.h \
 	%D%/order.c \
 	%D%/place.c %D%/place.h \
 	%D%/process.c %D%/process.h \

@@ -1,5 +1,4 @@
-/* How this process is attached, the lock that guards what is observed, and what happens to both in
- * a child process. */
+/* How this process is attached, and the lock that guards what is observed. */
 #include "attach/process.h"
 
 #include <errno.h>
@@ -8,16 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/graphs.h"
-#include "attach/kernels.h"
-#include "attach/lanes.h"
 #include "attach/next.h"
-#include "attach/place.h"
 #include "attach/record.h"
-#include "attach/recordedgraph.h"
-#include "attach/spans.h"
-#include "attach/streams.h"
-#include "attach/times.h"
 #include "base/environment.h"
 
 static gd_attach_settings settings;
@@ -34,19 +25,8 @@ static void behind_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A driver does not go on working in a child; what the child does anew has a file of its own. */
 static void in_child(void)
 {
-    gd_kernels_forget();
-    gd_streams_forget();
-    gd_graphs_forget();
-    gd_place_forget();
-    gd_times_forget();
-    gd_spans_forget();
-    gd_recording_forget();
-    gd_lanes_forget();
-    gd_recordedgraph_forget();
-    gd_record_forget();
     pthread_mutex_init(&lock, NULL);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/plural.h"
 #include "base/statistics.h"
-#include "experiment/clock.h"
+#include "measure/clock.h"
 #include "griddep.h"
 
 #include "cli/command.h"

@@ -15,7 +15,7 @@ libgriddep_reference_la_SOURCES = \
 	%D%/plan/reference_attention.c \
 	%D%/plan/reference_elementwise.c \
 	%D%/plan/reference_embedding.c \
-	%D%/plan/reference_family.h \
+	%D%/plan/reference_family.c %D%/plan/reference_family.h \
 	%D%/plan/reference_gemm.c \
 	%D%/plan/reference_linear.c \
 	%D%/plan/reference_norm.c \

@@ -32,7 +32,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/event.c \
 	%D%/driver/executable.c \
 	%D%/driver/graph_api.c \
-	%D%/driver/host.c %D%/driver/host.h \
 	%D%/driver/graph_attribute.c \
 	%D%/driver/graph_condition.c \
 	%D%/driver/green.c \
@@ -80,7 +79,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/warpgroup.c %D%/execute/warpgroup.h \
 	%D%/machine/machine.h \
 	%D%/machine/memory.c %D%/machine/memory.h \
-	%D%/machine/tensor_map.h \
+	%D%/machine/tensor_map.c %D%/machine/tensor_map.h \
 	%D%/machine/texture.h \
 	%D%/race/access.c \
 	%D%/race/barrier.c \
@@ -88,6 +87,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/race/core.h \
 	%D%/race/cta.c \
 	%D%/race/known.c \
+	%D%/race/memory.c \
 	%D%/race/race.c %D%/race/race.h \
 	%D%/race/shadow.c \
 	%D%/race/sync.c \
@@ -97,6 +97,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/schedule/device.h \
 	%D%/schedule/graph.c %D%/schedule/graph.h \
 	%D%/schedule/grid.c %D%/schedule/grid.h \
+	%D%/schedule/host.c %D%/schedule/host.h \
 	%D%/schedule/object.c %D%/schedule/object.h \
 	%D%/schedule/ownership.h \
 	%D%/schedule/report.c \

@@ -10,8 +10,8 @@
 
 #include "griddep.h"
 #include "base/text.h"
-#include "experiment/clock.h"
-#include "experiment/experiment.h"
+#include "measure/clock.h"
+#include "measure/experiment.h"
 #include "run/chain/chain.h"
 
 #define GD_TUNE_NONE UINT32_MAX

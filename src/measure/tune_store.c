@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "measure/tune.h"
 #include "ptx/handle/ptx.h"
-#include "run/module/store.h"
+#include "run/store.h"
 #include "run/runtime.h"
 
 #define FIRST_LINE "griddep tuned 2\n"

@@ -17,6 +17,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/initial.c \
 	%D%/check/instruction.c \
 	%D%/check/limit.h \
+	%D%/check/refuse.c \
 	%D%/check/rules.c %D%/check/rules.h \
 	%D%/check/shared.c \
 	%D%/check/signature.c \

@@ -18,55 +18,6 @@ struct gd_host_call {
     atomic_bool taken; /* by who calls the function, or drops it */
 };
 
-struct gd_later {
-    struct gd_later *next;
-    gd_host_end *end;
-    void *object;
-};
-
-static _Thread_local bool inside;
-
-bool gd_host_is_inside(void)
-{
-    return inside;
-}
-
-int32_t gd_host_check(griddep_error *error)
-{
-    return inside ? gd_error_set(error, GRIDDEP_ERROR_CALLBACK,
-                                 "a host function or a notification makes this call; the driver "
-                                 "allows none there: hand the work to another thread")
-                  : GRIDDEP_OK;
-}
-
-/* ---- ends that are put off ---- */
-
-bool gd_host_put_off(griddep_runtime *runtime, gd_host_end *end, void *object, bool *lost)
-{
-    if (!inside)
-        return false;
-    struct gd_later *later = malloc(sizeof *later);
-    if (lost)
-        *lost = !later;
-    if (!later)
-        return true;
-    pthread_mutex_lock(&runtime->mutex);
-    *later = (struct gd_later){.next = runtime->later, .end = end, .object = object};
-    runtime->later = later;
-    atomic_store_explicit(&runtime->pending, true, memory_order_relaxed);
-    pthread_mutex_unlock(&runtime->mutex);
-    return true;
-}
-
-void gd_host_end_later(griddep_runtime *runtime, struct gd_later *list)
-{
-    for (struct gd_later *later = list, *next; later; later = next) {
-        next = later->next;
-        later->end(runtime, later->object);
-        free(later);
-    }
-}
-
 /* ---- the list; its lock is held ---- */
 
 static void add_call(struct gd_host_call *call)
@@ -92,14 +43,13 @@ static void remove_call(struct gd_host_call *call)
 
 static void run(const struct gd_host_call *call, gd_CUresult result)
 {
-    const bool before = inside;
+    const bool before = gd_host_mark(true);
 
-    inside = true;
     if (call->told)
         call->told(call->user, result);
     else
         call->function(call->user);
-    inside = before;
+    gd_host_mark(before);
 }
 
 /* Once the call is out of the list the runtime may end. */

@@ -14,19 +14,6 @@
 #include "griddep.h"
 #include "run/runtime.h"
 
-/* Whether the calling thread is in a function that the driver calls. */
-bool gd_host_is_inside(void);
-
-/* GRIDDEP_ERROR_CALLBACK where it is. */
-int32_t gd_host_check(griddep_error *error);
-
-/* Where the thread is in such a function: `end` is called with the object by the next call in the
- * runtime. False where the thread may end it itself. *lost, which may be NULL, tells that there is
- * no memory to remember it by. */
-typedef void gd_host_end(griddep_runtime *runtime, void *object);
-bool gd_host_put_off(griddep_runtime *runtime, gd_host_end *end, void *object, bool *lost);
-void gd_host_end_later(griddep_runtime *runtime, struct gd_later *list);
-
 /* Calls `told` when all that is in the stream now is done, or never will be: then `result` is the
  * fault. The context is current. STREAM where the stream is being captured. */
 typedef void gd_host_told(void *user, gd_CUresult result);

@@ -5,12 +5,14 @@ libgriddep_core_la_SOURCES += \
 	%D%/copy.c \
 	%D%/device.c \
 	%D%/driver_cache.c %D%/driver_cache.h \
+	%D%/enter.c \
 	%D%/host.c %D%/host.h \
 	%D%/memory.c \
 	%D%/part.c %D%/part.h \
 	%D%/pool.c \
 	%D%/private.h \
 	%D%/runtime.c %D%/runtime.h \
+	%D%/store.c %D%/store.h \
 	%D%/stream.c %D%/stream.h \
 	%D%/tensor_map.c %D%/tensor_map.h \
 	%D%/module/compile.c %D%/module/compile.h \
@@ -20,7 +22,6 @@ libgriddep_core_la_SOURCES += \
 	%D%/module/module.c %D%/module/module.h \
 	%D%/module/shape.c \
 	%D%/module/shelf.c %D%/module/shelf.h \
-	%D%/module/store.c %D%/module/store.h \
 	%D%/launch/attribute.c \
 	%D%/launch/attribute_check.c %D%/launch/attribute_check.h \
 	%D%/launch/call.c %D%/launch/call.h \

@@ -12,13 +12,10 @@
 #include "base/text.h"
 #include "base/word.h"
 #include "run/capture.h"
-#include "run/chain/chain.h"
-#include "run/launch/event.h"
 #include "run/host.h"
-#include "run/launch/hold.h"
 #include "run/part.h"
 #include "run/runtime.h"
-#include "run/module/store.h"
+#include "run/store.h"
 
 enum {
     OPTIONS_MINIMUM = offsetof(griddep_runtime_options, multiprocessors),
@@ -213,93 +210,6 @@ int32_t gd_runtime_open_driver(const char *name, gd_driver **driver, griddep_err
 }
 
 /* ---- context ---- */
-
-/* What captures have left behind since the last call. */
-static void tidy(griddep_runtime *runtime)
-{
-    pthread_mutex_lock(&runtime->mutex);
-    gd_hold *ended = runtime->ended;
-    gd_chain_lanes *aside = runtime->aside;
-    struct gd_later *later = runtime->later;
-    runtime->ended = NULL;
-    runtime->aside = NULL;
-    runtime->later = NULL;
-    atomic_store_explicit(&runtime->pending, false, memory_order_relaxed);
-    pthread_mutex_unlock(&runtime->mutex);
-    gd_chain_end_lanes(runtime, aside);
-    gd_hold_give_back(ended);
-    gd_host_end_later(runtime, later);
-}
-
-int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error)
-{
-    gd_CUcontext current = NULL;
-    int32_t status = gd_host_check(error);
-
-    *pushed = false;
-    if (status)
-        return status;
-    gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
-    if (result != GD_CUDA_SUCCESS || current != runtime->context) {
-        result = runtime->driver->cuCtxPushCurrent(runtime->context);
-        if (result == GD_CUDA_ERROR_INVALID_CONTEXT && runtime->primary)
-            result = GD_CUDA_ERROR_CONTEXT_IS_DESTROYED; /* by a reset */
-        if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(runtime->driver, result, error,
-                                  "the runtime's context cannot be made current");
-        *pushed = true;
-    }
-    if (atomic_load_explicit(&runtime->pending, memory_order_relaxed))
-        tidy(runtime);
-    return GRIDDEP_OK;
-}
-
-void gd_runtime_leave(const griddep_runtime *runtime, bool pushed)
-{
-    gd_CUcontext popped;
-
-    if (pushed)
-        runtime->driver->cuCtxPopCurrent(&popped);
-}
-
-int32_t gd_runtime_enter_to_end(griddep_runtime *runtime, gd_ending *ending, griddep_error *error)
-{
-    *ending = (gd_ending){.mode = GD_CU_STREAM_CAPTURE_MODE_RELAXED};
-    int32_t status = gd_runtime_enter(runtime, &ending->pushed, error);
-    ending->exchanged =
-        status != GRIDDEP_ERROR_CALLBACK &&
-        runtime->driver->cuThreadExchangeStreamCaptureMode(&ending->mode) == GD_CUDA_SUCCESS;
-    return status;
-}
-
-void gd_runtime_leave_ended(const griddep_runtime *runtime, const gd_ending *ending)
-{
-    gd_CUstreamCaptureMode mode = ending->mode;
-
-    if (ending->exchanged)
-        runtime->driver->cuThreadExchangeStreamCaptureMode(&mode);
-    gd_runtime_leave(runtime, ending->pushed);
-}
-
-int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status,
-                                griddep_error *error)
-{
-    gd_CUcontext owner = NULL;
-
-    if (status != GRIDDEP_ERROR_DRIVER || !stream)
-        return status;
-    gd_CUresult result = runtime->driver->cuStreamGetCtx(stream, &owner);
-    if (result == GD_CUDA_SUCCESS && owner == runtime->context)
-        return status;
-    int32_t code = error ? error->driver_code : 0;
-    status = gd_error_set(error, GRIDDEP_ERROR_STREAM,
-                          result == GD_CUDA_SUCCESS
-                              ? "the stream belongs to another context than the runtime"
-                              : "the stream is not one that the driver knows");
-    if (error)
-        error->driver_code = code;
-    return status;
-}
 
 static int32_t retain_primary(griddep_runtime *runtime, int32_t ordinal, griddep_error *error)
 {
@@ -597,15 +507,32 @@ static void unload_staying(griddep_runtime *runtime)
     gd_runtime_leave_ended(runtime, &ending);
 }
 
+/* Lanes that a capture has still. */
+static void forget_later(griddep_runtime *runtime)
+{
+    for (gd_later *later = runtime->later, *next; later; later = next) {
+        next = later->next;
+        later->end(NULL, later);
+    }
+}
+
+static void forget_timed_events(griddep_runtime *runtime)
+{
+    for (gd_timed_event *at = runtime->timed_events, *next; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+}
+
 static void release(griddep_runtime *runtime, bool abandoned)
 {
     if (!abandoned)
         unload_staying(runtime);
     free(runtime->staying);
-    gd_chain_free_lanes(runtime->aside); /* a capture has them still */
+    forget_later(runtime);
     gd_nvrtc_close(runtime->nvrtc);
     gd_store_close(runtime->store);
-    gd_event_forget_all(runtime);
+    forget_timed_events(runtime);
     gd_capture_forget_all(runtime);
     free(runtime->nvrtc_path);
     free(runtime->fallback);
@@ -660,15 +587,6 @@ griddep_runtime *gd_runtime_hold(griddep_runtime *runtime)
     return runtime;
 }
 
-/* Graphs that were ended while they ran are waited for too: freeing memory does so implicitly. */
-gd_CUresult gd_runtime_wait(const griddep_runtime *runtime)
-{
-    gd_CUdeviceptr memory;
-    gd_CUresult result = runtime->driver->cuMemAlloc(&memory, 1);
-
-    return result == GD_CUDA_SUCCESS ? runtime->driver->cuMemFree(memory) : result;
-}
-
 /* Before the context may go. */
 static void wait_for_work(griddep_runtime *runtime)
 {
@@ -691,7 +609,7 @@ void gd_runtime_retire(griddep_runtime *runtime)
     bool last = !--runtime->users && atomic_load_explicit(&runtime->pending, memory_order_relaxed);
     pthread_mutex_unlock(&runtime->mutex);
     if (last)
-        tidy(runtime); /* no call comes any more */
+        gd_runtime_tidy(runtime); /* no call comes any more */
 }
 
 void gd_runtime_forget(griddep_runtime *runtime, bool abandoned)
@@ -784,7 +702,7 @@ void griddep_runtime_close(griddep_runtime *runtime)
     if (!runtime || gd_host_put_off(runtime, end_runtime, NULL, NULL))
         return;
     if (atomic_load_explicit(&runtime->pending, memory_order_relaxed))
-        tidy(runtime);
+        gd_runtime_tidy(runtime);
     gd_runtime_release(runtime);
 }
 

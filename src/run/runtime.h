@@ -13,13 +13,22 @@
 #include "cuda/nvrtc.h"
 #include "run/driver_cache.h"
 
-struct gd_chain_lanes;
-struct gd_hold;
 struct gd_host_call;
-struct gd_later;
 struct gd_store;
-struct gd_timed_event;
 struct gd_capture;
+
+/* What is to be ended by the next call that comes to the runtime, in what is to be ended. */
+typedef struct gd_later {
+    struct gd_later *next;
+    void (*end)(griddep_runtime *runtime, struct gd_later *later); /* runtime NULL: frees memory,
+                                                                    * and asks the driver nothing */
+} gd_later;
+
+/* An event that has timing: the driver does not tell. */
+typedef struct gd_timed_event {
+    struct gd_timed_event *next;
+    gd_CUevent event;
+} gd_timed_event;
 
 /* What was loaded: into a context, or by a library for all of them. */
 typedef struct gd_loaded {
@@ -55,20 +64,18 @@ struct griddep_runtime {
     gd_nvrtc *nvrtc;              /* opened by the first compilation */
     griddep_module *modules;      /* those that are loaded */
     atomic_uint exposures;        /* modules of which the address of a variable is known */
-    struct gd_timed_event *timed_events;
+    gd_timed_event *timed_events;
     struct gd_capture *captures; /* notes on launches in them, the newest first */
     uint32_t
         users; /* what a program can still make calls with: the runtime, modules, chains, graphs,
                 * ... */
-    struct gd_hold
-        *ended; /* holds of captures that have ended: their modules are to be given back */
-    struct gd_chain_lanes *aside; /* lanes of chains that were ended while a capture had them */
-    struct gd_later *later;       /* ends that functions which the driver calls have put off */
-    atomic_bool pending;          /* there is something in these three lists */
-    struct gd_host_call *calls;   /* functions that the driver has still to call */
-    pthread_cond_t calls_over;    /* there are none any more */
-    uint32_t holds;               /* of graphs on modules that have not ended */
-    struct gd_loaded *staying;    /* of modules that ended, which stays until the runtime ends */
+    gd_later *later;            /* modules that captures held, lanes that one had when their chain
+                            * ended, and ends that functions which the driver calls put off */
+    atomic_bool pending;        /* there is something in this list */
+    struct gd_host_call *calls; /* functions that the driver has still to call */
+    pthread_cond_t calls_over;  /* there are none any more */
+    uint32_t holds;             /* of graphs on modules that have not ended */
+    struct gd_loaded *staying;  /* of modules that ended, which stays until the runtime ends */
     uint32_t staying_count;
     pthread_mutex_t
         mutex; /* guards nvrtc, and modules to staying; no driver call is made under it */
@@ -97,6 +104,25 @@ void gd_runtime_keep_code(griddep_runtime *runtime, gd_loaded code);
 
 /* Unloads it, between enter_to_end and leave_ended. */
 void gd_runtime_unload(const griddep_runtime *runtime, gd_loaded code);
+
+/* Whether the calling thread is in a function that the driver calls. */
+bool gd_host_is_inside(void);
+
+/* GRIDDEP_ERROR_CALLBACK where it is. */
+int32_t gd_host_check(griddep_error *error);
+
+/* Where the thread is in such a function: `end` is called with the object by the next call in the
+ * runtime. False where the thread may end it itself. *lost, which may be NULL, tells that there is
+ * no memory to remember it by. */
+typedef void gd_host_end(griddep_runtime *runtime, void *object);
+bool gd_host_put_off(griddep_runtime *runtime, gd_host_end *end, void *object, bool *lost);
+
+/* Marks the calling thread as being in such a function, or not; what it was before. */
+bool gd_host_mark(bool is_inside);
+
+/* Adds to the runtime's list; its lock is held. And ends what is in the list. */
+void gd_runtime_add_later(griddep_runtime *runtime, gd_later *later);
+void gd_runtime_tidy(griddep_runtime *runtime);
 
 /* Makes the runtime's context current for the calling thread; CALLBACK in a function that the
  * driver calls. *pushed says whether gd_runtime_leave

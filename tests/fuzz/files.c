@@ -17,7 +17,7 @@
 #include "cli/plan/chainfile.h"
 #include "cli/plan/planfile.h"
 #include "harness.h"
-#include "run/module/store.h"
+#include "run/store.h"
 
 enum { READ, PLANNED, REFUSED_ENTRY, KEPT_ENTRY, MOST_SEEDS = 256, ROOM = 1 << 16 };
 

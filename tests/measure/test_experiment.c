@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cuda/driver.h"
-#include "experiment/clock.h"
-#include "experiment/experiment.h"
+#include "measure/clock.h"
+#include "measure/experiment.h"
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"

@@ -20,7 +20,7 @@
 #include "griddep.h"
 #include "run/module/compile.h"
 #include "run/runtime.h"
-#include "run/module/store.h"
+#include "run/store.h"
 #include "sanitized.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"

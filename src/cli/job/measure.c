@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "experiment/clock.h"
+#include "measure/clock.h"
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"

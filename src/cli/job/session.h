@@ -9,7 +9,7 @@
 #include "griddep.h"
 
 #include "cli/plan/plan.h"
-#include "experiment/experiment.h"
+#include "measure/experiment.h"
 
 typedef struct gd_session {
     const gd_plan *plan;

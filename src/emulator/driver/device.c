@@ -15,13 +15,11 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "emulator/api.h"
-#include "emulator/driver/host.h"
+#include "emulator/schedule/host.h"
 #include "emulator/schedule/schedule.h"
 #include "emulator/execute/report.h"
 
 enum { MOST_MULTIPROCESSORS = 1024, WORDS_BYTES = 64 };
-
-gd_emulator gd_the_emulator;
 
 static bool has_ended;
 static bool

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "emulator/driver/host.h"
+#include "emulator/schedule/host.h"
 #include "emulator/schedule/grid.h"
 #include "emulator/schedule/graph.h"
 #include "emulator/driver/module.h"

@@ -390,7 +390,7 @@ static void tell_lost(gd_validity *check, group *first)
     tell(check, &all);
 }
 
-static void tell_groups(gd_validity *check)
+void gd_validity_tell_groups(gd_validity *check)
 {
     uint32_t *uses = check->first ? count_uses(check->module) : NULL;
     uint32_t function = GD_PTX_NONE;
@@ -429,27 +429,4 @@ void gd_guess_look(gd_guess *best, const char *name, size_t length)
         return;
     best->distance = nearest.distance;
     memcpy(best->name, text, sizeof text);
-}
-
-int32_t gd_check_validity(griddep_findings *findings, const gd_ptx_module *module, bool *wrong,
-                          griddep_error *error)
-{
-    gd_validity check = {.findings = findings,
-                         .module = module,
-                         .launch = -1,
-                         .newer = module->version > GD_FORMS_VERSION};
-
-    gd_validity_start_looking(&check);
-    gd_check_declarations(&check);
-    int32_t status = gd_check_instructions(&check, error);
-    gd_check_calls(&check);
-    gd_check_shared(&check);
-    tell_groups(&check);
-    *wrong = check.wrong;
-    gd_table_free(&check.files);
-    gd_table_free(&check.positions);
-    gd_table_free(&check.labels);
-    gd_table_free(&check.groups);
-    gd_arena_free(&check.arena);
-    return !status && check.failed ? gd_error_memory(error) : status;
 }

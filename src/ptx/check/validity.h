@@ -113,6 +113,9 @@ void gd_validity_relate_register(gd_validity *check, const gd_ptx_instruction *i
 /* Before the first of these. */
 void gd_validity_start_looking(gd_validity *check);
 
+/* Tells what was collected. */
+void gd_validity_tell_groups(gd_validity *check);
+
 /* Adds what ptxas would refuse in a text that parses. *wrong: there is such an error. */
 int32_t gd_check_validity(griddep_findings *findings, const gd_ptx_module *module, bool *wrong,
                           griddep_error *error);

@@ -67,8 +67,8 @@ typedef struct gd_chain_lane {
 /* What stream modes need for several lanes. While a capture has it, it cannot serve outside of
  * that, nor be ended unless the capture is spoilt. */
 typedef struct gd_chain_lanes {
-    struct gd_chain_lanes *next; /* in the runtime's list of those set aside */
-    gd_chain_lane *list;         /* [0] is not used */
+    gd_later later;      /* first; set aside in the runtime's list */
+    gd_chain_lane *list; /* [0] is not used */
     uint32_t count;
     gd_CUevent start;   /* of the chain, for the other lanes */
     gd_CUevent *events; /* recorded behind launches, by launch; NULL where nothing waits for one */
@@ -258,12 +258,9 @@ int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream st
 int32_t gd_chain_make_lanes(griddep_chain *chain, const struct gd_capture_state *capture,
                             griddep_error *error);
 
-/* Gives streams and events back, or sets those that a capture has aside. Takes NULL, and the
- * runtime's whole list. The context need not be current. */
+/* Gives streams and events back, or sets them aside where a capture has them. Takes NULL. The
+ * context need not be current. */
 void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes);
-
-/* Forgets them; nothing is asked of the driver. */
-void gd_chain_free_lanes(gd_chain_lanes *lanes);
 
 /* ---- graph.c */
 

@@ -114,14 +114,11 @@ int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *captur
     return status;
 }
 
-void gd_chain_free_lanes(gd_chain_lanes *lanes)
+static void free_lanes(gd_chain_lanes *lanes)
 {
-    for (gd_chain_lanes *next; lanes; lanes = next) {
-        next = lanes->next;
-        free(lanes->list);
-        free(lanes->events);
-        free(lanes);
-    }
+    free(lanes->list);
+    free(lanes->events);
+    free(lanes);
 }
 
 static void end_event(const griddep_runtime *runtime, gd_CUevent event)
@@ -130,39 +127,52 @@ static void end_event(const griddep_runtime *runtime, gd_CUevent event)
         runtime->driver->cuEventDestroy(event);
 }
 
-static void set_aside(griddep_runtime *runtime, gd_chain_lanes *lanes)
+static void destroy_lanes(const griddep_runtime *runtime, gd_chain_lanes *lanes)
 {
+    for (uint32_t i = 1; i < lanes->count; i++) {
+        end_event(runtime, lanes->list[i].end);
+        if (lanes->list[i].stream)
+            runtime->driver->cuStreamDestroy(lanes->list[i].stream);
+    }
+    for (uint32_t i = 0; i < lanes->event_count; i++)
+        end_event(runtime, lanes->events[i]);
+    end_event(runtime, lanes->start);
+    free_lanes(lanes);
+}
+
+static void end_aside(griddep_runtime *runtime, gd_later *later);
+
+/* The context is current. */
+static void end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes)
+{
+    if (!are_captured(runtime, lanes, NULL)) {
+        destroy_lanes(runtime, lanes);
+        return;
+    }
+    lanes->later.end = end_aside;
     pthread_mutex_lock(&runtime->mutex);
-    lanes->next = runtime->aside;
-    runtime->aside = lanes;
-    atomic_store_explicit(&runtime->pending, true, memory_order_relaxed);
+    gd_runtime_add_later(runtime, &lanes->later);
     pthread_mutex_unlock(&runtime->mutex);
 }
 
-void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *all)
+static void end_aside(griddep_runtime *runtime, gd_later *later)
+{
+    gd_chain_lanes *lanes = (gd_chain_lanes *)later;
+
+    if (runtime)
+        end_lanes(runtime, lanes);
+    else
+        free_lanes(lanes);
+}
+
+void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes)
 {
     gd_ending ending;
 
-    if (!all)
+    if (!lanes)
         return;
     gd_runtime_enter_to_end(runtime, &ending, NULL); /* failed or not, what is held is given back */
-    for (gd_chain_lanes *lanes = all, *next; lanes; lanes = next) {
-        next = lanes->next;
-        if (are_captured(runtime, lanes, NULL)) {
-            set_aside(runtime, lanes);
-            continue;
-        }
-        for (uint32_t i = 1; i < lanes->count; i++) {
-            end_event(runtime, lanes->list[i].end);
-            if (lanes->list[i].stream)
-                runtime->driver->cuStreamDestroy(lanes->list[i].stream);
-        }
-        for (uint32_t i = 0; i < lanes->event_count; i++)
-            end_event(runtime, lanes->events[i]);
-        end_event(runtime, lanes->start);
-        lanes->next = NULL;
-        gd_chain_free_lanes(lanes);
-    }
+    end_lanes(runtime, lanes);
     gd_runtime_leave_ended(runtime, &ending);
 }
 

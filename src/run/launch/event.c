@@ -10,15 +10,9 @@
 #include "run/launch/event.h"
 #include "run/stream.h"
 
-struct gd_timed_event {
-    struct gd_timed_event *next;
-    gd_CUevent event;
-};
-
 /* ---- events with timing ---- */
 
-static void remember_timing(griddep_runtime *runtime, struct gd_timed_event *timed,
-                            gd_CUevent event)
+static void remember_timing(griddep_runtime *runtime, gd_timed_event *timed, gd_CUevent event)
 {
     timed->event = event;
     pthread_mutex_lock(&runtime->mutex);
@@ -29,10 +23,10 @@ static void remember_timing(griddep_runtime *runtime, struct gd_timed_event *tim
 
 static void forget_timing(griddep_runtime *runtime, gd_CUevent event)
 {
-    struct gd_timed_event *found;
+    gd_timed_event *found;
 
     pthread_mutex_lock(&runtime->mutex);
-    struct gd_timed_event **at = &runtime->timed_events;
+    gd_timed_event **at = &runtime->timed_events;
     while (*at && (*at)->event != event)
         at = &(*at)->next;
     found = *at;
@@ -47,19 +41,10 @@ bool gd_event_has_timing(griddep_runtime *runtime, gd_CUevent event)
     bool found = false;
 
     pthread_mutex_lock(&runtime->mutex);
-    for (const struct gd_timed_event *at = runtime->timed_events; at && !found; at = at->next)
+    for (const gd_timed_event *at = runtime->timed_events; at && !found; at = at->next)
         found = at->event == event;
     pthread_mutex_unlock(&runtime->mutex);
     return found;
-}
-
-void gd_event_forget_all(griddep_runtime *runtime)
-{
-    for (struct gd_timed_event *at = runtime->timed_events, *next; at; at = next) {
-        next = at->next;
-        free(at);
-    }
-    runtime->timed_events = NULL;
 }
 
 /* ---- attributes that record events ---- */
@@ -120,7 +105,7 @@ int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **even
 {
     bool pushed, timing = kind == GRIDDEP_EVENT_TIMING;
     gd_CUevent created = NULL;
-    struct gd_timed_event *timed = NULL;
+    gd_timed_event *timed = NULL;
     int32_t status = gd_stream_begin(runtime, event, &pushed, error);
 
     if (status)

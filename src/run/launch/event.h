@@ -17,7 +17,4 @@ int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribu
  * one. */
 gd_CUevent gd_event_of(const gd_CUlaunchAttribute *attribute, gd_early *how);
 
-/* At the runtime's end. */
-void gd_event_forget_all(griddep_runtime *runtime);
-
 #endif

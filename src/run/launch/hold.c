@@ -3,11 +3,26 @@
 
 #include "run/launch/hold.h"
 
+/* A hold of a graph on a module, or the note that it has ended. */
+typedef struct gd_hold {
+    gd_later later; /* first */
+    griddep_module *module;
+} gd_hold;
+
 static void count_hold(griddep_runtime *runtime, bool made)
 {
     pthread_mutex_lock(&runtime->mutex);
     runtime->holds += made ? 1 : -1u;
     pthread_mutex_unlock(&runtime->mutex);
+}
+
+static void give_back(griddep_runtime *runtime, gd_later *later)
+{
+    gd_hold *hold = (gd_hold *)later;
+
+    (void)runtime;
+    gd_module_release(hold->module);
+    free(hold);
 }
 
 /* Called by the driver, on any thread and perhaps within a call of this library: no lock may be
@@ -21,25 +36,13 @@ static void end_hold(void *user)
     pthread_mutex_lock(&runtime->mutex);
     bool noted = runtime->users > 0;
     runtime->holds--;
-    if (noted) {
-        hold->next = runtime->ended;
-        runtime->ended = hold;
-        atomic_store_explicit(&runtime->pending, true, memory_order_relaxed);
-    }
+    if (noted)
+        gd_runtime_add_later(runtime, &hold->later);
     pthread_mutex_unlock(&runtime->mutex);
     if (noted)
         return;
     free(hold);
     gd_module_abandon(module);
-}
-
-void gd_hold_give_back(gd_hold *ended)
-{
-    for (gd_hold *hold = ended, *next; hold; hold = next) {
-        next = hold->next;
-        gd_module_release(hold->module);
-        free(hold);
-    }
 }
 
 void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
@@ -65,7 +68,7 @@ static bool add_hold(griddep_module *module, gd_CUgraph graph)
     gd_hold *hold = malloc(sizeof *hold);
     if (!hold)
         return false;
-    *hold = (gd_hold){.module = gd_module_hold(module)};
+    *hold = (gd_hold){.later.end = give_back, .module = gd_module_hold(module)};
     count_hold(module->runtime, true);
     if (driver->cuUserObjectCreate(&object, hold, end_hold, 1,
                                    GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) != GD_CUDA_SUCCESS) {

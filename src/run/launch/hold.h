@@ -17,12 +17,6 @@
 #include "run/capture.h"
 #include "run/module/module.h"
 
-/* A hold of a graph on a module, or the note that it has ended. */
-typedef struct gd_hold {
-    struct gd_hold *next;
-    griddep_module *module;
-} gd_hold;
-
 /* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with
  * number 0 and no graph; but not a stream that is none, or one that cannot be used because another
  * one captures. The context is current. */
@@ -34,8 +28,5 @@ void gd_hold_for_capture(griddep_module *module, const gd_capture_state *capture
 
 /* Both, after a launch into any stream. */
 void gd_hold_launched(griddep_module *module, gd_CUstream stream);
-
-/* Gives back the modules of a list of notes. */
-void gd_hold_give_back(gd_hold *ended);
 
 #endif

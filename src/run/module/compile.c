@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "run/module/compile.h"
 #include "run/module/image.h"
-#include "run/module/store.h"
+#include "run/store.h"
 
 enum {
     LOG_BYTES = 16384,

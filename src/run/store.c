@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/trust.h"
 #include "base/word.h"
-#include "run/module/store.h"
+#include "run/store.h"
 
 #define ENTRY_SUFFIX ".gdstore"
 

@@ -1,5 +1,5 @@
 /* Fresh runs and their results. */
-#include "experiment/experiment.h"
+#include "measure/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>

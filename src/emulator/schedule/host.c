@@ -11,11 +11,12 @@
 #include <signal.h>
 #include <time.h>
 
-#include "emulator/driver/host.h"
+#include "emulator/schedule/host.h"
 #include "emulator/schedule/schedule.h"
 
 enum { QUIET_TIME = 1000000, LONG_TIME = 50000000 }; /* nanoseconds */
 
+gd_emulator gd_the_emulator;
 pthread_mutex_t gd_call_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {

@@ -1,5 +1,5 @@
 /* Timing with device events around batches of runs. */
-#include "experiment/clock.h"
+#include "measure/clock.h"
 
 #include <stddef.h>
 

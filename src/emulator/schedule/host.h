@@ -1,6 +1,6 @@
 /* What the lock and the end of the driver have to do with host functions. */
-#ifndef GD_EMULATOR_DRIVER_HOST_H
-#define GD_EMULATOR_DRIVER_HOST_H
+#ifndef GD_EMULATOR_SCHEDULE_HOST_H
+#define GD_EMULATOR_SCHEDULE_HOST_H
 
 #include <pthread.h>
 #include <stdbool.h>
