@@ -814,6 +814,8 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b32 r; mul.lo .u32 r, r, r; ret; }", NULL},
     {".entry f() { bar.warp .sync -1; bar .sync 0; griddepcontrol .wait; ret; }", NULL},
     {".entry f() { bar .warp.sync -1; ret; }", "GD011"},
+    {".entry f() { barrier.cluster .wait; ret; }", "GD011"},
+    {".entry f() { .reg .f32 a<2>; .reg .b64 d; cvt.rn.bf16x2.f32 d, a0, a1; ret; }", "GD012"},
     {".entry f() { .reg .b32 r; fence.proxy .async; mbarrier.init .shared.b64 [r], 1; ret; }",
      NULL},
     {".entry f() { fence .proxy.async; ret; }", "GD011"},
