@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -814,6 +815,8 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b32 r; mul.lo .u32 r, r, r; ret; }", NULL},
     {".entry f() { bar.warp .sync -1; bar .sync 0; griddepcontrol .wait; ret; }", NULL},
     {".entry f() { bar .warp.sync -1; ret; }", "GD011"},
+    {".entry f() { barrier.cluster .wait; ret; }", "GD011"},
+    {".entry f() { .reg .f32 a<2>; .reg .b64 d; cvt.rn.bf16x2.f32 d, a0, a1; ret; }", "GD012"},
     {".entry f() { .reg .b32 r; fence.proxy .async; mbarrier.init .shared.b64 [r], 1; ret; }",
      NULL},
     {".entry f() { fence .proxy.async; ret; }", "GD011"},
@@ -1991,6 +1994,24 @@ static TCase *make_case(Suite *suite, const char *name)
     return tests;
 }
 
+/* A second a megabyte at most. */
+START_TEST(many_targets_take_no_time)
+{
+    enum { TARGETS = 300000, MEGABYTES = 7 };
+    gd_text text = {0};
+    const clock_t start = clock();
+
+    gd_text_string(&text, ".version 9.0\n");
+    for (int i = 0; i < TARGETS; i++)
+        gd_text_string(&text, ".target sm_90, debug\n");
+    griddep_findings *findings = check_text(gd_text_get(&text), text.bytes, "many.ptx", NULL, 0);
+    ck_assert_int_gt(griddep_findings_count(findings), 1);
+    ck_assert_int_lt((int)((clock() - start) / CLOCKS_PER_SEC), MEGABYTES);
+    griddep_findings_destroy(findings);
+    gd_text_free(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("check");
@@ -1998,6 +2019,7 @@ int main(void)
 
     tcase_add_test(tests, golden_files_have_the_expected_findings);
     tcase_add_test(tests, instructions_are_judged_as_ptxas_judges_them);
+    tcase_add_test(tests, many_targets_take_no_time);
     tcase_add_loop_test(tests, asked_texts_are_judged_as_ptxas_judges_them, 0, COUNT(asked));
     tcase_add_loop_test(tests, asked_heads_are_judged_as_ptxas_judges_them, 0, COUNT(asked_whole));
     tcase_add_test(tests, findings_say_what_to_write);

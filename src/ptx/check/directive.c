@@ -58,15 +58,18 @@ static void check_chip(gd_validity *check, uint32_t token)
 
 enum { TEXMODE_UNIFIED, TEXMODE_INDEPENDENT, TARGET_DEBUG, MAP_F64_TO_F32, MODE_COUNT };
 
-/* Whether there is a section of a name; NULL: any. */
-static bool has_section(const gd_ptx_module *module, const char *name)
+/* Finds, once, what sections there are. */
+static void find_sections(gd_validity *check)
 {
-    for (uint32_t i = 0; i < module->directive_count; i++) {
-        if (module->directives[i].kind == GD_DIRECTIVE_SECTION &&
-            (!name || gd_ptx_token_is(module, module->directives[i].token + 1, name)))
-            return true;
+    const gd_ptx_module *module = check->module;
+
+    for (uint32_t i = 0; i < module->directive_count && !check->abbreviations; i++) {
+        if (module->directives[i].kind != GD_DIRECTIVE_SECTION)
+            continue;
+        check->sections = true;
+        check->abbreviations =
+            gd_ptx_token_is(module, module->directives[i].token + 1, ".debug_abbrev");
     }
-    return false;
 }
 
 /* What stands beside a chip; `given` are the modes of this .target. */
@@ -80,7 +83,7 @@ static void check_mode(gd_validity *check, uint32_t token, uint32_t mode, const 
     else if (mode == MAP_F64_TO_F32 && module->capability >= CAPABILITY_F64)
         gd_validity_add(check, GD_CODE_GD017, token, NULL,
                         "map_f64_to_f32 is for chips without .f64; %s has it", module->target);
-    else if (mode == TARGET_DEBUG && module->version >= 30 && !has_section(module, NULL))
+    else if (mode == TARGET_DEBUG && module->version >= 30 && !check->sections)
         gd_validity_add(check, GD_CODE_GD017, token, NULL,
                         ".target debug needs debug information, and there is no .section");
 }
@@ -102,6 +105,8 @@ static void check_target(gd_validity *check, const gd_ptx_directive *directive, 
             continue;
         }
         given[mode] = true;
+        if (mode == TARGET_DEBUG && !check->debug)
+            find_sections(check);
         check->debug |= mode == TARGET_DEBUG;
         gd_declared_need(check, token, text, length);
         if (token == first && first_one)
@@ -345,7 +350,7 @@ static void check_section(gd_validity *check, const gd_ptx_directive *directive)
 {
     uint32_t at = directive->token + 3, unit = directive->token;
     uint64_t size = 0, end = 0; /* of the section so far, and of its unit */
-    bool sized = check->debug && has_section(check->module, ".debug_abbrev") &&
+    bool sized = check->debug && check->abbreviations &&
                  gd_ptx_token_is(check->module, directive->token + 1, ".debug_info");
 
     if (directive->scope)

@@ -140,13 +140,13 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
 }
 
 /* Words at a name's end that ptxas reads as modifiers, so that they may stand apart. */
-static bool may_stand_apart(const char *word)
+static bool may_stand_apart(const char *name, const char *word)
 {
-    static const char *const words[] = {".sync", ".sp", ".wait", ".launch_dependents",
+    static const char *const words[] = {".sync", ".sp", "griddepcontrol.wait", ".launch_dependents",
                                         ".mbarrier_init"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i], word) == 0)
+        if (strcmp(words[i], words[i][0] == '.' ? word : name) == 0)
             return true;
     }
     return false;
@@ -163,7 +163,7 @@ static bool is_split(instruction_check *check, const gd_ptx_instruction *instruc
     uint32_t count = bound;
 
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
-        if (bound || !may_stand_apart(dot))
+        if (bound || !may_stand_apart(name, dot))
             count++;
     }
     for (uint32_t i = 1; i <= count && i <= instruction->modifiers; i++) {
