@@ -24,3 +24,6 @@ libgriddep_suites_la_SOURCES = \
 	%D%/suite_rounds.c \
 	%D%/suite_transformer_block.c
 libgriddep_suites_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+
+check_PROGRAMS += %D%/hops
+%C%_hops_LDADD = libgriddep.la

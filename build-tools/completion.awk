@@ -1,5 +1,5 @@
 # Makes the completions of a shell (-v shell=bash, zsh or fish) of what 'griddep help --table' prints. An option's words are those of its help
-# ("auto, off or force"); an option without any, and a word, completes to files. Run by tests/doc/generated.sh.
+# ("auto, off or force"); an option without any, and a word, completes to files. Run by make.
 BEGIN { FS = "\t" }
 
 # The words of a help text that lists some, separated by blanks: "for launches: auto (the default), off or force" gives "auto off force".

@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""Writes doc/instructions.md from the instruction tables: build-tools/instructions.py [--check]
+"""Prints the page of PTX instructions (doc/instructions.md), made of the instruction tables.
 
 Reads src/ptx/text/ops.def, src/ptx/isa/forms.def, needs.def and chips.def. tests/golden/instruction_needs.txt has instructions that ptxas
-takes, tests/emulator/refused.txt those of them that the emulated driver refuses. --check writes nothing and prints the difference; tests/doc/instructions.sh does so."""
-import difflib
+takes, tests/emulator/refused.txt those of them that the emulated driver refuses."""
 import os
 import re
 import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-PAGE = os.path.join(TOP, "doc", "instructions.md")
 WIDTH = 100
 # The chapters of the PTX ISA, with the instructions by the first word of their names, or by whole names.
 CHAPTERS = [
@@ -177,7 +175,7 @@ def show_role(role, letters):
         text = "[t, c]" if kind in "tT" else "[" + next(letters["s"]) + "]"
     elif kind in "hm":
         return "{, %s}" % ("h" if kind == "h" else "mask")
-    elif kind in "pP":
+    elif kind == "p":
         text = next(letters["p"])
     elif kind == "l":
         text = "label"
@@ -346,14 +344,5 @@ def make_page():
     return "\n".join(lines) + "\n"
 
 
-def main():
-    page = make_page()
-    if sys.argv[1:] != ["--check"]:
-        open(PAGE, "w", encoding="utf-8").write(page)
-        return
-    known = open(PAGE, encoding="utf-8").read() if os.path.exists(PAGE) else ""
-    sys.stdout.writelines(difflib.unified_diff(known.splitlines(True), page.splitlines(True), "doc/instructions.md", "made"))
-    sys.exit(known != page)
-
-
-main()
+sys.stdout.reconfigure(encoding="utf-8")
+sys.stdout.write(make_page())

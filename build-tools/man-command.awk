@@ -1,5 +1,5 @@
 # Makes the man page of a subcommand (-v page=run), or of the command (-v page=), of what 'griddep help --table' prints.
-# -v version is the library's. Used with roff.awk by tests/doc/generated.sh.
+# -v version is the library's. Used with roff.awk by make.
 BEGIN { FS = "\t" }
 
 # ---- reading

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the documentation as a static site: python3 build-tools/site.py --source DIR --command GRIDDEP --output DIR.
+"""Writes the documentation as a static site: python3 build-tools/site.py --source DIR --made DIR --command GRIDDEP
+--output DIR.
 
-A page for each file of doc/, for the README, NEWS and HACKING, for each subcommand, for each section of the public header, and for
+A page for each file of doc/ (those that the build makes are in doc/ of --made), for the README, NEWS and HACKING, for each subcommand, for each section of the public header, and for
 the shelf. Markdown is cmark-gfm's; this file knows links, the header and the frame. Nothing is loaded from a network: style and
 search are files of the site. A link to what does not exist ends the run with 1."""
 import argparse
@@ -37,11 +38,15 @@ def words_of(markup):
 
 
 class Site:
-    def __init__(self, source, output):
-        self.source, self.output = source, output
+    def __init__(self, source, made_in, output):
+        self.source, self.made_in, self.output = source, made_in, output
         self.pages = {}  # path in the tree, or a name -> file of the site
         self.made = []  # (file, title, body)
         self.copied = {}
+
+    def find(self, name):
+        """A file of the tree, or one that the build made."""
+        return next((top / name for top in (self.made_in, self.source) if (top / name).is_file()), None)
 
     # ---- links
 
@@ -53,7 +58,7 @@ class Site:
         name = os.path.normpath(os.path.join(os.path.dirname(page), path))
         if name in self.pages:
             return self.pages[name] + ("#" + anchor if anchor else "")
-        if (self.source / name).is_file():
+        if self.find(name):
             self.copied[name] = "files/" + name
             return self.copied[name]
         problems.append(f"{page}: no file {link}")
@@ -109,7 +114,7 @@ class Site:
             )
         for name, to in self.copied.items():
             (self.output / to).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(self.source / name, self.output / to)
+            shutil.copyfile(self.find(name), self.output / to)
         for name in ("site.css", "site.js"):
             shutil.copyfile(self.source / "build-tools" / name, self.output / name)
         entries = [entry for file, title, body in self.made for entry in sections(file, title, body)]
@@ -228,18 +233,19 @@ def add_kernels(site, command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, required=True, help="the top of the source tree")
+    parser.add_argument("--made", type=Path, required=True, help="the top of the build folder")
     parser.add_argument("--command", required=True, help="griddep, built")
     parser.add_argument("--output", type=Path, required=True, help="the folder to write")
     asked = parser.parse_args()
     if not shutil.which(MARKDOWN[0]):
         sys.exit("site: cmark-gfm is not installed (Debian: apt-get install cmark-gfm)")
-    site = Site(asked.source, asked.output)
-    files = ["README.md", "NEWS.md", "HACKING.md"] + sorted("doc/" + path.name for path in (asked.source / "doc").glob("*.md"))
+    site = Site(asked.source, asked.made, asked.output)
+    files = ["README.md", "NEWS.md", "HACKING.md"] + sorted({"doc/" + path.name for top in (asked.source, asked.made) for path in (top / "doc").glob("*.md")})
     files += sorted(str(path.relative_to(asked.source)) for path in (asked.source / "doc").glob("*/*.md"))
     for name in files:
         site.pages[name] = "index.html" if name == "README.md" else re.sub(r"^doc/|\.md$", "", name).lower().replace("/", "-") + ".html"
     for name in files:
-        text = (asked.source / name).read_text()
+        text = site.find(name).read_text()
         title = re.search(r"^# (.*)", text, re.M)[1]
         site.add(site.pages[name], words_of(title.replace("`", "")), site.markdown(name, text))
     add_commands(site, asked.command)

@@ -1,9 +1,30 @@
 # Documentation.
 
 dist_doc_DATA += \
-	%D%/code.md %D%/compared.md %D%/design.md %D%/diagnostics.md %D%/emulator.md %D%/environment.md %D%/griddep-chain.md \
-	%D%/guide.md %D%/instructions.md %D%/json.md %D%/languages.md %D%/performance.md %D%/questions.md \
+	%D%/code.md %D%/compared.md %D%/design.md %D%/emulator.md %D%/environment.md %D%/griddep-chain.md \
+	%D%/guide.md %D%/json.md %D%/languages.md %D%/performance.md %D%/questions.md \
 	%D%/shelf.md %D%/timeline.md %D%/tuning.md
+
+# Two pages are made: of the command's table of codes, and of the tables of instructions.
+if COMMAND_PAGES
+dist_doc_DATA += %D%/diagnostics.md
+endif
+if PYTHON_PAGES
+dist_doc_DATA += %D%/instructions.md
+endif
+if RUN_COMMAND
+%D%/diagnostics.md: griddep$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./griddep$(EXEEXT) explain --markdown >$@.new && mv $@.new $@
+CLEANFILES += %D%/diagnostics.md
+endif
+if RUN_PYTHON
+%D%/instructions.md: build-tools/instructions.py $(instruction_tables)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	    $(PYTHON3) $(srcdir)/build-tools/instructions.py >$@.new && mv $@.new $@
+CLEANFILES += %D%/instructions.md
+endif
+instruction_tables = src/ptx/text/ops.def src/ptx/isa/forms.def src/ptx/isa/needs.def \
+	src/ptx/isa/chips.def tests/golden/instruction_needs.txt tests/emulator/refused.txt
 EXTRA_DIST += build-tools/instructions.py
 
 # Links of the pages lead to these where the pages are installed.
@@ -16,8 +37,8 @@ EXTRA_DIST += build-tools/site.py build-tools/site.css build-tools/site.js
 
 # The same as pages for a browser, in site/.
 .PHONY: site
-site: griddep$(EXEEXT)
-	$(PYTHON3) $(top_srcdir)/build-tools/site.py --source $(top_srcdir) --command ./griddep$(EXEEXT) --output site
+site: griddep$(EXEEXT) %D%/diagnostics.md %D%/instructions.md
+	$(PYTHON3) $(top_srcdir)/build-tools/site.py --source $(top_srcdir) --made . --command ./griddep$(EXEEXT) --output site
 clean-site:
 	rm -rf site
 clean-local: clean-site

@@ -1,7 +1,10 @@
-# Man pages. Those of the command are renewed by `tests/doc/generated.sh --write`, which needs the
-# command to run; those of the library, one a noun of the header, and of formats are made here.
+# Man pages: those of the command, made of its tables; those of the library, one a noun of the header;
+# and those of formats.
 
-dist_man_MANS = \
+if COMMAND_PAGES
+dist_man_MANS = $(command_pages)
+endif
+command_pages = \
 	%D%/griddep.1 %D%/griddep-audit.1 %D%/griddep-bench.1 %D%/griddep-check.1 %D%/griddep-compare.1 %D%/griddep-demo.1 \
 	%D%/griddep-explain.1 %D%/griddep-fmt.1 %D%/griddep-graph.1 %D%/griddep-info.1 %D%/griddep-kernels.1 \
 	%D%/griddep-off.1 %D%/griddep-on.1 \
@@ -27,6 +30,17 @@ format_pages = \
 man_tools = build-tools/man-header.awk build-tools/man-markdown.awk build-tools/roff.awk
 CLEANFILES += $(man_MANS)
 EXTRA_DIST += $(man_tools) build-tools/man-command.awk
+
+if RUN_COMMAND
+# What the command says of itself: subcommands, options, examples, exit codes.
+%D%/commands.tsv: griddep$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./griddep$(EXEEXT) help --table >$@.new && mv $@.new $@
+$(command_pages): %D%/commands.tsv build-tools/man-command.awk build-tools/roff.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && page=$$(basename $@ .1) && page=$${page#griddep} && \
+	    $(AWK) -f $(srcdir)/build-tools/roff.awk -f $(srcdir)/build-tools/man-command.awk \
+	    -v version=$(PACKAGE_VERSION) -v page=$${page#-} %D%/commands.tsv >$@.new && mv $@.new $@
+CLEANFILES += $(command_pages) %D%/commands.tsv
+endif
 
 $(noun_pages): include/griddep.h build-tools/man-header.awk build-tools/roff.awk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/build-tools/roff.awk \

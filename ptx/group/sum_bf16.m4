@@ -3,8 +3,7 @@
 // parameters:
 //   source        u64 address of what this member sends, read after the wait
 //   target        u64 address of what it gets, written after the wait; may be where the source is, or its own part there
-//   peers         u64 address of each member's inbox, u64[members]; constant, read after the wait
-//   state         u64 address of 640 bytes: a failure, from byte 64 on a counter for each block; read and written after the wait
+//   state         u64 address of 576 bytes: a failure, from byte 64 on a counter for each of 128 blocks; read and written after the wait
 //   record        u64 address of 8 bytes that the host reads: a failure; written after the wait
 //   bytes         u32 bytes of one part
 //   source_bytes  u32 bytes of the source: bytes, or members * bytes with a part for each member
@@ -15,16 +14,19 @@
 //   from          u32 set of members: all members
 //   timeout       u32 microseconds after which a member that did not come is given up
 //   hop           u32 number of the hop, for the record
-// launch: one-dimensional, with the same grid on all members, at most 64 blocks and 8192 threads in all; shared none.
+//   inboxes       u64[32] address of each member's inbox, 2 MiB for each member; written and read after the wait
+// launch: one-dimensional, with the same grid on all members, at most 128 blocks and 32768 threads in all; shared none.
 // requires:
 //   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
-//   grid.x <= 64
+//   grid.x <= 128
+//   block.x % 32 == 0
 //   bytes >= 1
 // extent:
 //   source: source_bytes
 //   target: target_bytes
-// pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
+// pdl: triggers at its start where each thread has one packet, else at its end; waits before its first load; before the wait it touches no
+//   memory but its parameters.
 m4_define(<!NAME!>, <!sum_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl
 m4_include(<!hop.inc!>)m4_dnl

@@ -17,7 +17,7 @@ fi
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 
-if ! "$python" "$srcdir/build-tools/site.py" --source "$srcdir" --command "${GRIDDEP:-./griddep}" --output "$work/site"; then
+if ! "$python" "$srcdir/build-tools/site.py" --source "$srcdir" --made "${builddir:-.}" --command "${GRIDDEP:-./griddep}" --output "$work/site"; then
     echo "failed: make site"
     echo "0 passed, 1 failed, 0 skipped"
     exit 1

@@ -501,17 +501,18 @@ typedef struct mutation {
 static const mutation mutations[] = {
     {"", "", NULL, NULL, false},
     {"griddepcontrol.wait;", "", "GD205", "griddepcontrol.wait", true},
-    {"st.relaxed.sys.global.u64 [%place]", "st.relaxed.gpu.global.u64 [%place]", NULL,
+    {"st.relaxed.sys.global.b128 [%inbox]", "st.relaxed.gpu.global.b128 [%inbox]", NULL,
      "scope sys on the access of kernel sum_f32", false},
-    {"ld.relaxed.sys.global.u64 %packed", "ld.relaxed.gpu.global.u64 %packed", NULL,
+    {"ld.relaxed.sys.global.b128 %packet", "ld.relaxed.gpu.global.b128 %packet", NULL,
      "scope sys on the access of kernel sum_f32", false},
-    {"st.relaxed.sys.global.u64 [%place]", "st.global.u64 [%place]", NULL, "\"finding\"", false},
-    {"ld.relaxed.sys.global.u64 %packed", "ld.global.u64 %packed", NULL, "\"finding\"", true},
-    {"barrier.sync 0;", "", NULL, "\"finding\"", false},
-    {"@%arrived bra take;", "bra take;", NULL, NULL, true},     /* the flag is not looked at */
-    {"add.u32 %sequence, %sequence, 1;", "", NULL, NULL, true}, /* the numbers are all one */
-    {"xor.b32 %turn, %turn, 1;", "", NULL, NULL, true},         /* one set of places */
-    {"st.relaxed.sys.global.u64 [%place], %packed;", "", NULL, NULL, true},
+    {"st.relaxed.sys.global.b128 [%inbox]", "st.global.b128 [%inbox]", NULL, "\"finding\"", false},
+    {"ld.relaxed.sys.global.b128 %packet", "ld.global.b128 %packet", NULL, "\"finding\"", true},
+    {"barrier.sync 0, %block;", "", NULL, "\"finding\"", true},
+    {"@%arrived bra take;", "bra take;", NULL, NULL, true}, /* the flag is not looked at */
+    /* the numbers are those of the hop before */
+    {"add.u32 %number, %counter, %pieces;", "mov.u32 %number, %counter;", NULL, NULL, true},
+    {"and.b32 %row, %number, 3;", "mov.b32 %row, 0;", NULL, NULL, true}, /* one set of places */
+    {"st.relaxed.sys.global.b128 [%inbox], %packet;", "", NULL, NULL, true},
 };
 enum { MUTATIONS = sizeof mutations / sizeof *mutations };
 
@@ -537,22 +538,25 @@ static void add_by_hand(const char *text, uint32_t inbox, uint32_t state)
     for (uint32_t i = 0; i < members; i++) {
         griddep_module *module;
         griddep_kernel *kernel;
-        uint64_t own, boxes[MOST];
+        uint64_t own, boxes[32] = {0};
         for (uint32_t k = 0; k < members; k++)
             ck_library(griddep_group_get_address(group, inbox, k, &boxes[k], &error));
         ck_library(griddep_group_get_address(group, state, i, &own, &error));
-        const uint64_t peers = own + 1024, record = own + 2048;
-        write_memory(i, peers, boxes, 8 * members);
+        const uint64_t record = own + 2048;
+        uint32_t counters[128]; /* the numbers of pieces pass 0 on their way */
+        for (uint32_t k = 0; k < 128; k++)
+            counters[k] = UINT32_MAX - 1;
+        write_memory(i, own + 64, counters, sizeof counters);
         const uint32_t scalars[] = {
             ELEMENTS * 4,        ELEMENTS * 4,        ELEMENTS * 4, i, members,
             (1u << members) - 1, (1u << members) - 1, 500,          0};
         griddep_argument arguments[14] = {{.bytes = 8, .data = &steps[i].partial},
                                           {.bytes = 8, .data = &steps[i].sum},
-                                          {.bytes = 8, .data = &peers},
                                           {.bytes = 8, .data = &own},
-                                          {.bytes = 8, .data = &record}};
+                                          {.bytes = 8, .data = &record},
+                                          [13] = {.bytes = sizeof boxes, .data = boxes}};
         for (uint32_t k = 0; k < 9; k++)
-            arguments[5 + k] = (griddep_argument){.bytes = 4, .data = &scalars[k]};
+            arguments[4 + k] = (griddep_argument){.bytes = 4, .data = &scalars[k]};
         const griddep_launch_config config = {
             .size = sizeof config, .grid = {3}, .block = {64}, .pdl = GRIDDEP_PDL_FORCE};
         ck_library(griddep_module_load(runtimes[i], text, strlen(text), NULL, &module, &error));
@@ -594,7 +598,7 @@ static void run_mutation(const mutation *how, const char *schedule, observed *se
     begin_with(2, schedule, "race,initialized", 2);
     load_adders();
     make_steps();
-    ck_library(griddep_group_allocate(group, 4 * 2 * 8192 * 8, &inbox, &error));
+    ck_library(griddep_group_allocate(group, 4 * 2 * 32768 * 16, &inbox, &error));
     ck_library(griddep_group_allocate(group, 4096, &state, &error));
     add_by_hand(read_kernel(how), inbox, state);
     ck_assert(has_code(chains[0], how->code) == (how->code != NULL));

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Instructions with what ptxas says of each: the sample that tests/unit/test_check.c replays.
 
-    tests/fuzz/instructions.py [--count N] [--seed N] [--ptxas PATH] > tests/golden/instructions.txt
+    tests/fuzz/instructions.py [--seed N] [--ptxas PATH] > tests/golden/instructions.txt
 
-takes each form of src/ptx/isa/forms.def, spells it out, changes most of what came out at random (letters, modifiers, types, operands),
-and asks ptxas about each line. Syntax errors, which end a text for every reader, are left out, and what crashes ptxas. A line of the output is '+' where ptxas takes the instruction and '-' where it refuses it, a blank, and
-the instruction; '=' begins those that are asked about for another target than sm_90a. They stand in a frame that declares a
-register of each type, a variable in each state space, and a label; tests/golden/instructions.frame has it."""
+takes each form of src/ptx/isa/forms.def, spells it out with '_', registers of several elements and selectors where they may or may not
+stand, and asks ptxas about each line, and about FIXED. Single mistakes in each form are forms.py's. Syntax errors, which end a text for
+every reader, are left out, and what crashes ptxas. A line of the output is '+' where ptxas takes the instruction and '-' where it refuses
+it, a blank, and the instruction; '=' begins those that are asked about for another target than sm_90a. They stand in a frame that declares
+a register of each type, a variable in each state space, and a label; tests/golden/instructions.frame has it."""
 import argparse
-import itertools
 import os
 import random
 import re
@@ -24,18 +24,32 @@ TYPES = ("u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 bf16 bf16x
 # What registers of two elements are declared of; those of the first twelve are also declared with four.
 WHOLES = "u8 s8 b8 u16 s16 b16 f16 u32 s32 b32 f16x2 f32 u64 s64 b64 f64".split()
 REGISTERS = "u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 f32 f64 pred".split()
-MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 sync aligned relaxed gpu cta eq lt ne and nc "
-             "volatile to approx uni x2 x4 trans L1::no_allocate L2::cache_hint").split()
-CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
-OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # The targets of the sample by what forms.def says of a form's target, and by the words of those for which it says a later one.
 TARGETS = {"1001": "sm_100a", "1003": "sm_100a", "1004": "sm_100a", "1005": "sm_100a", "1006": "sm_100a", "1011": "sm_100a", "1012": "sm_100a", "1000": "sm_100a", "1031": "sm_103a",
            "1032": "sm_103a", "1002": "sm_120a", "1201": "sm_120a"}
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
-# What ptxas takes because it does not look: a second value of atom.exch, metadata that is a vector or a fraction, the
-# mbarrier of a tensor copy that is a fraction, and modifiers of mma that mean nothing there.
-OVERLOOKED = re.compile(r"^(atom\..*\.exch\..*, %\w+, [^ ]+;|mma\.sp.* 0f\w+, [^ ]+;|tcgen05\.mma\..*ashift.*, %pred_\d, [-\w]+, [^ ]+;|wgmma\.mma_async\.sp.*}, %\w+, {|cp\.async\.bulk\.tensor.*\], (\d\.\d|0[fd])|mma\.\S*(aligned\.b?f16\.m|\.v\d\.))")
+# What ptxas takes because it does not look, and what means nothing: the check may refuse it (doc/diagnostics.md, GD012).
+OVERLOOKED = re.compile("^(" + "|".join((
+    r"atom\..*\.exch\..*, %\w+, [^ ]+;",                      # a second value
+    r"(w?g?mma|tcgen05)\.\S*(\.pred|\.v\d|aligned\.b?f16)\.",  # modifiers that mean nothing there, words of a name in another order
+    r"multimem\.\S*\.pred\b", r"mma\.\S*\.v\d\.", r"(wgmma\.mma_async\.sync|tcgen05\.mma\.cta_group::\d)\.sp\.",
+    r"barrier\.aligned\.sync", r"fence\.(release|cluster)\.\S*mbarrier_init", r"tensormap\.replace\.\S*\.b(32|64)\.b1024",
+    r"(?!mov|cvt).*[{ ]%pred_11[,}](?=[^\[]*;|.*\})",             # predicates among elements and for registers of bits
+    r"movmatrix.*%pred_", r"cvt\.rn\.bf16x2\.ue8m0x2 %pred",
+    r"mma\.sp.* (0f\w+|1\.5|\{\S*|%v2\w+), [^ ]+;", r"mma\.sp\S* .*\}, %\w+, \{",  # metadata, fragments and scales
+    r"mma\.\S*block_scale.*\}, (!?%\w+|\{\S*), ", r"mma\.\S*f64.*\{1\}",
+    r"wgmma\.mma_async\.sp.*, (%v2\w+|\{%u32_11(, %u32_12)?\}|!%pred_11|0f\w+|1\.5), [01], ",
+    r"wgmma\.mma_async\.sp.*(\}, %\w+, \{|%b32_\d+, 4294967296, )",
+    r"tcgen05\.mma\.\S* .*((%f16x2_11|!%pred_11|%pred_\d+|\d+), !?(%pred_\d+|\d+)|%tid\.x.*|(%pred_\d+|%f16x2_11), [-\w]+|%pred_5, %u64_19|\[%b32_9\], \[%b32_9\], %pred_5);",
+    r"tcgen05\.mma\.\S* .*((%f16x2_11|!%pred_11|%pred_\d+|\d+), (%pred_\d+|\d+)|%tid\.x|\{[^}]*1\.5).*;", r"tcgen05\.ld\.red.*\}, \{%u32_11\}",
+    r"tcgen05\.dealloc.*65536;", r"tcgen05\.st.*\{1, ",
+    r"cp\.(reduce\.)?async\.bulk\S* (?!\[)", # addresses without brackets
+    r"cp\.(reduce\.)?async\.bulk.*\], (%u32_7, )?(%\w+_11(\+4)?|%v2u32_1|-?\d[\d.]*|0f\w+|WARP_SZ|shared_array)[,;]",
+    r"mbarrier\.arrive\S* .*\], (\{|%v2)", r"red\.async\.relaxed\.sys\.\w+\.u32 \[%u64_9\], %u32_4;", r"red\.\S* _,", r"st\.async.*, %u32_11\+4",
+    r"st\..*\.v8\.f32 .*, _,", r"set\.\S*bf16x2 .*(%v2u32_1|!%pred_11;|\{%u32_11\})", r"cvt\.\S*ue8m0x2.bf16x2 .*%v2u32_1",
+    r"(tex|tld4)\..*, (\{%\w+, %f\w+\}, )?%u32_11\+4[,;]", r"tex\.level.*\], (\{%u32_11.*|%v2u32_1.*);", r"tex\.a2dms.*\[%u64_9, \{(1\.5|%f32_11|%pred_11),",
+    r"tex\..*\[%u64_9, .*%pred_11")) + ")")
 # What the mutations seldom make: sums, integers for floats, modifiers twice.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -139,8 +153,8 @@ def spell_operand(role, types, modifiers, number, op):
         return register(types[-1], 9)
     if kind == "e":
         return "%f32_9"
-    if kind in "hmpPiqkQUVW":
-        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "P": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7", "V": "%s32_7", "W": "%s32_7"}[kind]
+    if kind in "hmpiqkQUVW":
+        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "i": IMMEDIATES.get(op, "16"), "q": "%b32_9", "k": "-1", "Q": "%u32_8", "U": "%s32_7", "V": "%s32_7", "W": "%s32_7"}[kind]
     size = next((int(word[1]) for word in modifiers if kind == "z" and re.fullmatch(r"v\d", word)), 0)
     if vector:
         times, letter = re.match(r"(\d*)(\w?)", vector).groups()
@@ -159,11 +173,12 @@ def spell_operand(role, types, modifiers, number, op):
     return (elements or register(of, number)) + ("|%%pred_%d" % (number + 1) if pair == "&" else "")
 
 
-def spell(form, chance):
+def spell(form, chance, optional=0):
+    """One instruction of a form, whose operands that may be left out are there as often as `optional` says."""
     op, groups, roles = form
     modifiers = [word for word in (chance.choice(group) for group in groups) if word]
     types = [word for word in modifiers if word in TYPES]
-    present = [role for role in roles if not role.endswith("?") and
+    present = [role for role in roles if (not role.endswith("?") or (optional and chance.random() < optional)) and
                (role != "h" or "L2::cache_hint" in modifiers) and (role != "m" or "multicast::cluster" in modifiers)]
     operands = [spell_operand(role, types, modifiers, 3 * i + 1, op) for i, role in enumerate(present)]
     return op, modifiers, operands
@@ -204,50 +219,12 @@ def spell_wholes(op, modifiers, operands):
             yield write(op, modifiers, operands[:i] + [one] + operands[i + 1:]), not several and op != "mov"
 
 
-def spell_classes(op, modifiers, operands):
-    """The instruction with registers of each other class in each place."""
-    for i, operand in enumerate(operands):
-        kind = re.search(r"%(\w+?)_", operand)
-        for size in (8, 16, 32, 64):
-            of = [name % size for name in ("b%d", "u%d", "s%d", "f%d") if name % size in REGISTERS] + (["f16x2"] if size == 32 else [])
-            for other in of if kind and kind[1] in of else ():
-                if other != kind[1]:
-                    yield write(op, modifiers, operands[:i] + [re.sub("%" + kind[1] + "_", "%" + other + "_", operand)] + operands[i + 1:])
-
-
 def spell_selectors(op, modifiers, operands):
     """A video instruction with a selector in each place."""
     for i in range(len(operands)):
         for selector in ("b0", "b3", "b4", "h1", "h2", "h10", "h01", "h23", "h40", "b20", "b3210", "b7654", "b8000", "b012", "x"):
             if not (selector[:1] == "b" and len(selector) > 2 and op[-1] not in "24"): # taken for something else
                 yield write(op, modifiers, operands[:i] + [operands[i] + "." + selector] + operands[i + 1:])
-
-
-def change(op, modifiers, operands, chance):
-    """One mistake, or none."""
-    kind = chance.randrange(9)
-    any_operand = chance.choice([register(chance.choice(REGISTERS), chance.randrange(9))] * 3 + CONSTANTS + OTHERS)
-    if kind == 0 and modifiers:
-        at = chance.randrange(len(modifiers))
-        word = modifiers[at]
-        letter = chance.choice([i for i, character in enumerate(word) if character != ":"])
-        modifiers[at] = word[:letter] + chance.choice("abcdefghijklmnopqrstuvwxyz") + word[letter + 1:]
-    elif kind == 1 and modifiers:
-        modifiers.pop(chance.randrange(len(modifiers)))
-    elif kind == 2:
-        word = chance.choice(MODIFIERS + TYPES[:19])
-        modifiers.insert(chance.randrange(len(modifiers) + 1), word)
-    elif kind == 3 and modifiers:
-        modifiers[chance.randrange(len(modifiers))] = chance.choice(MODIFIERS + TYPES[:19])
-    elif kind == 4 and operands:
-        operands.pop(chance.randrange(len(operands)))
-    elif kind == 5:
-        operands.insert(chance.randrange(len(operands) + 1), any_operand)
-    elif kind == 6 and operands:
-        operands[chance.randrange(len(operands))] = any_operand
-    elif kind == 7 and len(operands) > 1:
-        chance.shuffle(operands)
-    return op, modifiers, operands
 
 
 def write(op, modifiers, operands):
@@ -292,7 +269,6 @@ def ask(ptxas, frame, lines):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--count", type=int, default=4000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
     options = options.parse_args()
@@ -306,10 +282,7 @@ def main():
 
 def ask_about(options, target, frame, forms, chance):
     """Prints what ptxas says of forms for a target."""
-    lines = []
-    for number, form in zip(range(options.count * len(forms) // 700), itertools.cycle(forms)):
-        parts = spell(form, chance)
-        lines.append(write(*(parts if number < len(forms) else change(*parts, chance))))
+    lines = [write(*spell(form, chance)) for form in forms]
     if target == "sm_90a":
         lines = list(dict.fromkeys(lines)) + [line.strip() + ";" for line in FIXED.split(";") + SPACES]
     for form in forms:
@@ -320,8 +293,6 @@ def ask_about(options, target, frame, forms, chance):
         for line, scalar in chance.sample(wholes, min(len(wholes), 2)):
             lines.append(line)
             refused.update([line] if scalar else [])
-        others = list(spell_classes(*spell(form, chance)))
-        lines += chance.sample(others, min(len(others), 3))
         if form[2] and form[2][0].startswith("Q"):
             lines += chance.sample(list(spell_selectors(*spell(form, chance))), 8)
     lines = list(dict.fromkeys(lines))

@@ -192,8 +192,8 @@ def mutate(text, kinds, chance):
     head = [i for i in code if lines[i].startswith(".") or ".reg" in lines[i] or ".param" in lines[i]]
     kind, tries = chance.choice(kinds), 0
     while True:
-        rows = [i for i, line in enumerate(lines) if re.match(r"\s*\.b\d+\s", line)] if kind == "section" else []
-        near = rows or [i for i in code if any("call" in line for line in lines[max(0, i - 12):i + 12])] if kind == "call" else []
+        near = [i for i, line in enumerate(lines) if kind == "section" and re.match(r"\s*\.b\d+\s", line)]
+        near += [i for i in code if kind == "call" and any("call" in line for line in lines[max(0, i - 12):i + 12])]
         at = chance.choice(near or (head if kind == "declaration" or (kind in ("directive", "drop line", "line twice") and chance.random() < 0.5) else code) or code)
         comment = re.search(r"//.*", lines[at])
         new = change(kind, [line.split("//")[0] for line in lines], at, registers, names, opcodes, chance)

@@ -28,7 +28,7 @@ for tool in dpkg-buildpackage dh dh_python3; do
 done
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-python=${PYTHON3:-python3} cc=${CC:-cc}
+build=${builddir:-.} python=${PYTHON3:-python3} cc=${CC:-cc}
 # A package build has flags of its own, and no home folder.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR srcdir builddir CC CXX CFLAGS CXXFLAGS LDFLAGS CONFIG_SITE
 build() { cd "$work/griddep" && DEB_BUILD_PROFILES=nocheck DEB_BUILD_OPTIONS="nocheck noopt parallel=2" dpkg-buildpackage -b -us -uc -d; }
@@ -62,7 +62,7 @@ check "the packages' command runs on the packages' emulated driver" command_runs
 check "the packages' Python module runs the packages' example" module_runs
 check "the test of the Rust binding skips without a toolchain" toolchain_is_missing
 check "an example in C is built from the packages alone" program_runs
-for page in "$top"/man/*.1; do check "the man page $(basename "$page")" test -f "$work/root/usr/share/man/man1/$(basename "$page").gz"; done
+for page in "$build"/man/*.1; do check "the man page $(basename "$page")" test -f "$work/root/usr/share/man/man1/$(basename "$page").gz"; done
 check "griddep-chain(5)" test -f "$work/root/usr/share/man/man5/griddep-chain.5.gz"
 check "man pages of the library" test "$(find "$work/root/usr/share/man/man3" -name '*.3.gz' | wc -l)" -gt 10
 for shell in bash-completion/completions/griddep zsh/vendor-completions/_griddep fish/vendor_completions.d/griddep.fish; do

@@ -11,6 +11,7 @@ unit_tests += \
 	%D%/test_explain \
 	%D%/test_fault \
 	%D%/test_flow \
+	%D%/test_forms \
 	%D%/test_graph \
 	%D%/test_image \
 	%D%/test_layout \

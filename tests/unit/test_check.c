@@ -433,9 +433,6 @@ static const asked_text asked[] = {
     {".entry f() { .reg .b16 h<4>; .reg .b32 r<4>; .reg .b64 d; .reg .pred p; st.global.v4.b16 "
      "[d], {p, h1, h2, h3}; ret; }",
      "GD012"},
-    {".entry f() { .reg .b16 h<4>; .reg .b32 r<4>; .reg .b64 d; .reg .pred p; st.global.v4.b32 "
-     "[d], {p, r1, r2, r3}; ret; }",
-     NULL},
     {".entry f() { .reg .f64 e; .reg .f32 s; add.f64 e, e, -0d3FF0000000000000; ret; }", NULL},
     {".entry f() { .reg .f64 e; .reg .f32 s; add.f32 s, s, -0f3F800000; ret; }", "GD012"},
     {".entry f() { .reg .b64 d<4>; .reg .b32 r<4>; rem.u64 d0, d1+1, d2; ret; }", "GD012"},
@@ -765,6 +762,26 @@ static const asked_text asked[] = {
     {".section .debug_str { L: .b32 L-4 }\n.entry f() { ret; }", "GD002"},
     {".section .debug_str { L: .b32 L, L }\n.entry f() { ret; }", "GD002"},
     {".section .debug_str { L: .b32 5, L }\n.entry f() { ret; }", "GD002"},
+    /* guards, arguments and prototypes */
+    {".entry f() { .reg .b32 r; @%is_explicit_cluster mov.b32 r, 1; @!%is_explicit_cluster ret; "
+     "ret; }",
+     NULL},
+    {".entry f() { .reg .b32 r; @%laneid mov.b32 r, 1; ret; }", "GD012"},
+    {".global .b32 x[4];\n.func g(.param .b32 a) { ret; }\n.entry f() { call g, (x[1]); ret; }",
+     "GD002"},
+    {".entry f() { P: .callprototype _ (.param .pred a); ret; }", NULL},
+    {".entry f() { .reg .b64 d; .reg .pred v; P: .callprototype _ (.reg .pred a); call d, (v), P; "
+     "ret; }",
+     "GD012"},
+    {".entry f() { .reg .b64 d; .param .u16 v; P: .callprototype (.param .u16 a) _ (); call (v), "
+     "d, P; ret; }",
+     "GD012"},
+    {".entry f() { .reg .b64 d; .param .b16 v; P: .callprototype _ (.param .b16 a); call d, (v), "
+     "P; ret; }",
+     NULL},
+    {".section .debug_str { .b32 .b64 }\n.entry f() { ret; }", "GD002"},
+    {".section .debug_str { .b32 .0x1 }\n.entry f() { ret; }", "GD002"},
+    {".section ._str { .b8 1 }\n.entry f() { ret; }", "GD002"},
     /* textures, surfaces and samplers */
     {".global .texref t;\n.entry f() { .reg .b32 r; txq.width.b32 r, [t]; txq.filter_mode.b32 r, "
      "[t]; ret; }",
@@ -825,6 +842,23 @@ static const asked_text asked_whole[] = {
     {".version 9.0\n.target sm_90, debug\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n",
      NULL},
     {".version 2.0\n.target sm_20, debug\n.entry f { ret; }\n", "GD014"},
+#define DEBUG_INFO(target, bytes)                                                                  \
+    ".version 9.0\n.target " target                                                                \
+    "\n.section .debug_abbrev { .b8 0 }\n.section .debug_info { .b32 " bytes                       \
+    " .b8 2, 0 .b32 .debug_abbrev .b8 8, 0 }\n.entry f { ret; }\n"
+    {DEBUG_INFO("sm_90, debug", "8"), NULL},
+    {DEBUG_INFO("sm_90, debug", "7"), "GD016"},
+    {DEBUG_INFO("sm_90, debug", "9"), "GD016"},
+    {DEBUG_INFO("sm_90", "9"), NULL},
+    {".version 8.10\n.target sm_90\n.entry f { ret; }\n", NULL}, /* 9.0 */
+    {".version 7.80\n.target sm_90\n.entry f { ret; }\n", "GD017"},
+    {".version 9.0\n.target sm_90, texmode_independent\n.global .texref t;\n.global .samplerref "
+     "s;\n.entry f() { .reg .b32 r; txq.width.b32 r, [t]; txq.filter_mode.b32 r, [s]; "
+     "txq.force_unnormalized_coords.b32 r, [s]; ret; }\n",
+     NULL},
+    {".version 9.0\n.target sm_90, texmode_independent\n.global .texref t;\n.entry f() { .reg .b32 "
+     "r; txq.filter_mode.b32 r, [t]; ret; }\n",
+     "GD012"},
     {".version 9.0\n.target sm_90, texmode_unified, texmode_independent\n.entry f { ret; }\n",
      "GD017"},
     {".version 9.0\n.target debug, sm_90\n.section .debug_str { .b8 1 }\n.entry f { ret; }\n",

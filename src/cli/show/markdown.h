@@ -1,4 +1,4 @@
-/* The reference of all codes as one Markdown document, doc/diagnostics.md. */
+/* The reference of all codes as one Markdown document: the build makes doc/diagnostics.md of it. */
 #ifndef GD_CLI_MARKDOWN_H
 #define GD_CLI_MARKDOWN_H
 

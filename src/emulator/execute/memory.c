@@ -388,6 +388,18 @@ static unsigned char *place_of(const gd_places *places, uint32_t lane, uint32_t 
     return (unsigned char *)(uintptr_t)(places->hosts[lane] + offset);
 }
 
+/* 16 bytes in one access of the host's where they are aligned, as those that another process shares
+ * are: a strong access of 128 bits is seen as a whole. */
+static void copy_wide(void *to, const void *from)
+{
+    typedef uint64_t whole __attribute__((vector_size(16), may_alias));
+
+    if (((uintptr_t)to | (uintptr_t)from) % 16 == 0)
+        *(volatile whole *)to = *(const volatile whole *)from;
+    else
+        memcpy(to, from, 16);
+}
+
 static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
                          const gd_places *places, uint32_t offset)
 {
@@ -395,7 +407,7 @@ static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask
         unsigned char *lanes = gd_lanes(warp, slot);
         GD_EACH_LANE(lane, mask)
         {
-            memcpy(lanes + (size_t)lane * 16, place_of(places, lane, offset), 16);
+            copy_wide(lanes + (size_t)lane * 16, place_of(places, lane, offset));
         }
         return;
     }
@@ -453,7 +465,8 @@ void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
         warp->cta->polls++;
         gd_note_poll(warp, code, gd_lowest(mask), places.addresses[gd_lowest(mask)]);
     }
-    if (mask != UINT32_MAX || places.layout != GD_LAYOUT_TOGETHER ||
+    if (code->flags & GD_ACCESS_STRONG || mask != UINT32_MAX ||
+        places.layout != GD_LAYOUT_TOGETHER ||
         !warp->cta->sweeps->load(warp, code, slots,
                                  (const unsigned char *)(uintptr_t)places.first)) {
         spread(code, mask, &places);
@@ -487,7 +500,7 @@ static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mas
             memcpy(to, from, 8);
             break;
         default:
-            memcpy(to, from, 16);
+            copy_wide(to, from);
             break;
         }
     }
@@ -502,7 +515,8 @@ void gd_run_store(gd_warp *warp, const gd_code *code, uint32_t mask)
         return;
     warp->cta->work++;
     order_for_others(code, GD_ORDER_RELEASE);
-    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
+    if (!(code->flags & GD_ACCESS_STRONG) && mask == UINT32_MAX &&
+        places.layout == GD_LAYOUT_TOGETHER &&
         warp->cta->sweeps->store(warp, code, slots, (unsigned char *)(uintptr_t)places.first))
         return;
     spread(code, mask, &places);

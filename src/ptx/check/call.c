@@ -217,6 +217,34 @@ static signature signature_of(const gd_ptx_module *module, uint32_t function)
                        called->parameter_end};
 }
 
+static bool is_small(int32_t type)
+{
+    return type == GD_TYPE_PRED || type == GD_TYPE_U8 || type == GD_TYPE_S8 ||
+           type == GD_TYPE_U16 || type == GD_TYPE_S16;
+}
+
+/* The ABI hands on integers of 32 bits and more (a prototype of nvcc says .b32 for a char), and no
+ * predicates; 16 untyped bits are taken. */
+static void check_sizes(call_check *check, const gd_ptx_operand *callee, const signature *of)
+{
+    const gd_ptx_module *module = check->module;
+    uint32_t first = of->result < of->result_end ? of->result : of->parameter, length;
+    const char *name = gd_ptx_token_text(module, callee->token, &length);
+
+    if (of->result_end - of->result > 1)
+        return; /* no ABI then */
+    for (uint32_t i = first; i < of->parameter_end; i++) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        if (symbol->kind != GD_SYMBOL_PARAMETER || is_array(symbol) || symbol->vector > 1 ||
+            !is_small(symbol->type))
+            continue;
+        refuse(check, GD012, callee->token,
+               "%.*s has a parameter or result of .%s; at least 32 bits are handed on",
+               (int)(length < 60 ? length : 60), name, gd_ptx_types[symbol->type].name);
+        return;
+    }
+}
+
 /* Through a register: by a prototype, or by a list of functions. */
 static void check_indirect(call_check *check, const parts *of)
 {
@@ -239,7 +267,8 @@ static void check_indirect(call_check *check, const parts *of)
     } else if (by && by->kind == GD_DIRECTIVE_CALLPROTOTYPE) {
         const signature wanted = {by->symbol, by->symbol + by->results, by->symbol + by->results,
                                   by->symbol_end};
-        check_signature(check, of, &wanted);
+        if (check_signature(check, of, &wanted))
+            check_sizes(check, &module->operands[of->last], &wanted);
     } else if (by && by->kind == GD_DIRECTIVE_CALLTARGETS) {
         bool right = true;
         for (uint32_t i = by->operand; i < by->operand_end && right; i = module->operands[i].end) {
@@ -253,34 +282,6 @@ static void check_indirect(call_check *check, const parts *of)
         refuse(check, GD012,
                of->last == GD_PTX_NONE ? callee->token : module->operands[of->last].token,
                "a call through a register names a .callprototype or .calltargets at its end");
-    }
-}
-
-static bool is_small(int32_t type)
-{
-    return type == GD_TYPE_PRED || type == GD_TYPE_U8 || type == GD_TYPE_S8 ||
-           type == GD_TYPE_U16 || type == GD_TYPE_S16;
-}
-
-/* The ABI hands on integers of 32 bits and more (a prototype of nvcc says .b32 for a char), and no
- * predicates; 16 untyped bits are taken. */
-static void check_sizes(call_check *check, const gd_ptx_operand *callee, uint32_t function)
-{
-    const gd_ptx_module *module = check->module;
-    const gd_ptx_function *called = &module->functions[function];
-    uint32_t first = called->result < called->result_end ? called->result : called->parameter;
-
-    if (called->result_end - called->result > 1)
-        return; /* no ABI then */
-    for (uint32_t i = first; called->flags & GD_FUNCTION_BODY && i < called->parameter_end; i++) {
-        const gd_ptx_symbol *symbol = &module->symbols[i];
-        if (symbol->kind != GD_SYMBOL_PARAMETER || is_array(symbol) || symbol->vector > 1 ||
-            !is_small(symbol->type))
-            continue;
-        refuse(check, GD012, callee->token,
-               "%s has a parameter or result of .%s; at least 32 bits are handed on", called->name,
-               gd_ptx_types[symbol->type].name);
-        return;
     }
 }
 
@@ -303,8 +304,9 @@ static void check_direct(call_check *check, const parts *of)
         refuse(check, GD012, callee->token, "an .entry cannot be called, a .func can");
     else if (function != GD_PTX_NONE) {
         const signature wanted = signature_of(module, function);
-        if (check_signature(check, of, &wanted))
-            check_sizes(check, callee, function);
+        if (check_signature(check, of, &wanted) &&
+            module->functions[function].flags & GD_FUNCTION_BODY)
+            check_sizes(check, callee, &wanted);
     }
 }
 

@@ -355,23 +355,6 @@ static void check_again(gd_validity *check, const gd_ptx_symbol *symbol)
         NULL, "%.*s is declared here already", gd_declared_bytes(length), text);
 }
 
-/* Whether samplers are declared apart from textures (PTX ISA 11.1.2). */
-static bool is_independent(const gd_validity *check)
-{
-    const gd_ptx_module *module = check->module;
-
-    for (uint32_t i = 1; i < module->directive_count; i++) {
-        const gd_ptx_directive *directive = &module->directives[i];
-        if (directive->kind != GD_DIRECTIVE_TARGET)
-            break;
-        for (uint32_t token = directive->token; token < directive->token_end; token++) {
-            if (gd_ptx_token_is(module, token, "texmode_independent"))
-                return true;
-        }
-    }
-    return false;
-}
-
 /* A symbol whose words are right. Of a type that came late arrays were there before. */
 static void check_symbol(gd_validity *check, const gd_ptx_symbol *symbol, gd_place where, bool last,
                          const words *found)
@@ -397,7 +380,7 @@ static void check_symbol(gd_validity *check, const gd_ptx_symbol *symbol, gd_pla
                              "is a texture, sampler or surface outside of a module's .global");
         return;
     }
-    if (symbol->type == GD_TYPE_SAMPLERREF && !is_independent(check)) {
+    if (symbol->type == GD_TYPE_SAMPLERREF && !check->module->independent) {
         gd_declared_complain(check, symbol,
                              "is a .samplerref, which .target texmode_independent alone has");
         return;
@@ -441,7 +424,8 @@ void gd_check_parameters(gd_validity *check, uint32_t from, uint32_t end, gd_pla
         if (!nameless && where == PLACE_FUNC &&
             gd_ptx_token_is(check->module, symbols[i].token, "_"))
             gd_declared_complain(check, &symbols[i], "is no name of a parameter");
-        else if (check_words(check, first, symbols[i].token, where, &found))
+        else if (check_words(check, first, symbols[i].token, where, &found) &&
+                 (!nameless || symbols[i].type != GD_TYPE_PRED)) /* told where it is called */
             check_symbol(check, &symbols[i], where, i + 1 == end, &found);
     }
 }

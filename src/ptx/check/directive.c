@@ -58,10 +58,12 @@ static void check_chip(gd_validity *check, uint32_t token)
 
 enum { TEXMODE_UNIFIED, TEXMODE_INDEPENDENT, TARGET_DEBUG, MAP_F64_TO_F32, MODE_COUNT };
 
-static bool has_section(const gd_ptx_module *module)
+/* Whether there is a section of a name; NULL: any. */
+static bool has_section(const gd_ptx_module *module, const char *name)
 {
     for (uint32_t i = 0; i < module->directive_count; i++) {
-        if (module->directives[i].kind == GD_DIRECTIVE_SECTION)
+        if (module->directives[i].kind == GD_DIRECTIVE_SECTION &&
+            (!name || gd_ptx_token_is(module, module->directives[i].token + 1, name)))
             return true;
     }
     return false;
@@ -78,7 +80,7 @@ static void check_mode(gd_validity *check, uint32_t token, uint32_t mode, const 
     else if (mode == MAP_F64_TO_F32 && module->capability >= CAPABILITY_F64)
         gd_validity_add(check, GD_CODE_GD017, token, NULL,
                         "map_f64_to_f32 is for chips without .f64; %s has it", module->target);
-    else if (mode == TARGET_DEBUG && module->version >= 30 && !has_section(module))
+    else if (mode == TARGET_DEBUG && module->version >= 30 && !has_section(module, NULL))
         gd_validity_add(check, GD_CODE_GD017, token, NULL,
                         ".target debug needs debug information, and there is no .section");
 }
@@ -100,6 +102,7 @@ static void check_target(gd_validity *check, const gd_ptx_directive *directive, 
             continue;
         }
         given[mode] = true;
+        check->debug |= mode == TARGET_DEBUG;
         gd_declared_need(check, token, text, length);
         if (token == first && first_one)
             gd_validity_add(check, GD_CODE_GD017, token, NULL, "a chip stands first in .target");
@@ -340,7 +343,10 @@ static uint32_t check_section_value(gd_validity *check, uint32_t token, uint8_t 
 
 static void check_section(gd_validity *check, const gd_ptx_directive *directive)
 {
-    uint32_t at = directive->token + 3;
+    uint32_t at = directive->token + 3, unit = directive->token;
+    uint64_t size = 0, end = 0; /* of the section so far, and of its unit */
+    bool sized = check->debug && has_section(check->module, ".debug_abbrev") &&
+                 gd_ptx_token_is(check->module, directive->token + 1, ".debug_info");
 
     if (directive->scope)
         gd_validity_add(check, GD_CODE_GD017, directive->token, NULL,
@@ -356,10 +362,27 @@ static void check_section(gd_validity *check, const gd_ptx_directive *directive)
         const uint8_t type = gd_declared_word(check, at, &text, &length)->value;
         if (type < GD_TYPE_B8 || type > GD_TYPE_B64)
             gd_declared_refuse(check, at, "is no type of a section's data");
-        do
+        if (size == end) { /* a unit begins with the number of bytes behind that number */
+            const bool begins =
+                type == GD_TYPE_B32 && gd_declared_kind(check, at + 1) == GD_TOKEN_INTEGER;
+            uint64_t bytes = 0;
+            sized &= begins || size;
+            if (begins) {
+                unit = at + 1;
+                text = gd_ptx_token_text(check->module, unit, &length);
+                gd_ptx_integer_read(text, length, &bytes);
+                end += sizeof(uint32_t) + (uint32_t)bytes;
+            }
+        }
+        do {
             at = check_section_value(check, at + 1, gd_ptx_types[type].bytes);
-        while (gd_declared_kind(check, at) == ',');
+            size += gd_ptx_types[type].bytes;
+        } while (gd_declared_kind(check, at) == ',');
     }
+    if (sized && size != end)
+        gd_validity_add(check, GD_CODE_GD016, unit, NULL,
+                        "the section has %s bytes than its units say, of which the last is here",
+                        size < end ? "fewer" : "more");
 }
 
 static bool is_named(const gd_validity *check, uint32_t directive)

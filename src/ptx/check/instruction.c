@@ -487,13 +487,15 @@ static bool check_expressions(instruction_check *check, const gd_ptx_instruction
     return right;
 }
 
+/* A special register that is no predicate. */
 static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operand)
 {
     bool sign = operand->flags & GD_OPERAND_NOT;
     uint32_t length;
     const char *name = gd_ptx_token_text(module, operand->token + sign, &length);
+    const gd_special_register *special = gd_special_find(name, length);
 
-    return gd_special_find(name, length);
+    return special && special->type != GD_TYPE_PRED;
 }
 
 /* An instruction that begins the next line, and is read as the first operand: a ';' is lost. */

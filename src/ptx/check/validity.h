@@ -36,6 +36,7 @@ typedef struct gd_validity {
     struct gd_mistake_group *first, *last;
     bool *spoilt; /* by name: a statement that was told of declares it; NULL: none */
     uint32_t told;
+    bool debug;  /* .target says so */
     bool newer;  /* the text is of a later PTX ISA than the tables, which may have more: warnings */
     bool wrong;  /* an error was found */
     bool failed; /* no memory */

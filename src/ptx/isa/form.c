@@ -201,6 +201,12 @@ static bool is_space(const gd_modifier *modifier)
     return gd_space_of_modifier(modifier->text, modifier->length) != GD_SPACE_NONE;
 }
 
+/* Of the matrices of mma, in their order. */
+static bool is_layout(const gd_modifier *modifier)
+{
+    return is(modifier, "row") || is(modifier, "col");
+}
+
 /* The number behind a prefix, where nothing else follows it; 0: it is something else. */
 static uint32_t number_behind(const gd_modifier *modifier, uint32_t prefix, uint32_t end)
 {
@@ -262,7 +268,6 @@ static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *ty
     match->cube |= is(modifier, "cube") || is(modifier, "acube");
     match->hint |= is(modifier, "L2::cache_hint");
     match->multicast |= is(modifier, "multicast::cluster");
-    match->tensormap |= is(modifier, "tensormap");
 }
 
 /* ---- what modifiers need ---- */
@@ -403,15 +408,18 @@ static bool fit(const gd_form *form, const gd_modifier *modifiers, uint32_t coun
                 gd_form_match *match)
 {
     uint32_t filled = 0, types = 0, next_type = 0, next_space = 0, index = 0;
+    uint32_t next_layout = 0;
     const bool bound = gd_form_is_bound(form);
 
     *match =
         (gd_form_match){.form = form, .need = form->need, .unmatched = UINT32_MAX, .vector = 1};
     for (uint32_t i = 0; i < count; i++) {
         bool type = is_type(&modifiers[i]), space = is_space(&modifiers[i]);
+        bool layout = is_layout(&modifiers[i]);
         uint32_t group = find_group(form, filled,
                                     type         ? next_type
                                     : space      ? next_space
+                                    : layout     ? next_layout
                                     : bound && i ? 1
                                                  : 0,
                                     &modifiers[i]);
@@ -428,6 +436,8 @@ static bool fit(const gd_form *form, const gd_modifier *modifiers, uint32_t coun
             next_type = group + 1;
         if (space)
             next_space = group + 1;
+        if (layout)
+            next_layout = group + 1;
         match->matched++;
         note(match, &modifiers[i], &types);
     }

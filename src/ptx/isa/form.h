@@ -87,7 +87,6 @@ typedef struct gd_form_match {
     bool cube;           /* .cube or .acube */
     bool hint;           /* .L2::cache_hint is there */
     bool multicast;      /* .multicast::cluster is there */
-    bool tensormap;      /* .tensormap is there */
     uint8_t role_count;
     gd_form_role roles[GD_FORM_ROLES]; /* of the operands that there are: gd_operands_read */
 } gd_form_match;

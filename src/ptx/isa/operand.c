@@ -1,6 +1,6 @@
 /* Operands against the roles and types of a form. The rules are those that ptxas keeps, which are
- * wider than the ISA's in places: an integer register serves .f16x2, a function's name any
- * source. */
+ * wider than the ISA's in places: an integer register serves .f16x2, a function's name most
+ * sources. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,7 @@
 #include "ptx/text/constant.h"
 #include "ptx/text/word.h"
 
-enum {
-    PREDICATE_BYTES = 4, /* as an element of a vector */
-    COORDINATE_BYTES = 4,
-    CAPABILITY_GENERIC = 20,
-    CAPABILITY_SUM = 90
-};
+enum { COORDINATE_BYTES = 4, CAPABILITY_GENERIC = 20, CAPABILITY_SUM = 90 };
 
 typedef enum value_class {
     CLASS_INTEGER,
@@ -286,7 +281,8 @@ static bool read_role(const gd_form_match *match, const char **text, gd_form_rol
         size_t length = strcspn(++at, "|&*_?<%=~#: ");
         into->type = read_type(at, length);
         at += length;
-        into->exact = into->type.class == CLASS_INTEGER && *at != '~';
+        into->exact = (into->type.class == CLASS_INTEGER || into->type.class == CLASS_PREDICATE) &&
+                      *at != '~';
         at += *at == '~';
     } else if (into->kind == 'h' || into->kind == 'm') {
         into->type = into->kind == 'h' ? read_type("u64", 3) : read_type("b16", 3);
@@ -516,7 +512,6 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
         snprintf(text, capacity, "a label");
         return;
     case 'p':
-    case 'P':
         snprintf(text, capacity, "a predicate");
         return;
     case 'c':
@@ -633,6 +628,8 @@ static bool serves(uint8_t declared, const gd_form_role *role, bool wider)
 {
     if (role->bits && classes[declared] != CLASS_BITS)
         return false;
+    if (role->exact && role->type.class == CLASS_PREDICATE)
+        return classes[declared] == CLASS_PREDICATE;
     if (role->exact && role->type.class != CLASS_FLOAT && classes[declared] == CLASS_FLOAT)
         return false;
     return holds(declared, &role->type, wider) ||
@@ -672,7 +669,7 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
     if (operand->flags & GD_OPERAND_OFFSET) {
         bool whole = !is_destination(role) && !operand->component && !role->vector &&
                      !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
-        bool sum = symbol->type != GD_TYPE_PRED &&
+        bool sum = symbol->type != GD_TYPE_PRED && !role->exact &&
                    (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS);
         return whole && (sum || serves(symbol->type, role, wider));
     }
@@ -807,7 +804,8 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
     if (role->kind == 'x' && operand->kind == GD_OPERAND_SYMBOL && !is_of_space(fit, operand))
         return false;
     if (is_function(fit, operand))
-        return !operand->flags;
+        return !operand->flags && !role->exact && role->type.type != GD_TYPE_BF16 &&
+               role->type.type != GD_TYPE_BF16X2;
     if (operand->kind == GD_OPERAND_SPECIAL)
         return (role->kind == 'C' || role->kind == 'z' || operand->flags & GD_OPERAND_OFFSET) &&
                role->type.class != CLASS_FLOAT && fits_special(fit, operand, role);
@@ -821,23 +819,6 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
         return false;
     return role->kind == 'x' || role->kind == 'z' ||
            (operand->flags & GD_OPERAND_OFFSET && !role->vector);
-}
-
-/* An element that ptxas overlooks beside a register: a predicate, and where a variable's name
- * stands for what is written, that. */
-static bool is_overlooked_element(const fitting *fit, const gd_ptx_operand *element,
-                                  const gd_form_role *role, uint32_t bytes)
-{
-    if (role->whole || element->symbol == GD_PTX_NONE || element->flags || element->component)
-        return false;
-    const gd_ptx_symbol *symbol = &fit->module->symbols[element->symbol];
-    if (element->kind == GD_OPERAND_REGISTER)
-        return symbol->type == GD_TYPE_PRED;
-    return element->kind == GD_OPERAND_SYMBOL && symbol->kind == GD_SYMBOL_VARIABLE &&
-           !(symbol->flags & GD_SYMBOL_ARRAY) &&
-           (is_destination(role) || role->kind == 'z' || role->kind == 'S') &&
-           (may_be_wider(role) ? gd_ptx_types[symbol->type].bytes >= bytes
-                               : gd_ptx_types[symbol->type].bytes == bytes);
 }
 
 /* The type that ptxas sees in a vector's element: special registers are of bits. */
@@ -908,7 +889,7 @@ static bool goes_with_constant(uint8_t type, bool fraction)
 static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
 {
     uint8_t type = GD_TYPE_NONE;
-    bool sinks = true, predicates = false;
+    bool sinks = true;
 
     for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
@@ -916,10 +897,6 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         sinks = sinks && element->kind == GD_OPERAND_SINK;
         if (next == GD_TYPE_NONE)
             continue;
-        if (next == GD_TYPE_PRED) {
-            predicates = true;
-            continue;
-        }
         if (type != GD_TYPE_NONE && !types_agree(type, next))
             return tell(fit, element->token, "operand %u mixes .%s and .%s registers",
                         (unsigned)fit->position, gd_ptx_types[type].name, gd_ptx_types[next].name);
@@ -937,13 +914,6 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
                         (unsigned)fit->position, fraction ? "a fraction" : "an integer",
                         gd_ptx_types[type].name);
     }
-    if (predicates && type != GD_TYPE_NONE &&
-        (gd_ptx_types[type].bytes != PREDICATE_BYTES || classes[type] != CLASS_BITS))
-        return tell(fit, vector->token, "operand %u mixes predicates and .%s registers",
-                    (unsigned)fit->position, gd_ptx_types[type].name);
-    if (predicates && type == GD_TYPE_NONE)
-        return tell(fit, vector->token, "operand %u has no element but predicates",
-                    (unsigned)fit->position);
     return !sinks ||
            tell(fit, vector->token, "operand %u has no element but '_'", (unsigned)fit->position);
 }
@@ -970,10 +940,8 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     bytes = role->type.bytes / count;
     for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
         const gd_ptx_operand *element = operand_at(fit, i);
-        if (is_undeclared(fit, element) ||
-            (element->kind == GD_OPERAND_SINK && !element->flags &&
-             (role->kind == 'y' || takes_sink(role))) ||
-            is_overlooked_element(fit, element, role, bytes))
+        if (is_undeclared(fit, element) || (element->kind == GD_OPERAND_SINK && !element->flags &&
+                                            (role->kind == 'y' || takes_sink(role))))
             continue;
         if (element->kind == GD_OPERAND_SPECIAL) {
             const uint8_t type = type_of_element(fit, element);
@@ -1065,8 +1033,8 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
                 return tell_expected(fit, element, &role);
             continue;
         }
-        if (!is_overlooked_element(fit, element, &role, role.type.bytes) &&
-            !(mixed && is_constant(fit, element)) &&
+        if (!(mixed && is_constant(fit, element) &&
+              !(is_tensor_core(fit) && is_fraction_operand(fit, element))) &&
             !fits_scalar(fit, element, element->kind == GD_OPERAND_REGISTER ? &any : &role))
             return tell_expected(fit, element, &role);
         role.high = role.high_rest;
@@ -1088,19 +1056,18 @@ static bool is_wrong_way(const fitting *fit, uint32_t symbol)
 }
 
 /* Whether a query asks about a symbol: samplers have modes, as textures do without them. */
-static bool is_queried(const fitting *fit, const gd_ptx_symbol *symbol)
+static bool is_queried(const fitting *fit, const gd_ptx_symbol *symbol, bool mode)
 {
-    const gd_modifier mode = {"filter_mode", 11};
-
     if (fit->instruction->op == GD_OP_SUQ)
         return symbol->type == GD_TYPE_SURFREF;
-    return symbol->type == GD_TYPE_TEXREF || symbol->space == GD_SPACE_TEX ||
-           (symbol->type == GD_TYPE_SAMPLERREF && gd_form_has(fit->match->form, &mode));
+    if (mode && fit->module->independent)
+        return symbol->type == GD_TYPE_SAMPLERREF;
+    return symbol->type == GD_TYPE_TEXREF || symbol->space == GD_SPACE_TEX;
 }
 
 /* Whether a variable lies in the state space that the instruction names; without one, the address
  * is generic. */
-static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
+static bool is_in_space(const fitting *fit, const gd_ptx_operand *address, const gd_form_role *role)
 {
     const gd_modifier *space = &fit->match->spaces[fit->addresses > 1];
     const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
@@ -1109,7 +1076,7 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
         (classes[symbol->type] == CLASS_OPAQUE && fit->instruction->op == GD_OP_LD))
         return false;
     if (fit->instruction->op == GD_OP_TXQ || fit->instruction->op == GD_OP_SUQ)
-        return is_queried(fit, symbol);
+        return is_queried(fit, symbol, role->single);
     if (fit->addresses > 2) /* the mbarrier of a copy */
         return symbol->space == GD_SPACE_SHARED;
     if (symbol->space == GD_SPACE_TEX || symbol->space == GD_SPACE_REG ||
@@ -1125,35 +1092,12 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
     return gd_space_of_modifier(space->text, space->length) == symbol->space;
 }
 
-/* Whether ptxas looks at the register that holds the instruction's address. */
-static bool is_address_checked(const fitting *fit)
-{
-    switch (fit->instruction->op) {
-    case GD_OP_APPLYPRIORITY:
-    case GD_OP_ATOM:
-    case GD_OP_DISCARD:
-    case GD_OP_LD:
-    case GD_OP_LDU:
-    case GD_OP_MULTIMEM_LD_REDUCE:
-    case GD_OP_MULTIMEM_RED:
-    case GD_OP_MULTIMEM_ST:
-    case GD_OP_PREFETCHU:
-    case GD_OP_RED:
-    case GD_OP_ST:
-        return true;
-    case GD_OP_PREFETCH:
-        return !fit->match->tensormap;
-    default:
-        return gd_op_is_member((gd_op)fit->instruction->op, GD_OP_MBARRIER);
-    }
-}
-
 /* Whether the instruction takes a generic or global address of .address_size bits only. */
-static bool is_whole_address(const fitting *fit)
+static bool is_whole_address(const fitting *fit, const gd_form_role *role)
 {
     const gd_modifier *space = &fit->match->spaces[0];
 
-    return is_address_checked(fit) &&
+    return role->kind == 'a' && role->exact &&
            (!space->length || (space->length == 6 && memcmp(space->text, "global", 6) == 0));
 }
 
@@ -1161,34 +1105,6 @@ static bool is_whole_address(const fitting *fit)
 static bool is_lone_register(const fitting *fit, const gd_ptx_operand *operand)
 {
     return fit->module->symbols[operand->symbol].vector == 1 && !operand->component;
-}
-
-/* ptxas takes what could be a cache policy or a mask for the mbarrier of a bulk copy, a constant
- * among it, and any register or variable for a tensor copy's shared memory. */
-static bool is_overlooked_address(const fitting *fit, const gd_ptx_operand *operand)
-{
-    bool tensor = fit->instruction->op == GD_OP_CP_ASYNC_BULK_TENSOR;
-
-    if (fit->addresses < 3 && !operand->flags && !operand->component &&
-        (tensor || fit->instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK_TENSOR)) {
-        if (operand->kind == GD_OPERAND_REGISTER)
-            return is_lone_register(fit, operand);
-        return operand->kind == GD_OPERAND_DOUBLE ||
-               (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
-                is_in_space(fit, operand));
-    }
-    if (fit->addresses < 3 || operand->flags || operand->component ||
-        (fit->instruction->op != GD_OP_CP_ASYNC_BULK &&
-         fit->instruction->op != GD_OP_CP_REDUCE_ASYNC_BULK && !tensor))
-        return false;
-    if (operand->kind == GD_OPERAND_INTEGER)
-        return !tensor;
-    if (operand->kind != GD_OPERAND_REGISTER)
-        return false;
-    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
-    return symbol->vector == 1 && classes[symbol->type] != CLASS_FLOAT &&
-           classes[symbol->type] != CLASS_PREDICATE &&
-           gd_ptx_types[symbol->type].bytes != (tensor ? 2 : 4);
 }
 
 static bool tell_no_address(const fitting *fit, const gd_ptx_operand *address)
@@ -1213,11 +1129,11 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
                          const gd_form_role *role)
 {
     if (operand->kind != GD_OPERAND_MEMORY)
-        return is_element(fit, operand) || is_overlooked_address(fit, operand);
+        return is_element(fit, operand);
     const gd_ptx_operand *address = operand_at(fit, index + 1);
     if (address->kind == GD_OPERAND_REGISTER && !is_lone_register(fit, address))
         return tell_no_address(fit, address);
-    if (address->kind == GD_OPERAND_REGISTER && is_whole_address(fit) &&
+    if (address->kind == GD_OPERAND_REGISTER && is_whole_address(fit, role) &&
         !fit->match->spaces[0].length && fit->module->capability &&
         fit->module->capability < CAPABILITY_GENERIC)
         return tell(fit, fit->instruction->opcode,
@@ -1233,7 +1149,7 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         return tell(fit, operand_at(fit, address->end)->token,
                     "operand %u is an address in brackets with a comma", (unsigned)fit->position);
     if (address->kind == GD_OPERAND_SYMBOL && address->symbol != GD_PTX_NONE)
-        return (is_in_space(fit, address) && !role->bits) ||
+        return (is_in_space(fit, address, role) && role->kind != 'A') ||
                tell(fit, address->token, "operand %u does not lie in the instruction's state space",
                     (unsigned)fit->position);
     if (address->kind != GD_OPERAND_REGISTER) {
@@ -1241,8 +1157,8 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
         bool loads = fit->instruction->op == GD_OP_LD || fit->instruction->op == GD_OP_LDU;
         if (address->kind == GD_OPERAND_SPECIAL && !is_undeclared(fit, address))
-            return (!address->component && (loads || !is_address_checked(fit)) &&
-                    !is_tensor_core(fit) && is_whole_number(fit, address)) ||
+            return (!address->component && (loads || !role->exact) && !is_tensor_core(fit) &&
+                    is_whole_number(fit, address)) ||
                    tell(fit, address->token, "operand %u is a special register as an address",
                         (unsigned)fit->position);
         return (local && address->kind != GD_OPERAND_SINGLE &&
@@ -1259,7 +1175,7 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
         return tell(fit, address->token, "an address of tensor memory is held by %s",
                     role->bits ? "a .b32 register here" : "32 bits");
     if (gd_ptx_types[symbol->type].bytes == 4 && fit->module->address_bits == 64 &&
-        is_whole_address(fit)) {
+        is_whole_address(fit, role)) {
         if (fit->fault)
             fit->fault->lacks = GD_LACKS_WIDTH;
         return tell(fit, address->token,
@@ -1436,10 +1352,6 @@ static bool fits_beside_texture(const fitting *fit, const gd_ptx_operand *operan
     if (several && fit->match->cube)
         return tell(fit, operand->token, "operand %u is offsets, which a cube has none of",
                     (unsigned)fit->position);
-    if (!several && fit->match->types[0].length > 4) /* .f16x2: ptxas does not look */
-        return operand->kind == GD_OPERAND_REGISTER
-                   ? gd_ptx_types[fit->module->symbols[operand->symbol].type].bytes == 4
-                   : is_constant(fit, operand);
     if (!several && (fit->match->dimensions == 3 || fit->match->types[1].text[0] == 's'))
         return tell(fit, operand->token,
                     "operand %u is compared with a depth, and there is none %s",
@@ -1643,8 +1555,10 @@ static bool is_selector(const char *text, uint32_t length, const gd_form_role *r
 /* 32 bits, perhaps with a selector. */
 static bool fits_word(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
-    if (operand->kind != GD_OPERAND_REGISTER ||
-        operand->flags & ~(role->kind == 'V' ? GD_OPERAND_MINUS : 0))
+    const uint8_t flags = role->kind == 'V'   ? GD_OPERAND_MINUS | GD_OPERAND_OFFSET
+                          : role->kind == 'U' ? GD_OPERAND_OFFSET
+                                              : 0;
+    if (operand->kind != GD_OPERAND_REGISTER || operand->flags & ~flags)
         return false;
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
     const gd_op op = (gd_op)fit->instruction->op;
@@ -1781,11 +1695,6 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     case 'e':
         return fits_beside_texture(fit, operand, index, &role);
     case 'p':
-        return fits_predicate(fit, operand);
-    case 'P':
-        role.ranged = true;
-        role.high = 1;
-        role.wide = true;
         return fits_predicate(fit, operand) && is_in_range(fit->module, operand, &role);
     case 'c':
         return is_undeclared(fit, operand) || fits_gradient(fit, operand, index);
@@ -1844,18 +1753,6 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
 
 /* ---- all operands ---- */
 
-/* ptxas overlooks a register of 64 bits between what tex writes and what it reads. */
-static bool is_overlooked(const fitting *fit, const gd_ptx_operand *operand)
-{
-    static const gd_value_type bits = {
-        .name = "b64", .class = CLASS_BITS, .bytes = 8, .type = GD_TYPE_B64};
-
-    return (fit->instruction->op == GD_OP_TEX || fit->instruction->op == GD_OP_TLD4) &&
-           operand->kind == GD_OPERAND_REGISTER && !operand->flags &&
-           holds(fit->module->symbols[operand->symbol].type, &bits, false) &&
-           fit->module->symbols[operand->symbol].type != GD_TYPE_F64;
-}
-
 bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
                      const gd_form_match *match, gd_operand_fault *fault)
 {
@@ -1884,10 +1781,6 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
         fit.addresses += role->kind == 'a' || role->kind == 't' || role->kind == 'T';
         if (role->optional && left <= role->needed)
             continue;
-        if (role->kind == 'T' && left > 1 && is_overlooked(&fit, operand_at(&fit, index))) {
-            index = operand_at(&fit, index)->end;
-            left--;
-        }
         fit.position++;
         if (left == 0)
             return tell(&fit, instruction->token_end - 1, "operand %u is missing",

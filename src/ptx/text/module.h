@@ -257,6 +257,7 @@ typedef struct gd_ptx_module {
     const char *target; /* "sm_90a" */
     int32_t version;    /* 10 * major + minor */
     int32_t capability; /* 90; 0 where the target is no sm_NN */
+    bool independent; /* .target has texmode_independent: samplers stand apart from textures */
     uint32_t address_bits;
     uint32_t mended; /* diagnostics of a lost ';', behind which the statement is whole */
 } gd_ptx_module;

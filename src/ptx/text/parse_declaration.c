@@ -309,6 +309,22 @@ static bool parse_section_integers(gd_parser *parser)
     return true;
 }
 
+/* .debug_info: begins with a letter, and is no word that PTX has. */
+static bool parse_section_name(gd_parser *parser)
+{
+    const gd_word *word = gd_parse_word(parser);
+    uint32_t length;
+
+    if (!word)
+        return false;
+    const char *text = gd_ptx_token_text(parser->module, parser->at, &length);
+    if (gd_parse_kind(parser) != GD_TOKEN_DOTTED || word->class != GD_WORD_NONE ||
+        !((text[1] | 0x20) >= 'a' && (text[1] | 0x20) <= 'z'))
+        return gd_parse_fail(parser, "a section name");
+    parser->at++;
+    return true;
+}
+
 /* label, label+5, label-label, .section or .section+5 */
 static bool parse_section_address(gd_parser *parser)
 {
@@ -317,7 +333,10 @@ static bool parse_section_address(gd_parser *parser)
                        !gd_ptx_token_is(parser->module, parser->at, "WARP_SZ");
     if (!label && gd_parse_kind(parser) != GD_TOKEN_DOTTED)
         return gd_parse_fail(parser, "an integer, a label or a section");
-    parser->at++;
+    if (label)
+        parser->at++;
+    else if (!parse_section_name(parser))
+        return false;
     if (label && gd_parse_skip(parser, '-'))
         return gd_parse_expect(parser, GD_TOKEN_NAME, "a label");
     return !gd_parse_skip(parser, '+') || gd_parse_u64(parser, "an integer", &value);
@@ -348,14 +367,8 @@ static bool parse_section_data(gd_parser *parser)
 
 static bool parse_section(gd_parser *parser)
 {
-    const gd_word *word = gd_parse_word(parser);
-
-    if (!word)
-        return false;
-    if (gd_parse_kind(parser) != GD_TOKEN_DOTTED || word->class != GD_WORD_NONE)
-        return gd_parse_fail(parser, "a section name");
-    parser->at++;
-    return gd_parse_expect(parser, '{', "'{'") && parse_section_data(parser);
+    return parse_section_name(parser) && gd_parse_expect(parser, '{', "'{'") &&
+           parse_section_data(parser);
 }
 
 static bool parse_pragma(gd_parser *parser)

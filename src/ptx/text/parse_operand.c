@@ -204,7 +204,7 @@ static bool skip_primary(gd_parser *parser, uint32_t depth)
     }
     if (!gd_parse_expect(parser, GD_TOKEN_NAME, EXPECTED_OPERAND))
         return false;
-    if (!gd_parse_skip(parser, '['))
+    if (parser->is_call || !gd_parse_skip(parser, '['))
         return true;
     return skip_expression(parser, depth + 1) && gd_parse_expect(parser, ']', "']'");
 }

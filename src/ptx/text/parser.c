@@ -29,8 +29,9 @@ static bool parse_version(gd_parser *parser)
     }
     if (part == 0 || digits == 0)
         return gd_parse_fail(parser, "a version such as 8.0");
-    if (parser->module->version == 0) /* a second one is told by the check */
-        parser->module->version = parts[0] * 10 + (parts[1] < 10 ? parts[1] : 9);
+    /* A second one is told by the check. 8.10 is 9.0 for ptxas. */
+    if (parser->module->version == 0)
+        parser->module->version = parts[0] * 10 + (parts[1] < 20 ? parts[1] : 9);
     parser->at++;
     return true;
 }
@@ -73,6 +74,8 @@ static bool parse_target(gd_parser *parser)
             return gd_parse_fail(parser, "a target such as sm_90");
         if (!take_target(parser))
             return false;
+        parser->module->independent |=
+            gd_ptx_token_is(parser->module, parser->at, "texmode_independent");
         parser->at++;
     } while (gd_parse_skip(parser, ','));
     return true;

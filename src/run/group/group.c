@@ -21,9 +21,9 @@ enum {
     DEFAULT_TIMEOUT_MS = 10000,
     DEFAULT_JOIN_MS = 60000,
     MOST_TIMEOUT_MS = 4000000, /* microseconds in 32 bits */
-    INBOX_ROW = GD_GROUP_BLOCKS * GD_GROUP_THREADS * 8,
+    INBOX_ROW = GD_GROUP_BLOCKS * GD_GROUP_THREADS * 16,
     INBOX_SETS = 4,
-    STATE_BYTES = 1024 /* counters of at most 64 blocks; the table of inboxes follows */
+    STATE_BYTES = 64 + 4 * GD_GROUP_BLOCKS
 };
 
 /* ---- memory ---- */
@@ -117,20 +117,15 @@ static int32_t allocate(griddep_group *group, uint64_t bytes, uint32_t *number,
     return status;
 }
 
-/* The member's own memory: counters of 0 and the inboxes' addresses. */
-static int32_t make_state(griddep_group *group, gd_group_member *member, griddep_error *error)
+/* The member's own memory, counters of 0. */
+static int32_t make_state(gd_group_member *member, griddep_error *error)
 {
-    const uint64_t *inboxes = group->buffers[0].addresses;
     griddep_runtime *runtime = member->runtime;
     void *record = NULL;
-    int32_t status =
-        griddep_memory_allocate(runtime, STATE_BYTES + group->count * 8, &member->state, error);
+    int32_t status = griddep_memory_allocate(runtime, STATE_BYTES, &member->state, error);
 
     if (!status)
         status = griddep_memory_fill(runtime, member->state, 0, STATE_BYTES, NULL, error);
-    if (!status)
-        status = griddep_memory_write(runtime, gd_group_peers(member), inboxes, group->count * 8,
-                                      NULL, error);
     if (!status)
         status = griddep_host_allocate(runtime, sizeof *member->record, GRIDDEP_HOST_PORTABLE,
                                        &record, error);
@@ -139,11 +134,6 @@ static int32_t make_state(griddep_group *group, gd_group_member *member, griddep
     member->record = record;
     *member->record = 0;
     return GRIDDEP_OK;
-}
-
-uint64_t gd_group_peers(const gd_group_member *member)
-{
-    return member->state + STATE_BYTES;
 }
 
 /* ---- lifetime ---- */
@@ -484,7 +474,7 @@ static int32_t make_members(griddep_group *group, uint32_t own, griddep_error *e
     if (!status)
         status = allocate(group, (uint64_t)INBOX_SETS * group->count * INBOX_ROW, &inbox, error);
     for (uint32_t i = 0; i < own && !status; i++)
-        status = make_state(group, &group->members[group->rank + i], error);
+        status = make_state(&group->members[group->rank + i], error);
     return status;
 }
 

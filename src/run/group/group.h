@@ -12,8 +12,9 @@
 
 enum {
     GD_GROUP_MOST = 32,     /* members: sets of them have 32 bits */
-    GD_GROUP_BLOCKS = 32,   /* of a hop's grid, */
-    GD_GROUP_THREADS = 256, /* each; together as many threads as a row of the inbox has places */
+    GD_GROUP_BLOCKS = 128,  /* of a hop's grid, */
+    GD_GROUP_THREADS = 256, /* each; together as many threads as a row of the inbox has packets */
+    GD_GROUP_PACKET = 12,   /* bytes of data that a thread sends at a time; 16 with its flag */
     GD_GROUP_PROGRAMS = 64, /* of a member that can be compared at a time */
     GD_GROUP_STEPS = 64     /* of a program that are told one by one; the digest has all */
 };
@@ -47,7 +48,7 @@ typedef struct gd_group_page {
 
 typedef struct gd_group_member {
     griddep_runtime *runtime; /* held; NULL: another process has it */
-    uint64_t state;           /* memory of its own: counters, and behind them the inboxes' table */
+    uint64_t state;           /* memory of its own: a failure, and counters of blocks */
     uint64_t *record;         /* of the host: a kernel writes it when it gives a member up */
     uint32_t programs;        /* chains with hops that there were */
     gd_group_page *pages;     /* GD_GROUP_PROGRAMS, on the board */
@@ -92,8 +93,6 @@ void gd_group_release(griddep_group *group);
 /* A member's kernel: GD_KERNEL_*. */
 int32_t gd_group_get_kernel(griddep_group *group, uint32_t member, uint32_t which,
                             griddep_kernel **kernel, griddep_error *error);
-
-uint64_t gd_group_peers(const gd_group_member *member); /* address of the inboxes' table */
 
 /* PEER where the kernels of a member of this process have given one up. */
 int32_t gd_group_read_records(const griddep_group *group, griddep_error *error);
