@@ -77,9 +77,9 @@ function write_command_page(    i, name) {
     print ".SH SYNOPSIS\n.B griddep\n.I COMMAND\n.RI [ OPTION ]...\n.RI [ WORD ]..."
     print ".br\n.B griddep help\n.RI [ COMMAND ]\n.br\n.B griddep \\-\\-version"
     print ".SH DESCRIPTION"
-    put("Runs chains of kernels so that dependent ones overlap, checks the results, and tells what the overlap bought. Finds mistakes with")
-    put("dependent launch in PTX without running it, and by running it on an emulated driver, without a GPU.")
-    put("Without an NVIDIA driver the emulated driver is used; --driver nvidia prevents that.")
+    put("griddep runs short GPU kernels one after the other, and lets them overlap where that is safe. It checks the results and shows the")
+    put("time saved. It finds mistakes in PTX without a GPU: by reading the PTX, and by running it on an emulated driver.")
+    put("Without an NVIDIA driver, griddep uses the emulated driver; --driver nvidia prevents that.")
     print ".SH COMMANDS"
     for (i = 1; i <= command_count; i++) {
         name = commands[i]

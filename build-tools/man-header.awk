@@ -18,21 +18,37 @@ function bare(line) {
     return line
 }
 
+function end_rows() {
+    if (rows) print ".RE"
+    rows = 0
+}
+
 # Paragraphs of prose. In a list a word stands in front of two blanks or more, and what is indented
-# behind it belongs to it; other indented lines keep their columns.
+# behind it belongs to it, where a list of capitals may stand; other indented lines keep their
+# columns.
 function write_text(text,    lines, count, i, item, word) {
     count = split(text, lines, "\n")
+    rows = 0
     for (i = 1; i <= count; i++) {
         if (lines[i] ~ /^[^ ]+  +[^ ]/) {
             item = 1
             word = lines[i]
             sub(/ .*/, "", word)
             sub(/^[^ ]+ +/, "", lines[i])
+            end_rows()
             print ".TP\n" bold(word)
         } else if (item && lines[i] ~ /^ +[^ ]/) {
             sub(/^ +/, "", lines[i])
+            if (lines[i] ~ /^(-|[A-Z]+)  +[^ ]/) {
+                if (!rows++) print ".RS"
+                word = lines[i]
+                sub(/ .*/, "", word)
+                sub(/^[^ ]+ +/, "", lines[i])
+                print ".TP 5\n" bold(word)
+            }
         } else if (item) {
             item = 0
+            end_rows()
             if (lines[i] != "") print ".PP"
         }
         if (lines[i] == "") {
@@ -42,6 +58,7 @@ function write_text(text,    lines, count, i, item, word) {
         else if (lines[i] ~ /^ /) put_code(lines[i])
         else put(lines[i])
     }
+    end_rows()
 }
 
 # How many parentheses a line leaves open.

@@ -19,15 +19,14 @@
  *             Options are read so that all zero behind `size` means the defaults. `reserved` fields
  *             and unknown flag bits must be zero. Info structs are filled up to the caller's
  *             `size`; bytes beyond are left alone.
- * Handles     are opaque. _create, _open, _load, _compile and _parse give an object that the caller
- *             owns. The caller ends it with _destroy, _close or _unload, each of which takes NULL.
- *             The order of these calls does not matter: an object holds what it is made of. A
- *             module keeps its runtime, and a chain keeps its modules. Any thread may end an
- *             object, also inside a capture and while work is in flight.
- *             A captured graph holds the modules of its kernels until the graph and all copies of
- *             it have ended. The next call in the runtime then unloads these modules. If the
- *             program has ended all its handles before, they end with the context. Drivers before
- *             API 12.3 unload them when the runtime ends.
+ * Handles     are opaque. The caller owns each object that _create, _open, _load, _compile or
+ *             _parse gives, and ends it with _destroy, _close or _unload. These accept NULL.
+ *             The caller may end objects in any order, on any thread, during a capture and while
+ *             work runs. An object keeps the objects that it needs: a module keeps its runtime,
+ *             and a chain keeps its modules.
+ *             A captured graph keeps the modules of its kernels until the graph and its copies
+ *             have ended. The next call in the runtime then unloads these modules. If no call
+ *             follows, they end with the context; before driver API 12.3, with the runtime.
  * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object
  *             that it was asked of and lives as long as that object does.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as
@@ -40,10 +39,11 @@
  *             graph to another one changes both. Ending an object while another thread uses that
  *             very object is the caller's error.
  * Callbacks   A host function (of a stream, a chain or a graph's node) and a notification
- *             (griddep_stream_notify) run on a thread of the driver's, which allows no call of it
- *             there. What needs the driver is refused with CALLBACK; ends of objects, of memory,
- *             streams and events succeed and are put off until the next call in the runtime, so
- *             that a garbage collector may run there. They must not throw or leave by longjmp.
+ *             (griddep_stream_notify) run on a thread of the driver, which allows no calls of the
+ *             driver. There a call that needs the driver fails with CALLBACK. Calls that end
+ *             objects, memory, streams or events succeed; the next call in the runtime completes
+ *             them. So a garbage collector may run in a callback. A callback must not throw, and
+ *             must not leave by longjmp.
  * Cost        Besides its work a call may W: wait for the device, the driver's compiler or a file;
  *             A: allocate memory of the host; L: take a lock of the library's for a moment. The
  *             call's row is the first that fits its name, without griddep_; `*` is any text.
@@ -468,42 +468,49 @@ int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *
 /* ---------------------------------------------------------------------------------------------
  * Completion: to learn that work is done without waiting for it
  *
- * None of these calls blocks. Each allocates memory of the host, and takes a lock of the runtime's
- * for a moment, never around a call of the driver or of the program's function.
+ * No call here blocks. Each allocates host memory. Each holds a lock of the runtime for a moment,
+ * but not while it calls the driver or the program's function.
  */
 
 typedef void (*griddep_host_function)(void *user);
 
-/* failure: NULL when the work before it is done; else what went wrong, the same for all that are
- * told, valid during the call. */
+/* failure: NULL if the work before the call is done, else the error, which is the same for all
+ * functions that wait for the work. It is valid during the call. */
 typedef void (*griddep_notify_function)(void *user, const griddep_error *failure);
 
-/* The stream calls a function: when all that is in it is done, and what is given to it from now on
- * waits for the function's return (cuLaunchHostFunc). It runs on a thread of the driver's, under
- * the rules of "Callbacks" above, and must not wait for work that is not done before it. In a
- * stream that is being captured it becomes a node, which calls it each time the graph runs; `user`
- * must live as long as graphs of that do. It is not called after a fault (cuda.h says so of
- * cuLaunchHostFunc). ARGUMENT for NULL. */
+/* The stream calls the function when all work in the stream is done. Later work in the stream waits
+ * until the function returns (cuLaunchHostFunc). The function obeys the rules of "Callbacks" above,
+ * and must not wait for work that comes after it. In a stream that is being captured, it becomes a
+ * node, and each run of the graph calls it: `user` must live as long as the graph and its copies.
+ * After a fault the driver does not call it. ARGUMENT for NULL. */
 int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream,
                                 griddep_host_function function, void *user, griddep_error *error);
 
-/* The same, and the function is called exactly once whatever happens: when all that is in the
- * stream now is done, or when a fault has ended the context (cuStreamAddCallback). What is given to
- * the stream later waits for its return, so it should only hand the news on; until then
- * griddep_stream_query finds the stream busy. Where the driver does not call it after a fault, the
- * end of the runtime does. STREAM in a stream that is being captured, whose capture goes on. */
+/* As griddep_stream_add_host, but the stream calls the function exactly once: when the work in the
+ * stream is done, or when a fault has ended the context (cuStreamAddCallback). Later work waits
+ * until the function returns, so the function should only pass the news on. Until then
+ * griddep_stream_query finds the stream busy. If the driver does not call the function after a
+ * fault, the end of the runtime does. STREAM in a stream that is being captured; the capture goes
+ * on. */
 int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream,
                               griddep_notify_function function, void *user, griddep_error *error);
 
 /* A completion has a file descriptor (eventfd, non-blocking, closed on exec) for poll, epoll and
- * event loops. arm makes it readable when the work that is in the stream now is done, or when a
- * fault has ended the context. It may be armed many times, also while it is armed, by several
- * threads and for several streams. take tells how many of these positions have been reached since
- * the last take, 0 for none. It makes the descriptor unreadable until the next one. After a fault,
- * take fails once with FAULT instead. Nobody else reads or closes the descriptor. destroy closes
- * it at any time, also while it is armed and in a notification; positions that are still armed are
- * dropped. arm: STREAM as griddep_stream_notify. create: FILE where the process has no descriptor
- * left. take and get_descriptor call no driver, and may be called in a host function. */
+ * event loops. The program must not read or close the descriptor.
+ *
+ * create: FILE if the process has no descriptor left.
+ *
+ * arm makes the descriptor readable when the work that is in the stream now is done, or when a
+ * fault has ended the context. Several threads may arm a completion, for several streams, also
+ * while it is armed. STREAM in a stream that is being captured.
+ *
+ * take counts the armed points that the streams have reached since the last take, 0 for none. It
+ * makes the descriptor unreadable until a stream reaches the next point. After a fault, take fails
+ * once with FAULT.
+ *
+ * destroy closes the descriptor and drops the points that are still armed. It may be called at any
+ * time, also in a notification. A host function may call take and get_descriptor, which call no
+ * driver. */
 int32_t griddep_completion_create(griddep_runtime *runtime, griddep_completion **completion,
                                   griddep_error *error);
 void griddep_completion_destroy(griddep_completion *completion);

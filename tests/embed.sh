@@ -77,7 +77,7 @@ check "shared_context builds" build shared_context
 libdir=$libdir/griddep/driver:$libdir
 check "shared_context runs" says "$set_text; 4 * 1023 = 4092" env GRIDDEP_DRIVER=nvidia "$work/shared_context"
 check "upgrade_graph builds" build upgrade_graph
-plain="no overlap: the edge (between lanes: the event) is plain; it could be programmatic, the kernel waits"
+plain="no overlap: the edge (between lanes: the event) is plain; it could be programmatic, because the kernel waits"
 overlaps="overlaps: each path of the kernel executes griddepcontrol.wait"
 check "upgrade_graph runs" says "edge 0 -> 1: $plain
 edge 1 -> 2: $plain

@@ -4,7 +4,7 @@
 //
 //     const runtime = new griddep.Runtime();
 //     const kernel = runtime.load(ptx).kernel('scale');
-//     kernel.launch([x, 0.5, count], { grid: 132, block: 256, stream });
+//     kernel.launch({ grid: 132, block: 256, stream }, [x, 0.5, count]);
 //
 // The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the loader finds it. What fails throws a GriddepError. Arguments are converted to what
 // the kernel's PTX declares; device memory is a Memory, or a BigInt or number: its address. Every function of griddep.h is in raw under its name
@@ -759,10 +759,11 @@ const prototypes = [
 // ---- end of generated
 
 const library = (() => {
+  const path = process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0';
   try {
-    return koffi.load(process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0');
+    return koffi.load(path);
   } catch (error) {
-    throw new Error(`${error.message} (GRIDDEP_LIBRARY may name the library's path)`);
+    throw new Error(`${path}: ${error.message} (GRIDDEP_LIBRARY may name the library's path)`);
   }
 })();
 const raw = {};
@@ -874,7 +875,9 @@ function three(shape, name) {
   return [...extents, 0, 0].slice(0, 3);
 }
 
-function configOf({ grid = 1, block = 1, cluster = 0, stream, ...fields } = {}) {
+function configOf(config = {}) {
+  if (Array.isArray(config)) throw new TypeError('the configuration comes before the arguments: { grid, block }, [x, y]');
+  const { grid = 1, block = 1, cluster = 0, stream, ...fields } = config;
   const shapes = { grid: three(grid, 'grid'), block: three(block, 'block'), cluster: three(cluster, 'cluster') };
   return sized('griddep_launch_config', { ...fields, ...shapes, stream: streamOf(stream) });
 }

@@ -110,6 +110,8 @@ static bool begin_end(void)
 
     if (seen)
         gd_spans_flush();
+    if (seen && settings->times)
+        gd_times_wait();
     if (seen && (settings->times || settings->launches) && gd_process_lock(&kept)) {
         gd_times_end_events();
         gd_recording_end_context();

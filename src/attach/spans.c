@@ -191,7 +191,7 @@ void gd_spans_add(const char *kernel, uint64_t stream, uint64_t owner, uint64_t 
                   bool graph)
 {
     if (spans.count == MOST_SPANS)
-        gd_process_say("more launches ended than are kept: those behind the first 262144 are not "
+        gd_process_say("more launches ended than are kept: those after the first 262144 are not "
                        "shown");
     if (spans.count++ >= MOST_SPANS)
         return;

@@ -15,6 +15,9 @@
 /* No more launches than that are waited for: the ones behind are not timed. */
 enum { MOST_WAITING = 4096, TAKEN_EACH = 64 };
 
+/* Work that never ends must not keep the program from ending. */
+enum { LONGEST_WAIT = 2000000000, PAUSE = 20000 }; /* nanoseconds */
+
 typedef struct waiting {
     gd_time_pair pair;
     uint32_t kernel;  /* GD_ATTACHED_NONE: a graph */
@@ -142,11 +145,17 @@ static void add(waiting *of)
         add_time(record_of(of->kernel), 1e3f * ms);
 }
 
-void gd_times_take(void)
+/* Questions need a current context, and a program that ends may have none. */
+static bool push_context(void)
 {
-    gd_spans_take();
-    if (gd_streams_have_capture())
-        return; /* a question would spoil it */
+    gd_CUcontext current = NULL;
+
+    return times.count && GD_NEXT(cuCtxGetCurrent, &current) == GD_CUDA_SUCCESS && !current &&
+           GD_NEXT(cuCtxPushCurrent_v2, times.ring[times.first].pair.context) == GD_CUDA_SUCCESS;
+}
+
+static void take_ended(void)
+{
     while (times.count) {
         waiting *oldest = &times.ring[times.first];
         const gd_CUresult result = GD_NEXT(cuEventQuery, oldest->pair.end);
@@ -160,9 +169,40 @@ void gd_times_take(void)
     }
 }
 
+void gd_times_take(void)
+{
+    gd_CUcontext popped;
+
+    gd_spans_take();
+    if (gd_streams_have_capture())
+        return; /* a question would spoil it */
+    const bool pushed = push_context();
+    take_ended();
+    if (pushed)
+        GD_NEXT(cuCtxPopCurrent_v2, &popped);
+}
+
+void gd_times_wait(void)
+{
+    const uint64_t until = read_clock() + LONGEST_WAIT;
+    bool waits = true;
+    int kept;
+
+    while (waits && read_clock() < until && gd_process_lock(&kept)) {
+        gd_times_take();
+        waits = times.count && !gd_streams_have_capture();
+        gd_process_unlock(kept);
+        if (waits)
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+    }
+}
+
 void gd_times_end_events(void)
 {
     gd_times_take();
+    if (times.count)
+        gd_process_say("the program ended its context before all launches had ended: they are not "
+                       "timed");
     for (; times.count; times.count--) {
         end_pair(&times.ring[times.first].pair);
         times.first = (times.first + 1) % MOST_WAITING;

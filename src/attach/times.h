@@ -22,7 +22,10 @@ void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult r
 /* With the lock, as those that follow: takes the times of launches that have ended. */
 void gd_times_take(void);
 
-/* The same, and ends all events: a context is about to end. */
+/* Without the lock, which a host function among that work may take: waits for these launches. */
+void gd_times_wait(void);
+
+/* As gd_times_take, and ends all events: a context is about to end. */
 void gd_times_end_events(void);
 
 /* In a child process. */

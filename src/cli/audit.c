@@ -19,34 +19,34 @@ static const char details[] =
     "events cost time, and kernels do not overlap. If the device waits for the host, the time "
     "includes the launch. A kernel's first launch includes the loading of its code. Kernels in "
     "graphs are not timed.\n\n"
-    "The report goes to stderr, or to a file. The program's output is its own.\n\n"
+    "The report goes to stderr, or to the file of --report. The program's output stays "
+    "unchanged.\n\n"
     "With --record the command also writes a folder with a chain file, chain.yaml: the launches "
-    "with their modules, arguments and memory. The memory is as it was when a launch was first "
-    "given it. The program's results are the expectations. 'griddep run', 'check', 'trace', "
-    "'explain', 'graph', 'tune' and 'sanitize' read the file, so it is a bug report that does not "
-    "need the program. Launches stand in the program's order, those of graphs one by one. Each "
-    "stream is a lane. A launch depends on launches of other lanes that it waited for: by events, "
-    "by the default stream, or because the host had seen them end. The program waits for its "
-    "launches while memory is read. At most 1 GiB is kept; the rest is zero. Addresses inside "
+    "with their modules, arguments and memory. Memory has the content that it had before the first "
+    "launch that used it. The program's results are the expectations. 'griddep run', 'check', "
+    "'trace', 'explain', 'graph', 'tune' and 'sanitize' read the file, so it is a bug report that "
+    "does not need the program. Launches stand in the program's order, those of graphs one by one. "
+    "Each stream is a lane. A launch depends on launches of other lanes that it waited for: by "
+    "events, by the default stream, or because the host had seen them end. The program waits for "
+    "its launches while memory is read. At most 1 GiB is kept; the rest is zero. Addresses inside "
     "memory are not followed, and variables of modules have the module's values. A chain file "
     "cannot hold cooperative launches, nor graphs with host functions or with copies of several "
     "dimensions.\n\n"
     "exit codes:\n"
     "  0    no race was found (a program: its own exit code; 127 and 126 when it cannot be "
     "started)\n"
-    "  65   the program ended well, and launched nothing that was seen\n"
+    "  65   the program ended well, but the command saw no launch\n"
     "  66   a race was found\n"
     "  2    wrong usage\n"
     "  3    no driver\n"
     "  4    another failure\n";
 
-static const char examples[] =
-    "Which kernels of a program may start early, and which of them race:\n"
-    "    griddep audit -- ./application\n"
-    "    griddep audit --times -- ./application\n"
-    "    griddep audit --record launches -- ./application\n"
-    "    griddep run launches/chain.yaml\n"
-    "    griddep audit --json --report audit.json -- ./application\n";
+static const char examples[] = "Which kernels of a program may start early, and which race:\n"
+                               "    griddep audit -- ./application\n"
+                               "    griddep audit --times -- ./application\n"
+                               "    griddep audit --record launches -- ./application\n"
+                               "    griddep run launches/chain.yaml\n"
+                               "    griddep audit --json --report audit.json -- ./application\n";
 
 int gd_command_audit(int argc, char **argv)
 {
@@ -56,16 +56,15 @@ int gd_command_audit(int argc, char **argv)
         {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &times, 0, 0},
         {GD_OPTION_FOLDER, "record", "FOLDER", "write launches as a chain file into a folder",
          (void *)&request.record, 0, 0},
-        {GD_OPTION_COUNT, "first", "N", "with --record: the first of them, from 0 (0)",
+        {GD_OPTION_COUNT, "first", "N", "with --record: skip this many launches (0)",
          &request.attach.first, 0, UINT32_MAX},
-        {GD_OPTION_COUNT, "launches", "N", "with --record: how many at most (256)",
+        {GD_OPTION_COUNT, "launches", "N", "with --record: at most this many launches (256)",
          &request.attach.launches, 1, 16384},
         GD_ATTACHEDPROGRAM_OPTIONS(&request),
         {0}};
     const gd_usage usage = {
         .name = "audit",
-        .summary = "Runs a program and tells which of its kernels may start early, and which "
-                   "of them race.",
+        .summary = "Runs a program and lists its kernels that may start early, and its races.",
         .synopsis = "[--times] [--record FOLDER] [--report FILE] [--json] [--driver DRIVER] -- "
                     "PROGRAM [ARGUMENT]...",
         .details = details,

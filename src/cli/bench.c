@@ -67,7 +67,7 @@ static json_t *make_json(const gd_bench *bench, const void *results)
 
 static const gd_bench_suite demo = {"demo", "demo", measure, print, make_json, free};
 
-static const char examples[] = "What the machine can do at most, and the demo's chain beside it:\n"
+static const char examples[] = "The limits of this machine, and the demo:\n"
                                "    griddep bench --json\n";
 
 /* ---- the command ---- */
@@ -84,9 +84,8 @@ int gd_command_bench(int argc, char **argv)
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {0}};
     const gd_usage usage = {.name = "bench",
-                            .summary = "Measures what this machine does: how fast its memory can "
-                                       "be read, how fast a kernel hands off to the next, and the "
-                                       "demo's chain beside both.",
+                            .summary = "Measures how fast this machine reads memory and starts the "
+                                       "next kernel, and how fast the demo runs.",
                             .synopsis = "[--repeat N] [--json]",
                             .details = details,
                             .examples = examples,

@@ -58,7 +58,7 @@ static const char details[] =
     "A parameter is constant when no kernel that may still run writes its data. A kernel may read "
     "constant data before its wait. --constant names constant parameters, and so does the head "
     "comment of a PTX file. A chain file has 'access: constant'.\n\n"
-    "After the findings of a PTX file, a verdict tells of each kernel whether it is valid PTX, "
+    "After the findings of a PTX file, a verdict says for each kernel whether it is valid PTX, "
     "when it waits, where it triggers, and whether an early launch is safe. A text with mistakes "
     "gets no verdict on its waits: correct the mistakes first.\n\n"
     "--fix mends mistakes that have one remedy: a misspelt word that is one letter away from "
@@ -66,8 +66,8 @@ static const char details[] =
     "writes to --output, and reports the other mistakes.\n\n"
     "--watch checks all files again when you save one of them, until Ctrl-C. It watches the PTX "
     "files that a chain names, too. With --json each check prints one document on one line.\n\n"
-    "Warnings and notes that say the same of one kernel stand once, with the number of the other "
-    "places; --json has each place.\n\n"
+    "Equal warnings and notes about one kernel appear once, with the number of the other places. "
+    "--json lists each place.\n\n"
     "With --json each finding has its range, its edits, whether each edit is certain, and related "
     "places. At most 1000 mistakes of one text are reported (GD_CHECK_LIMIT_MISTAKES); GD003 "
     "names each limit that a text exceeds.\n\n"
@@ -489,14 +489,15 @@ static int choose_severity(gd_check_state *state, const char *text)
     return code;
 }
 
-static const char examples[] = "A PTX file by itself, and with what it may read before its wait:\n"
-                               "    griddep check kernel.ptx\n"
-                               "    griddep check kernel.ptx --constant x --severity error\n"
-                               "A chain, and PTX from another program:\n"
-                               "    griddep check chain.yaml\n"
-                               "    cat kernel.ptx | griddep check -\n"
-                               "What can be meant in one way alone is mended, and told:\n"
-                               "    griddep check kernel.ptx --fix\n";
+static const char examples[] =
+    "A PTX file; then with x as a parameter that it may read before its wait:\n"
+    "    griddep check kernel.ptx\n"
+    "    griddep check kernel.ptx --constant x --severity error\n"
+    "A chain, and PTX from another program:\n"
+    "    griddep check chain.yaml\n"
+    "    cat kernel.ptx | griddep check -\n"
+    "Mend mistakes that have one remedy:\n"
+    "    griddep check kernel.ptx --fix\n";
 
 int gd_command_check(int argc, char **argv)
 {
@@ -507,7 +508,7 @@ int gd_command_check(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_LIST, "constant", "NAME",
          "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &constants, 0, 0},
-        {GD_OPTION_TEXT, "severity", "LEVEL", "show and count from here on: note, warning or error",
+        {GD_OPTION_TEXT, "severity", "LEVEL", "ignore findings below this: note, warning or error",
          (void *)&severity, 0, 0},
         {GD_OPTION_FLAG, "fix", NULL, "mend mistakes that have one remedy", &state.fix, 0, 0},
         {GD_OPTION_FILE, "output", "FILE", "write the mended text there, or with -o FILE",
@@ -520,8 +521,7 @@ int gd_command_check(int argc, char **argv)
         .name = "check",
         .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
         .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|CHAIN.yaml|-... [--constant NAME]... "
-                    "[--severity LEVEL]\n"
-                    "                     [--fix [-o FILE] | --watch] [--json]",
+                    "[--severity LEVEL] [--fix [-o FILE] | --watch] [--json]",
         .details = details,
         .examples = examples,
         .options = options,

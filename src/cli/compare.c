@@ -62,16 +62,16 @@ static const char details[] =
     "the code changes a chain's time by more than the clock's noise. The second chain is faster "
     "or slower if the medians of all groups agree; the report has their range. Results are not "
     "compared: 'griddep run' checks each chain by itself.\n\n"
-    "Two programs, each after a '--', run one after the other; their stdout goes to stderr. Their "
-    "launches are recorded as by 'griddep audit --record'. The recorded chains are timed, without "
-    "the programs' other work. The mode is pdl if none is given.\n\n"
+    "Two programs, each after a '--', run one after the other; their stdout goes to stderr. The "
+    "command records their launches, as 'griddep audit --record' does. It times the recorded "
+    "chains, without other work of the programs. The default mode of programs is pdl.\n\n"
     "exit codes:\n"
     "  0    measured\n"
     "  2    wrong usage, or a chain file that cannot be read or is not valid\n"
     "  3    no driver\n"
     "  4    another failure\n";
 
-static const char examples[] = "A chain, and another way to do the same:\n"
+static const char examples[] = "Two chains that do the same:\n"
                                "    griddep compare chain.yaml examples/vector_add.yaml\n"
                                "The launches of two programs, and a picture of both:\n"
                                "    griddep compare --svg both.svg -- ./application -- "
@@ -292,7 +292,7 @@ static int read_programs(const gd_usage *usage, int argc, char **argv, int marke
         return gd_message_error(GD_EXIT_USAGE, "%s",
                                 words > 0
                                     ? "programs are compared with programs: give no chain file"
-                                    : "there is no second program behind a second '--'");
+                                    : "there is no second program after a second '--'");
     int code = gd_attachedprogram_check("compare", argc, argv, second);
     argv[second] = NULL;
     if (code == 0)

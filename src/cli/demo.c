@@ -201,8 +201,8 @@ int gd_command_demo(int argc, char **argv)
     const gd_usage usage = {
         .name = "demo",
         .summary = "Runs a feed-forward chain (matrix times vector, normalization, and so on, in "
-                   "bf16) serially and with programmatic dependent launch, checks the results, "
-                   "and tells what the overlap bought.",
+                   "bf16) serially and with programmatic dependent launch, checks the results, and "
+                   "shows the time saved.",
         .synopsis =
             "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--emulate] [--json]",
         .examples = examples,

@@ -135,7 +135,7 @@ static const char examples[] = "All codes, and one in full:\n"
                                "    griddep explain GD110\n"
                                "Why a chain's launches overlap, or do not:\n"
                                "    griddep explain chain.yaml\n"
-                               "Why those of any program do, or do not:\n"
+                               "Why a program's launches overlap, or do not:\n"
                                "    griddep explain -- ./application\n";
 
 int gd_command_explain(int argc, char **argv)
@@ -151,8 +151,8 @@ int gd_command_explain(int argc, char **argv)
         {GD_OPTION_FLAG, "all", NULL, "of a chain: also list the conditions that are met",
          &request.all, 0, 0},
         {GD_OPTION_FLAG, "rounds", NULL,
-         "of a chain: also from its last launch to its first, when it runs many times",
-         &request.rounds, 0, 0},
+         "of a chain: also from its last launch to the first of the next run", &request.rounds, 0,
+         0},
         GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
@@ -161,18 +161,18 @@ int gd_command_explain(int argc, char **argv)
         {0}};
     const gd_usage usage = {
         .name = "explain",
-        .summary = "Tells, hop by hop, why the launches of a chain overlap or do not; or what the "
-                   "codes of findings mean.",
+        .summary =
+            "Tells why the launches of a chain overlap or do not, or what a finding's code means.",
         .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--all] [--rounds] [--json]\n"
                     "[--first N] [--launches N] [--mode MODE] [--no-measure] [--all] [--json] -- "
                     "PROGRAM [ARGUMENT]...\n"
                     "[CODE]... [--json | --markdown]",
-        .details =
-            "For a chain the command predicts each overlap and measures it, with stamps in the "
-            "kernels. It lists the conditions that are not met, with their numbers; --all lists "
-            "the others too. It says where prediction and measurement differ. For a code it tells "
-            "the meaning and the remedy, and needs no driver. Without a code it lists all "
-            "codes.\n\n" GD_RECORDEDPROGRAM_DETAILS " The mode is pdl where none is given.\n",
+        .details = "For a chain the command predicts which launches overlap, then measures it by "
+                   "code that it adds to the kernels. It lists the conditions that are not met, "
+                   "with their numbers; --all lists all conditions. It says where prediction and "
+                   "measurement differ. For a code it tells the meaning and the remedy. Without a "
+                   "word it lists all codes. Codes need no driver.\n\n" GD_RECORDEDPROGRAM_DETAILS
+                   " The default mode of a program is pdl.\n",
         .examples = examples,
         .options = options,
         .words_most = (size_t)argc};
@@ -181,7 +181,7 @@ int gd_command_explain(int argc, char **argv)
     int marker = gd_attachedprogram_find(argc, argv);
     int code = gd_options_read(&usage, marker, argv, words, &count);
     if (code < 0 && marker < argc && (markdown || count > 0))
-        code = gd_message_error(GD_EXIT_USAGE, "a program behind '--' goes with neither %s",
+        code = gd_message_error(GD_EXIT_USAGE, "a program after '--' goes with neither %s",
                                 markdown ? "--markdown nor codes" : "codes nor a chain");
     request.json = json;
     if (code < 0 && marker < argc)

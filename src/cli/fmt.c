@@ -26,10 +26,10 @@ typedef struct gd_fmt_request {
 } gd_fmt_request;
 
 static const char details[] =
-    "Each statement gets a line of its own, operands of a function one column, and labels the "
-    "margin. A line of more than 100 characters is broken after a comma. Comments stay; several "
-    "blank lines become one. The tokens are the same, and a second run changes nothing. A text "
-    "that cannot be read stays as it is. '-' is stdin.\n\n"
+    "Each statement gets a line of its own. The operands of a function share a column, and labels "
+    "stand at the margin. A line of more than 100 characters is broken after a comma. Comments "
+    "stay; several blank lines become one. The tokens are the same, and a second run changes "
+    "nothing. A text that cannot be read stays as it is. '-' is stdin.\n\n"
     "exit codes:\n"
     "  0  done; with --check, no file would change\n"
     "  1  with --check, a file would change\n"
@@ -166,7 +166,7 @@ static int format_json(gd_fmt_request *request)
     return code;
 }
 
-static const char examples[] = "A file laid out anew, and whether it is already:\n"
+static const char examples[] = "Lay a file out, or ask whether it is laid out:\n"
                                "    griddep fmt kernel.ptx --in-place\n"
                                "    griddep fmt kernel.ptx --check\n"
                                "    cat kernel.ptx | griddep fmt - >laid.ptx\n";
@@ -178,7 +178,7 @@ int gd_command_fmt(int argc, char **argv)
         {GD_OPTION_FILE, "output", "FILE", "write there, or with -o FILE; '-' or none: stdout",
          (void *)&request.output, 0, 0},
         {GD_OPTION_FLAG, "in-place", NULL, "replace the files", &request.in_place, 0, 0},
-        {GD_OPTION_FLAG, "check", NULL, "write nothing, and name the files that would change",
+        {GD_OPTION_FLAG, "check", NULL, "name the files that would change, and write nothing",
          &request.check, 0, 0},
         {GD_OPTION_FLAG, "json", NULL,
          "print one JSON document, with the PTX unless it goes to a file", &request.json, 0, 0},

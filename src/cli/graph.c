@@ -35,9 +35,8 @@ typedef struct gd_graph_request {
 } gd_graph_request;
 
 static const char details[] =
-    "The command loads the chain's modules and makes the graph that a run in the mode would make. "
-    "For each edge it tells its kind, whether the two kernels overlap, and if not, why. Nothing "
-    "runs.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
+    "The command builds the graph of the chain and runs nothing. For each edge it shows the kind, "
+    "whether the two kernels overlap, and if not, why.\n\n" GD_RECORDEDPROGRAM_DETAILS "\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
 static int report_graph_error(const griddep_error *error)
@@ -182,10 +181,10 @@ static int show_file(const gd_graph_request *request, int32_t mode)
     return code;
 }
 
-static const char examples[] = "Each edge, for people, and as a picture:\n"
+static const char examples[] = "The edges as text and as a picture:\n"
                                "    griddep graph examples/fork_join.yaml\n"
                                "    griddep graph examples/fork_join.yaml --svg graph.svg\n"
-                               "The launches of any program:\n"
+                               "The launches of a program:\n"
                                "    griddep graph -- ./application\n";
 
 int gd_command_graph(int argc, char **argv)
@@ -204,7 +203,7 @@ int gd_command_graph(int argc, char **argv)
         {0}};
     const gd_usage usage = {
         .name = "graph",
-        .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
+        .summary = "Shows for each edge of a chain's graph whether its two kernels overlap.",
         .synopsis = "CHAIN.yaml [--mode MODE] [--svg FILE] [--dot | --json]\n"
                     "[--first N] [--launches N] [--mode MODE] [--svg FILE] [--dot | --json] "
                     "-- PROGRAM [ARGUMENT]...",
@@ -217,12 +216,11 @@ int gd_command_graph(int argc, char **argv)
     int marker = gd_attachedprogram_find(argc, argv);
     int code = gd_options_read(&usage, marker, argv, &request.path, &count);
     if (code < 0 && (marker < argc) == (request.path != NULL))
-        code =
-            marker < argc
-                ? gd_message_error(GD_EXIT_USAGE,
-                                   "'%s' is one word too many: a chain, or a program behind '--'",
-                                   request.path)
-                : gd_options_refuse(&usage);
+        code = marker < argc
+                   ? gd_message_error(GD_EXIT_USAGE,
+                                      "'%s' is one word too many: a chain, or a program after '--'",
+                                      request.path)
+                   : gd_options_refuse(&usage);
     if (code < 0 && marker < argc && gd_attachedprogram_check(usage.name, argc, argv, marker) != 0)
         code = GD_EXIT_USAGE;
     if (code >= 0)

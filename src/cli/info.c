@@ -152,7 +152,7 @@ static void print_text(const griddep_runtime_info *info)
     }
 }
 
-static const char examples[] = "The driver that would be used, and the emulated one:\n"
+static const char examples[] = "This machine's driver, and the emulated one:\n"
                                "    griddep info\n"
                                "    griddep info --emulate --json\n";
 
@@ -165,7 +165,7 @@ int gd_command_info(int argc, char **argv)
         GD_DEVICE_OPTIONS(&choice),
         {0}};
     const gd_usage usage = {.name = "info",
-                            .summary = "Tells about driver and device, and what they can do.",
+                            .summary = "Shows the driver, the device and what they support.",
                             .synopsis = "[--json] [--driver DRIVER | --emulate] [--device N]",
                             .examples = examples,
                             .options = options};

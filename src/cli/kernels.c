@@ -348,11 +348,12 @@ static int act(const char *const *words, size_t count, const show_request *reque
     return code;
 }
 
-static const char examples[] = "What there is, what has a word in its name, and one in full:\n"
-                               "    griddep kernels list\n"
-                               "    griddep kernels list matvec\n"
-                               "    griddep kernels show matvec_bf16\n"
-                               "    griddep kernels show vector_add --ptx >vector_add.ptx\n";
+static const char examples[] =
+    "All kernels, kernels with a word in their names, and one kernel in full:\n"
+    "    griddep kernels list\n"
+    "    griddep kernels list matvec\n"
+    "    griddep kernels show matvec_bf16\n"
+    "    griddep kernels show vector_add --ptx >vector_add.ptx\n";
 
 int gd_command_kernels(int argc, char **argv)
 {
@@ -368,11 +369,11 @@ int gd_command_kernels(int argc, char **argv)
         {GD_OPTION_FLAG, "history", NULL, "show: attempts to make it faster",
          &request.parts[PART_HISTORY], 0, 0},
         {GD_OPTION_COUNT, "capability", "NN",
-         "show: the variant for this compute capability, as 90", &request.capability, 10, 999},
+         "show: the variant for this compute capability, such as 90", &request.capability, 10, 999},
         {0}};
     const gd_usage usage = {
         .name = "kernels",
-        .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
+        .summary = "Lists the library's own kernels, or shows one. Needs no driver.",
         .synopsis = "[list [WORD] | show NAME] [--conditions] [--measured] [--history] [--ptx] "
                     "[--capability NN] [--json]",
         .examples = examples,

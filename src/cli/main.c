@@ -41,20 +41,19 @@ static const struct {
 enum { EXIT_COUNT = sizeof(exits) / sizeof(exits[0]) };
 
 static const char examples[] =
-    "What works on this machine, and a chain from a file, in all modes, checked and timed:\n"
+    "What this machine supports; and a chain, run in all modes, checked and timed:\n"
     "    griddep info\n"
     "    griddep run examples/vector_add.yaml\n"
-    "Mistakes with dependent launch, found without a GPU, and what one of them means:\n"
+    "Mistakes, found without a GPU; and the meaning of one of them:\n"
     "    griddep check kernel.ptx chain.yaml\n"
     "    griddep explain GD110\n";
 
 static void print_help(void)
 {
     gd_help_print_text("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
-                       "Programmatic dependent launch for PTX: runs chains of kernels so that "
-                       "dependent ones overlap, checks the results, and tells what the overlap "
-                       "bought.\n\n"
-                       "commands:\n");
+                       "griddep runs short GPU kernels one after the other, and lets them overlap "
+                       "where that is safe (programmatic dependent launch). It checks the results "
+                       "and shows the time saved.\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         gd_help_print_item(commands[i].name, 13, commands[i].summary);
     gd_help_print_text("  help       print a command's help\n\n"
@@ -67,12 +66,11 @@ static void print_help(void)
         snprintf(number, sizeof(number), "%d", exits[i].code);
         gd_help_print_item(number, 5, exits[i].meaning);
     }
-    gd_help_print_text("\n"
-                       "Without an NVIDIA driver the emulated driver is used, which runs PTX on "
-                       "the CPU; --driver nvidia prevents that.\n\n"
-                       "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, "
-                       "GRIDDEP_NVRTC as griddep.h tells, GRIDDEP_EMULATOR_* as doc/emulator.md "
-                       "tells, GRIDDEP_CUPTI as 'griddep trace --help' tells; NO_COLOR.\n");
+    gd_help_print_text(
+        "\n"
+        "Without an NVIDIA driver, griddep uses an emulated driver, which runs PTX on the CPU. "
+        "--driver nvidia prevents that.\n\n"
+        "doc/environment.md (man griddep-environment) lists the environment variables.\n");
     gd_help_print_examples(examples);
 }
 

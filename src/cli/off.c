@@ -6,14 +6,14 @@
 static const char details[] =
     "A kill switch for programs that have none. The command removes the attributes programmatic "
     "stream serialization, programmatic event and launch completion event from the program's "
-    "launches. Their events are recorded after the launch, so work that waits for an event still "
-    "does. Edges of graphs are plain during instantiation, and as before afterwards. When the "
-    "program has ended, a line on stderr tells what changed.\n\n"
+    "launches. It records their events after the launch, so work that waits for an event still "
+    "waits. It makes the edges of a graph plain while the program instantiates the graph. At the "
+    "end, a line on stderr says what changed.\n\n"
     "If results are right with 'griddep off' and wrong without it, the program has a race: "
     "'griddep audit' looks for it.\n\n"
     "exit codes:\n"
     "  0    the program's own exit code; 127 and 126 when it cannot be started\n"
-    "  65   the program ended well, and nothing of it was seen\n"
+    "  65   the program ended well, but the command saw no launch\n"
     "  2    wrong usage\n"
     "  3    no driver\n"
     "  4    another failure\n";

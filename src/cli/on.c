@@ -4,26 +4,25 @@
 #include "cli/job/attachedprogram.h"
 
 static const char details[] =
-    "An experiment: how much would a program gain from overlap? Launches of kernels that execute "
-    "griddepcontrol.wait on every path, and touch no memory before it that other kernels can "
-    "reach, get the attribute programmatic stream serialization. So do "
-    "launches in captured streams, whose graphs then have programmatic edges. With --rewrite, "
-    "kernels without a wait get one before their first access to global memory, and a trigger "
-    "after it. This needs a module that comes as PTX. If the driver refuses a changed launch or "
-    "module, it gets the program's own. When the program has ended, a line on stderr tells what "
-    "changed.\n\n"
-    "A kernel that touches memory before its wait is left as it is: nobody knows what its "
-    "arguments mean. The last line says how many were. Compare the program's results with "
-    "those of a plain run, and run 'griddep sanitize -- PROGRAM' on a program that 'griddep on' "
-    "made faster.\n\n"
+    "An experiment: how much would a program gain from overlap? The command changes a launch if "
+    "its kernel executes griddepcontrol.wait on every path, and before that touches no memory that "
+    "other kernels can reach. Such a launch gets the attribute programmatic stream serialization. "
+    "In a captured graph it gets a programmatic edge. --rewrite adds a wait before a kernel's "
+    "first access to global memory, and a trigger after the wait. This needs PTX. If the driver "
+    "refuses a changed launch or module, the command passes the original on. At the end, a line on "
+    "stderr says what changed.\n\n"
+    "The command does not change a kernel that touches memory before its wait, because it cannot "
+    "know what the arguments mean. The last line counts such kernels. Compare the program's "
+    "results with those of a plain run, and run 'griddep sanitize -- PROGRAM' on a program that "
+    "'griddep on' made faster.\n\n"
     "exit codes:\n"
     "  0    the program's own exit code; 127 and 126 when it cannot be started\n"
-    "  65   the program ended well, and nothing of it was seen\n"
+    "  65   the program ended well, but the command saw no launch\n"
     "  2    wrong usage\n"
     "  3    no driver\n"
     "  4    another failure\n";
 
-static const char examples[] = "A program whose kernels wait, and one whose PTX is given waits:\n"
+static const char examples[] = "Kernels that wait already, and kernels that get a wait:\n"
                                "    griddep on -- ./application\n"
                                "    griddep on --rewrite -- ./application\n";
 
@@ -38,8 +37,7 @@ int gd_command_on(int argc, char **argv)
                                  {0}};
     const gd_usage usage = {
         .name = "on",
-        .summary = "Runs a program with programmatic dependent launch that it does not have "
-                   "(experimental).",
+        .summary = "Runs a program with programmatic dependent launch added (experimental).",
         .synopsis =
             "[--rewrite] [--report FILE] [--json] [--driver DRIVER] -- PROGRAM [ARGUMENT]...",
         .details = details,

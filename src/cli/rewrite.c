@@ -178,7 +178,7 @@ static int choose_prefetch(gd_rewrite_state *state, griddep_rewrite_options *opt
         return gd_message_error(GD_EXIT_USAGE, "--prefetch is PARAMETER=BYTES, not '%s'", text);
     if (!parse_bytes(equals + 1, &options->prefetch_bytes))
         return gd_message_error(GD_EXIT_USAGE,
-                                "--prefetch: the bytes are a multiple of 16 above 0, K or M behind "
+                                "--prefetch: the bytes are a multiple of 16 above 0, K or M after "
                                 "them for KiB or MiB, "
                                 "not '%s'",
                                 equals + 1);
@@ -514,7 +514,7 @@ static void free_state(gd_rewrite_state *state)
     free(state->prefetch);
 }
 
-static const char examples[] = "The wait and the trigger put into kernels that have none:\n"
+static const char examples[] = "Add a wait and a trigger where there is none:\n"
                                "    griddep rewrite kernel.ptx -o new.ptx\n"
                                "Another place for the trigger:\n"
                                "    griddep rewrite kernel.ptx --trigger before-stores >new.ptx\n";
@@ -543,8 +543,7 @@ int gd_command_rewrite(int argc, char **argv)
         {0}};
     const gd_usage usage = {
         .name = "rewrite",
-        .summary = "Puts dependent launch into the PTX of kernels that know nothing of it. Needs "
-                   "no driver.",
+        .summary = "Adds the wait and the trigger of dependent launch to PTX. Needs no driver.",
         .synopsis =
             "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE] "
             "[--constant NAME]... [--prefetch PARAM=BYTES] [--json]",

@@ -23,11 +23,11 @@ static const char details[] =
     "run.\n\n"
     "A program after '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH. "
     "Without --schedule it runs twice, in the schedules eager and lazy. Its output is that of the "
-    "first run, unchanged; what the second one prints is not shown. Findings follow on stderr. A "
-    "program that cannot run twice runs once with --schedule eager.\n\n"
+    "first run, unchanged. Findings follow on stderr. A program that cannot run twice runs once "
+    "with --schedule eager.\n\n"
     "A program of the CUDA runtime does not run there, because the runtime asks for a proof that "
-    "the driver is NVIDIA's. With --recorded a program runs on this machine's driver. Its "
-    "launches are recorded as by 'griddep audit --record', and the recorded chain is checked. The "
+    "the driver is NVIDIA's. With --recorded a program runs on this machine's driver. The command "
+    "records its launches, as 'griddep audit --record' does, and checks the recorded chain. The "
     "program's code must contain PTX; fatbins may hold it.\n\n"
     "checks: all (the default), or a list of race, shared, initialized, leak. Faults are always "
     "found: accesses out of bounds, misaligned or after a free, and deadlocks.\n\n"
@@ -38,7 +38,7 @@ static const char details[] =
     "started)\n"
     "  65   a program ended well, and nothing was checked: it launched no kernel that ran, or "
     "ended without exit handlers\n"
-    "  66   something was found\n"
+    "  66   a mistake was found\n"
     "  1    nothing was found, but a chain's results are not as expected\n"
     "  2    wrong usage, or input that cannot be read or is not valid\n"
     "  3    no emulated driver\n"
@@ -155,16 +155,16 @@ static int check_words(const gd_usage *usage, const char *chain, int argc, char 
         return chain == NULL ? gd_options_refuse(usage) : 0;
     if (chain != NULL)
         return gd_message_error(
-            GD_EXIT_USAGE, "'%s' is one word too many: a chain, or a program behind '--'", chain);
+            GD_EXIT_USAGE, "'%s' is one word too many: a chain, or a program after '--'", chain);
     return gd_attachedprogram_check(usage->name, argc, argv, marker);
 }
 
 static const char examples[] = "A chain in five schedules, or in one:\n"
                                "    griddep sanitize chain.yaml\n"
                                "    griddep sanitize chain.yaml --schedule lazy --modes pdl\n"
-                               "Any program that uses the driver API, in two schedules:\n"
+                               "A program that uses the driver API, in two schedules:\n"
                                "    griddep sanitize -- ./application\n"
-                               "One of the CUDA runtime, on a machine with a GPU:\n"
+                               "A program of the CUDA runtime, on a machine with a GPU:\n"
                                "    griddep sanitize --recorded -- ./application\n";
 
 int gd_command_sanitize(int argc, char **argv)
@@ -210,7 +210,7 @@ int gd_command_sanitize(int argc, char **argv)
     if (code < 0) {
         code = check_words(&usage, chain, argc, argv, marker);
         if (code == 0 && request.is_recorded && marker == argc)
-            code = gd_message_error(GD_EXIT_USAGE, "--recorded is for a program behind '--'");
+            code = gd_message_error(GD_EXIT_USAGE, "--recorded is for a program after '--'");
         if (code == 0)
             code = sanitize(&request, chain, marker < argc ? argv + marker + 1 : NULL,
                             request.is_recorded ? &recorded : NULL);

@@ -55,15 +55,15 @@ enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS =
 static const char *const places[PLACES] = {"late stores", "late loads"};
 
 static const char details[] =
-    "For each hop, the launch before it triggers as its first instruction. It then sleeps "
-    "before its stores and, in another run, before its loads. All other launches run as fast "
-    "as they can, with the smallest grids that the file offers ('grids'); those that 'griddep"
-    " run' would hold back because they race start early too. Buffers are poisoned before "
-    "each run, and results are compared with the serial run's. A difference names the hop. On"
-    " a GPU this shows races that the chip lets happen; 'griddep check' and 'griddep "
-    "sanitize' find the others. With --mutations each kernel's wait is deleted, moved too far"
-    " down, and given to some threads only. A table tells which of these mutations the "
-    "attacks show. doc/tuning.md describes it.\n";
+    "The command delays one launch at a time: the kernel triggers at once, then sleeps before its "
+    "stores or, in another run, before its loads. All other launches run at full speed with the "
+    "smallest grids of the file ('grids'). Launches that race start early too, although 'griddep "
+    "run' holds them back. Each run starts from poisoned buffers. If its results differ from the "
+    "serial run's, the report names the delayed launch and the next one. A GPU shows only races "
+    "that it lets happen; 'griddep check' and 'griddep sanitize' find the others. --mutations "
+    "breaks each kernel's wait: it deletes the wait, moves it too far down, or gives it to some "
+    "threads only. A table says which of these mistakes the delays detect. doc/tuning.md tells "
+    "more.\n";
 
 /* ---- hops ---- */
 
@@ -434,7 +434,7 @@ static int stress_chain(const gd_stress_request *request)
     return code;
 }
 
-static const char examples[] = "Each hop against a slow producer:\n"
+static const char examples[] = "Delay each kernel in turn:\n"
                                "    griddep stress chain.yaml --emulate\n";
 
 int gd_command_stress(int argc, char **argv)
@@ -443,27 +443,27 @@ int gd_command_stress(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "pdl, graph-pdl or both (the default)",
          (void *)&request.mode, 0, 0},
-        {GD_OPTION_FLAG, "demo", NULL, "attack the chain of 'griddep demo' in place of a file's",
-         &request.demo, 0, 0},
-        {GD_OPTION_COUNT, "delay", "US", "microseconds that a producer is late (100, emulated 20)",
+        {GD_OPTION_FLAG, "demo", NULL, "delay the kernels of 'griddep demo'", &request.demo, 0, 0},
+        {GD_OPTION_COUNT, "delay", "US", "delay in microseconds (100, emulated 20)",
          &request.microseconds, 1, 1000000},
-        {GD_OPTION_COUNT, "rounds", "N", "runs of each attack (3, emulated 1)", &request.rounds, 1,
+        {GD_OPTION_COUNT, "rounds", "N", "runs of each delay (3, emulated 1)", &request.rounds, 1,
          10000},
-        {GD_OPTION_FLAG, "mutations", NULL, "also break each kernel's wait, and report what shows",
-         &request.mutations, 0, 0},
+        {GD_OPTION_FLAG, "mutations", NULL,
+         "also break each kernel's wait, and see which mistakes show", &request.mutations, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {.name = "stress",
-                            .summary = "Runs a chain against slow producers, hop by hop, and "
-                                       "compares the results with the serial run.",
-                            .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] "
-                                        "[--mutations] [--emulate] [--json]",
-                            .details = details,
-                            .examples = examples,
-                            .options = options,
-                            .words_least = 0,
-                            .words_most = 1};
+    const gd_usage usage = {
+        .name = "stress",
+        .summary =
+            "Delays each kernel of a chain in turn, and compares the results with the serial run.",
+        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] "
+                    "[--mutations] [--emulate] [--json]",
+        .details = details,
+        .examples = examples,
+        .options = options,
+        .words_least = 0,
+        .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)

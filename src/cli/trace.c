@@ -57,22 +57,25 @@ typedef struct gd_trace_job {
 } gd_trace_job;
 
 static const char details[] =
-    "The command puts stamps into the PTX of the kernels: each block notes when it begins, comes "
-    "to its wait, is released, triggers, and ends. A block also notes when it comes to a line "
-    "\"//@ mark NAME\" of the PTX. doc/timeline.md explains each figure. The stamps cost time; "
-    "the report tells how much.\n\n"
-    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. With --serial the picture "
+    "The command adds code to the PTX of the kernels. Each block then notes when it begins, "
+    "reaches its wait, passes the wait, triggers, and ends. It also notes when it reaches a line "
+    "\"//@ mark NAME\" of the PTX. This costs time, and the report says how much. "
+    "doc/timeline.md explains each figure.\n\n"
+    "--svg writes a picture, --perfetto a trace for ui.perfetto.dev. With --serial the picture "
     "has two halves on one time axis: serial above pdl, or graph above graph-pdl. --mode all "
-    "reports on all four modes; a file shows one mode.\n\n" GD_RECORDEDPROGRAM_DETAILS
-    " The mode is pdl where none is given.\n\n"
-    "With --as-run the command records nothing and changes no kernel. It shows when each launch "
-    "of the program began and ended, by kernel and by stream, for machine code and graphs too. "
-    "NVIDIA's CUPTI supplies the times where it is installed. GRIDDEP_CUPTI names libcupti, or is "
-    "off. Without CUPTI, events around launches supply the times. Then launches do not overlap, "
-    "and a graph appears as a whole. The output names the source of the times. A program whose "
-    "launches cannot be recorded or stamped is shown in this way too.\n\n"
-    "On the emulated driver times come from its model. They are the same in each run and say "
+    "reports on all four modes, but a file shows one mode.\n\n" GD_RECORDEDPROGRAM_DETAILS
+    " The default mode of a program is pdl.\n\n"
+    "--as-run changes no kernel and works for machine code and graphs too. It shows when each "
+    "launch of the program began and ended, by kernel and by stream. The times come from NVIDIA's "
+    "CUPTI. Without CUPTI they come from events, which keep launches apart and time a graph as a "
+    "whole. The first line of the report names the source. GRIDDEP_CUPTI is the path of libcupti, "
+    "or 'off'.\n\n"
+    "The times of the emulated driver come from a model. They are the same in each run and say "
     "nothing about a GPU.\n";
+
+static const char recording_slows[] =
+    "the report shows the launches while they were recorded, which takes time between launches; "
+    "--as-run shows them without recording";
 
 /* ---- results ---- */
 
@@ -247,9 +250,9 @@ static int show_spans(gd_trace_request *request, const griddep_runtime_info *inf
     if (view->count == 0)
         return gd_message_error(GD_EXIT_REFUSED,
                                 view->seen == 0
-                                    ? "no launch was seen to run; a program is asked when it "
-                                      "synchronizes, and when it ends by exit"
-                                    : "no launch is one of those asked for");
+                                    ? "the command saw no launch; it sees launches when the "
+                                      "program synchronizes, and when it calls exit"
+                                    : "no launch fits --kernel, --window and --first");
     if (request->perfetto != NULL)
         code = gd_traceperfetto_write(&view->trace, request->perfetto);
     if (code == 0 && request->svg != NULL)
@@ -289,9 +292,8 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
         GRIDDEP_OK) {
         if (job->request->recorded.spans.count == 0)
             return gd_message_library(&error, "instrumenting the chain");
-        gd_message_warning("%.*s; below is when its launches ran while they were recorded, which "
-                           "takes time between them: --as-run shows them without",
-                           (int)strcspn(error.text, "\n"), error.text);
+        gd_message_warning("%.*s", (int)strcspn(error.text, "\n"), error.text);
+        gd_message_note(recording_slows);
         job->has_stamps = false;
         return show_spans(job->request, &job->info);
     }
@@ -348,21 +350,20 @@ static int check_request(const gd_trace_request *request)
     int given = (request->path != NULL) + request->demo + (request->program != NULL);
     if (given != 1)
         return gd_message_error(GD_EXIT_USAGE,
-                                "griddep trace takes a chain file, or --demo, or a program behind "
-                                "'--'%s",
-                                given > 1 ? ": one of them" : "");
+                                "griddep trace needs one of these: a chain file, --demo, or a "
+                                "program after '--'");
     if (request->points && !request->json)
-        return gd_message_error(GD_EXIT_USAGE, "--points goes with --json");
+        return gd_message_error(GD_EXIT_USAGE, "--points needs --json");
     if (request->serial && (request->svg == NULL || request->recorded.plain))
-        return gd_message_error(GD_EXIT_USAGE, "--serial goes with --svg, and not with --as-run");
+        return gd_message_error(GD_EXIT_USAGE, "--serial needs --svg, and cannot go with --as-run");
     if (request->recorded.plain && request->program == NULL)
-        return gd_message_error(GD_EXIT_USAGE, "--as-run is for a program behind '--'");
+        return gd_message_error(GD_EXIT_USAGE, "--as-run needs a program after '--'");
     if (request->recorded.plain && request->mode != NULL)
         return gd_message_error(GD_EXIT_USAGE,
-                                "--as-run shows what the program does, which has no --mode");
+                                "--as-run cannot go with --mode: it shows the program as it is");
     if ((request->choice.kernel != NULL || request->choice.window != NULL) &&
         !request->recorded.plain)
-        return gd_message_error(GD_EXIT_USAGE, "--kernel and --window go with --as-run");
+        return gd_message_error(GD_EXIT_USAGE, "--kernel and --window need --as-run");
     return gd_spanview_check(&request->choice);
 }
 
@@ -400,8 +401,7 @@ static int trace_chain(gd_trace_request *request)
         code = record_program(request);
     bool is_refused = code == GD_EXIT_REFUSED && request->recorded.spans.count > 0;
     if (is_refused)
-        gd_message_note("below is when its launches ran while they were recorded, which takes "
-                        "time between them: --as-run shows them without");
+        gd_message_note(recording_slows);
     if (is_refused || (code == 0 && request->recorded.plain)) {
         code = show_run(request);
         gd_recordedprogram_end(&request->recorded);
@@ -420,11 +420,11 @@ static int trace_chain(gd_trace_request *request)
     return code;
 }
 
-static const char examples[] = "When each block ran: figures and a drawing, and a picture:\n"
+static const char examples[] = "When each block ran, as text and as a picture:\n"
                                "    griddep trace examples/vector_add.yaml\n"
                                "    griddep trace chain.yaml --svg picture.svg\n"
                                "    griddep trace chain.yaml --svg both.svg --serial\n"
-                               "The launches of any program:\n"
+                               "The launches of a program:\n"
                                "    griddep trace --launches 8 -- ./application\n"
                                "    griddep trace --as-run --svg picture.svg -- ./application\n";
 
@@ -434,38 +434,36 @@ int gd_command_trace(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all",
          (void *)&request.mode, 0, 0},
-        {GD_OPTION_FLAG, "demo", NULL, "trace the chain of 'griddep demo' in place of a file's",
-         &request.demo, 0, 0},
+        {GD_OPTION_FLAG, "demo", NULL, "trace the chain of 'griddep demo'", &request.demo, 0, 0},
         {GD_OPTION_FILE, "perfetto", "FILE",
          "write a trace for ui.perfetto.dev and chrome://tracing", (void *)&request.perfetto, 0, 0},
         {GD_OPTION_FILE, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
-        {GD_OPTION_FLAG, "serial", NULL,
-         "with --svg: above it the run without overlap, in the same scale", &request.serial, 0, 0},
+        {GD_OPTION_FLAG, "serial", NULL, "with --svg: draw the run without overlap above",
+         &request.serial, 0, 0},
         {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)",
          &request.width, 40, 1000},
         {GD_OPTION_FLAG, "ascii", NULL,
          "draw with ASCII (the default where the locale is not UTF-8)", &request.ascii, 0, 0},
-        {GD_OPTION_COUNT, "blocks", "N", "most blocks of a launch that are kept (16384)",
+        {GD_OPTION_COUNT, "blocks", "N", "keep at most this many blocks of a launch (16384)",
          &request.blocks, 1, 1 << 22},
         {GD_OPTION_COUNT, "runs", "N",
-         "traced runs, of which a typical one is shown (15, emulated 1)", &request.runs, 1, 10000},
-        {GD_OPTION_COUNT, "repeat", "N",
-         "samples of what the stamps cost (15, emulated 1); 0: not measured", &request.samples, 0,
-         100000},
+         "traced runs; the report shows a typical one (15, emulated 1)", &request.runs, 1, 10000},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of the cost of tracing (15, emulated 1); 0: none",
+         &request.samples, 0, 100000},
         {GD_OPTION_FLAG, "as-run", NULL,
-         "of a program: when each launch ran, as the program made it, machine code too",
+         "show when each launch of an unchanged program ran, machine code too",
          &request.recorded.plain, 0, 0},
-        {GD_OPTION_TEXT, "kernel", "NAME", "with --as-run: kernels whose names contain this",
+        {GD_OPTION_TEXT, "kernel", "NAME", "with --as-run: only kernels with NAME in their names",
          (void *)&request.choice.kernel, 0, 0},
         {GD_OPTION_TEXT, "window", "FROM:TO",
-         "with --as-run: launches in this window, in us from the first begin",
-         (void *)&request.choice.window, 0, 0},
+         "with --as-run: only launches between these times, in us", (void *)&request.choice.window,
+         0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&request.recorded),
         GD_DEVICE_OPTIONS(&request.device),
-        {GD_OPTION_FLAG, "all", NULL, "all rows of long tables", &request.all, 0, 0},
+        {GD_OPTION_FLAG, "all", NULL, "show all rows of long tables", &request.all, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
-        {GD_OPTION_FLAG, "points", NULL, "with --json: the points of each block too",
-         &request.points, 0, 0},
+        {GD_OPTION_FLAG, "points", NULL, "with --json: also each block's points", &request.points,
+         0, 0},
         {0}};
     const gd_usage usage = {
         .name = "trace",

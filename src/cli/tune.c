@@ -39,12 +39,12 @@ typedef struct gd_tune_input {
 
 static const char details[] =
     "For each kernel the command tries triggers at the start, after the wait, after the loads, "
-    "before the stores, at the end, in rounds of a loop, and none. It tries the wait at its "
-    "latest safe place, prefetches of constant data into L2, and launches without PDL. It also "
-    "tries the grids and carve-outs that the file offers ('grids', 'carveouts'). A candidate must "
-    "pass 'griddep check', leave the serial run's bits, and gain more than the noise of this "
-    "machine. Nothing changes but the file that --output names. The store remembers the result, "
-    "and griddep_tune_load finds it there. doc/tuning.md explains the measurement.\n";
+    "before the stores, at the end, in rounds of a loop, and none. It tries the wait at its latest "
+    "safe place, prefetches of constant data into L2, and launches without PDL. It also tries the "
+    "grids and carve-outs that the file offers ('grids', 'carveouts'). A candidate must pass "
+    "'griddep check', leave the serial run's bits, and gain more than the noise of this machine. "
+    "It writes no file unless --output names a folder. The store remembers the result for "
+    "griddep_tune_load. doc/tuning.md explains the measurement.\n";
 
 /* ---- input ---- */
 
@@ -228,7 +228,7 @@ static int check_request(const gd_tune_request *request)
     return code;
 }
 
-static const char examples[] = "What is faster for a chain, on this machine, written beside it:\n"
+static const char examples[] = "Tune a chain, and write the result to a folder:\n"
                                "    griddep tune chain.yaml --emulate --forget -o tuned\n";
 
 int gd_command_tune(int argc, char **argv)
@@ -237,11 +237,10 @@ int gd_command_tune(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "pdl or graph-pdl (the default)", (void *)&request.mode, 0,
          0},
-        {GD_OPTION_FLAG, "demo", NULL, "tune the chain of 'griddep demo' in place of a file's",
-         &request.demo, 0, 0},
+        {GD_OPTION_FLAG, "demo", NULL, "tune the chain of 'griddep demo'", &request.demo, 0, 0},
         {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs,
          3, 10000},
-        {GD_OPTION_TEXT, "gain", "PERCENT", "least gain that counts, whatever the noise is (0.5)",
+        {GD_OPTION_TEXT, "gain", "PERCENT", "smallest gain that counts (0.5)",
          (void *)&request.gain, 0, 0},
         {GD_OPTION_FOLDER, "output", "FOLDER",
          "write the tuned PTX and a chain file there, or with -o FOLDER", (void *)&request.output,
@@ -251,16 +250,16 @@ int gd_command_tune(int argc, char **argv)
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {.name = "tune",
-                            .summary = "Tries where wait and trigger stand best in the kernels of "
-                                       "a chain, and keeps what is faster.",
-                            .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain "
-                                        "PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
-                            .details = details,
-                            .examples = examples,
-                            .options = options,
-                            .words_least = 0,
-                            .words_most = 1};
+    const gd_usage usage = {
+        .name = "tune",
+        .summary = "Finds the fastest places for the wait and the trigger in a chain's kernels.",
+        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain "
+                    "PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
+        .details = details,
+        .examples = examples,
+        .options = options,
+        .words_least = 0,
+        .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)

@@ -68,7 +68,7 @@ scatter_early() {
 again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: again" && err "[GD404]"; }
 scatter_plain() { runs 0 audit scatter tell && out "counter 8" && no_err "GD4"; }
 eager_early() { runs 0 audit eager-early && no_err "GD404" && no_err "GD410"; }
-lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches behind a kernel has no attribute" && err "[GD410]"; }
+lost() { runs 0 audit lost && err "warning: kernel waits waits on every path, and 1 of its launches after a kernel has no attribute" && err "[GD410]"; }
 # Each launch in a stream is timed, by events that do not show in what the program does.
 timed() {
     runs 66 "audit --times" racy right tell && err "total us  median us" && grep -q "^waits .*  yes  *[1-9][0-9.]*  *[1-9][0-9.]*$" "$work/err" &&
@@ -89,7 +89,7 @@ for each in document["kernels"]:
     assert not each["timed"] or each["total_us"] > 0 and each["median_us"] <= each["total_us"]' "$work/report" "$2" || { echo "$case"; return 1; }
     done
 }
-full() { runs 0 audit full && err "note: kernel waits may start early behind kernel waits, 1 time, and overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first [GD414]"; }
+full() { runs 0 audit full && err "note: kernel waits may start early after kernel waits, 1 time, and overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first [GD414]"; }
 between() { runs 0 audit between && err "warning: a memset between kernels waits and waits, 1 time: they do not overlap [GD411]"; }
 graph() { runs 0 audit graph && out "programmatic edges 1" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
@@ -335,7 +335,7 @@ traced() {
         grep -q "<svg" "$work/picture.svg" && grep -q traceEvents "$work/trace.json"
 }
 traced_graph() { of trace --mode graph-pdl -- "$program" graph tell && grep -q "mode graph-pdl: 6 launches" "$work/out" && err "programmatic edges 1"; }
-explained() { of explain -- "$program" right lost && grep -q "^launch 1: waits behind waits" "$work/out" && grep -q "says off" "$work/out"; }
+explained() { of explain -- "$program" right lost && grep -q "^launch 1: waits after waits" "$work/out" && grep -q "switches dependent launch off" "$work/out"; }
 graphed() { of graph -- "$program" racy tell && grep -q "programmatic  races: forced by the caller" "$work/out" && err "counter 2"; }
 ends_badly() { of trace -- "$program" right crash && err "the program ended with exit code 139" && grep -q "4 launches" "$work/out"; }
 launches_nothing() { "$griddep" explain -- true >"$work/out" 2>"$work/err"; [ $? -eq 4 ] && err "no launch was seen to be recorded" && [ -z "$(ls -A "$TMPDIR")" ]; }
@@ -355,7 +355,7 @@ compared_badly() {
 # A program as it ran: by events, which show a graph as a whole, and by CUPTI.
 ran() {
     of trace --as-run --svg "$work/ran.svg" --perfetto "$work/ran.json" -- "$program" right graph event tell && err "counter 12" &&
-        grep -q "^program program: 9 launches in 3 streams, on the emulated driver, as it made them; begin and end by events, which keep launches apart$" "$work/out" &&
+        grep -q "^program program: 9 launches in 3 streams, on the emulated driver; times by events, which keep launches apart$" "$work/out" &&
         grep -q "^a graph  *0  *3 " "$work/out" && grep -q "stream 0" "$work/ran.svg" && grep -q '"name":"stream 2"' "$work/ran.json"
 }
 ran_chosen() {
@@ -375,26 +375,32 @@ ran_badly() {
         [ $? -eq 2 ] || { echo "$words"; return 1; }
     done
     "$griddep" trace --kernel k -- a >"$work/out" 2>"$work/err"
-    [ $? -eq 2 ] && ! "$griddep" trace --as-run -- true >"$work/out" 2>"$work/err" && err "no launch was seen to run" &&
-        ! "$griddep" trace --as-run --kernel nothing -- "$program" right >"$work/out" 2>"$work/err" && err "no launch is one of those asked for"
+    [ $? -eq 2 ] && ! "$griddep" trace --as-run -- true >"$work/out" 2>"$work/err" && err "the command saw no launch" &&
+        ! "$griddep" trace --as-run --kernel nothing -- "$program" right >"$work/out" 2>"$work/err" && err "no launch fits --kernel, --window and --first"
 }
 ran_cupti() {
     ${CC:-cc} -shared -fPIC -I"$srcdir/src" -o "$work/libcupti.so" "$srcdir/tests/attach/fake_cupti.c" || return 1
     GRIDDEP_CUPTI=$work/libcupti.so
     export GRIDDEP_CUPTI
-    of trace --as-run -- "$program" right tell && err "counter 4" && grep -q "4 launches in 2 streams, .*; begin and end by CUPTI$" "$work/out" &&
+    of trace --as-run -- "$program" right tell && err "counter 4" && grep -q "4 launches in 2 streams, .*; times by CUPTI$" "$work/out" &&
         grep -q "^first(int\*)  *0  *1  *2.00  *2.00  *-  *0$" "$work/out" && grep -q "^second  *0  *1  *4.00  *4.00  *-1.00  *1$" "$work/out" &&
         grep -q "^second  *1  *2  *3.00  *1.50  *1.00  *0$" "$work/out" && grep -q "^first begin to last end: 6.00 us$" "$work/out" &&
         of trace --as-run --window 2.5:3.5 -- "$program" right && grep -q "2 launches in 2 streams" "$work/out" || return 1
-    FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "^hint: .* --window 0:1000 shows the millisecond in which most launches began, 2$" "$work/out" || return 1
+    FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "^hint: .* --window 0:1000 shows the busiest millisecond, with 2 launches$" "$work/out" || return 1
     FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run --window 0:1000 -- "$program" right >"$work/out" 2>"$work/err" && ! grep -q "^hint: " "$work/out" || return 1
-    FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out" || return 1
-    GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "begin and end by events" "$work/out"
+    FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "times by events" "$work/out" || return 1
+    GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "times by events" "$work/out"
+}
+# Launches that nobody waited for, in a context that ends.
+ran_unfinished() {
+    of trace --as-run -- "$program" right release && grep -q "^waits  *0  *4 " "$work/out" &&
+        runs 0 "audit --times" right release && grep -q "^waits .* 4  *0 .*[0-9][.][0-9][0-9]$" "$work/err"
 }
 check "trace, as a program ran" ran
+check "trace, of launches that the program does not wait for" ran_unfinished
 # What no chain file can say is shown as it ran.
 ran_refused() {
-    of trace --svg "$work/ran.svg" -- "$program" graph-host tell && err "no chain was written" && err "below is when its launches ran" && grep -q "^a graph  *0  *1 " "$work/out" && [ -s "$work/ran.svg" ]
+    of trace --svg "$work/ran.svg" -- "$program" graph-host tell && err "no chain was written" && err "while they were recorded" && grep -q "^a graph  *0  *1 " "$work/out" && [ -s "$work/ran.svg" ]
 }
 check "trace, of what cannot be recorded" ran_refused
 check "trace, some of what ran" ran_chosen
@@ -503,7 +509,7 @@ check "on, and a kernel that touches memory before its wait" on_eager
 # ---- usage
 
 usage() { "$griddep" "$@" >"$work/out" 2>"$work/err"; [ $? -eq 2 ]; }
-no_program() { usage audit && err "takes a program behind '--'" && usage off -- && err "there is no program behind '--'"; }
+no_program() { usage audit && err "takes a program after '--'" && usage off -- && err "there is no program after '--'"; }
 help() { "$griddep" audit --help >"$work/out" && tr -s " \n" " " <"$work/out" | grep -q "usage: griddep audit .* -- PROGRAM" && "$griddep" off --help >/dev/null; }
 no_driver() { usage audit --driver nowhere -- true && err "not 'nowhere'"; }
 # The emulated driver refuses such a program; another driver would not.

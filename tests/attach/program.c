@@ -680,6 +680,13 @@ static void run_endings(void)
     load();
 }
 
+/* Without a wait for the launches, and without a current context. */
+static void run_release(void)
+{
+    NEED(cuCtxSetCurrent(NULL));
+    NEED(cuDevicePrimaryCtxRelease(0));
+}
+
 static void go_to_root(void)
 {
     if (chdir("/"))
@@ -825,6 +832,7 @@ static const struct {
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
                {"endings", 0, run_endings},
+               {"release", 0, run_release},
                {"root", 0, go_to_root},
                {"threads", 0, run_threads},
                {"error", 0, run_error},

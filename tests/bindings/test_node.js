@@ -42,6 +42,23 @@ async function collect() {
 }
 
 async function main() {
+  await check("the example of the binding's head", () => {
+    const head = fs.readFileSync(process.env.BINDING, 'utf8').split("'use strict'")[0];
+    const lines = head.split('\n').filter((line) => line.startsWith('//     ') && !line.includes('require'));
+    const runtime = new griddep.Runtime({ driver: 'emulated' });
+    const [x, stream] = [runtime.allocate(4 * count), runtime.stream()];
+    assert.ok(lines.length >= 3);
+    const made = { Runtime: function () { return runtime; } };
+    const ptx = '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry scale(.param .u64 x, .param .f32 a, .param .u32 n)\n{\nret;\n}\n';
+    new Function('griddep', 'ptx', 'x', 'count', 'stream', lines.map((line) => line.slice(3)).join('\n'))(made, ptx, x, count, stream);
+    runtime.synchronize();
+  });
+
+  await check('arguments before the configuration', () => {
+    const { module_, x, y } = session();
+    assert.throws(() => module_.kernel('square').launch([x, y, count], shape), /the configuration comes before the arguments/);
+  });
+
   await check('every mode', () => {
     const on = session();
     const stream = on.runtime.stream();

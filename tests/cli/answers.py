@@ -388,7 +388,7 @@ launches:
 """,
 )
 found = json.loads(expect(OK, "check of a forced launch of another lane", "check", "forced.yaml", "--json").stdout)["findings"]
-case([f["code"] for f in found] == ["GD204"] and "behind launches of other lanes" in found[0]["text"], "what the check says of forcing behind another lane", found)
+case([f["code"] for f in found] == ["GD204"] and "after launches of other lanes" in found[0]["text"], "what the check says of forcing behind another lane", found)
 for command in ("explain", "trace", "run", "graph"):
     settings = [] if command == "graph" else ["--json"]
     shown = expect(OK, f"{command} with settings of the emulated driver", command, "forced.yaml", *more.get(command, []), *settings, "--emulate", "--multiprocessors", "7", "--model", "observed", "--schedule", "lazy").stdout

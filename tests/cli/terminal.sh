@@ -188,7 +188,7 @@ for columns in (60, 80):
     plain = re.sub(rb"\x1b\[[0-9;]*m", b"", said).replace(b"\r\n", b"\n")
     case(plain == at_terminal(["check", forced], {"NO_COLOR": "1"}, columns=columns)[0].replace(b"\r\n", b"\n"), f"colours change no line at {columns} columns", plain)
 piped = subprocess.run([griddep, "check", forced], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
-case("late reads x before its wait, and nothing orders it behind launch 0 (vector_add), which writes it [GD206]" in piped, "what goes to a pipe keeps its lines", piped.encode())
+case("late reads x before its wait, and nothing orders it after launch 0 (vector_add), which writes it [GD206]" in piped, "what goes to a pipe keeps its lines", piped.encode())
 
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)

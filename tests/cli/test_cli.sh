@@ -1026,9 +1026,9 @@ json "demo's size on the emulated driver" 'd["chain"] == "demo, 1 layer of 1024 
 run sanitize
 check "sanitize what" 2 err "usage: griddep sanitize CHAIN.yaml"
 run sanitize --
-check "sanitize --" 2 err "there is no program behind '--'"
+check "sanitize --" 2 err "there is no program after '--'"
 run sanitize -- ""
-check "sanitize -- ''" 2 err "the program behind '--' has an empty name"
+check "sanitize -- ''" 2 err "the program after '--' has an empty name"
 run sanitize copy.yaml -- true
 check "a chain and a program" 2 err "'copy.yaml' is one word too many"
 run sanitize copy.yaml late.yaml
@@ -1490,7 +1490,7 @@ else
     check "findings of a chain with names" 66 out "race: launch 1 (later) reads buffer b before its griddepcontrol.wait; launch 0 (adder) writes it, prelaunch 4" \
         out "  read of 4 bytes by late, launch 1 (later), CTA" out "missing: a wait of launch 1 (later)"
     run check "$work/names.yaml"
-    check "a check of a chain with names" 1 out "reads x before its wait, and nothing orders it behind launch 0 (adder), which writes it" out "  in launch 1 (later) of "
+    check "a check of a chain with names" 1 out "reads x before its wait, and nothing orders it after launch 0 (adder), which writes it" out "  in launch 1 (later) of "
     sanitize late.yaml --json --schedule lazy --schedule eager --modes pdl
     check "findings of a chain, JSON" 66
     json "findings of a chain, JSON" '[f["runs"] for f in d["findings"]] == [[{"schedule": "eager", "mode": "pdl", "times": 17}]] and [r["findings"] for r in d["runs"]] == [0, 1] and d["static_errors"] == 2'

@@ -91,6 +91,12 @@ for field in $(sed -n 's/^TEXT(\(random\|sequence\), \([a-z]*\),.*/\2/p' "$top/s
     accept "doc/griddep-chain.md says nothing of a fill's $field" grep -q "^| .*map: .*\`$field\`" "$top/doc/griddep-chain.md"
 done
 
+accept "a synopsis goes on in a line of its own" test "$(grep -c "^synopsis	 " "$work/table")" -eq 0 -a "$(grep -c "^synopsis	" "$work/table")" -gt 20
+if command -v groff >/dev/null; then
+    groff -man -Tutf8 -rLL=80n -P-cbou "$build/man/libgriddep.3" | grep "^ *WAL  runtime_" >"$work/row"
+    accept "libgriddep(3) runs the rows of a table together" test -s "$work/row"
+fi
+
 for page in "$build"/man/*.[0-9]; do
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W warning "$page" | grep -v 'missing date' >"$work/lint"

@@ -289,7 +289,7 @@ def held(half):
 assert not held(serial) and "held back" not in words(serial), words(serial)
 assert len(held(early)) == 3 and "held back" in words(early), words(early)
 assert "no room: registers" in words(early), words(early)
-assert "launch, node, mode or runtime says off" in words(early), words(early)
+assert "the launch, node, mode or runtime switches dependent launch off" in words(early), words(early)
 titles = [t.firstChild.data for t in early.getElementsByTagName("title")]
 assert any(t.startswith("1 CTA of gate on an SM uses") for t in titles), titles
 '
@@ -311,14 +311,14 @@ assert [m["mode"] for m in modes] == ["graph-pdl"], modes
 trace "a picture beside the serial run, pdl" 0 "$chain" --svg "$work/both.svg" --serial --mode pdl
 if grep -q "mode serial," "$work/both.svg"; then passed=$((passed + 1)); else fail "a picture beside the serial run, pdl"; fi
 trace "a serial run without a picture" 2 "$chain" --serial
-says "a serial run without a picture" err "--serial goes with --svg"
+says "a serial run without a picture" err "--serial needs --svg"
 trace "a serial run beside itself" 2 "$chain" --svg "$work/c.svg" --mode serial --serial
 says "a serial run beside itself" err "--mode pdl or graph-pdl"
 trace "two modes in a picture" 2 "$chain" --mode all --svg "$work/c.svg"
 says "two modes in a picture" err "a picture shows one mode"
 trace "neither file nor demo" 2
 trace "file and demo" 2 "$chain" --demo
-says "file and demo" err "one of them"
+says "file and demo" err "needs one of these"
 trace "points without JSON" 2 "$chain" --points
 trace "the demo" 0 --demo
 says "the demo" out "15 launches"

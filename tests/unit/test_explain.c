@@ -169,7 +169,7 @@ START_TEST(all_conditions_met)
     ck_assert_int_eq(info.reason, GRIDDEP_REASON_SET);
     ck_assert_int_eq(info.unmet, -1);
     ck_assert_str_eq(info.producer, "early");
-    ck_assert_ptr_nonnull(strstr(info.text, "run beside those of early"));
+    ck_assert_ptr_nonnull(strstr(info.text, "when all CTAs of early have triggered"));
     ck_assert_uint_eq(griddep_explanation_count(explanation), 19);
     for (uint32_t i = 0; i < 19; i++) {
         ck_status(griddep_explanation_get(explanation, i, &condition, &error), GRIDDEP_OK);
@@ -235,7 +235,9 @@ static const struct {
      .met = -1,
      .overlap = GRIDDEP_OVERLAP_FULL,
      .says = "CUDA_INJECTION64_PATH: a profiler"},
-    {.mode = GRIDDEP_MODE_SERIAL, .condition = "attribute 6", .says = "mode or runtime says off"},
+    {.mode = GRIDDEP_MODE_SERIAL,
+     .condition = "attribute 6",
+     .says = "mode or runtime switches dependent launch off"},
     {.mode = GRIDDEP_MODE_GRAPH, .condition = "graph edge", .says = "from early is a plain one"},
     {.after = {"plain", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
@@ -245,7 +247,7 @@ static const struct {
      .after = {"rash", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_GRAPH_PDL,
      .condition = "attribute 6",
-     .says = "it has to be the other way round"},
+     .says = "they are in the wrong order"},
     {.after = {"sometimes", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "consumer waits",
@@ -260,7 +262,7 @@ static const struct {
     {.before = {"never", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "producer triggers",
-     .says = "never never triggers: each block counts as triggered at its exit"},
+     .says = "never never triggers: a block counts as triggered when it ends"},
     {.before = {"called", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "producer triggers",

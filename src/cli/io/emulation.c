@@ -44,7 +44,7 @@ int gd_emulation_check(const gd_emulation *emulation)
     if (emulation->schedule != NULL && !gd_emulation_is_schedule(emulation->schedule))
         return gd_message_error(
             GD_EXIT_USAGE,
-            "--schedule is eager, lazy, or random: with a number behind it (random:7), not '%s'",
+            "--schedule is eager, lazy, or random: with a number after it (random:7), not '%s'",
             emulation->schedule);
     int code = emulation->model != NULL
                    ? gd_options_choose("model", emulation->model, models, 2, &index)

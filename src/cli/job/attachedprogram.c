@@ -28,12 +28,12 @@ int gd_attachedprogram_check(const char *command, int argc, char **argv, int mar
 {
     if (marker >= argc)
         return gd_message_error(GD_EXIT_USAGE,
-                                "'griddep %s' takes a program behind '--': griddep %s -- PROGRAM",
+                                "'griddep %s' takes a program after '--': griddep %s -- PROGRAM",
                                 command, command);
     if (argv[marker + 1] == NULL)
-        return gd_message_error(GD_EXIT_USAGE, "there is no program behind '--'");
+        return gd_message_error(GD_EXIT_USAGE, "there is no program after '--'");
     if (argv[marker + 1][0] == '\0')
-        return gd_message_error(GD_EXIT_USAGE, "the program behind '--' has an empty name");
+        return gd_message_error(GD_EXIT_USAGE, "the program after '--' has an empty name");
     return 0;
 }
 

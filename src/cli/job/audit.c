@@ -406,7 +406,7 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
                      : "nobody can tell whether it waits: its code is not known"));
     if (kernel->late_behind > 0 && reason == GRIDDEP_REASON_SET)
         find(all, "GD410", kernel, NULL, GRIDDEP_REASON_OFF, kernel->late_behind,
-             gd_heap_format("kernel %s waits on every path, and %llu of its launches behind a "
+             gd_heap_format("kernel %s waits on every path, and %llu of its launches after a "
                             "kernel %s no attribute that would let it start early: no overlap",
                             kernel->told, (unsigned long long)kernel->late_behind,
                             gd_plural(kernel->late_behind, "has", "have")));
@@ -439,7 +439,7 @@ static void judge_room(auditing *all, const audited_pair *pair)
         return;
     find(all, "GD414", second, first, reason, pair->count,
          gd_heap_format(
-             "kernel %s may start early behind kernel %s, %llu %s, and overlaps at its tail "
+             "kernel %s may start early after kernel %s, %llu %s, and overlaps at its tail "
              "alone: %s",
              second->told, first->told, (unsigned long long)pair->count,
              gd_plural(pair->count, "time", "times"), griddep_reason_text(reason)));
@@ -476,8 +476,8 @@ static void judge_pair(auditing *all, const audited_pair *pair)
     else if (pair->early != 0 && (first->code.traits & GRIDDEP_TRAIT_KNOWN) != 0 &&
              (first->code.traits & GRIDDEP_TRAIT_TRIGGERS) == 0)
         find(all, "GD413", second, first, GRIDDEP_REASON_NO_TRIGGER, pair->count,
-             gd_heap_format("kernel %s may start early behind kernel %s, %llu %s, which never "
-                            "triggers: it starts behind its last block",
+             gd_heap_format("kernel %s may start early after kernel %s, %llu %s, which never "
+                            "triggers: it starts after its last block",
                             second->told, first->told, count, gd_plural(count, "time", "times")));
     else if (pair->early != 0)
         judge_room(all, pair);

@@ -60,8 +60,8 @@ static void print_difference(const gd_hop_report *hop)
     if (agrees(hop))
         return;
     if (hop->info.overlap == GRIDDEP_OVERLAP_TAIL)
-        gd_output_print("  it could have overlapped: blocks of %s start as those of %s leave their "
-                        "SMs, and these ended within %.0f ns of each other\n",
+        gd_output_print("  it could have overlapped: blocks of %s start when blocks of %s end, but "
+                        "these all ended within %.0f ns\n",
                         second, first, measured->spread);
     else if (hop->info.overlap == GRIDDEP_OVERLAP_FULL && !isnan(measured->start))
         gd_output_print("  it could have overlapped: %s started %.0f ns after the last trigger of "
@@ -81,10 +81,10 @@ static void print_measured(const gd_hop_report *hop)
             "  measured: nothing: %s\n",
             hop->unmeasured != NULL
                 ? hop->unmeasured
-                : "copies, fills and code without PTX take no stamps, or the kernels left none");
+                : "copies, fills and code without PTX cannot be timed, or no block left a time");
         return;
     }
-    gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last one of %s "
+    gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last block of %s "
                     "ended (%.0f to %.0f "
                     "in %d runs)\n",
                     measured->lead > 0 ? "it overlaps" : "no overlap", hop->info.consumer,
@@ -127,7 +127,7 @@ static void print_hop(const gd_hop_report *hop, bool all)
     if (strcmp(hop->info.consumer, hop->kernel) != 0)
         gd_output_print(" (%s%s)", hop->is_kernel ? "kernel " : "", hop->kernel);
     if (hop->info.producer != NULL)
-        gd_output_print(" behind %s", hop->info.producer);
+        gd_output_print(" after %s", hop->info.producer);
     gd_output_print("\n");
     gd_output_print("  prediction: %s\n", hop->info.text);
     print_measured(hop);

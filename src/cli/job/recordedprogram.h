@@ -21,20 +21,20 @@ typedef struct gd_recordedprogram {
 
 /* Which launches of a program, for a table of options. */
 #define GD_RECORDEDPROGRAM_OPTIONS(request)                                                        \
-    {GD_OPTION_COUNT,   "first", "N",       "of a program: the first launch, from 0 (0)",          \
+    {GD_OPTION_COUNT,   "first", "N",       "of a program: skip this many launches (0)",           \
      &(request)->first, 0,       UINT32_MAX},                                                      \
     {                                                                                              \
-        GD_OPTION_COUNT, "launches", "N", "of a program: how many launches at most (256)",         \
+        GD_OPTION_COUNT, "launches", "N", "of a program: at most this many launches (256)",        \
             &(request)->launches, 1, 16384                                                         \
     }
 
 /* What a help says about programs. */
 #define GD_RECORDEDPROGRAM_DETAILS                                                                 \
-    "A program after '--' runs first; its stdout goes to stderr. Its launches are recorded as by " \
-    "'griddep audit --record': with their code, their arguments and the memory that these point "  \
-    "into. The report is about the recorded chain, in the order of the program's launches, with "  \
-    "its streams as lanes. The program's other work is not in it. A launch may start early where " \
-    "the program allowed it."
+    "A program after '--' runs first; its stdout goes to stderr. The command records its "         \
+    "launches as a chain, as 'griddep audit --record' does: their order, code and arguments, and " \
+    "the memory that the arguments point to. Streams become lanes. Other work of the program is "  \
+    "left out. A launch may start early where the program allowed it. The report is about this "   \
+    "chain."
 
 /* Runs a program. Returns 0, or an exit code after a message; spans are there in both cases. */
 int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,

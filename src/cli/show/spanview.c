@@ -107,7 +107,7 @@ int gd_spanview_check(const gd_spanview_choice *choice)
     if (choice->window == NULL || read_window(choice->window, &from, &to))
         return 0;
     return gd_message_error(GD_EXIT_USAGE,
-                            "--window takes FROM:TO in microseconds, as 0:500, not '%s'",
+                            "--window needs FROM:TO in microseconds, such as 0:500, not '%s'",
                             choice->window);
 }
 
@@ -228,9 +228,9 @@ void gd_spanview_print(const gd_spanview *view)
                                          "median us", "gap us", "early"};
     gd_columns columns = {
         .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U, .titled = true};
-    gd_output_print("program %s: %zu %s in %u %s%s, as it made them; begin and end by %s\n",
-                    view->program, view->count, gd_plural(view->count, "launch", "launches"),
-                    (unsigned)view->streams, gd_plural(view->streams, "stream", "streams"),
+    gd_output_print("program %s: %zu %s in %u %s%s; times by %s\n", view->program, view->count,
+                    gd_plural(view->count, "launch", "launches"), (unsigned)view->streams,
+                    gd_plural(view->streams, "stream", "streams"),
                     view->trace.device->emulated ? ", on the emulated driver" : "", view->clock);
     putchar('\n');
     for (size_t i = 0; i < columns.column_count; i++)
@@ -259,13 +259,14 @@ void gd_spanview_print(const gd_spanview *view)
     gd_columns_free(&columns);
     putchar('\n');
     gd_output_print("first begin to last end: %.2f us\n", view->trace.info.span * 1e-3);
-    gd_output_print("gap: from the end before it in the stream, the median; early: launches that "
-                    "began before that end\n");
+    gd_output_print("gap: median time since the previous launch in the stream ended%s\n",
+                    view->apart ? "" : "; early: launches that began before that");
     if (view->is_sparse)
-        gd_output_print("hint: the device is idle most of the time; --window %lld:%lld shows the "
-                        "millisecond in which most launches began, %zu\n",
+        gd_output_print("hint: the device is mostly idle; --window %lld:%lld shows the busiest "
+                        "millisecond, with %zu %s\n",
                         (long long)(view->busiest / 1000),
-                        (long long)((view->busiest + MILLISECOND) / 1000), view->busiest_count);
+                        (long long)((view->busiest + MILLISECOND) / 1000), view->busiest_count,
+                        gd_plural(view->busiest_count, "launch", "launches"));
     if (view->count < view->seen)
         gd_output_print("%zu more %s not shown\n", view->seen - view->count,
                         view->seen - view->count == 1 ? "launch is" : "launches are");

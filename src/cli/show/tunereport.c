@@ -151,7 +151,7 @@ static void print_cause(const gd_tunereport *report)
     if (isnan(gap + work))
         return;
     gd_output_print(
-        "a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work behind the "
+        "a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work after the "
         "release\n",
         fabs(gap + work), gap + work < 0.0 ? "less" : "more", gap, work);
     if (gap + work >= 0.0)

@@ -109,7 +109,7 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
         at->other->launch == at->between)
         gd_chain_add(at->chain, at->other->launch, at->weight, GD207, produced->late_write,
                      "let the dependent wait",
-                     "%s writes %s behind its trigger, and launch %" PRIu32
+                     "%s writes %s after its trigger, and launch %" PRIu32
                      " (%s) reads it without a wait%s",
                      other->kernel_name, gd_chain_parameter_name(other, at->other->argument),
                      at->own->launch, own->name, at->words);
@@ -126,7 +126,7 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
     gd_chain_add(at->chain, at->own->launch,
                  use->hoped_read ? GRIDDEP_SEVERITY_WARNING : at->weight, GD206, use->dry_read,
                  WAIT_HINT,
-                 "%s reads %s before its wait, and nothing orders it behind launch %" PRIu32
+                 "%s reads %s before its wait, and nothing orders it after launch %" PRIu32
                  " (%s), which writes it%s",
                  own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
                  at->other->launch, other->name, at->words);
@@ -143,7 +143,7 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
     gd_chain_add(at->chain, at->own->launch,
                  use->hoped_write ? GRIDDEP_SEVERITY_WARNING : at->weight, GD202, use->dry_write,
                  WAIT_HINT,
-                 "%s writes %s before its wait, and nothing orders it behind launch %" PRIu32
+                 "%s writes %s before its wait, and nothing orders it after launch %" PRIu32
                  " (%s), which %s it%s",
                  own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
                  at->other->launch, other->name, gd_chain_touch_verb(at->other), at->words);

@@ -59,10 +59,11 @@ static const char *lack(const gd_chain *chain, uint32_t index)
     if (launch->previous != GD_PTX_NONE)
         return is_kernel(chain, launch->previous) ? NULL : "it does not follow a kernel";
     if (launch->given.after_count)
-        return "it is the first of its lane: behind launches of other lanes it starts early as at "
+        return "it is the first of its lane: after launches of other lanes it starts early as at "
                "auto";
-    return index ? "it is the first of its lane, and what stands before it is not known"
-                 : "it is the first of the chain, and what stands before it is not known";
+    return index
+               ? "it is the first launch of its lane, and earlier work is not known"
+               : "it is the first launch of the chain, and earlier work in the stream is not known";
 }
 
 static void check_launch(gd_chain *chain, uint32_t index)

@@ -193,15 +193,15 @@ static void explain_between(griddep_explanation *explanation, const pair *hop)
 
     if (kernels)
         add(explanation, "nodes between", GRIDDEP_REASON_NODE_BETWEEN, MET, true,
-            "no copy, fill or host function stands between");
+            "no copy, fill or host function lies between");
     else if (hop->consumer.reason == GRIDDEP_REASON_NODE_BETWEEN)
         add(explanation, "nodes between", GRIDDEP_REASON_NODE_BETWEEN, UNMET, true,
-            "a %s, launch %" PRIu32 " (%s), stands between two kernels: it begins after the end of "
-            "the first, and the second after its end",
+            "a %s, launch %" PRIu32 " (%s), lies between the two kernels: it begins when the first "
+            "has ended, and the second begins when it has ended",
             between->what, between->index, between->name);
     else
         add(explanation, "nodes between", GRIDDEP_REASON_NOT_KERNELS, UNMET, true,
-            "a %s begins after the end of what stands before it, and ends before what follows "
+            "a %s begins when the work before it has ended, and ends before the work after it "
             "begins",
             between->what);
 }
@@ -212,13 +212,12 @@ static void explain_neighbours(griddep_explanation *explanation, const pair *hop
         add(explanation, "producer", GRIDDEP_REASON_FIRST, UNMET, true,
             hop->consumer.index
                 ? "%s is the first launch of its lane and depends on no other one"
-                : "%s is the first launch of the chain; what stands before it in the stream is not "
-                  "known",
+                : "%s is the first launch of the chain; earlier work in the stream is not known",
             hop->consumer.name);
         return;
     }
     add(explanation, "producer", GRIDDEP_REASON_FIRST, MET, true,
-        hop->rounds ? "%s comes before it, in the round before" : "%s comes before it",
+        hop->rounds ? "%s comes before it, in the previous round" : "%s comes before it",
         hop->producer.name);
     explain_between(explanation, hop);
     if (hop->consumer.others)
@@ -247,13 +246,14 @@ static void explain_round(griddep_explanation *explanation, const pair *hop)
         return;
     if (reason == GRIDDEP_REASON_OTHER_ORDER)
         add(explanation, "other lanes", reason, UNMET, true,
-            "a round ends when all its lanes have, and %s begins behind that", hop->consumer.name);
+            "a round ends when all its lanes have ended, and %s begins after that",
+            hop->consumer.name);
     if (reason <= GRIDDEP_REASON_FORCED || reason == GRIDDEP_REASON_ROUND)
         add(explanation, "rounds", GRIDDEP_REASON_ROUND, reason != GRIDDEP_REASON_ROUND, true,
             reason == GRIDDEP_REASON_ROUND ? "in two rounds of the chain (launches are counted on) "
                                              "it would race: %s"
             : reason == GRIDDEP_REASON_FORCED
-                ? "forced by the caller; two rounds of the chain are not looked at%s"
+                ? "forced by the caller, so the check does not look at two rounds of the chain%s"
                 : "the check of two rounds of the chain finds no race%s",
             gd_text_get(&hop->hazard));
 }
@@ -356,12 +356,13 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
 
     if (gd_room_may_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_UNKNOWN_CODE, UNKNOWN, true,
-            "%s: its code is not known, so nobody can tell whether it triggers",
+            "the code of %s is not known, so nobody can tell whether it triggers",
             hop->producer.name);
     else if (gd_room_lacks_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNMET, true,
-            "%s never triggers: each block counts as triggered at its exit, so %s starts behind "
-            "the last one",
+            "%s never triggers: a block counts as triggered when it ends, so %s starts after the "
+            "last "
+            "block",
             hop->producer.name, hop->consumer.name);
     else if (!find_trigger(kernel, &trigger))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
@@ -536,20 +537,16 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
     info->reason = hop->consumer.reason;
     info->overlap = gd_room_overlap(&hop->room, &info->reason);
     if (info->overlap == GRIDDEP_OVERLAP_FULL)
-        gd_text_format(
-            &explanation->text,
-            "overlaps: CTAs of %s run beside those of %s once all of these have triggered", second,
-            first);
+        gd_text_format(&explanation->text,
+                       "overlaps: %s can start when all CTAs of %s have triggered", second, first);
     else if (info->reason == GRIDDEP_REASON_CARVEOUT)
         gd_text_format(&explanation->text,
-                       "overlaps at the tail: the SMs are set to the shared memory of %s, and %s "
-                       "starts as they become "
-                       "empty",
+                       "overlaps at the tail: the SMs are set to the shared memory of %s, so %s "
+                       "starts when they are empty",
                        first, second);
     else
         gd_text_format(&explanation->text,
-                       "overlaps at the tail: CTAs of %s start as those of %s leave their SMs",
-                       second, first);
+                       "overlaps at the tail: CTAs of %s start when CTAs of %s end", second, first);
 }
 
 static void explain(griddep_explanation *explanation, pair *hop)

@@ -63,12 +63,11 @@ static int32_t check_block(const griddep_kernel *kernel, const shape *block, gri
     if (!fits(block, kernel->runtime->limits.block))
         return beyond(kernel, "block", block, kernel->runtime->limits.block, error);
     if (block->count > kernel->info.maximum_threads)
-        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: a block of %" PRIu64
-                            " threads; the driver allows this kernel %" PRIu32
-                            " at most, by its .maxntid or its %" PRIu32 " registers a thread",
-                            kernel->name, block->count, kernel->info.maximum_threads,
-                            kernel->info.registers);
+        return gd_error_set(
+            error, GRIDDEP_ERROR_LIMIT,
+            "kernel %s: a block of %" PRIu64 " threads; the driver allows this kernel %" PRIu32
+            " at most, by its .maxntid or its %" PRIu32 " registers a thread",
+            kernel->name, block->count, kernel->info.maximum_threads, kernel->info.registers);
     if (required[0] &&
         (block->size[0] != required[0] || block->size[1] != (required[1] ? required[1] : 1) ||
          block->size[2] != (required[2] ? required[2] : 1)))
@@ -375,7 +374,7 @@ static int32_t record_late(const griddep_kernel *kernel, const gd_launch_given *
     return result == GD_CUDA_SUCCESS
                ? GRIDDEP_OK
                : gd_driver_fail(kernel->runtime->driver, result, error,
-                                "kernel %s was launched; recording its event behind it",
+                                "kernel %s was launched; recording its event after it",
                                 kernel->name);
 }
 
