@@ -31,7 +31,7 @@
  * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object
  *             that it was asked of and lives as long as that object does.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as
- *             uint64_t.
+ *             uint64_t. A stream may be CU_STREAM_LEGACY, as NULL is, or CU_STREAM_PER_THREAD.
  * Context     Each call runs in the runtime's context and leaves the calling thread's current
  *             context as it was.
  * Threads     A runtime, a module, a kernel, a completion and a parsed PTX module may be used by
@@ -49,7 +49,7 @@
  *             call's row is the first that fits its name, without griddep_; `*` is any text.
  *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
  *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
- *                  conditional_argument stream_legacy stream_per_thread *_count chain_length
+ *                  conditional_argument *_count chain_length
  *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
@@ -395,7 +395,7 @@ enum {
 typedef struct griddep_stream_options {
     uint32_t size;
     uint32_t flags;    /* GRIDDEP_STREAM_* */
-    int32_t priority;  /* smaller is more urgent: griddep_stream_get_priorities; 0: the least */
+    int32_t priority;  /* smaller is more urgent; 0: the least */
     uint32_t reserved;
 } griddep_stream_options;
 
@@ -406,34 +406,13 @@ typedef struct griddep_stream_info {
     uint32_t captured; /* 1: what it is given becomes part of a graph, or its capture is spoilt */
 } griddep_stream_info;
 
-/* Creates a stream with options (NULL: as griddep_stream_create), tells about one, also of others,
- * and which priorities there are, from the least urgent to the greatest, a smaller number. LIMIT
- * for a priority outside of these, which the driver would cut. */
+/* Creates a stream with options (NULL: as griddep_stream_create), and tells about one, also of
+ * others. LIMIT, which names the priorities that there are, for another one: the driver would cut
+ * it. */
 int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options,
                                    void **stream, griddep_error *error);
 int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info,
                                 griddep_error *error);
-int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest,
-                                      griddep_error *error);
-
-/* The streams that name no object (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD), for any argument that
- * is a stream. The first is the default stream of the context, like NULL. The second is each
- * thread's own, and synchronizes with the first. */
-void *griddep_stream_legacy(void);
-void *griddep_stream_per_thread(void);
-
-/* What a thread may do while captures are open (CUstreamCaptureMode). */
-enum {
-    GRIDDEP_CAPTURE_GLOBAL = 0,       /* nothing that a capture of mode global in any thread, or one
-                                       * of this thread, forbids */
-    GRIDDEP_CAPTURE_THREAD_LOCAL = 1, /* nothing that a capture of this thread forbids */
-    GRIDDEP_CAPTURE_RELAXED = 2       /* everything */
-};
-
-/* Exchanges the calling thread's mode, GLOBAL at first, and tells what it was. It counts for the
- * thread in all contexts: give the old one back. */
-int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before,
-                                      griddep_error *error);
 
 enum {
     GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_elapsed takes */
@@ -519,7 +498,7 @@ int32_t griddep_completion_take(griddep_completion *completion, uint64_t *reache
  * These hand work in and return. Memory that they name, the host's too, must stay as it is until
  * the stream has come there. Host memory that is not pinned makes the driver copy it to memory of
  * its own during the call, or wait: only pinned memory is read and written beside other work.
- * bytes, count and rows of 0 are no-ops. Faults of earlier work may be reported by any of them
+ * bytes and count of 0 are no-ops. Faults of earlier work may be reported by any of them
  * (FAULT).
  */
 
@@ -538,19 +517,6 @@ int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, ui
                                   uint32_t element_bytes, uint64_t count, void *stream,
                                   griddep_error *error);
 
-/* Rows of a rectangle; addresses as griddep_memory_copy_async takes them. */
-typedef struct griddep_copy_2d {
-    uint32_t size;
-    uint32_t reserved;
-    uint64_t target, source;
-    uint64_t target_pitch, source_pitch; /* bytes from a row to the next */
-    uint64_t row_bytes, rows;
-} griddep_copy_2d;
-
-/* Copies them. ARGUMENT for a pitch smaller than a row. */
-int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *copy,
-                                     void *stream, griddep_error *error);
-
 /* Copies from the memory of another runtime, whose device may be another one, to `runtime`'s, in a
  * stream of `runtime` (cuMemcpyPeerAsync). It works without peer access too, through the host then.
  * The source's own work is not waited for: order the streams by an event. */
@@ -559,24 +525,18 @@ int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target
                                        uint64_t bytes, void *stream, griddep_error *error);
 
 enum {
-    GRIDDEP_HOST_PORTABLE = 1,       /* pinned for all contexts (CU_MEMHOSTALLOC_PORTABLE) */
-    GRIDDEP_HOST_WRITE_COMBINED = 4, /* allocate: fast to write, slow for the host to read */
-    GRIDDEP_HOST_READ_ONLY = 8       /* register: the device does not write it */
+    GRIDDEP_HOST_PORTABLE = 1,      /* pinned for all contexts (CU_MEMHOSTALLOC_PORTABLE) */
+    GRIDDEP_HOST_WRITE_COMBINED = 4 /* fast to write, slow for the host to read */
 };
 
-/* Pinned memory of the host: allocated, or the caller's own, pinned until it is unregistered. Its
- * address is a device address too. free and unregister first wait for all work of the context,
- * because a copy may still use the memory. So they block, and the caller must hold no lock that a
- * host function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags that the
- * call does not know and for 0 bytes; DRIVER for memory that is registered already, or was not
- * allocated here. free takes NULL. allocate and register may block too: the driver synchronizes. */
+/* Pinned memory of the host. Its address is a device address too. free first waits for all work of
+ * the context, because a copy may still use the memory. So it blocks, and the caller must hold no
+ * lock that a host function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags
+ * that the call does not know and for 0 bytes; DRIVER for memory that was not allocated here. free
+ * takes NULL. allocate may block too: the driver synchronizes. */
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
                               void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes,
-                              uint32_t flags, griddep_error *error);
-int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error);
-
 /* ---------------------------------------------------------------------------------------------
  * Pool: device memory that is allocated and freed in stream order
  */

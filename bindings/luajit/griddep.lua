@@ -66,14 +66,10 @@ enum {
     GRIDDEP_FEATURE_CONDITIONAL = 128,
     GRIDDEP_FEATURE_PARTS = 256,
     GRIDDEP_STREAM_BLOCKING = 1,
-    GRIDDEP_CAPTURE_GLOBAL = 0,
-    GRIDDEP_CAPTURE_THREAD_LOCAL = 1,
-    GRIDDEP_CAPTURE_RELAXED = 2,
     GRIDDEP_EVENT_TIMING = 0,
     GRIDDEP_EVENT_ORDER = 1,
     GRIDDEP_HOST_PORTABLE = 1,
     GRIDDEP_HOST_WRITE_COMBINED = 4,
-    GRIDDEP_HOST_READ_ONLY = 8,
     GRIDDEP_TRAIT_KNOWN = 1,
     GRIDDEP_TRAIT_WAITS = 2,
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4,
@@ -317,10 +313,6 @@ typedef struct griddep_stream_options {
 typedef struct griddep_stream_info {
     uint32_t size; uint32_t flags; int32_t priority; uint32_t captured;
 } griddep_stream_info;
-typedef struct griddep_copy_2d {
-    uint32_t size; uint32_t reserved; uint64_t target; uint64_t source; uint64_t target_pitch; uint64_t source_pitch;
-    uint64_t row_bytes; uint64_t rows;
-} griddep_copy_2d;
 typedef struct griddep_pool_options {
     uint32_t size; uint32_t flags; uint64_t release_threshold; uint64_t maximum_bytes;
 } griddep_pool_options;
@@ -531,10 +523,6 @@ int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, gridd
 int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done, griddep_error *error);
 int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options, void **stream, griddep_error *error);
 int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info, griddep_error *error);
-int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest, griddep_error *error);
-void *griddep_stream_legacy();
-void *griddep_stream_per_thread();
-int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before, griddep_error *error);
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
@@ -553,12 +541,9 @@ int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, c
 int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
-int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *copy, void *stream, griddep_error *error);
 int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target, griddep_runtime *source_runtime, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes, uint32_t flags, griddep_error *error);
-int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error);
 int32_t griddep_pool_create(griddep_runtime *runtime, const griddep_pool_options *options, void **pool, griddep_error *error);
 int32_t griddep_pool_destroy(griddep_runtime *runtime, void *pool, griddep_error *error);
 int32_t griddep_pool_trim(griddep_runtime *runtime, void *pool, uint64_t keep_bytes, griddep_error *error);

@@ -63,14 +63,10 @@ const constants = {
   FEATURE_CONDITIONAL: 128,
   FEATURE_PARTS: 256,
   STREAM_BLOCKING: 1,
-  CAPTURE_GLOBAL: 0,
-  CAPTURE_THREAD_LOCAL: 1,
-  CAPTURE_RELAXED: 2,
   EVENT_TIMING: 0,
   EVENT_ORDER: 1,
   HOST_PORTABLE: 1,
   HOST_WRITE_COMBINED: 4,
-  HOST_READ_ONLY: 8,
   TRAIT_KNOWN: 1,
   TRAIT_WAITS: 2,
   TRAIT_WAITS_ALWAYS: 4,
@@ -299,10 +295,6 @@ koffi.struct('griddep_stream_options', {
 koffi.struct('griddep_stream_info', {
   size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', captured: 'uint32_t',
 });
-koffi.struct('griddep_copy_2d', {
-  size: 'uint32_t', reserved: 'uint32_t', target: 'uint64_t', source: 'uint64_t', target_pitch: 'uint64_t',
-  source_pitch: 'uint64_t', row_bytes: 'uint64_t', rows: 'uint64_t',
-});
 koffi.struct('griddep_pool_options', {
   size: 'uint32_t', flags: 'uint32_t', release_threshold: 'uint64_t', maximum_bytes: 'uint64_t',
 });
@@ -512,10 +504,10 @@ koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t m
 
 const structs = [
   'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_stream_options',
-  'griddep_stream_info', 'griddep_copy_2d', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info',
-  'griddep_ptx_entry_info', 'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit',
-  'griddep_related', 'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options',
-  'griddep_header', 'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
+  'griddep_stream_info', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
+  'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit', 'griddep_related',
+  'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options', 'griddep_header',
+  'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
   'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
   'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
   'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_graph_node_info',
@@ -548,10 +540,6 @@ const prototypes = [
   'int32_t griddep_stream_query(void *runtime, void *stream, _Out_ uint32_t *done, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_create_with(void *runtime, const griddep_stream_options *options, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_get_info(void *runtime, void *stream, _Inout_ griddep_stream_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_stream_get_priorities(void *runtime, _Out_ int32_t *least, _Out_ int32_t *greatest, _Inout_ griddep_error *error)',
-  'void *griddep_stream_legacy(void)',
-  'void *griddep_stream_per_thread(void)',
-  'int32_t griddep_capture_exchange_mode(void *runtime, int32_t mode, _Out_ int32_t *before, _Inout_ griddep_error *error)',
   'int32_t griddep_event_create(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
@@ -570,12 +558,9 @@ const prototypes = [
   'int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_copy_2d_async(void *runtime, const griddep_copy_2d *copy, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
   'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
-  'int32_t griddep_host_register(void *runtime, void *memory, uint64_t bytes, uint32_t flags, _Inout_ griddep_error *error)',
-  'int32_t griddep_host_unregister(void *runtime, void *memory, _Inout_ griddep_error *error)',
   'int32_t griddep_pool_create(void *runtime, const griddep_pool_options *options, _Out_ void **pool, _Inout_ griddep_error *error)',
   'int32_t griddep_pool_destroy(void *runtime, void *pool, _Inout_ griddep_error *error)',
   'int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, _Inout_ griddep_error *error)',

@@ -72,14 +72,10 @@ module Griddep
     FEATURE_CONDITIONAL = 128
     FEATURE_PARTS = 256
     STREAM_BLOCKING = 1
-    CAPTURE_GLOBAL = 0
-    CAPTURE_THREAD_LOCAL = 1
-    CAPTURE_RELAXED = 2
     EVENT_TIMING = 0
     EVENT_ORDER = 1
     HOST_PORTABLE = 1
     HOST_WRITE_COMBINED = 4
-    HOST_READ_ONLY = 8
     TRAIT_KNOWN = 1
     TRAIT_WAITS = 2
     TRAIT_WAITS_ALWAYS = 4
@@ -309,11 +305,6 @@ module Griddep
 
     CStreamInfo = struct([
       "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t captured",
-    ])
-
-    CCopy2d = struct([
-      "uint32_t size", "uint32_t reserved", "uint64_t target", "uint64_t source", "uint64_t target_pitch",
-      "uint64_t source_pitch", "uint64_t row_bytes", "uint64_t rows",
     ])
 
     CPoolOptions = struct([
@@ -578,10 +569,6 @@ module Griddep
       "int32_t griddep_stream_query(void *runtime, void *stream, void *done, void *error)",
       "int32_t griddep_stream_create_with(void *runtime, void *options, void *stream, void *error)",
       "int32_t griddep_stream_get_info(void *runtime, void *stream, void *info, void *error)",
-      "int32_t griddep_stream_get_priorities(void *runtime, void *least, void *greatest, void *error)",
-      "void *griddep_stream_legacy(void)",
-      "void *griddep_stream_per_thread(void)",
-      "int32_t griddep_capture_exchange_mode(void *runtime, int32_t mode, void *before, void *error)",
       "int32_t griddep_event_create(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
       "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
@@ -600,12 +587,9 @@ module Griddep
       "int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
-      "int32_t griddep_memory_copy_2d_async(void *runtime, void *copy, void *stream, void *error)",
       "int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
       "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
-      "int32_t griddep_host_register(void *runtime, void *memory, uint64_t bytes, uint32_t flags, void *error)",
-      "int32_t griddep_host_unregister(void *runtime, void *memory, void *error)",
       "int32_t griddep_pool_create(void *runtime, void *options, void *pool, void *error)",
       "int32_t griddep_pool_destroy(void *runtime, void *pool, void *error)",
       "int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, void *error)",

@@ -104,14 +104,10 @@ pub const FEATURE_CLUSTER: i32 = 64;
 pub const FEATURE_CONDITIONAL: i32 = 128;
 pub const FEATURE_PARTS: i32 = 256;
 pub const STREAM_BLOCKING: i32 = 1;
-pub const CAPTURE_GLOBAL: i32 = 0;
-pub const CAPTURE_THREAD_LOCAL: i32 = 1;
-pub const CAPTURE_RELAXED: i32 = 2;
 pub const EVENT_TIMING: i32 = 0;
 pub const EVENT_ORDER: i32 = 1;
 pub const HOST_PORTABLE: i32 = 1;
 pub const HOST_WRITE_COMBINED: i32 = 4;
-pub const HOST_READ_ONLY: i32 = 8;
 pub const TRAIT_KNOWN: i32 = 1;
 pub const TRAIT_WAITS: i32 = 2;
 pub const TRAIT_WAITS_ALWAYS: i32 = 4;
@@ -409,19 +405,6 @@ pub struct StreamInfo {
     pub flags: u32,
     pub priority: i32,
     pub captured: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Copy2d {
-    pub size: u32,
-    pub reserved: u32,
-    pub target: u64,
-    pub source: u64,
-    pub target_pitch: u64,
-    pub source_pitch: u64,
-    pub row_bytes: u64,
-    pub rows: u64,
 }
 
 #[repr(C)]
@@ -1071,12 +1054,12 @@ pub struct ShelfInfo {
 }
 
 sized! {
-    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, Copy2d, PoolOptions, DeviceInfo, PtxInfo,
-    PtxEntryInfo, ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions,
-    RewriteOptions, ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig,
-    RequirementInfo, TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, GraphNodeInfo, GraphEdgeInfo, TuneOffer,
-    TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo,
-    TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
+    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, PoolOptions, DeviceInfo, PtxInfo, PtxEntryInfo,
+    ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions, RewriteOptions,
+    ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
+    TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer,
+    TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions,
+    TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -1102,10 +1085,6 @@ functions! {
     fn stream_query(runtime: *mut Runtime, stream: *mut c_void, done: *mut u32, error: *mut Error) -> i32;
     fn stream_create_with(runtime: *mut Runtime, options: *const StreamOptions, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_get_info(runtime: *mut Runtime, stream: *mut c_void, info: *mut StreamInfo, error: *mut Error) -> i32;
-    fn stream_get_priorities(runtime: *mut Runtime, least: *mut i32, greatest: *mut i32, error: *mut Error) -> i32;
-    fn stream_legacy() -> *mut c_void;
-    fn stream_per_thread() -> *mut c_void;
-    fn capture_exchange_mode(runtime: *mut Runtime, mode: i32, before: *mut i32, error: *mut Error) -> i32;
     fn event_create(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn event_destroy(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
     fn event_record(runtime: *mut Runtime, event: *mut c_void, stream: *mut c_void, error: *mut Error) -> i32;
@@ -1124,12 +1103,9 @@ functions! {
     fn memory_read_async(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_copy_async(runtime: *mut Runtime, target: u64, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn memory_copy_2d_async(runtime: *mut Runtime, copy: *const Copy2d, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_copy_peer_async(runtime: *mut Runtime, target: u64, source_runtime: *mut Runtime, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
     fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
-    fn host_register(runtime: *mut Runtime, memory: *mut c_void, bytes: u64, flags: u32, error: *mut Error) -> i32;
-    fn host_unregister(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
     fn pool_create(runtime: *mut Runtime, options: *const PoolOptions, pool: *mut *mut c_void, error: *mut Error) -> i32;
     fn pool_destroy(runtime: *mut Runtime, pool: *mut c_void, error: *mut Error) -> i32;
     fn pool_trim(runtime: *mut Runtime, pool: *mut c_void, keep_bytes: u64, error: *mut Error) -> i32;
