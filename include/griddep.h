@@ -61,9 +61,7 @@
  *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
  *                  event_synchronize event_elapsed pool_* chain_destroy chain_prepare chain_run*
  *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
- *                  graph_upload graph_update graph_upgrade group_* chain_add_all_reduce
- *                  chain_add_reduce_scatter chain_add_all_gather chain_add_broadcast
- *                  chain_add_exchange
+ *                  graph_upload graph_update graph_upgrade group_* chain_add_hop
  *             AL   *
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
@@ -1939,46 +1937,44 @@ int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_
  * with the same error, and the group is to be closed. No call of the driver is made. */
 int32_t griddep_group_status(const griddep_group *group, griddep_error *error);
 
+/* What a hop does, with `count` elements. */
+enum {
+    GRIDDEP_HOP_ALL_REDUCE = 0,     /* target = the sum of all sources */
+    GRIDDEP_HOP_ALL_GATHER = 1,     /* target has `count` elements of each member, by rank; source
+                                     * is this one's */
+    GRIDDEP_HOP_REDUCE_SCATTER = 2, /* source has `count` elements for each member, by rank; target
+                                     * = the sum of all members' parts for this one */
+    GRIDDEP_HOP_BROADCAST = 3,      /* what the member `root` has at target is written there on all
+                                     * others */
+    GRIDDEP_HOP_EXCHANGE = 4        /* elements of source go to member `to`, and target gets those
+                                     * that member `from` sends here; either may be
+                                     * GRIDDEP_NO_MEMBER, and its address 0: send, receive, a ring.
+                                     * All members take part, also with neither */
+};
+
+typedef struct griddep_hop {
+    uint32_t size;
+    int32_t operation;       /* GRIDDEP_HOP_* */
+    int32_t type;            /* GRIDDEP_TENSOR_U8 to _BF16; for sums _BF16, _F16 or _F32 */
+    int32_t root;            /* of a broadcast */
+    int32_t to, from;        /* of an exchange */
+    uint64_t source, target; /* the member's own memory, wherever that lies; multiples of 4. Of a
+                              * broadcast the target alone */
+    uint64_t count;
+} griddep_hop;
+
 /* Appends a hop to the chain of the member whose runtime the chain has. config (may be NULL: lane
- * 0) tells lane, name and pdl alone; hops of a group are in one lane. Addresses are the member's
- * own memory, wherever that lies, and multiples of 4. type is GRIDDEP_TENSOR_*: U8 to BF16, for
- * sums BF16, F16 or F32. Sums are made in f32 in the order of ranks and rounded once: all members
- * have the same bits, in every run.
- *
- * all_reduce:     target = the sum of all sources, count elements; target may be source.
- * reduce_scatter: source has `count` elements for each member, by rank; target = the sum of all
- *                 members' parts for this one.
- * all_gather:     target has `count` elements of each member, by rank; source is this one's.
- * broadcast:      what the member `root` has at address is written there on all others.
- * exchange:       count elements of source go to member `to`, and target gets those that member
- *                 `from` sends here; either may be GRIDDEP_NO_MEMBER, and its address 0: send,
- *                 receive, a ring. All members take part, also with neither.
- *
- * Where a hop has parts, the source may be this member's part of the target or the reverse; they
- * may not overlap otherwise. ARGUMENT for that, for a type or a member that there is not, for bytes
- * that are no multiple of 2 (of a part: of 4), where the runtime is no member. LIMIT beyond 4 GiB
- * in all parts. griddep_chain_set_argument changes source (0) and target (1) of a hop between runs;
- * all else about it stays. */
-int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group,
-                                     const griddep_launch_config *config, uint64_t source,
-                                     uint64_t target, uint64_t count, int32_t type,
-                                     griddep_error *error);
-int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group,
-                                         const griddep_launch_config *config, uint64_t source,
-                                         uint64_t target, uint64_t count, int32_t type,
-                                         griddep_error *error);
-int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group,
-                                     const griddep_launch_config *config, uint64_t source,
-                                     uint64_t target, uint64_t count, int32_t type,
-                                     griddep_error *error);
-int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group,
-                                    const griddep_launch_config *config, uint64_t address,
-                                    uint64_t count, int32_t type, int32_t root,
-                                    griddep_error *error);
-int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group,
-                                   const griddep_launch_config *config, uint64_t source, int32_t to,
-                                   uint64_t target, int32_t from, uint64_t count, int32_t type,
-                                   griddep_error *error);
+ * 0) tells lane, name and pdl alone; hops of a group are in one lane. Sums are made in f32 in the
+ * order of ranks and rounded once: all members have the same bits, in every run. Where a hop has
+ * parts, the source may be this member's part of the target or the reverse; they may not overlap
+ * otherwise. ARGUMENT for that, for an operation, a type or a member that there is not, for a field
+ * that the operation has no use for and that is not 0, for bytes that are no multiple of 2 (of a
+ * part: of 4), where the runtime is no member. LIMIT beyond 4 GiB in all parts.
+ * griddep_chain_set_argument changes source (0) and target (1) of a hop between runs; all else
+ * about it stays. */
+int32_t griddep_chain_add_hop(griddep_chain *chain, griddep_group *group,
+                              const griddep_launch_config *config, const griddep_hop *hop,
+                              griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Graph: nodes and edges with ports, made by hand, from a chain or a capture, or taken over

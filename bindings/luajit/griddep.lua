@@ -221,6 +221,11 @@ enum {
     GRIDDEP_ACCESS_UPDATE = 3,
     GRIDDEP_ACCESS_CONSTANT = 4,
     GRIDDEP_NO_MEMBER = -1,
+    GRIDDEP_HOP_ALL_REDUCE = 0,
+    GRIDDEP_HOP_ALL_GATHER = 1,
+    GRIDDEP_HOP_REDUCE_SCATTER = 2,
+    GRIDDEP_HOP_BROADCAST = 3,
+    GRIDDEP_HOP_EXCHANGE = 4,
     GRIDDEP_GRAPH_NODE_KERNEL = 0,
     GRIDDEP_GRAPH_NODE_COPY = 1,
     GRIDDEP_GRAPH_NODE_FILL = 2,
@@ -436,6 +441,10 @@ typedef struct griddep_group_options {
 typedef struct griddep_group_info {
     uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t rank;
 } griddep_group_info;
+typedef struct griddep_hop {
+    uint32_t size; int32_t operation; int32_t type; int32_t root; int32_t to; int32_t from; uint64_t source;
+    uint64_t target; uint64_t count;
+} griddep_hop;
 typedef struct griddep_graph_node_info {
     uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
     uint32_t after_count; void *handle;
@@ -658,11 +667,7 @@ int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *i
 int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *buffer, griddep_error *error);
 int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_t member, uint64_t *address, griddep_error *error);
 int32_t griddep_group_status(const griddep_group *group, griddep_error *error);
-int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
-int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
-int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
-int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t address, uint64_t count, int32_t type, int32_t root, griddep_error *error);
-int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, griddep_error *error);
+int32_t griddep_chain_add_hop(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, const griddep_hop *hop, griddep_error *error);
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);

@@ -218,6 +218,11 @@ const constants = {
   ACCESS_UPDATE: 3,
   ACCESS_CONSTANT: 4,
   NO_MEMBER: -1,
+  HOP_ALL_REDUCE: 0,
+  HOP_ALL_GATHER: 1,
+  HOP_REDUCE_SCATTER: 2,
+  HOP_BROADCAST: 3,
+  HOP_EXCHANGE: 4,
   GRAPH_NODE_KERNEL: 0,
   GRAPH_NODE_COPY: 1,
   GRAPH_NODE_FILL: 2,
@@ -427,6 +432,10 @@ koffi.struct('griddep_group_options', {
 koffi.struct('griddep_group_info', {
   size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', rank: 'uint32_t',
 });
+koffi.struct('griddep_hop', {
+  size: 'uint32_t', operation: 'int32_t', type: 'int32_t', root: 'int32_t', to: 'int32_t', from: 'int32_t',
+  source: 'uint64_t', target: 'uint64_t', count: 'uint64_t',
+});
 koffi.struct('griddep_graph_node_info', {
   size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
   before_count: 'uint32_t', after_count: 'uint32_t', handle: 'void *',
@@ -510,11 +519,11 @@ const structs = [
   'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
   'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
   'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
-  'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_graph_node_info',
-  'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer', 'griddep_tune_options',
-  'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason', 'griddep_condition',
-  'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch',
-  'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_hop',
+  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer',
+  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
+  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
+  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -675,11 +684,7 @@ const prototypes = [
   'int32_t griddep_group_allocate(void *group, uint64_t bytes, _Out_ uint32_t *buffer, _Inout_ griddep_error *error)',
   'int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
   'int32_t griddep_group_status(void *group, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_all_reduce(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_reduce_scatter(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_all_gather(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_broadcast(void *chain, void *group, const griddep_launch_config *config, uint64_t address, uint64_t count, int32_t type, int32_t root, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_exchange(void *chain, void *group, const griddep_launch_config *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_hop(void *chain, void *group, const griddep_launch_config *config, const griddep_hop *hop, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_create(void *runtime, _Out_ void **graph, _Inout_ griddep_error *error)',
   'void griddep_graph_destroy(void *graph)',
   'int32_t griddep_graph_add_kernel(void *graph, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',

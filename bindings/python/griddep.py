@@ -290,6 +290,11 @@ ACCESS_WRITE = 2
 ACCESS_UPDATE = 3
 ACCESS_CONSTANT = 4
 NO_MEMBER = -1
+HOP_ALL_REDUCE = 0
+HOP_ALL_GATHER = 1
+HOP_REDUCE_SCATTER = 2
+HOP_BROADCAST = 3
+HOP_EXCHANGE = 4
 GRAPH_NODE_KERNEL = 0
 GRAPH_NODE_COPY = 1
 GRAPH_NODE_FILL = 2
@@ -833,6 +838,20 @@ class c_group_info(_Struct):
     ]
 
 
+class c_hop(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("operation", c_int32),
+        ("type", c_int32),
+        ("root", c_int32),
+        ("to", c_int32),
+        ("from_", c_int32),
+        ("source", c_uint64),
+        ("target", c_uint64),
+        ("count", c_uint64),
+    ]
+
+
 class c_graph_node_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -1229,23 +1248,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "group_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "group_get_address": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "group_status": (c_int32, [c_void_p, c_void_p]),
-    "chain_add_all_reduce": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
-    ),
-    "chain_add_reduce_scatter": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
-    ),
-    "chain_add_all_gather": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
-    ),
-    "chain_add_broadcast": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_int32, c_int32, c_void_p]),
-    "chain_add_exchange": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_int32, c_uint64, c_int32, c_uint64, c_int32, c_void_p],
-    ),
+    "chain_add_hop": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "graph_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_destroy": (None, [c_void_p]),
     "graph_add_kernel": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),

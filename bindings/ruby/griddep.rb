@@ -227,6 +227,11 @@ module Griddep
     ACCESS_UPDATE = 3
     ACCESS_CONSTANT = 4
     NO_MEMBER = -1
+    HOP_ALL_REDUCE = 0
+    HOP_ALL_GATHER = 1
+    HOP_REDUCE_SCATTER = 2
+    HOP_BROADCAST = 3
+    HOP_EXCHANGE = 4
     GRAPH_NODE_KERNEL = 0
     GRAPH_NODE_COPY = 1
     GRAPH_NODE_FILL = 2
@@ -461,6 +466,11 @@ module Griddep
 
     CGroupInfo = struct([
       "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t rank",
+    ])
+
+    CHop = struct([
+      "uint32_t size", "int32_t operation", "int32_t type", "int32_t root", "int32_t to", "int32_t from",
+      "uint64_t source", "uint64_t target", "uint64_t count",
     ])
 
     CGraphNodeInfo = struct([
@@ -704,11 +714,7 @@ module Griddep
       "int32_t griddep_group_allocate(void *group, uint64_t bytes, void *buffer, void *error)",
       "int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, void *address, void *error)",
       "int32_t griddep_group_status(void *group, void *error)",
-      "int32_t griddep_chain_add_all_reduce(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
-      "int32_t griddep_chain_add_reduce_scatter(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
-      "int32_t griddep_chain_add_all_gather(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
-      "int32_t griddep_chain_add_broadcast(void *chain, void *group, void *config, uint64_t address, uint64_t count, int32_t type, int32_t root, void *error)",
-      "int32_t griddep_chain_add_exchange(void *chain, void *group, void *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, void *error)",
+      "int32_t griddep_chain_add_hop(void *chain, void *group, void *config, void *hop, void *error)",
       "int32_t griddep_graph_create(void *runtime, void *graph, void *error)",
       "void griddep_graph_destroy(void *graph)",
       "int32_t griddep_graph_add_kernel(void *graph, void *kernel, void *config, void *arguments, uint32_t argument_count, void *node, void *error)",

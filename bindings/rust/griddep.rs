@@ -259,6 +259,11 @@ pub const ACCESS_WRITE: i32 = 2;
 pub const ACCESS_UPDATE: i32 = 3;
 pub const ACCESS_CONSTANT: i32 = 4;
 pub const NO_MEMBER: i32 = -1;
+pub const HOP_ALL_REDUCE: i32 = 0;
+pub const HOP_ALL_GATHER: i32 = 1;
+pub const HOP_REDUCE_SCATTER: i32 = 2;
+pub const HOP_BROADCAST: i32 = 3;
+pub const HOP_EXCHANGE: i32 = 4;
 pub const GRAPH_NODE_KERNEL: i32 = 0;
 pub const GRAPH_NODE_COPY: i32 = 1;
 pub const GRAPH_NODE_FILL: i32 = 2;
@@ -817,6 +822,20 @@ pub struct GroupInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct Hop {
+    pub size: u32,
+    pub operation: i32,
+    pub r#type: i32,
+    pub root: i32,
+    pub to: i32,
+    pub from: i32,
+    pub source: u64,
+    pub target: u64,
+    pub count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct GraphNodeInfo {
     pub size: u32,
     pub r#type: i32,
@@ -1057,7 +1076,7 @@ sized! {
     Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, PoolOptions, DeviceInfo, PtxInfo, PtxEntryInfo,
     ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions, RewriteOptions,
     ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
-    TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer,
+    TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, Hop, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer,
     TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions,
     TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
@@ -1220,11 +1239,7 @@ functions! {
     fn group_allocate(group: *mut Group, bytes: u64, buffer: *mut u32, error: *mut Error) -> i32;
     fn group_get_address(group: *mut Group, buffer: u32, member: u32, address: *mut u64, error: *mut Error) -> i32;
     fn group_status(group: *const Group, error: *mut Error) -> i32;
-    fn chain_add_all_reduce(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
-    fn chain_add_reduce_scatter(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
-    fn chain_add_all_gather(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
-    fn chain_add_broadcast(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, address: u64, count: u64, r#type: i32, root: i32, error: *mut Error) -> i32;
-    fn chain_add_exchange(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, to: i32, target: u64, from: i32, count: u64, r#type: i32, error: *mut Error) -> i32;
+    fn chain_add_hop(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, hop: *const Hop, error: *mut Error) -> i32;
     fn graph_create(runtime: *mut Runtime, graph: *mut *mut Graph, error: *mut Error) -> i32;
     fn graph_destroy(graph: *mut Graph);
     fn graph_add_kernel(graph: *mut Graph, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, node: *mut u32, error: *mut Error) -> i32;

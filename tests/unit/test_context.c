@@ -463,11 +463,7 @@ static const char *const composed[] = {"griddep_module_link",
                                        "griddep_runtime_enable_peer",
                                        "griddep_group_open",
                                        "griddep_group_join",
-                                       "griddep_chain_add_all_reduce",
-                                       "griddep_chain_add_reduce_scatter",
-                                       "griddep_chain_add_all_gather",
-                                       "griddep_chain_add_broadcast",
-                                       "griddep_chain_add_exchange"};
+                                       "griddep_chain_add_hop"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
 
