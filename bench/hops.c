@@ -132,11 +132,14 @@ static double measure_chains(member *members, uint32_t own, griddep_group *group
 
     for (uint32_t i = 0; i < own; i++) {
         try(griddep_chain_create(members[i].runtime, &all.chain[i], &error), "chain");
+        const griddep_hop sum = {.size = sizeof sum,
+                                 .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                 .type = GRIDDEP_TENSOR_BF16,
+                                 .source = members[i].data,
+                                 .target = members[i].data,
+                                 .count = bytes / 2};
         for (int hop = 0; hop < HOPS; hop++)
-            try(griddep_chain_add_all_reduce(all.chain[i], group, NULL, members[i].data,
-                                             members[i].data, bytes / 2, GRIDDEP_TENSOR_BF16,
-                                             &error),
-                "all_reduce");
+            try(griddep_chain_add_hop(all.chain[i], group, NULL, &sum, &error), "all_reduce");
     }
     const double time = measure(members, own, run_chains, &all);
     try(griddep_group_status(group, &error), "group");

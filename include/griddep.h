@@ -30,7 +30,7 @@
  * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object
  *             that it was asked of and lives as long as that object does.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as
- *             uint64_t.
+ *             uint64_t. A stream may be CU_STREAM_LEGACY, as NULL is, or CU_STREAM_PER_THREAD.
  * Context     Each call runs in the runtime's context and leaves the calling thread's current
  *             context as it was.
  * Threads     A runtime, a module, a kernel, a completion and a parsed PTX module may be used by
@@ -49,7 +49,7 @@
  *             call's row is the first that fits its name, without griddep_; `*` is any text.
  *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
  *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
- *                  conditional_argument stream_legacy stream_per_thread *_count chain_length
+ *                  conditional_argument *_count chain_length
  *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
@@ -61,9 +61,7 @@
  *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
  *                  event_synchronize event_elapsed pool_* chain_destroy chain_prepare chain_run*
  *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
- *                  graph_upload graph_update graph_upgrade group_* chain_add_all_reduce
- *                  chain_add_reduce_scatter chain_add_all_gather chain_add_broadcast
- *                  chain_add_exchange
+ *                  graph_upload graph_update graph_upgrade group_* chain_add_hop
  *             AL   *
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
@@ -395,7 +393,7 @@ enum {
 typedef struct griddep_stream_options {
     uint32_t size;
     uint32_t flags;    /* GRIDDEP_STREAM_* */
-    int32_t priority;  /* smaller is more urgent: griddep_stream_get_priorities; 0: the least */
+    int32_t priority;  /* smaller is more urgent; 0: the least */
     uint32_t reserved;
 } griddep_stream_options;
 
@@ -406,34 +404,13 @@ typedef struct griddep_stream_info {
     uint32_t captured; /* 1: what it is given becomes part of a graph, or its capture is spoilt */
 } griddep_stream_info;
 
-/* Creates a stream with options (NULL: as griddep_stream_create), tells about one, also of others,
- * and which priorities there are, from the least urgent to the greatest, a smaller number. LIMIT
- * for a priority outside of these, which the driver would cut. */
+/* Creates a stream with options (NULL: as griddep_stream_create), and tells about one, also of
+ * others. LIMIT, which names the priorities that there are, for another one: the driver would cut
+ * it. */
 int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options,
                                    void **stream, griddep_error *error);
 int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info,
                                 griddep_error *error);
-int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest,
-                                      griddep_error *error);
-
-/* The streams that name no object (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD), for any argument that
- * is a stream. The first is the default stream of the context, like NULL. The second is each
- * thread's own, and synchronizes with the first. */
-void *griddep_stream_legacy(void);
-void *griddep_stream_per_thread(void);
-
-/* What a thread may do while captures are open (CUstreamCaptureMode). */
-enum {
-    GRIDDEP_CAPTURE_GLOBAL = 0,       /* nothing that a capture of mode global in any thread, or one
-                                       * of this thread, forbids */
-    GRIDDEP_CAPTURE_THREAD_LOCAL = 1, /* nothing that a capture of this thread forbids */
-    GRIDDEP_CAPTURE_RELAXED = 2       /* everything */
-};
-
-/* Exchanges the calling thread's mode, GLOBAL at first, and tells what it was. It counts for the
- * thread in all contexts: give the old one back. */
-int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before,
-                                      griddep_error *error);
 
 enum {
     GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_elapsed takes */
@@ -526,7 +503,7 @@ int32_t griddep_completion_take(griddep_completion *completion, uint64_t *reache
  * These hand work in and return. Memory that they name, the host's too, must stay as it is until
  * the stream has come there. Host memory that is not pinned makes the driver copy it to memory of
  * its own during the call, or wait: only pinned memory is read and written beside other work.
- * bytes, count and rows of 0 are no-ops. Faults of earlier work may be reported by any of them
+ * bytes and count of 0 are no-ops. Faults of earlier work may be reported by any of them
  * (FAULT).
  */
 
@@ -545,19 +522,6 @@ int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, ui
                                   uint32_t element_bytes, uint64_t count, void *stream,
                                   griddep_error *error);
 
-/* Rows of a rectangle; addresses as griddep_memory_copy_async takes them. */
-typedef struct griddep_copy_2d {
-    uint32_t size;
-    uint32_t reserved;
-    uint64_t target, source;
-    uint64_t target_pitch, source_pitch; /* bytes from a row to the next */
-    uint64_t row_bytes, rows;
-} griddep_copy_2d;
-
-/* Copies them. ARGUMENT for a pitch smaller than a row. */
-int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *copy,
-                                     void *stream, griddep_error *error);
-
 /* Copies from the memory of another runtime, whose device may be another one, to `runtime`'s, in a
  * stream of `runtime` (cuMemcpyPeerAsync). It works without peer access too, through the host then.
  * The source's own work is not waited for: order the streams by an event. */
@@ -566,24 +530,18 @@ int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target
                                        uint64_t bytes, void *stream, griddep_error *error);
 
 enum {
-    GRIDDEP_HOST_PORTABLE = 1,       /* pinned for all contexts (CU_MEMHOSTALLOC_PORTABLE) */
-    GRIDDEP_HOST_WRITE_COMBINED = 4, /* allocate: fast to write, slow for the host to read */
-    GRIDDEP_HOST_READ_ONLY = 8       /* register: the device does not write it */
+    GRIDDEP_HOST_PORTABLE = 1,      /* pinned for all contexts (CU_MEMHOSTALLOC_PORTABLE) */
+    GRIDDEP_HOST_WRITE_COMBINED = 4 /* fast to write, slow for the host to read */
 };
 
-/* Pinned memory of the host: allocated, or the caller's own, pinned until it is unregistered. Its
- * address is a device address too. free and unregister first wait for all work of the context,
- * because a copy may still use the memory. So they block, and the caller must hold no lock that a
- * host function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags that the
- * call does not know and for 0 bytes; DRIVER for memory that is registered already, or was not
- * allocated here. free takes NULL. allocate and register may block too: the driver synchronizes. */
+/* Pinned memory of the host. Its address is a device address too. free first waits for all work of
+ * the context, because a copy may still use the memory. So it blocks, and the caller must hold no
+ * lock that a host function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags
+ * that the call does not know and for 0 bytes; DRIVER for memory that was not allocated here. free
+ * takes NULL. allocate may block too: the driver synchronizes. */
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
                               void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes,
-                              uint32_t flags, griddep_error *error);
-int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error);
-
 /* ---------------------------------------------------------------------------------------------
  * Pool: device memory that is allocated and freed in stream order
  */
@@ -1986,46 +1944,44 @@ int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_
  * with the same error, and the group is to be closed. No call of the driver is made. */
 int32_t griddep_group_status(const griddep_group *group, griddep_error *error);
 
+/* What a hop does, with `count` elements. */
+enum {
+    GRIDDEP_HOP_ALL_REDUCE = 0,     /* target = the sum of all sources */
+    GRIDDEP_HOP_ALL_GATHER = 1,     /* target has `count` elements of each member, by rank; source
+                                     * is this one's */
+    GRIDDEP_HOP_REDUCE_SCATTER = 2, /* source has `count` elements for each member, by rank; target
+                                     * = the sum of all members' parts for this one */
+    GRIDDEP_HOP_BROADCAST = 3,      /* what the member `root` has at target is written there on all
+                                     * others */
+    GRIDDEP_HOP_EXCHANGE = 4        /* elements of source go to member `to`, and target gets those
+                                     * that member `from` sends here; either may be
+                                     * GRIDDEP_NO_MEMBER, and its address 0: send, receive, a ring.
+                                     * All members take part, also with neither */
+};
+
+typedef struct griddep_hop {
+    uint32_t size;
+    int32_t operation;       /* GRIDDEP_HOP_* */
+    int32_t type;            /* GRIDDEP_TENSOR_U8 to _BF16; for sums _BF16, _F16 or _F32 */
+    int32_t root;            /* of a broadcast */
+    int32_t to, from;        /* of an exchange */
+    uint64_t source, target; /* the member's own memory, wherever that lies; multiples of 4. Of a
+                              * broadcast the target alone */
+    uint64_t count;
+} griddep_hop;
+
 /* Appends a hop to the chain of the member whose runtime the chain has. config (may be NULL: lane
- * 0) tells lane, name and pdl alone; hops of a group are in one lane. Addresses are the member's
- * own memory, wherever that lies, and multiples of 4. type is GRIDDEP_TENSOR_*: U8 to BF16, for
- * sums BF16, F16 or F32. Sums are made in f32 in the order of ranks and rounded once: all members
- * have the same bits, in every run.
- *
- * all_reduce:     target = the sum of all sources, count elements; target may be source.
- * reduce_scatter: source has `count` elements for each member, by rank; target = the sum of all
- *                 members' parts for this one.
- * all_gather:     target has `count` elements of each member, by rank; source is this one's.
- * broadcast:      what the member `root` has at address is written there on all others.
- * exchange:       count elements of source go to member `to`, and target gets those that member
- *                 `from` sends here; either may be GRIDDEP_NO_MEMBER, and its address 0: send,
- *                 receive, a ring. All members take part, also with neither.
- *
- * Where a hop has parts, the source may be this member's part of the target or the reverse; they
- * may not overlap otherwise. ARGUMENT for that, for a type or a member that there is not, for bytes
- * that are no multiple of 2 (of a part: of 4), where the runtime is no member. LIMIT beyond 4 GiB
- * in all parts. griddep_chain_set_argument changes source (0) and target (1) of a hop between runs;
- * all else about it stays. */
-int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group,
-                                     const griddep_launch_config *config, uint64_t source,
-                                     uint64_t target, uint64_t count, int32_t type,
-                                     griddep_error *error);
-int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group,
-                                         const griddep_launch_config *config, uint64_t source,
-                                         uint64_t target, uint64_t count, int32_t type,
-                                         griddep_error *error);
-int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group,
-                                     const griddep_launch_config *config, uint64_t source,
-                                     uint64_t target, uint64_t count, int32_t type,
-                                     griddep_error *error);
-int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group,
-                                    const griddep_launch_config *config, uint64_t address,
-                                    uint64_t count, int32_t type, int32_t root,
-                                    griddep_error *error);
-int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group,
-                                   const griddep_launch_config *config, uint64_t source, int32_t to,
-                                   uint64_t target, int32_t from, uint64_t count, int32_t type,
-                                   griddep_error *error);
+ * 0) tells lane, name and pdl alone; hops of a group are in one lane. Sums are made in f32 in the
+ * order of ranks and rounded once: all members have the same bits, in every run. Where a hop has
+ * parts, the source may be this member's part of the target or the reverse; they may not overlap
+ * otherwise. ARGUMENT for that, for an operation, a type or a member that there is not, for a field
+ * that the operation has no use for and that is not 0, for bytes that are no multiple of 2 (of a
+ * part: of 4), where the runtime is no member. LIMIT beyond 4 GiB in all parts.
+ * griddep_chain_set_argument changes source (0) and target (1) of a hop between runs; all else
+ * about it stays. */
+int32_t griddep_chain_add_hop(griddep_chain *chain, griddep_group *group,
+                              const griddep_launch_config *config, const griddep_hop *hop,
+                              griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Graph: nodes and edges with ports, made by hand, from a chain or a capture, or taken over

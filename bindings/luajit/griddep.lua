@@ -66,14 +66,10 @@ enum {
     GRIDDEP_FEATURE_CONDITIONAL = 128,
     GRIDDEP_FEATURE_PARTS = 256,
     GRIDDEP_STREAM_BLOCKING = 1,
-    GRIDDEP_CAPTURE_GLOBAL = 0,
-    GRIDDEP_CAPTURE_THREAD_LOCAL = 1,
-    GRIDDEP_CAPTURE_RELAXED = 2,
     GRIDDEP_EVENT_TIMING = 0,
     GRIDDEP_EVENT_ORDER = 1,
     GRIDDEP_HOST_PORTABLE = 1,
     GRIDDEP_HOST_WRITE_COMBINED = 4,
-    GRIDDEP_HOST_READ_ONLY = 8,
     GRIDDEP_TRAIT_KNOWN = 1,
     GRIDDEP_TRAIT_WAITS = 2,
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4,
@@ -225,6 +221,11 @@ enum {
     GRIDDEP_ACCESS_UPDATE = 3,
     GRIDDEP_ACCESS_CONSTANT = 4,
     GRIDDEP_NO_MEMBER = -1,
+    GRIDDEP_HOP_ALL_REDUCE = 0,
+    GRIDDEP_HOP_ALL_GATHER = 1,
+    GRIDDEP_HOP_REDUCE_SCATTER = 2,
+    GRIDDEP_HOP_BROADCAST = 3,
+    GRIDDEP_HOP_EXCHANGE = 4,
     GRIDDEP_GRAPH_NODE_KERNEL = 0,
     GRIDDEP_GRAPH_NODE_COPY = 1,
     GRIDDEP_GRAPH_NODE_FILL = 2,
@@ -317,10 +318,6 @@ typedef struct griddep_stream_options {
 typedef struct griddep_stream_info {
     uint32_t size; uint32_t flags; int32_t priority; uint32_t captured;
 } griddep_stream_info;
-typedef struct griddep_copy_2d {
-    uint32_t size; uint32_t reserved; uint64_t target; uint64_t source; uint64_t target_pitch; uint64_t source_pitch;
-    uint64_t row_bytes; uint64_t rows;
-} griddep_copy_2d;
 typedef struct griddep_pool_options {
     uint32_t size; uint32_t flags; uint64_t release_threshold; uint64_t maximum_bytes;
 } griddep_pool_options;
@@ -444,6 +441,10 @@ typedef struct griddep_group_options {
 typedef struct griddep_group_info {
     uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t rank;
 } griddep_group_info;
+typedef struct griddep_hop {
+    uint32_t size; int32_t operation; int32_t type; int32_t root; int32_t to; int32_t from; uint64_t source;
+    uint64_t target; uint64_t count;
+} griddep_hop;
 typedef struct griddep_graph_node_info {
     uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
     uint32_t after_count; void *handle;
@@ -531,10 +532,6 @@ int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, gridd
 int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done, griddep_error *error);
 int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options, void **stream, griddep_error *error);
 int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info, griddep_error *error);
-int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest, griddep_error *error);
-void *griddep_stream_legacy();
-void *griddep_stream_per_thread();
-int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before, griddep_error *error);
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
@@ -553,12 +550,9 @@ int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, c
 int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
-int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *copy, void *stream, griddep_error *error);
 int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target, griddep_runtime *source_runtime, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes, uint32_t flags, griddep_error *error);
-int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error);
 int32_t griddep_pool_create(griddep_runtime *runtime, const griddep_pool_options *options, void **pool, griddep_error *error);
 int32_t griddep_pool_destroy(griddep_runtime *runtime, void *pool, griddep_error *error);
 int32_t griddep_pool_trim(griddep_runtime *runtime, void *pool, uint64_t keep_bytes, griddep_error *error);
@@ -673,11 +667,7 @@ int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *i
 int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *buffer, griddep_error *error);
 int32_t griddep_group_get_address(griddep_group *group, uint32_t buffer, uint32_t member, uint64_t *address, griddep_error *error);
 int32_t griddep_group_status(const griddep_group *group, griddep_error *error);
-int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
-int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
-int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, griddep_error *error);
-int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t address, uint64_t count, int32_t type, int32_t root, griddep_error *error);
-int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, griddep_error *error);
+int32_t griddep_chain_add_hop(griddep_chain *chain, griddep_group *group, const griddep_launch_config *config, const griddep_hop *hop, griddep_error *error);
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);

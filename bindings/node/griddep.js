@@ -63,14 +63,10 @@ const constants = {
   FEATURE_CONDITIONAL: 128,
   FEATURE_PARTS: 256,
   STREAM_BLOCKING: 1,
-  CAPTURE_GLOBAL: 0,
-  CAPTURE_THREAD_LOCAL: 1,
-  CAPTURE_RELAXED: 2,
   EVENT_TIMING: 0,
   EVENT_ORDER: 1,
   HOST_PORTABLE: 1,
   HOST_WRITE_COMBINED: 4,
-  HOST_READ_ONLY: 8,
   TRAIT_KNOWN: 1,
   TRAIT_WAITS: 2,
   TRAIT_WAITS_ALWAYS: 4,
@@ -222,6 +218,11 @@ const constants = {
   ACCESS_UPDATE: 3,
   ACCESS_CONSTANT: 4,
   NO_MEMBER: -1,
+  HOP_ALL_REDUCE: 0,
+  HOP_ALL_GATHER: 1,
+  HOP_REDUCE_SCATTER: 2,
+  HOP_BROADCAST: 3,
+  HOP_EXCHANGE: 4,
   GRAPH_NODE_KERNEL: 0,
   GRAPH_NODE_COPY: 1,
   GRAPH_NODE_FILL: 2,
@@ -298,10 +299,6 @@ koffi.struct('griddep_stream_options', {
 });
 koffi.struct('griddep_stream_info', {
   size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', captured: 'uint32_t',
-});
-koffi.struct('griddep_copy_2d', {
-  size: 'uint32_t', reserved: 'uint32_t', target: 'uint64_t', source: 'uint64_t', target_pitch: 'uint64_t',
-  source_pitch: 'uint64_t', row_bytes: 'uint64_t', rows: 'uint64_t',
 });
 koffi.struct('griddep_pool_options', {
   size: 'uint32_t', flags: 'uint32_t', release_threshold: 'uint64_t', maximum_bytes: 'uint64_t',
@@ -435,6 +432,10 @@ koffi.struct('griddep_group_options', {
 koffi.struct('griddep_group_info', {
   size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', rank: 'uint32_t',
 });
+koffi.struct('griddep_hop', {
+  size: 'uint32_t', operation: 'int32_t', type: 'int32_t', root: 'int32_t', to: 'int32_t', from: 'int32_t',
+  source: 'uint64_t', target: 'uint64_t', count: 'uint64_t',
+});
 koffi.struct('griddep_graph_node_info', {
   size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
   before_count: 'uint32_t', after_count: 'uint32_t', handle: 'void *',
@@ -512,17 +513,17 @@ koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t m
 
 const structs = [
   'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_stream_options',
-  'griddep_stream_info', 'griddep_copy_2d', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info',
-  'griddep_ptx_entry_info', 'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit',
-  'griddep_related', 'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options',
-  'griddep_header', 'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
+  'griddep_stream_info', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
+  'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit', 'griddep_related',
+  'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options', 'griddep_header',
+  'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
   'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
   'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
-  'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_graph_node_info',
-  'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer', 'griddep_tune_options',
-  'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason', 'griddep_condition',
-  'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch',
-  'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_hop',
+  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer',
+  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
+  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
+  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -548,10 +549,6 @@ const prototypes = [
   'int32_t griddep_stream_query(void *runtime, void *stream, _Out_ uint32_t *done, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_create_with(void *runtime, const griddep_stream_options *options, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_get_info(void *runtime, void *stream, _Inout_ griddep_stream_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_stream_get_priorities(void *runtime, _Out_ int32_t *least, _Out_ int32_t *greatest, _Inout_ griddep_error *error)',
-  'void *griddep_stream_legacy(void)',
-  'void *griddep_stream_per_thread(void)',
-  'int32_t griddep_capture_exchange_mode(void *runtime, int32_t mode, _Out_ int32_t *before, _Inout_ griddep_error *error)',
   'int32_t griddep_event_create(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
@@ -570,12 +567,9 @@ const prototypes = [
   'int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_copy_2d_async(void *runtime, const griddep_copy_2d *copy, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
   'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
-  'int32_t griddep_host_register(void *runtime, void *memory, uint64_t bytes, uint32_t flags, _Inout_ griddep_error *error)',
-  'int32_t griddep_host_unregister(void *runtime, void *memory, _Inout_ griddep_error *error)',
   'int32_t griddep_pool_create(void *runtime, const griddep_pool_options *options, _Out_ void **pool, _Inout_ griddep_error *error)',
   'int32_t griddep_pool_destroy(void *runtime, void *pool, _Inout_ griddep_error *error)',
   'int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, _Inout_ griddep_error *error)',
@@ -690,11 +684,7 @@ const prototypes = [
   'int32_t griddep_group_allocate(void *group, uint64_t bytes, _Out_ uint32_t *buffer, _Inout_ griddep_error *error)',
   'int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
   'int32_t griddep_group_status(void *group, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_all_reduce(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_reduce_scatter(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_all_gather(void *chain, void *group, const griddep_launch_config *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_broadcast(void *chain, void *group, const griddep_launch_config *config, uint64_t address, uint64_t count, int32_t type, int32_t root, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_add_exchange(void *chain, void *group, const griddep_launch_config *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_hop(void *chain, void *group, const griddep_launch_config *config, const griddep_hop *hop, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_create(void *runtime, _Out_ void **graph, _Inout_ griddep_error *error)',
   'void griddep_graph_destroy(void *graph)',
   'int32_t griddep_graph_add_kernel(void *graph, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',

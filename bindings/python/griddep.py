@@ -135,14 +135,10 @@ FEATURE_CLUSTER = 64
 FEATURE_CONDITIONAL = 128
 FEATURE_PARTS = 256
 STREAM_BLOCKING = 1
-CAPTURE_GLOBAL = 0
-CAPTURE_THREAD_LOCAL = 1
-CAPTURE_RELAXED = 2
 EVENT_TIMING = 0
 EVENT_ORDER = 1
 HOST_PORTABLE = 1
 HOST_WRITE_COMBINED = 4
-HOST_READ_ONLY = 8
 TRAIT_KNOWN = 1
 TRAIT_WAITS = 2
 TRAIT_WAITS_ALWAYS = 4
@@ -294,6 +290,11 @@ ACCESS_WRITE = 2
 ACCESS_UPDATE = 3
 ACCESS_CONSTANT = 4
 NO_MEMBER = -1
+HOP_ALL_REDUCE = 0
+HOP_ALL_GATHER = 1
+HOP_REDUCE_SCATTER = 2
+HOP_BROADCAST = 3
+HOP_EXCHANGE = 4
 GRAPH_NODE_KERNEL = 0
 GRAPH_NODE_COPY = 1
 GRAPH_NODE_FILL = 2
@@ -426,19 +427,6 @@ class c_stream_info(_Struct):
         ("flags", c_uint32),
         ("priority", c_int32),
         ("captured", c_uint32),
-    ]
-
-
-class c_copy_2d(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("reserved", c_uint32),
-        ("target", c_uint64),
-        ("source", c_uint64),
-        ("target_pitch", c_uint64),
-        ("source_pitch", c_uint64),
-        ("row_bytes", c_uint64),
-        ("rows", c_uint64),
     ]
 
 
@@ -850,6 +838,20 @@ class c_group_info(_Struct):
     ]
 
 
+class c_hop(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("operation", c_int32),
+        ("type", c_int32),
+        ("root", c_int32),
+        ("to", c_int32),
+        ("from_", c_int32),
+        ("source", c_uint64),
+        ("target", c_uint64),
+        ("count", c_uint64),
+    ]
+
+
 class c_graph_node_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -1111,10 +1113,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "stream_query": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_create_with": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_get_info": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "stream_get_priorities": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "stream_legacy": (c_void_p, []),
-    "stream_per_thread": (c_void_p, []),
-    "capture_exchange_mode": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_create": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -1133,12 +1131,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "memory_read_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "memory_copy_async": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
     "memory_fill_async": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
-    "memory_copy_2d_async": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "memory_copy_peer_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "host_allocate": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_void_p]),
     "host_free": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "host_register": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, c_void_p]),
-    "host_unregister": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "pool_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "pool_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "pool_trim": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
@@ -1253,23 +1248,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "group_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "group_get_address": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "group_status": (c_int32, [c_void_p, c_void_p]),
-    "chain_add_all_reduce": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
-    ),
-    "chain_add_reduce_scatter": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
-    ),
-    "chain_add_all_gather": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_uint64, c_int32, c_void_p],
-    ),
-    "chain_add_broadcast": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_int32, c_int32, c_void_p]),
-    "chain_add_exchange": (
-        c_int32,
-        [c_void_p, c_void_p, c_void_p, c_uint64, c_int32, c_uint64, c_int32, c_uint64, c_int32, c_void_p],
-    ),
+    "chain_add_hop": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "graph_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_destroy": (None, [c_void_p]),
     "graph_add_kernel": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -1647,19 +1626,6 @@ class Runtime:
         else:
             call(raw.memory_copy_peer_async, self.handle, places[0], owner.handle, places[1], nbytes, _handle(stream))
 
-    def copy_rows(
-        self, target: DeviceMemory, source: DeviceMemory, row_bytes: int, rows: int, target_pitch: int, source_pitch: int, stream: StreamLike = None
-    ) -> None:
-        """Copies a rectangle, without waiting; a pitch is the bytes from one row to the next."""
-        places = [
-            self._address(memory, (rows - 1) * pitch + row_bytes if rows else 0, stream)
-            for memory, pitch in ((target, target_pitch), (source, source_pitch))
-        ]
-        copy = c_copy_2d(
-            target=places[0], source=places[1], target_pitch=target_pitch, source_pitch=source_pitch, row_bytes=row_bytes, rows=rows
-        )
-        call(raw.memory_copy_2d_async, self.handle, byref(copy), _handle(stream))
-
     def fill(self, target: DeviceMemory, value: int, count: int, element_bytes: int = 1, stream: StreamLike = None) -> None:
         """Writes `count` elements of 1, 2 or 4 bytes, without waiting."""
         address = self._address(target, count * element_bytes, stream)
@@ -1668,10 +1634,6 @@ class Runtime:
     def pinned(self, nbytes: int, flags: int = HOST_PORTABLE) -> Pinned:
         """Memory of the host that copies reach without waiting."""
         return Pinned(self, nbytes, flags)
-
-    def pin(self, data: HostData, flags: int = HOST_PORTABLE) -> Registered:
-        """Pins the memory of a NumPy array, or of another contiguous writable buffer, until what it returns is closed."""
-        return Registered(self, data, flags)
 
     def pool(self, release_threshold: int = 0, maximum_bytes: int = 0) -> Pool:
         """A pool that memory in stream order comes from: Pool.allocate."""
@@ -1722,12 +1684,6 @@ class Runtime:
         with Completion(self) as completion:
             completion.arm(stream)
             await completion.reached()
-
-    def priorities(self) -> tuple[int, int]:
-        """The least and the most urgent priority of streams; a smaller number is more urgent."""
-        least, greatest = c_int32(), c_int32()
-        call(raw.stream_get_priorities, self.handle, byref(least), byref(greatest))
-        return least.value, greatest.value
 
     def enable_peer(self, other: Runtime) -> None:
         """Lets this runtime's kernels and copies reach the memory of another one's device."""
@@ -1910,21 +1866,6 @@ class Pinned(_HostMemory):
         self.runtime, self.nbytes = runtime, operator.index(nbytes)
         self.handle = _make(raw.host_allocate, runtime.handle, nbytes, flags).value
         self._own(_end_with, runtime._hold, raw.host_free, self.handle)
-
-
-class Registered(_HostMemory):
-    """The caller's own memory, which is kept until it is closed."""
-
-    def __init__(self, runtime: Runtime, data: HostData, flags: int = HOST_PORTABLE) -> None:
-        kept, self.nbytes = _host(data, writable=True)
-        self.runtime, self.handle = runtime, ctypes.addressof(kept)
-        call(raw.host_register, runtime.handle, self.handle, self.nbytes, flags)
-        self._own(_end_registered, runtime._hold, self.handle, kept)
-
-
-def _end_registered(hold: _RuntimeHold, address: int, kept: Any) -> None:
-    _end_with(hold, raw.host_unregister, address)
-    del kept
 
 
 class Pool(_Object):
@@ -2360,7 +2301,7 @@ class Graph(_Object):
         call(raw.graph_launch, self.handle, _handle(stream))
 
 
-LEGACY_STREAM, PER_THREAD_STREAM = 1, 2  # as stream_legacy and stream_per_thread give them
+LEGACY_STREAM, PER_THREAD_STREAM = 1, 2  # as CU_STREAM_LEGACY and CU_STREAM_PER_THREAD
 
 
 def devices(driver: str | None = None) -> list[types.SimpleNamespace]:

@@ -72,14 +72,10 @@ module Griddep
     FEATURE_CONDITIONAL = 128
     FEATURE_PARTS = 256
     STREAM_BLOCKING = 1
-    CAPTURE_GLOBAL = 0
-    CAPTURE_THREAD_LOCAL = 1
-    CAPTURE_RELAXED = 2
     EVENT_TIMING = 0
     EVENT_ORDER = 1
     HOST_PORTABLE = 1
     HOST_WRITE_COMBINED = 4
-    HOST_READ_ONLY = 8
     TRAIT_KNOWN = 1
     TRAIT_WAITS = 2
     TRAIT_WAITS_ALWAYS = 4
@@ -231,6 +227,11 @@ module Griddep
     ACCESS_UPDATE = 3
     ACCESS_CONSTANT = 4
     NO_MEMBER = -1
+    HOP_ALL_REDUCE = 0
+    HOP_ALL_GATHER = 1
+    HOP_REDUCE_SCATTER = 2
+    HOP_BROADCAST = 3
+    HOP_EXCHANGE = 4
     GRAPH_NODE_KERNEL = 0
     GRAPH_NODE_COPY = 1
     GRAPH_NODE_FILL = 2
@@ -309,11 +310,6 @@ module Griddep
 
     CStreamInfo = struct([
       "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t captured",
-    ])
-
-    CCopy2d = struct([
-      "uint32_t size", "uint32_t reserved", "uint64_t target", "uint64_t source", "uint64_t target_pitch",
-      "uint64_t source_pitch", "uint64_t row_bytes", "uint64_t rows",
     ])
 
     CPoolOptions = struct([
@@ -472,6 +468,11 @@ module Griddep
       "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t rank",
     ])
 
+    CHop = struct([
+      "uint32_t size", "int32_t operation", "int32_t type", "int32_t root", "int32_t to", "int32_t from",
+      "uint64_t source", "uint64_t target", "uint64_t count",
+    ])
+
     CGraphNodeInfo = struct([
       "uint32_t size", "int32_t type", "void *name", "uint32_t traits", "uint32_t enabled", "uint32_t before_count",
       "uint32_t after_count", "void *handle",
@@ -578,10 +579,6 @@ module Griddep
       "int32_t griddep_stream_query(void *runtime, void *stream, void *done, void *error)",
       "int32_t griddep_stream_create_with(void *runtime, void *options, void *stream, void *error)",
       "int32_t griddep_stream_get_info(void *runtime, void *stream, void *info, void *error)",
-      "int32_t griddep_stream_get_priorities(void *runtime, void *least, void *greatest, void *error)",
-      "void *griddep_stream_legacy(void)",
-      "void *griddep_stream_per_thread(void)",
-      "int32_t griddep_capture_exchange_mode(void *runtime, int32_t mode, void *before, void *error)",
       "int32_t griddep_event_create(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
       "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
@@ -600,12 +597,9 @@ module Griddep
       "int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
-      "int32_t griddep_memory_copy_2d_async(void *runtime, void *copy, void *stream, void *error)",
       "int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
       "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
-      "int32_t griddep_host_register(void *runtime, void *memory, uint64_t bytes, uint32_t flags, void *error)",
-      "int32_t griddep_host_unregister(void *runtime, void *memory, void *error)",
       "int32_t griddep_pool_create(void *runtime, void *options, void *pool, void *error)",
       "int32_t griddep_pool_destroy(void *runtime, void *pool, void *error)",
       "int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, void *error)",
@@ -720,11 +714,7 @@ module Griddep
       "int32_t griddep_group_allocate(void *group, uint64_t bytes, void *buffer, void *error)",
       "int32_t griddep_group_get_address(void *group, uint32_t buffer, uint32_t member, void *address, void *error)",
       "int32_t griddep_group_status(void *group, void *error)",
-      "int32_t griddep_chain_add_all_reduce(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
-      "int32_t griddep_chain_add_reduce_scatter(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
-      "int32_t griddep_chain_add_all_gather(void *chain, void *group, void *config, uint64_t source, uint64_t target, uint64_t count, int32_t type, void *error)",
-      "int32_t griddep_chain_add_broadcast(void *chain, void *group, void *config, uint64_t address, uint64_t count, int32_t type, int32_t root, void *error)",
-      "int32_t griddep_chain_add_exchange(void *chain, void *group, void *config, uint64_t source, int32_t to, uint64_t target, int32_t from, uint64_t count, int32_t type, void *error)",
+      "int32_t griddep_chain_add_hop(void *chain, void *group, void *config, void *hop, void *error)",
       "int32_t griddep_graph_create(void *runtime, void *graph, void *error)",
       "void griddep_graph_destroy(void *graph)",
       "int32_t griddep_graph_add_kernel(void *graph, void *kernel, void *config, void *arguments, uint32_t argument_count, void *node, void *error)",

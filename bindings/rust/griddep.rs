@@ -104,14 +104,10 @@ pub const FEATURE_CLUSTER: i32 = 64;
 pub const FEATURE_CONDITIONAL: i32 = 128;
 pub const FEATURE_PARTS: i32 = 256;
 pub const STREAM_BLOCKING: i32 = 1;
-pub const CAPTURE_GLOBAL: i32 = 0;
-pub const CAPTURE_THREAD_LOCAL: i32 = 1;
-pub const CAPTURE_RELAXED: i32 = 2;
 pub const EVENT_TIMING: i32 = 0;
 pub const EVENT_ORDER: i32 = 1;
 pub const HOST_PORTABLE: i32 = 1;
 pub const HOST_WRITE_COMBINED: i32 = 4;
-pub const HOST_READ_ONLY: i32 = 8;
 pub const TRAIT_KNOWN: i32 = 1;
 pub const TRAIT_WAITS: i32 = 2;
 pub const TRAIT_WAITS_ALWAYS: i32 = 4;
@@ -263,6 +259,11 @@ pub const ACCESS_WRITE: i32 = 2;
 pub const ACCESS_UPDATE: i32 = 3;
 pub const ACCESS_CONSTANT: i32 = 4;
 pub const NO_MEMBER: i32 = -1;
+pub const HOP_ALL_REDUCE: i32 = 0;
+pub const HOP_ALL_GATHER: i32 = 1;
+pub const HOP_REDUCE_SCATTER: i32 = 2;
+pub const HOP_BROADCAST: i32 = 3;
+pub const HOP_EXCHANGE: i32 = 4;
 pub const GRAPH_NODE_KERNEL: i32 = 0;
 pub const GRAPH_NODE_COPY: i32 = 1;
 pub const GRAPH_NODE_FILL: i32 = 2;
@@ -409,19 +410,6 @@ pub struct StreamInfo {
     pub flags: u32,
     pub priority: i32,
     pub captured: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Copy2d {
-    pub size: u32,
-    pub reserved: u32,
-    pub target: u64,
-    pub source: u64,
-    pub target_pitch: u64,
-    pub source_pitch: u64,
-    pub row_bytes: u64,
-    pub rows: u64,
 }
 
 #[repr(C)]
@@ -834,6 +822,20 @@ pub struct GroupInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct Hop {
+    pub size: u32,
+    pub operation: i32,
+    pub r#type: i32,
+    pub root: i32,
+    pub to: i32,
+    pub from: i32,
+    pub source: u64,
+    pub target: u64,
+    pub count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct GraphNodeInfo {
     pub size: u32,
     pub r#type: i32,
@@ -1071,12 +1073,12 @@ pub struct ShelfInfo {
 }
 
 sized! {
-    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, Copy2d, PoolOptions, DeviceInfo, PtxInfo,
-    PtxEntryInfo, ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions,
-    RewriteOptions, ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig,
-    RequirementInfo, TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, GraphNodeInfo, GraphEdgeInfo, TuneOffer,
-    TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo,
-    TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
+    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, PoolOptions, DeviceInfo, PtxInfo, PtxEntryInfo,
+    ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions, RewriteOptions,
+    ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
+    TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, Hop, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer,
+    TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions,
+    TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -1102,10 +1104,6 @@ functions! {
     fn stream_query(runtime: *mut Runtime, stream: *mut c_void, done: *mut u32, error: *mut Error) -> i32;
     fn stream_create_with(runtime: *mut Runtime, options: *const StreamOptions, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_get_info(runtime: *mut Runtime, stream: *mut c_void, info: *mut StreamInfo, error: *mut Error) -> i32;
-    fn stream_get_priorities(runtime: *mut Runtime, least: *mut i32, greatest: *mut i32, error: *mut Error) -> i32;
-    fn stream_legacy() -> *mut c_void;
-    fn stream_per_thread() -> *mut c_void;
-    fn capture_exchange_mode(runtime: *mut Runtime, mode: i32, before: *mut i32, error: *mut Error) -> i32;
     fn event_create(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn event_destroy(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
     fn event_record(runtime: *mut Runtime, event: *mut c_void, stream: *mut c_void, error: *mut Error) -> i32;
@@ -1124,12 +1122,9 @@ functions! {
     fn memory_read_async(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_copy_async(runtime: *mut Runtime, target: u64, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn memory_copy_2d_async(runtime: *mut Runtime, copy: *const Copy2d, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_copy_peer_async(runtime: *mut Runtime, target: u64, source_runtime: *mut Runtime, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
     fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
-    fn host_register(runtime: *mut Runtime, memory: *mut c_void, bytes: u64, flags: u32, error: *mut Error) -> i32;
-    fn host_unregister(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
     fn pool_create(runtime: *mut Runtime, options: *const PoolOptions, pool: *mut *mut c_void, error: *mut Error) -> i32;
     fn pool_destroy(runtime: *mut Runtime, pool: *mut c_void, error: *mut Error) -> i32;
     fn pool_trim(runtime: *mut Runtime, pool: *mut c_void, keep_bytes: u64, error: *mut Error) -> i32;
@@ -1244,11 +1239,7 @@ functions! {
     fn group_allocate(group: *mut Group, bytes: u64, buffer: *mut u32, error: *mut Error) -> i32;
     fn group_get_address(group: *mut Group, buffer: u32, member: u32, address: *mut u64, error: *mut Error) -> i32;
     fn group_status(group: *const Group, error: *mut Error) -> i32;
-    fn chain_add_all_reduce(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
-    fn chain_add_reduce_scatter(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
-    fn chain_add_all_gather(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, target: u64, count: u64, r#type: i32, error: *mut Error) -> i32;
-    fn chain_add_broadcast(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, address: u64, count: u64, r#type: i32, root: i32, error: *mut Error) -> i32;
-    fn chain_add_exchange(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, source: u64, to: i32, target: u64, from: i32, count: u64, r#type: i32, error: *mut Error) -> i32;
+    fn chain_add_hop(chain: *mut Chain, group: *mut Group, config: *const LaunchConfig, hop: *const Hop, error: *mut Error) -> i32;
     fn graph_create(runtime: *mut Runtime, graph: *mut *mut Graph, error: *mut Error) -> i32;
     fn graph_destroy(graph: *mut Graph);
     fn graph_add_kernel(graph: *mut Graph, kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, node: *mut u32, error: *mut Error) -> i32;

@@ -64,8 +64,13 @@ int main(void)
         try(griddep_module_find_kernel(module, "scale", &scale, &error));
         const griddep_argument half[] = {GRIDDEP_VALUE(data[i]), GRIDDEP_VALUE(0.5F)};
         try(griddep_chain_create(runtimes[i], &chains[i], &error));
-        try(griddep_chain_add_all_reduce(chains[i], group, NULL, data[i], data[i], COUNT,
-                                         GRIDDEP_TENSOR_F32, &error));
+        const griddep_hop sum = {.size = sizeof sum,
+                                 .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                 .type = GRIDDEP_TENSOR_F32,
+                                 .source = data[i],
+                                 .target = data[i],
+                                 .count = COUNT};
+        try(griddep_chain_add_hop(chains[i], group, NULL, &sum, &error));
         try(griddep_chain_add(chains[i], scale, &config, half, 2, &error));
         griddep_module_unload(module); /* the chain holds it */
     }

@@ -6,8 +6,6 @@
 #include "run/host.h"
 #include "run/stream.h"
 
-enum { COPY_2D_MINIMUM = sizeof(griddep_copy_2d) };
-
 /* Leaves the context and turns the driver's answer into ours; with `waits` the stream's work is
  * over first, where the call before went well. */
 static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result,
@@ -166,52 +164,6 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
     return fill(runtime, address, value, 1, bytes, stream, true, error);
 }
 
-static int32_t read_plane(griddep_copy_2d *copy, const griddep_copy_2d *given, griddep_error *error)
-{
-    int32_t status = gd_error_check(error);
-
-    if (!status && !given)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "copy is NULL");
-    if (!status)
-        status =
-            gd_struct_read(copy, sizeof *copy, COPY_2D_MINIMUM, given, "griddep_copy_2d", error);
-    if (!status && copy->reserved)
-        status = gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                              "griddep_copy_2d has reserved fields that are not zero");
-    if (!status && copy->rows > 1 &&
-        (copy->target_pitch < copy->row_bytes || copy->source_pitch < copy->row_bytes))
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "rows of %" PRIu64 " bytes with a pitch of %" PRIu64
-                              " (target) and %" PRIu64 " (source) would overlap",
-                              copy->row_bytes, copy->target_pitch, copy->source_pitch);
-    return status;
-}
-
-int32_t griddep_memory_copy_2d_async(griddep_runtime *runtime, const griddep_copy_2d *given,
-                                     void *stream, griddep_error *error)
-{
-    griddep_copy_2d copy;
-    bool pushed;
-    int32_t status = read_plane(&copy, given, error);
-
-    if (!status)
-        status = gd_stream_begin(runtime, runtime, &pushed, error);
-    if (status)
-        return status;
-    const gd_CUDA_MEMCPY2D plane = {.srcMemoryType = GD_CU_MEMORYTYPE_UNIFIED,
-                                    .srcDevice = copy.source,
-                                    .srcPitch = (size_t)copy.source_pitch,
-                                    .dstMemoryType = GD_CU_MEMORYTYPE_UNIFIED,
-                                    .dstDevice = copy.target,
-                                    .dstPitch = (size_t)copy.target_pitch,
-                                    .WidthInBytes = (size_t)copy.row_bytes,
-                                    .Height = (size_t)copy.rows};
-    gd_CUresult result = copy.row_bytes && copy.rows
-                             ? runtime->driver->cuMemcpy2DAsync(&plane, stream)
-                             : GD_CUDA_SUCCESS;
-    return finish(runtime, pushed, result, stream, false, "a copy of rows", copy.row_bytes, error);
-}
-
 int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target,
                                        griddep_runtime *source_runtime, uint64_t source,
                                        uint64_t bytes, void *stream, griddep_error *error)
@@ -234,14 +186,6 @@ int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target
 
 /* ---- memory of the host ---- */
 
-static int32_t check_flags(uint32_t flags, uint32_t known, griddep_error *error)
-{
-    return flags & ~known
-               ? gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "flags is 0x%" PRIx32 "; known here is 0x%" PRIx32, flags, known)
-               : GRIDDEP_OK;
-}
-
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
                               void **memory, griddep_error *error)
 {
@@ -249,8 +193,9 @@ int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t
     void *made = NULL;
     int32_t status = gd_error_check(error);
 
-    if (!status)
-        status = check_flags(flags, GRIDDEP_HOST_PORTABLE | GRIDDEP_HOST_WRITE_COMBINED, error);
+    if (!status && flags & ~(uint32_t)(GRIDDEP_HOST_PORTABLE | GRIDDEP_HOST_WRITE_COMBINED))
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "flags is 0x%" PRIx32 ", of which not all are GRIDDEP_HOST_*", flags);
     if (!status && !bytes)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "bytes is 0");
     if (!status)
@@ -267,28 +212,8 @@ int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t
     return status;
 }
 
-int32_t griddep_host_register(griddep_runtime *runtime, void *memory, uint64_t bytes,
-                              uint32_t flags, griddep_error *error)
-{
-    bool pushed;
-    int32_t status = gd_error_check(error);
-
-    if (!status)
-        status = check_flags(flags, GRIDDEP_HOST_PORTABLE | GRIDDEP_HOST_READ_ONLY, error);
-    if (!status && (!memory || !bytes))
-        status =
-            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, memory ? "bytes is 0" : "memory is NULL");
-    if (!status)
-        status = gd_stream_begin(runtime, runtime, &pushed, error);
-    if (status)
-        return status;
-    return finish(runtime, pushed, runtime->driver->cuMemHostRegister(memory, (size_t)bytes, flags),
-                  NULL, false, "registering", bytes, error);
-}
-
 /* A copy may still read or write it: the driver's documents do not say that it waits. */
-static int32_t end_host(griddep_runtime *runtime, void *memory, bool registered,
-                        griddep_error *error)
+static int32_t end_host(griddep_runtime *runtime, void *memory, griddep_error *error)
 {
     const gd_driver *driver = runtime->driver;
     gd_ending ending;
@@ -296,24 +221,16 @@ static int32_t end_host(griddep_runtime *runtime, void *memory, bool registered,
     int32_t status = gd_runtime_enter_to_end(runtime, &ending, error);
     if (!status)
         gd_runtime_wait(runtime); /* after a fault nothing runs any more */
-    gd_CUresult result = status       ? GD_CUDA_SUCCESS
-                         : registered ? driver->cuMemHostUnregister(memory)
-                                      : driver->cuMemFreeHost(memory);
+    gd_CUresult result = status ? GD_CUDA_SUCCESS : driver->cuMemFreeHost(memory);
     if (result != GD_CUDA_SUCCESS)
-        status = gd_driver_fail(driver, result, error, "%s host memory %p",
-                                registered ? "unregistering" : "freeing", memory);
+        status = gd_driver_fail(driver, result, error, "freeing host memory %p", memory);
     gd_runtime_leave_ended(runtime, &ending);
     return status;
 }
 
 static void free_later(griddep_runtime *runtime, void *memory)
 {
-    end_host(runtime, memory, false, NULL);
-}
-
-static void unregister_later(griddep_runtime *runtime, void *memory)
-{
-    end_host(runtime, memory, true, NULL);
+    end_host(runtime, memory, NULL);
 }
 
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error)
@@ -327,20 +244,5 @@ int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error 
         return status;
     if (gd_host_put_off(runtime, free_later, memory, &lost))
         return lost ? gd_error_memory(error) : GRIDDEP_OK;
-    return end_host(runtime, memory, false, error);
-}
-
-int32_t griddep_host_unregister(griddep_runtime *runtime, void *memory, griddep_error *error)
-{
-    bool lost = false;
-    int32_t status = gd_error_check(error);
-
-    if (!status && (!runtime || !memory))
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                              runtime ? "memory" : "runtime");
-    if (status)
-        return status;
-    if (gd_host_put_off(runtime, unregister_later, memory, &lost))
-        return lost ? gd_error_memory(error) : GRIDDEP_OK;
-    return end_host(runtime, memory, true, error);
+    return end_host(runtime, memory, error);
 }

@@ -195,56 +195,6 @@ int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_
     return gd_struct_write(info, &made, sizeof made, INFO_MINIMUM, "griddep_stream_info", error);
 }
 
-int32_t griddep_stream_get_priorities(griddep_runtime *runtime, int32_t *least, int32_t *greatest,
-                                      griddep_error *error)
-{
-    int low = 0, high = 0;
-    bool pushed;
-    int32_t status = gd_stream_begin(runtime, greatest ? least : NULL, &pushed, error);
-
-    if (status)
-        return status;
-    status = ask_priorities(runtime, &low, &high, error);
-    gd_runtime_leave(runtime, pushed);
-    if (status)
-        return status;
-    *least = low;
-    *greatest = high;
-    return GRIDDEP_OK;
-}
-
-void *griddep_stream_legacy(void)
-{
-    return GD_CU_STREAM_LEGACY;
-}
-
-void *griddep_stream_per_thread(void)
-{
-    return GD_CU_STREAM_PER_THREAD;
-}
-
-int32_t griddep_capture_exchange_mode(griddep_runtime *runtime, int32_t mode, int32_t *before,
-                                      griddep_error *error)
-{
-    gd_CUstreamCaptureMode exchanged = mode;
-    bool pushed;
-    int32_t status = gd_error_check(error);
-
-    if (!status && (mode < GRIDDEP_CAPTURE_GLOBAL || mode > GRIDDEP_CAPTURE_RELAXED))
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "mode is %" PRId32 ", which is no GRIDDEP_CAPTURE_*", mode);
-    if (!status)
-        status = gd_stream_begin(runtime, before, &pushed, error);
-    if (status)
-        return status;
-    status = gd_stream_finish(runtime, pushed,
-                              runtime->driver->cuThreadExchangeStreamCaptureMode(&exchanged), NULL,
-                              "the thread's capture mode", error);
-    if (!status)
-        *before = exchanged;
-    return status;
-}
-
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error)
 {
     bool pushed;

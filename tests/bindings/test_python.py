@@ -545,13 +545,11 @@ class Binding(unittest.TestCase):
         a, b = self.runtime.allocate(4 * COUNT), self.runtime.allocate(4 * COUNT)
         self.runtime.write_async(a, host, stream)
         self.runtime.copy(b, a, 4 * COUNT, stream)
-        with self.runtime.pin(back) as pinned:
-            self.runtime.read_async(b, pinned, stream)
-            stream.synchronize()
+        self.runtime.read_async(b, back, stream)
+        stream.synchronize()
         self.assertEqual(back, floats())
         self.runtime.fill(a, 0x3F800000, COUNT, element_bytes=4, stream=stream)
-        self.runtime.copy_rows(b, a, row_bytes=4, rows=3, target_pitch=8, source_pitch=4, stream=stream)
-        self.assertEqual(self.result(b, stream)[:6], [1, 1, 1, 3, 1, 5])
+        self.assertEqual(self.result(a, stream)[:2], [1, 1])
         host.close()
         with self.assertRaisesRegex(griddep.Error, "has been closed"):
             host.data
@@ -568,12 +566,11 @@ class Binding(unittest.TestCase):
         self.assertEqual(self.result(self.runtime.copy_in(host))[7], 3)
 
     def test_pools_streams_and_devices(self):
-        least, greatest = self.runtime.priorities()
-        stream = self.runtime.stream(priority=greatest, blocking=True)
+        stream = self.runtime.stream(priority=-1, blocking=True)
         info = stream.info()
-        self.assertEqual((info.flags, info.priority, info.captured), (griddep.STREAM_BLOCKING, greatest, 0))
+        self.assertEqual((info.flags, info.priority, info.captured), (griddep.STREAM_BLOCKING, -1, 0))
         with self.assertRaisesRegex(griddep.Error, "ERROR_LIMIT"):
-            self.runtime.stream(priority=greatest - 1)
+            self.runtime.stream(priority=-1000)
         with self.runtime.pool(maximum_bytes=0 if DRIVER == "nvidia" else 1 << 20) as pool:
             memory = pool.allocate(4 * COUNT, stream)
             self.runtime.fill(memory, 0, 4 * COUNT, stream=stream)

@@ -204,6 +204,21 @@ static const hop_case hop_cases[] = {
 };
 enum { HOP_CASES = sizeof hop_cases / sizeof *hop_cases };
 
+/* The hops that the tests add, each in lane 0 or as a configuration says. */
+static int32_t add_with(griddep_chain *chain, griddep_group *to,
+                        const griddep_launch_config *config, griddep_hop hop)
+{
+    hop.size = sizeof hop;
+    return griddep_chain_add_hop(chain, to, config, &hop, &error);
+}
+
+#define ALL_REDUCE(from, into, number, kind)                                                       \
+    ((griddep_hop){.operation = GRIDDEP_HOP_ALL_REDUCE,                                            \
+                   .type = (kind),                                                                 \
+                   .source = (from),                                                               \
+                   .target = (into),                                                               \
+                   .count = (number)})
+
 static bool is(const hop_case *it, const char *name)
 {
     return !strcmp(it->name, name);
@@ -225,26 +240,46 @@ static void add_hop(const hop_case *it, uint32_t member, uint64_t source, uint64
     griddep_chain *chain = chains[member];
 
     if (is(it, "all_reduce"))
-        ck_library(griddep_chain_add_all_reduce(chain, group, NULL, source, target, it->count,
-                                                it->type, &error));
+        ck_library(add_with(chain, group, NULL, ALL_REDUCE(source, target, it->count, it->type)));
     else if (is(it, "reduce_scatter"))
-        ck_library(griddep_chain_add_reduce_scatter(chain, group, NULL, source, target, it->count,
-                                                    it->type, &error));
+        ck_library(add_with(chain, group, NULL,
+                            ((griddep_hop){.operation = GRIDDEP_HOP_REDUCE_SCATTER,
+                                           .type = it->type,
+                                           .source = source,
+                                           .target = target,
+                                           .count = it->count})));
     else if (is(it, "all_gather"))
-        ck_library(griddep_chain_add_all_gather(chain, group, NULL, source, target, it->count,
-                                                it->type, &error));
+        ck_library(add_with(chain, group, NULL,
+                            ((griddep_hop){.operation = GRIDDEP_HOP_ALL_GATHER,
+                                           .type = it->type,
+                                           .source = source,
+                                           .target = target,
+                                           .count = it->count})));
     else if (is(it, "broadcast"))
-        ck_library(griddep_chain_add_broadcast(chain, group, NULL, target, it->count, it->type,
-                                               count - 1, &error));
+        ck_library(add_with(chain, group, NULL,
+                            ((griddep_hop){.operation = GRIDDEP_HOP_BROADCAST,
+                                           .type = it->type,
+                                           .root = count - 1,
+                                           .target = target,
+                                           .count = it->count})));
     else if (is(it, "ring"))
-        ck_library(griddep_chain_add_exchange(chain, group, NULL, source, (self + 1) % count,
-                                              target, (self + count - 1) % count, it->count,
-                                              it->type, &error));
+        ck_library(add_with(chain, group, NULL,
+                            ((griddep_hop){.operation = GRIDDEP_HOP_EXCHANGE,
+                                           .type = it->type,
+                                           .to = (self + 1) % count,
+                                           .from = (self + count - 1) % count,
+                                           .source = source,
+                                           .target = target,
+                                           .count = it->count})));
     else /* from the first member to the last one */
-        ck_library(griddep_chain_add_exchange(
-            chain, group, NULL, self ? 0 : source, self ? GRIDDEP_NO_MEMBER : count - 1,
-            self == count - 1 ? target : 0, self == count - 1 ? 0 : GRIDDEP_NO_MEMBER, it->count,
-            it->type, &error));
+        ck_library(add_with(chain, group, NULL,
+                            ((griddep_hop){.operation = GRIDDEP_HOP_EXCHANGE,
+                                           .type = it->type,
+                                           .to = self ? GRIDDEP_NO_MEMBER : count - 1,
+                                           .from = self == count - 1 ? 0 : GRIDDEP_NO_MEMBER,
+                                           .source = self ? 0 : source,
+                                           .target = self == count - 1 ? target : 0,
+                                           .count = it->count})));
 }
 
 /* What the hop leaves at element `index` of the target; what no hop writes stays as it was. */
@@ -441,9 +476,9 @@ START_TEST(hops_overlap)
     make_steps();
     for (uint32_t i = 0; i < members; i++) {
         add_sum(i, steps[i].x, steps[i].y, steps[i].partial);
-        ck_library(griddep_chain_add_all_reduce(chains[i], group, NULL, steps[i].partial,
-                                                steps[i].sum, ELEMENTS, GRIDDEP_TENSOR_F32,
-                                                &error));
+        ck_library(
+            add_with(chains[i], group, NULL,
+                     ALL_REDUCE(steps[i].partial, steps[i].sum, ELEMENTS, GRIDDEP_TENSOR_F32)));
         add_sum(i, steps[i].sum, steps[i].y, steps[i].out);
         for (uint32_t k = 1; k < 3; k++) {
             griddep_hop_info info = {.size = sizeof info};
@@ -651,8 +686,7 @@ static uint64_t add_plain(uint32_t member, uint64_t count, int32_t type)
     const uint64_t memory = allocate(member, count * 4);
 
     ck_library(griddep_memory_fill(runtimes[member], memory, 0, count * 4, NULL, &error));
-    ck_library(griddep_chain_add_all_reduce(chains[member], group, NULL, memory, memory, count,
-                                            type, &error));
+    ck_library(add_with(chains[member], group, NULL, ALL_REDUCE(memory, memory, count, type)));
     return memory;
 }
 
@@ -716,10 +750,19 @@ START_TEST(exchanges_are_compared)
 {
     begin_with(2, "eager", "off", 2);
     const uint64_t first = allocate(0, 64), second = allocate(1, 64);
-    ck_library(griddep_chain_add_exchange(chains[0], group, NULL, first, 1, 0, GRIDDEP_NO_MEMBER, 8,
-                                          GRIDDEP_TENSOR_F32, &error));
-    ck_library(griddep_chain_add_exchange(chains[1], group, NULL, second, 0, 0, GRIDDEP_NO_MEMBER,
-                                          8, GRIDDEP_TENSOR_F32, &error));
+    ck_library(add_with(chains[0], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_EXCHANGE,
+                                       .type = GRIDDEP_TENSOR_F32,
+                                       .to = 1,
+                                       .from = GRIDDEP_NO_MEMBER,
+                                       .source = first,
+                                       .count = 8})));
+    ck_library(add_with(chains[1], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_EXCHANGE,
+                                       .type = GRIDDEP_TENSOR_F32,
+                                       .from = GRIDDEP_NO_MEMBER,
+                                       .source = second,
+                                       .count = 8})));
     ck_library(griddep_chain_prepare(chains[0], GRIDDEP_MODE_PDL, &error));
     ck_refused(griddep_chain_prepare(chains[1], GRIDDEP_MODE_PDL, &error), GRIDDEP_ERROR_PEER,
                "one of them sends what the other does not receive");
@@ -759,8 +802,7 @@ START_TEST(arguments_are_checked)
     ck_assert_ptr_null(other);
 
 #define REFUSED(status, words, member, source, target, count, type)                                \
-    ck_refused(griddep_chain_add_all_reduce(chains[member], group, NULL, source, target, count,    \
-                                            type, &error),                                         \
+    ck_refused(add_with(chains[member], group, NULL, ALL_REDUCE(source, target, count, type)),     \
                status, words)
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "count is 0", 0, memory, memory, 0, GRIDDEP_TENSOR_F32);
     REFUSED(GRIDDEP_ERROR_LIMIT, "count is 2147483648", 0, memory, memory, 1ull << 31,
@@ -770,47 +812,71 @@ START_TEST(arguments_are_checked)
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "a multiple of 4", 0, memory, memory + 2, 4,
             GRIDDEP_TENSOR_BF16);
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "overlap", 0, memory, memory + 8, 4, GRIDDEP_TENSOR_F32);
-    ck_refused(griddep_chain_add_all_gather(chains[0], group, NULL, memory, memory + 64, 3,
-                                            GRIDDEP_TENSOR_BF16, &error),
+    ck_refused(add_with(chains[0], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_ALL_GATHER,
+                                       .type = GRIDDEP_TENSOR_BF16,
+                                       .source = memory,
+                                       .target = memory + 64,
+                                       .count = 3})),
                GRIDDEP_ERROR_ARGUMENT, "6 bytes a part; they must be a multiple of 4");
-    ck_refused(griddep_chain_add_all_gather(chains[0], group, NULL, memory + 16, memory, 4,
-                                            GRIDDEP_TENSOR_F32, &error),
+    ck_refused(add_with(chains[0], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_ALL_GATHER,
+                                       .type = GRIDDEP_TENSOR_F32,
+                                       .source = memory + 16,
+                                       .target = memory,
+                                       .count = 4})),
                GRIDDEP_ERROR_ARGUMENT, "overlap"); /* the part of member 1 */
-    ck_refused(griddep_chain_add_broadcast(chains[0], group, NULL, memory, 3, GRIDDEP_TENSOR_U8, 0,
-                                           &error),
+    ck_refused(add_with(chains[0], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_BROADCAST,
+                                       .type = GRIDDEP_TENSOR_U8,
+                                       .target = memory,
+                                       .count = 3})),
                GRIDDEP_ERROR_ARGUMENT, "3 bytes; they must be a multiple of 2");
-    ck_refused(griddep_chain_add_broadcast(chains[0], group, NULL, memory, 4, GRIDDEP_TENSOR_U8, 2,
-                                           &error),
+    ck_refused(add_with(chains[0], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_BROADCAST,
+                                       .type = GRIDDEP_TENSOR_U8,
+                                       .root = 2,
+                                       .target = memory,
+                                       .count = 4})),
                GRIDDEP_ERROR_ARGUMENT, "root is 2; the group has members 0 to 1");
-    ck_refused(griddep_chain_add_exchange(chains[0], group, NULL, memory, -2, memory, 1, 4,
-                                          GRIDDEP_TENSOR_U8, &error),
+    ck_refused(add_with(chains[0], group, NULL,
+                        ((griddep_hop){.operation = GRIDDEP_HOP_EXCHANGE,
+                                       .type = GRIDDEP_TENSOR_U8,
+                                       .to = -2,
+                                       .from = 1,
+                                       .source = memory,
+                                       .target = memory,
+                                       .count = 4})),
                GRIDDEP_ERROR_ARGUMENT, "to is -2");
-    ck_refused(griddep_chain_add_all_reduce(chains[0], group, &shaped, memory, memory, 4,
-                                            GRIDDEP_TENSOR_F32, &error),
-               GRIDDEP_ERROR_ARGUMENT, "lane, name and pdl of a hop, and nothing else");
+    ck_refused(add_with(chains[0], group, NULL, ((griddep_hop){.operation = 5})),
+               GRIDDEP_ERROR_ARGUMENT, "operation is 5");
+    ck_refused(add_with(chains[0], group, NULL, ((griddep_hop){.root = 1})), GRIDDEP_ERROR_ARGUMENT,
+               "root is of a broadcast");
+    ck_refused(griddep_chain_add_hop(chains[0], group, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT,
+               "hop is NULL");
+    ck_refused(
+        add_with(chains[0], group, &shaped, ALL_REDUCE(memory, memory, 4, GRIDDEP_TENSOR_F32)),
+        GRIDDEP_ERROR_ARGUMENT, "lane, name and pdl of a hop, and nothing else");
     ck_assert_uint_eq(griddep_chain_length(chains[0]), 0);
 
-    ck_library(griddep_chain_add_all_reduce(chains[0], group, NULL, memory, memory, 4,
-                                            GRIDDEP_TENSOR_F32, &error));
+    ck_library(add_with(chains[0], group, NULL, ALL_REDUCE(memory, memory, 4, GRIDDEP_TENSOR_F32)));
     const griddep_argument argument = {.bytes = 8, .data = &value};
     value = memory + 64;
     ck_library(griddep_chain_set_argument(chains[0], 0, 1, &argument, &error));
     ck_refused(griddep_chain_set_argument(chains[0], 0, 2, &argument, &error),
                GRIDDEP_ERROR_ARGUMENT, "launch 0 (sum_f32) is a hop of a group; arguments 0 and 1");
     const griddep_launch_config second = {.size = sizeof second, .lane = 1};
-    ck_refused(griddep_chain_add_all_reduce(chains[0], group, &second, memory, memory, 4,
-                                            GRIDDEP_TENSOR_F32, &error),
-               GRIDDEP_ERROR_ARGUMENT, "hops of a group follow each other in one lane");
+    ck_refused(
+        add_with(chains[0], group, &second, ALL_REDUCE(memory, memory, 4, GRIDDEP_TENSOR_F32)),
+        GRIDDEP_ERROR_ARGUMENT, "hops of a group follow each other in one lane");
     ck_assert_uint_eq(griddep_chain_length(chains[0]), 1);
 
     ck_library(griddep_group_open(&runtimes[1], 1, NULL, &other, &error));
-    ck_refused(griddep_chain_add_all_reduce(chains[0], other, NULL, memory, memory, 4,
-                                            GRIDDEP_TENSOR_F32, &error),
+    ck_refused(add_with(chains[0], other, NULL, ALL_REDUCE(memory, memory, 4, GRIDDEP_TENSOR_F32)),
                GRIDDEP_ERROR_ARGUMENT, "the chain's runtime is no member of the group");
     griddep_group_close(other);
     ck_library(griddep_chain_create(NULL, &stranger, &error));
-    ck_refused(griddep_chain_add_all_reduce(stranger, group, NULL, memory, memory, 4,
-                                            GRIDDEP_TENSOR_F32, &error),
+    ck_refused(add_with(stranger, group, NULL, ALL_REDUCE(memory, memory, 4, GRIDDEP_TENSOR_F32)),
                GRIDDEP_ERROR_ARGUMENT, "without a runtime");
     griddep_chain_destroy(stranger);
 

@@ -104,8 +104,6 @@ static const struct {
                 {SYMBOL_cuMemUnmap, ALLOCATION, -1},
                 {SYMBOL_cuMemHostAlloc, HOST, 1},
                 {SYMBOL_cuMemFreeHost, HOST, -1},
-                {SYMBOL_cuMemHostRegister, HOST, 1},
-                {SYMBOL_cuMemHostUnregister, HOST, -1},
                 {SYMBOL_cuMemPoolCreate, POOL, 1},
                 {SYMBOL_cuMemPoolDestroy, POOL, -1},
                 {SYMBOL_cuStreamCreateWithPriority, STREAM, 1},

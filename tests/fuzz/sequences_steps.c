@@ -462,28 +462,16 @@ static void add_hops(actor *by)
     if (!CHECK(griddep_group_allocate, group, 1 + below(by, 100), &buffer, E))
         CHECK(griddep_group_get_address, group, buffer, below(by, 2), &part, E);
     for (uint32_t i = below(by, 6); i < 5; i++) {
-        const griddep_launch_config *where = one_in(by, 2) ? &config : NULL;
-        switch (i) {
-        case 0:
-            CHECK(griddep_chain_add_all_reduce, chain->handle, group, where, at, at, 64,
-                  GRIDDEP_TENSOR_BF16, E);
-            break;
-        case 1:
-            CHECK(griddep_chain_add_reduce_scatter, chain->handle, group, where, at, at + 512, 8,
-                  GRIDDEP_TENSOR_F32, E);
-            break;
-        case 2:
-            CHECK(griddep_chain_add_all_gather, chain->handle, group, where, at, at + 512, 8,
-                  GRIDDEP_TENSOR_F16, E);
-            break;
-        case 3:
-            CHECK(griddep_chain_add_broadcast, chain->handle, group, where, at, 9,
-                  GRIDDEP_TENSOR_U16, 0, E);
-            break;
-        default:
-            CHECK(griddep_chain_add_exchange, chain->handle, group, where, at, 0, at + 512, 0, 9,
-                  GRIDDEP_TENSOR_U32, E);
-        }
+        static const int32_t types[] = {GRIDDEP_TENSOR_BF16, GRIDDEP_TENSOR_F16, GRIDDEP_TENSOR_F32,
+                                        GRIDDEP_TENSOR_U16, GRIDDEP_TENSOR_U32};
+        const bool broadcast = i == GRIDDEP_HOP_BROADCAST;
+        const griddep_hop hop = {.size = sizeof hop,
+                                 .operation = (int32_t)i,
+                                 .type = types[i],
+                                 .source = broadcast ? 0 : at,
+                                 .target = i == GRIDDEP_HOP_ALL_REDUCE || broadcast ? at : at + 512,
+                                 .count = i == GRIDDEP_HOP_ALL_REDUCE ? 64 : 8};
+        CHECK(griddep_chain_add_hop, chain->handle, group, one_in(by, 2) ? &config : NULL, &hop, E);
     }
     CHECK(griddep_group_status, group, E);
     USE(griddep_group_close)(group);

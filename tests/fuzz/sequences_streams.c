@@ -19,9 +19,9 @@ static void *any_stream(actor *by)
         return stream->handle;
     switch (below(by, 3)) {
     case 0:
-        return USE(griddep_stream_legacy)();
+        return (void *)1; /* CU_STREAM_LEGACY */
     case 1:
-        return USE(griddep_stream_per_thread)();
+        return (void *)2; /* CU_STREAM_PER_THREAD */
     default:
         return NULL;
     }
@@ -47,28 +47,17 @@ static void copy_host(actor *by, griddep_runtime *runtime, uint64_t memory, void
 {
     griddep_stream_info info = {.size = sizeof info};
     void *host = NULL;
-    const bool registered = one_in(by, 2);
 
-    if (CHECK(griddep_stream_get_info, runtime, stream, &info, E) || info.captured)
+    if (CHECK(griddep_stream_get_info, runtime, stream, &info, E) || info.captured ||
+        CHECK(griddep_host_allocate, runtime, BUFFER, 0, &host, E))
         return;
-    if (registered)
-        host = calloc(1, BUFFER);
-    if (registered ? CHECK(griddep_host_register, runtime, host, BUFFER, 0, E)
-                   : CHECK(griddep_host_allocate, runtime, BUFFER, 0, &host, E)) {
-        free(registered ? host : NULL);
-        return;
-    }
     if (one_in(by, 2))
         CHECK(griddep_memory_write_async, runtime, memory, host, 64, stream, E);
     else
         CHECK(griddep_memory_read_async, runtime, host, memory, 64, stream, E);
     if (one_in(by, 8))
         CHECK(griddep_runtime_synchronize, runtime, E);
-    if (registered)
-        CHECK(griddep_host_unregister, runtime, host, E);
-    else
-        CHECK(griddep_host_free, runtime, host, E);
-    free(registered ? host : NULL);
+    CHECK(griddep_host_free, runtime, host, E);
 }
 
 void copy_in_stream(actor *by)
@@ -79,14 +68,7 @@ void copy_in_stream(actor *by)
 
     if (!runtime || !memory)
         return;
-    const griddep_copy_2d plane = {.size = sizeof plane,
-                                   .target = memory->address,
-                                   .source = memory->address + 8,
-                                   .target_pitch = 64,
-                                   .source_pitch = 64,
-                                   .row_bytes = 8,
-                                   .rows = below(by, 4)};
-    switch (below(by, 5)) {
+    switch (below(by, 4)) {
     case 0:
         CHECK(griddep_memory_copy_async, runtime, memory->address, memory->address + 128, 64,
               stream, E);
@@ -96,9 +78,6 @@ void copy_in_stream(actor *by)
               1u << below(by, 4), 16, stream, E);
         break;
     case 2:
-        CHECK(griddep_memory_copy_2d_async, runtime, &plane, stream, E);
-        break;
-    case 3:
         CHECK(griddep_memory_copy_peer_async, runtime, memory->address, runtime,
               memory->address + 128, 64, stream, E);
         break;
@@ -158,18 +137,14 @@ void ask_streams(actor *by)
         .size = sizeof config, .grid = {1}, .block = {1 + below(by, 1100)}};
     void *stream = any_stream(by), *made = NULL;
     uint32_t done = 0, blocks = 0;
-    int32_t least = 0, greatest = 0;
 
     if (!runtime)
         return;
     CHECK(griddep_stream_get_info, runtime, stream, &info, E);
-    CHECK(griddep_stream_get_priorities, runtime, &least, &greatest, E);
     if (!info.captured)
         CHECK(griddep_stream_query, runtime, stream, &done, E);
     if (!CHECK(griddep_stream_create_with, runtime, &options, &made, E))
         CHECK(griddep_stream_destroy, runtime, made, E);
-    if (!CHECK(griddep_capture_exchange_mode, runtime, GRIDDEP_CAPTURE_RELAXED, &least, E))
-        CHECK(griddep_capture_exchange_mode, runtime, least, &least, E);
     if (event && one_in(by, 2))
         CHECK(griddep_event_query, runtime, event->handle, &done, E);
     else if (event)

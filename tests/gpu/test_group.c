@@ -102,12 +102,25 @@ START_TEST(sums_are_right)
     const uint64_t count = counts[_i / GRIDDEP_MODE_COUNT];
 
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        ck_status(griddep_chain_add_all_reduce(chains[i], group, NULL, sources[i], targets[i],
-                                               count, GRIDDEP_TENSOR_F32, &error),
+        ck_status(griddep_chain_add_hop(chains[i], group, NULL,
+                                        &(griddep_hop){.size = sizeof(griddep_hop),
+                                                       .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                                       .type = GRIDDEP_TENSOR_F32,
+                                                       .source = sources[i],
+                                                       .target = targets[i],
+                                                       .count = count},
+                                        &error),
                   GRIDDEP_OK);
-        ck_status(griddep_chain_add_exchange(chains[i], group, NULL, targets[i], (int32_t)(1 - i),
-                                             sources[i], (int32_t)(1 - i), count,
-                                             GRIDDEP_TENSOR_F32, &error),
+        ck_status(griddep_chain_add_hop(chains[i], group, NULL,
+                                        &(griddep_hop){.size = sizeof(griddep_hop),
+                                                       .operation = GRIDDEP_HOP_EXCHANGE,
+                                                       .type = GRIDDEP_TENSOR_F32,
+                                                       .to = (int32_t)(1 - i),
+                                                       .from = (int32_t)(1 - i),
+                                                       .source = targets[i],
+                                                       .target = sources[i],
+                                                       .count = count},
+                                        &error),
                   GRIDDEP_OK);
     }
     for (uint32_t run = 0; run < RUNS; run++) {
@@ -141,8 +154,14 @@ START_TEST(who_does_not_come_is_told)
     griddep_group *short_group = NULL;
 
     ck_status(griddep_group_open(runtimes, MEMBERS, &options, &short_group, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_add_all_reduce(chains[0], short_group, NULL, sources[0], targets[0],
-                                           1024, GRIDDEP_TENSOR_F32, &error),
+    ck_status(griddep_chain_add_hop(chains[0], short_group, NULL,
+                                    &(griddep_hop){.size = sizeof(griddep_hop),
+                                                   .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                                   .type = GRIDDEP_TENSOR_F32,
+                                                   .source = sources[0],
+                                                   .target = targets[0],
+                                                   .count = 1024},
+                                    &error),
               GRIDDEP_OK);
     ck_status(griddep_chain_run(chains[0], GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_runtime_synchronize(runtimes[0], &error), GRIDDEP_OK);
@@ -174,8 +193,14 @@ START_TEST(hops_take_time)
         return; /* the emulated driver's time is none */
     for (uint32_t k = 0; k < HOPS; k++) {
         for (uint32_t i = 0; i < MEMBERS; i++)
-            ck_status(griddep_chain_add_all_reduce(chains[i], group, NULL, sources[i], targets[i],
-                                                   count, GRIDDEP_TENSOR_F32, &error),
+            ck_status(griddep_chain_add_hop(chains[i], group, NULL,
+                                            &(griddep_hop){.size = sizeof(griddep_hop),
+                                                           .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                                           .type = GRIDDEP_TENSOR_F32,
+                                                           .source = sources[i],
+                                                           .target = targets[i],
+                                                           .count = count},
+                                            &error),
                       GRIDDEP_OK);
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {

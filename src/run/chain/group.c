@@ -7,7 +7,7 @@
 #include "run/chain/chain.h"
 #include "run/group/group.h"
 
-enum { ARGUMENTS = 14 };
+enum { ARGUMENTS = 14, HOP_MINIMUM = sizeof(griddep_hop) };
 
 /* A hop as its kernel sees it. */
 typedef struct hop {
@@ -213,18 +213,20 @@ static uint32_t all_of(const griddep_group *group)
     return UINT32_MAX >> (GD_GROUP_MOST - group->count);
 }
 
-static hop make_hop(uint32_t operation, uint64_t source, uint64_t target, uint64_t count,
-                    int32_t type)
+static hop make_hop(const griddep_hop *given)
 {
-    return (hop){.step = {.operation = operation,
-                          .type = type,
-                          .count = count,
-                          .root = GRIDDEP_NO_MEMBER,
-                          .to = GRIDDEP_NO_MEMBER,
-                          .from = GRIDDEP_NO_MEMBER},
+    const bool broadcast = given->operation == GRIDDEP_HOP_BROADCAST,
+               exchange = given->operation == GRIDDEP_HOP_EXCHANGE;
+
+    return (hop){.step = {.operation = given->operation,
+                          .type = given->type,
+                          .count = given->count,
+                          .root = broadcast ? given->root : GRIDDEP_NO_MEMBER,
+                          .to = exchange ? given->to : GRIDDEP_NO_MEMBER,
+                          .from = exchange ? given->from : GRIDDEP_NO_MEMBER},
                  .kernel = GD_KERNEL_MOVE,
-                 .source = source,
-                 .target = target};
+                 .source = broadcast ? given->target : given->source,
+                 .target = given->target};
 }
 
 /* What all hops with a source and a target share; source_parts and target_parts are 1 or the
@@ -253,89 +255,107 @@ static int32_t add_parts(griddep_chain *chain, griddep_group *group,
     return status ? status : add(chain, group, config, it, member, error);
 }
 
-/* ---- public ---- */
-
-int32_t griddep_chain_add_all_reduce(griddep_chain *chain, griddep_group *group,
-                                     const griddep_launch_config *config, uint64_t source,
-                                     uint64_t target, uint64_t count, int32_t type,
-                                     griddep_error *error)
+static int32_t add_broadcast(griddep_chain *chain, griddep_group *group,
+                             const griddep_launch_config *config, hop *it, griddep_error *error)
 {
-    hop it = make_hop(GD_HOP_ALL_REDUCE, source, target, count, type);
-
-    return add_parts(chain, group, config, &it, true, false, false, error);
-}
-
-int32_t griddep_chain_add_reduce_scatter(griddep_chain *chain, griddep_group *group,
-                                         const griddep_launch_config *config, uint64_t source,
-                                         uint64_t target, uint64_t count, int32_t type,
-                                         griddep_error *error)
-{
-    hop it = make_hop(GD_HOP_REDUCE_SCATTER, source, target, count, type);
-
-    return add_parts(chain, group, config, &it, true, true, false, error);
-}
-
-int32_t griddep_chain_add_all_gather(griddep_chain *chain, griddep_group *group,
-                                     const griddep_launch_config *config, uint64_t source,
-                                     uint64_t target, uint64_t count, int32_t type,
-                                     griddep_error *error)
-{
-    hop it = make_hop(GD_HOP_ALL_GATHER, source, target, count, type);
-
-    return add_parts(chain, group, config, &it, false, false, true, error);
-}
-
-int32_t griddep_chain_add_broadcast(griddep_chain *chain, griddep_group *group,
-                                    const griddep_launch_config *config, uint64_t address,
-                                    uint64_t count, int32_t type, int32_t root,
-                                    griddep_error *error)
-{
-    hop it = make_hop(GD_HOP_BROADCAST, address, address, count, type);
+    const int32_t root = it->step.root;
     uint32_t member;
     int32_t status = find_member(chain, group, &member, error);
 
     if (!status)
         status = check_peer(root, group->count, "root", error);
     if (!status)
-        status = check_count(&it, 1, error);
+        status = check_count(it, 1, error);
     if (!status)
-        status = check_address(address, "address", error);
+        status = check_address(it->target, "target", error);
     if (status)
         return status;
-    it.step.root = root;
-    it.source_bytes = it.target_bytes = it.bytes;
-    it.to = (uint32_t)root == member ? all_of(group) & ~(UINT32_C(1) << root) : 0;
-    it.from = (uint32_t)root == member ? 0 : UINT32_C(1) << root;
-    return add(chain, group, config, &it, member, error);
+    it->source_bytes = it->target_bytes = it->bytes;
+    it->to = (uint32_t)root == member ? all_of(group) & ~(UINT32_C(1) << root) : 0;
+    it->from = (uint32_t)root == member ? 0 : UINT32_C(1) << root;
+    return add(chain, group, config, it, member, error);
 }
 
-int32_t griddep_chain_add_exchange(griddep_chain *chain, griddep_group *group,
-                                   const griddep_launch_config *config, uint64_t source, int32_t to,
-                                   uint64_t target, int32_t from, uint64_t count, int32_t type,
-                                   griddep_error *error)
+static int32_t check_end(int32_t peer, uint64_t address, const griddep_group *group,
+                         const char *name, const char *place, griddep_error *error)
 {
-    hop it = make_hop(GD_HOP_EXCHANGE, source, target, count, type);
+    int32_t status = GRIDDEP_OK;
+
+    if (peer != GRIDDEP_NO_MEMBER)
+        status = check_peer(peer, group->count, name, error);
+    if (!status && peer != GRIDDEP_NO_MEMBER)
+        status = check_address(address, place, error);
+    return status;
+}
+
+static int32_t add_exchange(griddep_chain *chain, griddep_group *group,
+                            const griddep_launch_config *config, hop *it, griddep_error *error)
+{
+    const int32_t to = it->step.to, from = it->step.from;
     uint32_t member;
     int32_t status = find_member(chain, group, &member, error);
 
     if (!status)
-        status = check_count(&it, 1, error);
-    if (!status && to != GRIDDEP_NO_MEMBER)
-        status = check_peer(to, group->count, "to", error);
-    if (!status && from != GRIDDEP_NO_MEMBER)
-        status = check_peer(from, group->count, "from", error);
-    if (!status && to != GRIDDEP_NO_MEMBER)
-        status = check_address(source, "source", error);
-    if (!status && from != GRIDDEP_NO_MEMBER)
-        status = check_address(target, "target", error);
+        status = check_count(it, 1, error);
+    if (!status)
+        status = check_end(to, it->source, group, "to", "source", error);
+    if (!status)
+        status = check_end(from, it->target, group, "from", "target", error);
     if (status)
         return status;
-    it.step.to = to;
-    it.step.from = from;
-    it.source_bytes = it.target_bytes = it.bytes;
-    it.to = to == GRIDDEP_NO_MEMBER ? 0 : UINT32_C(1) << to;
-    it.from = from == GRIDDEP_NO_MEMBER ? 0 : UINT32_C(1) << from;
-    if (it.to && it.from)
-        status = check_apart(&it, member, error);
-    return status ? status : add(chain, group, config, &it, member, error);
+    it->source_bytes = it->target_bytes = it->bytes;
+    it->to = to == GRIDDEP_NO_MEMBER ? 0 : UINT32_C(1) << to;
+    it->from = from == GRIDDEP_NO_MEMBER ? 0 : UINT32_C(1) << from;
+    if (it->to && it->from)
+        status = check_apart(it, member, error);
+    return status ? status : add(chain, group, config, it, member, error);
+}
+
+static int32_t read_hop(griddep_hop *read, const griddep_hop *given, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (!status && !given)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "hop is NULL");
+    if (!status)
+        status = gd_struct_read(read, sizeof *read, HOP_MINIMUM, given, "griddep_hop", error);
+    if (status)
+        return status;
+    const bool broadcast = read->operation == GRIDDEP_HOP_BROADCAST,
+               exchange = read->operation == GRIDDEP_HOP_EXCHANGE;
+    if ((read->root && !broadcast) || ((read->to || read->from) && !exchange) ||
+        (read->source && broadcast))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "root is of a broadcast, to and from are of an exchange, and a "
+                            "broadcast has no source");
+    return GRIDDEP_OK;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_chain_add_hop(griddep_chain *chain, griddep_group *group,
+                              const griddep_launch_config *config, const griddep_hop *given,
+                              griddep_error *error)
+{
+    griddep_hop read;
+    int32_t status = read_hop(&read, given, error);
+
+    if (status)
+        return status;
+    hop it = make_hop(&read);
+    switch (read.operation) {
+    case GRIDDEP_HOP_ALL_REDUCE:
+        return add_parts(chain, group, config, &it, true, false, false, error);
+    case GRIDDEP_HOP_ALL_GATHER:
+        return add_parts(chain, group, config, &it, false, false, true, error);
+    case GRIDDEP_HOP_REDUCE_SCATTER:
+        return add_parts(chain, group, config, &it, true, true, false, error);
+    case GRIDDEP_HOP_BROADCAST:
+        return add_broadcast(chain, group, config, &it, error);
+    case GRIDDEP_HOP_EXCHANGE:
+        return add_exchange(chain, group, config, &it, error);
+    default:
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "operation is %" PRId32 ", which is no GRIDDEP_HOP_*", read.operation);
+    }
 }

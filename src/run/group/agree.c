@@ -147,7 +147,7 @@ static const char *find_difference(const gd_group_step *own, uint32_t member,
         return "what they do differs";
     if (own->root != its->root)
         return "their roots differ";
-    if (own->operation == GD_HOP_EXCHANGE &&
+    if (own->operation == GRIDDEP_HOP_EXCHANGE &&
         ((own->to == peer) != (its->from == self) || (own->from == peer) != (its->to == self)))
         return "one of them sends what the other does not receive";
     return NULL;

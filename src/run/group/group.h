@@ -21,18 +21,10 @@ enum {
 
 enum { GD_KERNEL_MOVE, GD_KERNEL_BF16, GD_KERNEL_F16, GD_KERNEL_F32, GD_GROUP_KERNELS };
 
-enum {
-    GD_HOP_ALL_REDUCE,
-    GD_HOP_ALL_GATHER,
-    GD_HOP_REDUCE_SCATTER,
-    GD_HOP_BROADCAST,
-    GD_HOP_EXCHANGE
-};
-
 /* What a hop is; all members say the same, but for whom an exchange goes to and comes from. */
 typedef struct gd_group_step {
-    uint32_t operation; /* GD_HOP_* */
-    int32_t type;       /* GRIDDEP_TENSOR_* */
+    int32_t operation; /* GRIDDEP_HOP_* */
+    int32_t type;      /* GRIDDEP_TENSOR_* */
     uint64_t count;
     int32_t root, to, from; /* GRIDDEP_NO_MEMBER where there is none */
 } gd_group_step;
