@@ -720,11 +720,6 @@ int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes,
                           griddep_error *error);
 
-/* The module laid out: a statement a line, operands in a column, labels at the margin, lines of at
- * most 100 bytes where there is a comma to break at. The tokens, the comments, and one of several
- * blank lines stay. Laying out twice gives the same as once. */
-int32_t griddep_ptx_format(const griddep_ptx *ptx, griddep_ptx **formatted, griddep_error *error);
-
 /* ---------------------------------------------------------------------------------------------
  * Findings: what is wrong, or could be better, with the use of dependent launch
  *

@@ -569,7 +569,6 @@ int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_pt
 int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info, griddep_error *error);
 int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info, griddep_error *error);
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
-int32_t griddep_ptx_format(const griddep_ptx *ptx, griddep_ptx **formatted, griddep_error *error);
 uint32_t griddep_findings_count(const griddep_findings *findings);
 int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
 int32_t griddep_findings_get_edit(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_edit *edit, griddep_error *error);

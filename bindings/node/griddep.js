@@ -586,7 +586,6 @@ const prototypes = [
   'int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_control_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
-  'int32_t griddep_ptx_format(void *ptx, _Out_ void **formatted, _Inout_ griddep_error *error)',
   'uint32_t griddep_findings_count(void *findings)',
   'int32_t griddep_findings_get(void *findings, uint32_t index, _Inout_ griddep_finding *finding, _Inout_ griddep_error *error)',
   'int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_edit *edit, _Inout_ griddep_error *error)',

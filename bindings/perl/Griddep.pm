@@ -596,7 +596,6 @@ my @FUNCTIONS = (
     [ptx_get_parameter => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [ptx_get_control => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
     [ptx_print => [qw(opaque opaque uint64 uint64* opaque)] => 'sint32'],
-    [ptx_format => [qw(opaque opaque* opaque)] => 'sint32'],
     [findings_count => [qw(opaque)] => 'uint32'],
     [findings_get => [qw(opaque uint32 opaque opaque)] => 'sint32'],
     [findings_get_edit => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],

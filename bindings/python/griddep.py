@@ -1150,7 +1150,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ptx_get_parameter": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_get_control": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_print": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
-    "ptx_format": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "findings_count": (c_uint32, [c_void_p]),
     "findings_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "findings_get_edit": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),

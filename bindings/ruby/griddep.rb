@@ -616,7 +616,6 @@ module Griddep
       "int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, void *bytes, void *error)",
-      "int32_t griddep_ptx_format(void *ptx, void *formatted, void *error)",
       "uint32_t griddep_findings_count(void *findings)",
       "int32_t griddep_findings_get(void *findings, uint32_t index, void *finding, void *error)",
       "int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, void *edit, void *error)",

@@ -1141,7 +1141,6 @@ functions! {
     fn ptx_get_parameter(ptx: *const Ptx, entry: u32, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
     fn ptx_get_control(ptx: *const Ptx, entry: u32, index: u32, info: *mut ControlInfo, error: *mut Error) -> i32;
     fn ptx_print(ptx: *const Ptx, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
-    fn ptx_format(ptx: *const Ptx, formatted: *mut *mut Ptx, error: *mut Error) -> i32;
     fn findings_count(findings: *const Findings) -> u32;
     fn findings_get(findings: *const Findings, index: u32, finding: *mut Finding, error: *mut Error) -> i32;
     fn findings_get_edit(findings: *const Findings, index: u32, number: u32, edit: *mut Edit, error: *mut Error) -> i32;

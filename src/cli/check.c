@@ -26,7 +26,6 @@
 #include "cli/plan/planfile.h"
 #include "cli/job/textfix.h"
 #include "cli/show/verdict.h"
-#include "cli/io/watch.h"
 
 typedef struct gd_check_state {
     const gd_option_list *constants;
@@ -41,7 +40,6 @@ typedef struct gd_check_state {
     bool held_back;     /* a text with mistakes, of which no more is said */
     bool fix;           /* make the edits that are certain */
     const char *output; /* where to, NULL: into the file */
-    bool watching;      /* again and again */
     json_t *findings;   /* NULL without --json, as the next three */
     json_t *remarks, *verdicts, *advice, *fixes;
 } gd_check_state;
@@ -64,8 +62,6 @@ static const char details[] =
     "--fix mends mistakes that have one remedy: a misspelt word that is one letter away from "
     "exactly one other word, a missing ';', a .version that is too low. It changes the file, or "
     "writes to --output, and reports the other mistakes.\n\n"
-    "--watch checks all files again when you save one of them, until Ctrl-C. It watches the PTX "
-    "files that a chain names, too. With --json each check prints one document on one line.\n\n"
     "Equal warnings and notes about one kernel appear once, with the number of the other places. "
     "--json lists each place.\n\n"
     "With --json each finding has its range, its edits, whether each edit is certain, and related "
@@ -356,22 +352,11 @@ static int check_chain(gd_check_state *state, const char *path)
     return code;
 }
 
-/* While a file is saved it may be away for a moment. */
-static bool is_away(const gd_check_state *state, const char *path)
-{
-    if (!state->watching || access(path, F_OK) == 0)
-        return false;
-    gd_message_note("%s is not there; waiting for it", path);
-    return true;
-}
-
 /* All files, whatever becomes of one of them. Returns the worst exit code that is no finding. */
 static int check_files(gd_check_state *state, const char *const *paths, size_t count)
 {
     int worst = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_away(state, paths[i]))
-            continue;
         int code =
             gd_planfile_is(paths[i]) ? check_chain(state, paths[i]) : check_ptx(state, paths[i]);
         state->files_checked += code == 0;
@@ -405,9 +390,6 @@ static int check_usage(const gd_check_state *state, const char *const *paths, si
     if (state->output != NULL && strcmp(state->output, "-") == 0)
         return gd_message_error(GD_EXIT_USAGE,
                                 "--output needs a file: stdout is where the findings go");
-    if (state->watching && (state->fix || stdins > 0))
-        return gd_message_error(GD_EXIT_USAGE, "--watch is for files that others change: it goes "
-                                               "neither with stdin nor with --fix");
     return 0;
 }
 
@@ -421,10 +403,7 @@ static void write_document(const gd_check_state *state, json_t *errors, int code
         {"notes", json_integer(state->tally.notes)}, {"hidden", json_integer(state->tally.hidden)},
         {"findings", state->findings}, {"verdicts", state->verdicts}, {"advice", state->advice},
         {"fixes", state->fixes}, {"remarks", state->remarks}, {"failures", errors});
-    if (state->watching)
-        gd_output_write_line(document);
-    else
-        gd_output_write(document);
+    gd_output_write(document);
 }
 
 static int check_all(gd_check_state *state, const char *const *paths, size_t count, bool json)
@@ -448,31 +427,6 @@ static int check_all(gd_check_state *state, const char *const *paths, size_t cou
         write_document(state, failures, code);
     else if (state->files_checked > 0)
         gd_finding_print_tally(stdout, &state->tally, state->held_back);
-    return code;
-}
-
-/* Until a signal ends it; what one check has found says nothing about the next one. */
-static int watch_all(const gd_check_state *settings, const char *const *paths, size_t count,
-                     bool json)
-{
-    gd_watch *watch = NULL;
-    int code = check_usage(settings, paths, count);
-    for (size_t i = 0; i < count && code == 0; i++)
-        if (access(paths[i], F_OK) != 0)
-            code = gd_message_error_at((gd_place){paths[i], 0, 0}, "%s", strerror(errno));
-    if (code == 0)
-        code = gd_watch_create(&watch, paths, count);
-    while (code == 0) {
-        gd_check_state state = *settings;
-        state.known = gd_constantlist_begin(state.constants);
-        check_all(&state, paths, count, json);
-        gd_constantlist_free(&state.known);
-        fflush(stdout);
-        code = gd_watch_wait(watch);
-        if (!json)
-            putchar('\n');
-    }
-    gd_watch_destroy(watch);
     return code;
 }
 
@@ -513,15 +467,13 @@ int gd_command_check(int argc, char **argv)
         {GD_OPTION_FLAG, "fix", NULL, "mend mistakes that have one remedy", &state.fix, 0, 0},
         {GD_OPTION_FILE, "output", "FILE", "write the mended text there, or with -o FILE",
          (void *)&state.output, 0, 0},
-        {GD_OPTION_FLAG, "watch", NULL, "check again when a file is saved, until Ctrl-C",
-         &state.watching, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "check",
         .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
         .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|CHAIN.yaml|-... [--constant NAME]... "
-                    "[--severity LEVEL] [--fix [-o FILE] | --watch] [--json]",
+                    "[--severity LEVEL] [--fix [-o FILE]] [--json]",
         .details = details,
         .examples = examples,
         .options = options,
@@ -532,9 +484,7 @@ int gd_command_check(int argc, char **argv)
     int code = gd_options_read(&usage, argc, argv, words, &count);
     if (code < 0 && choose_severity(&state, severity) != 0)
         code = GD_EXIT_USAGE;
-    if (code < 0 && state.watching) {
-        code = watch_all(&state, words, count, json);
-    } else if (code < 0) {
+    if (code < 0) {
         state.known = gd_constantlist_begin(&constants);
         code = check_all(&state, words, count, json);
         gd_constantlist_free(&state.known);

@@ -32,7 +32,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/compare.c \
 	%D%/demo.c %D%/demo.h \
 	%D%/explain.c \
-	%D%/fmt.c \
 	%D%/graph.c \
 	%D%/info.c \
 	%D%/kernels.c \
@@ -61,7 +60,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/supervise.c %D%/io/supervise.h \
 	%D%/io/temporary.c %D%/io/temporary.h \
 	%D%/io/type.c %D%/io/type.h \
-	%D%/io/watch.c %D%/io/watch.h \
 	%D%/io/yaml.c %D%/io/yaml.h \
 	%D%/job/advice.c %D%/job/advice.h \
 	%D%/job/attach.c %D%/job/attach.h \

@@ -1,12 +1,10 @@
 #!/bin/sh
-# griddep check on texts as people write them: verdicts, --fix, --watch.
+# griddep check on texts as people write them: verdicts, --fix.
 set -u
 griddep=${GRIDDEP:-./griddep}
-python=${PYTHON3:-python3}
 top=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d) || exit 99
-watcher=
-trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'rm -rf "$work"' EXIT
 . "$top/tests/cases.sh"
 
 # says CODE WORDS COMMAND...: the command exits with the code and prints the words.
@@ -114,7 +112,6 @@ check "a guess is no fix: the file" cmp "$work/wrong.ptx" "$work/before.ptx"
 check "--fix of stdin" says 2 'needs --output' "$griddep" check --fix -
 check "--output alone" says 2 'for the one file of --fix' "$griddep" check "$work/good.ptx" -o "$work/x.ptx"
 check "--fix of a chain" says 2 'not chain files' "$griddep" check --fix "$top/examples/vector_add.yaml"
-check "--fix and --watch" says 2 'neither with stdin nor with --fix' "$griddep" check --fix --watch "$work/good.ptx"
 
 # Where ptxas is there, it takes what was fixed.
 if (need_ptxas) >/dev/null 2>&1; then
@@ -127,59 +124,4 @@ else
     echo "skipped: no ptxas to judge what was fixed"
 fi
 
-# ---- --watch ----
-
-# The documents that the watcher has printed so far; waits until there are as many as asked for.
-documents() {
-    "$python" - "$1" "$2" <<'END'
-import json, sys, time
-end = time.monotonic() + 60
-while True:
-    lines = open(sys.argv[1], encoding="utf-8").read().split("\n")[:-1]
-    if len(lines) >= int(sys.argv[2]):
-        break
-    if time.monotonic() > end:
-        sys.exit(f"{len(lines)} documents, expected {sys.argv[2]}")
-    time.sleep(0.02)
-print(json.loads(lines[int(sys.argv[2]) - 1])["errors"])
-END
-}
-
-watched() {
-    [ "$(documents "$work/watched" "$1")" = "$2" ] || {
-        cat "$work/watched" "$work/watch_errors"
-        return 1
-    }
-}
-
-if ! command -v "$python" >/dev/null 2>&1; then
-    skipped=$((skipped + 1))
-    echo "skipped: no Python to read documents"
-else
-    cp "$work/good.ptx" "$work/edited.ptx"
-    # A shell may start it with SIGINT ignored; Python gives it the handler that a terminal's programs have.
-    "$python" -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$griddep_path" check --watch --json "$work/edited.ptx" "$work/late.ptx" >"$work/watched" 2>"$work/watch_errors" &
-    watcher=$!
-    check "watch: at first" watched 1 2
-    cat "$work/broken.ptx" >"$work/edited.ptx"
-    check "watch: in place" watched 2 3
-    cp "$work/good.ptx" "$work/other.ptx"
-    mv "$work/other.ptx" "$work/edited.ptx"
-    check "watch: renamed over it" watched 3 2
-    cat "$work/good.ptx" >"$work/late.ptx"
-    check "watch: another file" watched 4 0
-    rm "$work/edited.ptx"
-    cp "$work/broken.ptx" "$work/edited.ptx"
-    check "watch: away for a moment" watched 5 1
-    echo >"$work/foreign.ptx"
-    kill -INT "$watcher"
-    wait "$watcher"
-    check "watch: Ctrl-C" test $? -eq 130
-    watcher=
-    check "watch: one document a check" test "$(wc -l <"$work/watched")" -eq 5
-    check "watch: a file that is not there" says 2 'No such file' "$griddep" check --watch "$work/nowhere.ptx"
-    check "watch: stdin" says 2 'neither with stdin' "$griddep" check --watch -
-fi
 finish

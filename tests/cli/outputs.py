@@ -115,7 +115,6 @@ usual = {
     "graph": ["graph", "chain.yaml", *emulate],
     "explain": ["explain", "chain.yaml", "--no-measure", *emulate],
     "rewrite": ["rewrite", "copy.ptx"],
-    "fmt": ["fmt", "copy.ptx"],
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],
     "stress": ["stress", "chain.yaml", "--mode", "pdl", *emulate],
     "compare": ["compare", "chain.yaml", "chain.yaml", *emulate],

@@ -60,9 +60,6 @@ compare check check "$top"/tests/golden/check/GD01*_fires.ptx "$top"/tests/golde
 printf '.version 8.0\n.target sm_90\n.file 1 "a.cu"\n.entry k()\n{\n.reg .u32 %%r;\n.loc 1 3 1\nmvo.u32 %%r, 1;\nret;\n}\n' >"$work/fix.ptx"
 compare check check "$work/fix.ptx"
 compare check check "$work/fix.ptx" --fix
-compare fmt fmt "$work/fix.ptx"
-compare fmt fmt "$work/fix.ptx" "$work/missing.ptx" --check
-compare fmt fmt "$work/fix.ptx" -o "$work/laid.ptx"
 compare explain explain
 compare explain explain GD110
 compare "explain chain" explain "$top/examples/fork_join.yaml"

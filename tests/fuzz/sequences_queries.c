@@ -327,10 +327,7 @@ static void rewrite(actor *by, const griddep_ptx *ptx, item *into, item *notes_i
     griddep_ptx *made = NULL;
     griddep_findings *notes = NULL;
 
-    if (one_in(by, 4))
-        CHECK(griddep_ptx_format, ptx, &made, E);
-    else
-        CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
+    CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
     into->handle = made;
     if (notes_into)
         notes_into->handle = notes;

@@ -14,7 +14,6 @@ unit_tests += \
 	%D%/test_forms \
 	%D%/test_graph \
 	%D%/test_image \
-	%D%/test_layout \
 	%D%/test_lifetime \
 	%D%/test_load \
 	%D%/test_locale \
@@ -40,7 +39,6 @@ unit_tests += \
 %C%_test_flow_LDFLAGS = $(failing)
 %C%_test_graph_LDFLAGS = $(failing)
 %C%_test_image_LDFLAGS = $(failing)
-%C%_test_layout_LDFLAGS = $(failing)
 %C%_test_load_LDADD = $(CHECK_LIBS) -ldl
 %C%_test_part_LDFLAGS = $(failing)
 %C%_test_ptx_LDFLAGS = $(failing)

@@ -346,11 +346,6 @@ void gd_output_write(json_t *document)
     gd_output_write_to(stdout, document);
 }
 
-void gd_output_write_line(json_t *document)
-{
-    write_document(stdout, document, 0);
-}
-
 void gd_columns_add(gd_columns *columns, const char *format, ...)
 {
     va_list arguments;

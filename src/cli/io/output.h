@@ -67,9 +67,6 @@ json_t *gd_output_real(double value);
 void gd_output_write(json_t *document);
 void gd_output_write_to(FILE *stream, json_t *document);
 
-/* The same on stdout, on one line: one of several documents. */
-void gd_output_write_line(json_t *document);
-
 /* The columns of the terminal behind a descriptor; 0 where it is none. */
 uint32_t gd_output_width(int descriptor);
 

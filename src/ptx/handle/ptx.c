@@ -10,7 +10,6 @@
 #include "ptx/text/parser.h"
 #include "ptx/require/lost_field.h"
 #include "ptx/handle/ptx.h"
-#include "ptx/text/layout.h"
 #include "ptx/flow/traits.h"
 
 /* Where the first version of each info struct ends. */
@@ -272,31 +271,4 @@ int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacit
     return status ? status
                   : gd_text_export(ptx->module.text, ptx->module.bytes, buffer, capacity, bytes,
                                    error);
-}
-
-int32_t griddep_ptx_format(const griddep_ptx *ptx, griddep_ptx **formatted, griddep_error *error)
-{
-    gd_text text = {0};
-    griddep_ptx *made = NULL;
-    int32_t status = check(ptx, error);
-
-    if (status)
-        return status;
-    if (!formatted)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "formatted is NULL");
-    gd_ptx_layout(&ptx->module, &text);
-    status = text.failed ? gd_error_memory(error)
-                         : gd_ptx_parse_tolerant(gd_text_get(&text), text.bytes, ptx->module.name,
-                                                 &made, error);
-    gd_text_free(&text);
-    if (!status && !gd_ptx_layout_is_same(&ptx->module, &made->module))
-        status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                              "%s cannot be laid out without changing what it says; it stays as it "
-                              "is (this is a mistake of griddep)",
-                              ptx->module.name);
-    if (status)
-        griddep_ptx_destroy(made);
-    else
-        *formatted = made;
-    return status;
 }
