@@ -1,7 +1,6 @@
-/* A group on one GPU: its members are parts of the device. Sums and exchanges of several sizes in
- * every mode, replayed; and how long an all_reduce takes there, which says nothing of two GPUs.
- * Without an NVIDIA driver it runs on the emulated one of EMULATED_DRIVER. Exits 77 without a
- * driver, or where the driver makes no parts. */
+/* A group of two GPUs, or of two parts of the only one: sums and exchanges of several sizes in every
+ * mode, replayed. Without an NVIDIA driver it runs on the emulated one of EMULATED_DRIVER. Exits 77
+ * without a driver, or where the driver makes no parts. bench/hops measures how long hops take. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "griddep.h"
@@ -26,25 +24,39 @@ static float values[MOST];
 
 /* ---- fixture ---- */
 
-/* `driver`: NULL for the default. */
-static int32_t open_part(const char *driver, uint32_t part, griddep_runtime **runtime)
+static int32_t open_part(griddep_runtime_options *options, uint32_t part, griddep_runtime **runtime)
 {
-    griddep_runtime_options options = {
-        .size = sizeof options, .store_directory = "", .driver = driver};
     griddep_runtime_info info = {.size = sizeof info};
     griddep_runtime *whole = NULL;
-    int32_t status = griddep_runtime_open(&options, &whole, &error);
+    int32_t status = griddep_runtime_open(options, &whole, &error);
 
     if (!status)
         status = griddep_runtime_get_info(whole, &info, &error);
-    options.multiprocessors = (uint32_t)info.multiprocessors / MEMBERS / 8 * 8;
-    if (!options.multiprocessors) /* of the emulated driver */
-        options.multiprocessors = 1;
-    options.part = part;
+    options->multiprocessors = (uint32_t)info.multiprocessors / MEMBERS / 8 * 8;
+    if (!options->multiprocessors) /* of the emulated driver */
+        options->multiprocessors = 1;
+    options->part = part;
     if (!status)
-        status = griddep_runtime_open(&options, runtime, &error);
+        status = griddep_runtime_open(options, runtime, &error);
     griddep_runtime_close(whole);
     return status;
+}
+
+/* A device for each member, or a part. `driver`: NULL for the default. */
+static int32_t open_member(const char *driver, uint32_t member, griddep_runtime **runtime)
+{
+    griddep_runtime_options options = {.size = sizeof options,
+                                       .store_directory = "",
+                                       .driver = driver,
+                                       .flags = GRIDDEP_RUNTIME_DEVICE,
+                                       .device = MEMBERS - 1};
+    griddep_runtime *last = NULL;
+    const bool has_devices = !griddep_runtime_open(&options, &last, &error);
+
+    griddep_runtime_close(last);
+    options.device = has_devices ? (int32_t)member : 0;
+    return has_devices ? griddep_runtime_open(&options, runtime, &error)
+                       : open_part(&options, member, runtime);
 }
 
 static void setup(void)
@@ -53,7 +65,7 @@ static void setup(void)
 
     griddep_error_init(&error);
     for (uint32_t i = 0; i < MEMBERS; i++)
-        ck_status(open_part(NULL, i, &runtimes[i]), GRIDDEP_OK);
+        ck_status(open_member(NULL, i, &runtimes[i]), GRIDDEP_OK);
     ck_status(griddep_group_open(runtimes, MEMBERS, &options, &group, &error), GRIDDEP_OK);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         ck_status(griddep_chain_create(runtimes[i], &chains[i], &error), GRIDDEP_OK);
@@ -171,56 +183,6 @@ START_TEST(who_does_not_come_is_told)
 }
 END_TEST
 
-/* ---- time ---- */
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
-}
-
-START_TEST(hops_take_time)
-{
-    enum { HOPS = 64, ROUNDS = 20 };
-    const uint64_t count = counts[_i];
-    griddep_runtime_info info = {.size = sizeof info};
-    double best[GRIDDEP_MODE_COUNT];
-
-    ck_status(griddep_runtime_get_info(runtimes[0], &info, &error), GRIDDEP_OK);
-    if (info.multiprocessors < 16)
-        return; /* the emulated driver's time is none */
-    for (uint32_t k = 0; k < HOPS; k++) {
-        for (uint32_t i = 0; i < MEMBERS; i++)
-            ck_status(griddep_chain_add_hop(chains[i], group, NULL,
-                                            &(griddep_hop){.size = sizeof(griddep_hop),
-                                                           .operation = GRIDDEP_HOP_ALL_REDUCE,
-                                                           .type = GRIDDEP_TENSOR_F32,
-                                                           .source = sources[i],
-                                                           .target = targets[i],
-                                                           .count = count},
-                                            &error),
-                      GRIDDEP_OK);
-    }
-    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
-        best[mode] = 1e30;
-        run_all(mode, 1);
-        for (uint32_t round = 0; round < ROUNDS; round++) {
-            const double begin = now();
-            run_all(mode, 1);
-            const double took = (now() - begin) / HOPS;
-            best[mode] = took < best[mode] ? took : best[mode];
-        }
-    }
-    printf("all_reduce of %" PRIu64 " bytes between two parts of a device, us a hop, best of %d "
-           "runs of %d: serial %.2f, pdl %.2f, graph %.2f, graph-pdl %.2f\n",
-           4 * count, ROUNDS, HOPS, best[GRIDDEP_MODE_SERIAL], best[GRIDDEP_MODE_PDL],
-           best[GRIDDEP_MODE_GRAPH], best[GRIDDEP_MODE_GRAPH_PDL]);
-    fflush(stdout);
-}
-END_TEST
-
 /* ---- all ---- */
 
 /* Asked in a process of its own: a driver that is initialized does not survive fork. */
@@ -232,7 +194,7 @@ static bool has_parts(const char *driver)
     if (child == 0) {
         griddep_runtime *part = NULL;
         griddep_error_init(&error);
-        status = open_part(driver, MEMBERS - 1, &part);
+        status = open_member(driver, MEMBERS - 1, &part);
         if (status)
             fprintf(stderr, "skipped: no GPU that makes parts: %s\n", error.text);
         _exit(status != 0);
@@ -251,13 +213,12 @@ int main(void)
     setenv("GRIDDEP_DRIVER", on_gpu || !emulated ? "nvidia" : emulated, 1);
     if (!on_gpu && !has_parts(NULL))
         return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
-    Suite *suite = suite_create("group on one device");
+    Suite *suite = suite_create("group of GPUs");
     TCase *all = tcase_create("group");
     tcase_add_checked_fixture(all, setup, teardown);
-    tcase_add_loop_test(all, sums_are_right, 0, GRIDDEP_MODE_COUNT * (COUNTS - 1));
+    tcase_add_loop_test(all, sums_are_right, 0, GRIDDEP_MODE_COUNT * COUNTS);
     if (on_gpu) /* the emulated driver ends the wait before its time is over */
         tcase_add_test(all, who_does_not_come_is_told);
-    tcase_add_loop_test(all, hops_take_time, 0, COUNTS);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
