@@ -29,7 +29,7 @@ is_held() {
     for mode in pdl graph-pdl; do
         "$GRIDDEP" explain "$work/$1.yaml" --emulate --no-measure --mode $mode >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
         cat "$work/out"
-        grep -q 'the check finds that it would race' "$work/out" || return 1
+        grep -q 'started early, it would race' "$work/out" || return 1
     done
     for pdl in auto force; do
         ! check_of "$1" $pdl || return 1

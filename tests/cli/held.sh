@@ -172,7 +172,7 @@ is_held() {
     [ "$(grep -c '^pdl .*equal\|^graph-pdl .*equal' "$work/out")" -eq 2 ] || return 1
     "$GRIDDEP" explain "$work/$1.yaml" --emulate --no-measure >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     cat "$work/out"
-    grep -q 'the check finds that it would race' "$work/out"
+    grep -q 'started early, it would race' "$work/out"
 }
 races() {
     "$GRIDDEP" sanitize "$work/$1.yaml" >"$work/out" 2>&1
