@@ -1,6 +1,7 @@
-/* A group of two GPUs, or of two parts of the only one: sums and exchanges of several sizes in every
- * mode, replayed. Without an NVIDIA driver it runs on the emulated one of EMULATED_DRIVER. Exits 77
- * without a driver, or where the driver makes no parts. bench/hops measures how long hops take. */
+/* A group of two GPUs, or of two parts of the only one: sums and exchanges of several sizes in
+ * every mode, replayed. Without an NVIDIA driver it runs on the emulated one of EMULATED_DRIVER.
+ * Exits 77 without a driver, or where the driver makes no parts. bench/hops measures how long hops
+ * take. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdbool.h>
