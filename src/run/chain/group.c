@@ -158,6 +158,7 @@ static int32_t append(griddep_chain *chain, griddep_group *group, uint32_t membe
 {
     const gd_group_member *own = &group->members[member];
     const uint64_t record = (uint64_t)(uintptr_t)own->record;
+    uint64_t inboxes[GD_GROUP_MOST];
     const uint32_t scalars[] = {(uint32_t)it->bytes,
                                 (uint32_t)it->source_bytes,
                                 (uint32_t)it->target_bytes,
@@ -172,17 +173,18 @@ static int32_t append(griddep_chain *chain, griddep_group *group, uint32_t membe
         {.bytes = 8, .data = &it->target},
         {.bytes = 8, .data = &own->state},
         {.bytes = 8, .data = &record},
-        [13] = {.bytes = sizeof group->buffers->addresses, .data = group->buffers->addresses}};
+        [ARGUMENTS - 1] = {.bytes = sizeof inboxes, .data = inboxes}};
     griddep_kernel *kernel = NULL;
 
     for (uint32_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
         arguments[4 + i] = (griddep_argument){.bytes = 4, .data = &scalars[i]};
+    gd_group_get_inboxes(group, inboxes);
     int32_t status = gd_group_get_kernel(group, member, it->kernel, &kernel, error);
     if (!status)
         status = griddep_chain_add(chain, kernel, config, arguments, ARGUMENTS, error);
     if (!status)
         chain->launches[chain->count - 1].hop = true;
-    if (!status) /* the inboxes, whose addresses are in memory, are no launch's but the hops' */
+    if (!status) /* the inboxes are no launch's but the hops' */
         status = griddep_chain_set_reach(chain, chain->count - 1, NULL, 0, error);
     return status;
 }

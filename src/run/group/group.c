@@ -117,6 +117,14 @@ static int32_t allocate(griddep_group *group, uint64_t bytes, uint32_t *number,
     return status;
 }
 
+/* Another thread may allocate, which moves the list. */
+void gd_group_get_inboxes(griddep_group *group, uint64_t inboxes[GD_GROUP_MOST])
+{
+    pthread_mutex_lock(&group->mutex);
+    memcpy(inboxes, group->buffers[0].addresses, sizeof group->buffers[0].addresses);
+    pthread_mutex_unlock(&group->mutex);
+}
+
 /* The member's own memory, counters of 0. */
 static int32_t make_state(gd_group_member *member, griddep_error *error)
 {

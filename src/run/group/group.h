@@ -86,6 +86,9 @@ void gd_group_release(griddep_group *group);
 int32_t gd_group_get_kernel(griddep_group *group, uint32_t member, uint32_t which,
                             griddep_kernel **kernel, griddep_error *error);
 
+/* Copies each member's inbox address, 0 where there is no member. */
+void gd_group_get_inboxes(griddep_group *group, uint64_t inboxes[GD_GROUP_MOST]);
+
 /* PEER where the kernels of a member of this process have given one up. */
 int32_t gd_group_read_records(const griddep_group *group, griddep_error *error);
 
