@@ -246,11 +246,18 @@ judge_calls() {
     }' | LC_ALL=C sort
 }
 
-# list_calls FOLDER: the calls between the objects below it. A symbol is looked for in the layer
-# first; those of the driver are no calls between layers.
+# list_calls FOLDER: the calls between the objects below it that have a source: what a build leaves
+# of deleted files is passed over. A symbol is looked for in the layer first; those of the driver are
+# no calls between layers.
 list_calls() {
     (cd "$1" && find . -name '*.o' | sed 's|^\./||' | LC_ALL=C sort |
-        xargs ${NM-nm} -A -P) | awk '
+        xargs ${NM-nm} -A -P) | awk -v root="$source_root/src" '
+    function has_source(path,    line, found) {
+        found = (getline line < (root "/" path ".c")) > 0
+        close(root "/" path ".c")
+        return found
+    }
+
     {
         path = $1
         sub(/\.o:$/, "", path)
@@ -259,9 +266,13 @@ list_calls() {
         sub(/[^\/]*$/, "", folder)
         sub(/^.*\/(lib[a-z_]*_la-|griddep-)?/, "", path)
         path = folder path
-        if (!(path in seen))
-            print "file " path
-        seen[path] = 1
+        if (!(path in seen)) {
+            seen[path] = has_source(path)
+            if (seen[path])
+                print "file " path
+        }
+        if (!seen[path])
+            next
         layer = substr(path, 1, index(path, "/") - 1)
         if ($3 ~ /^[TDBRVWC]$/) {
             place[layer, $2] = path

@@ -17,6 +17,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/decode/move.c \
 	%D%/decode/operand.c \
 	%D%/decode/program.c \
+	%D%/decode/refuse.c \
 	%D%/decode/registers.c \
 	%D%/decode/regular.c %D%/decode/regular.def \
 	%D%/decode/tensor.c \

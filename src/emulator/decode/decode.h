@@ -93,12 +93,15 @@ typedef struct gd_decoder {
 
 typedef bool gd_decode(gd_decoder *decoder);
 
-/* ---- failing: all return false ---- */
+/* ---- refusing (decode/refuse.c): all return false ---- */
 
-/* The instruction is not emulated: "wgmma.mma_async is not emulated". */
+/* The instruction's name and modifiers, and then the text: "NAME is not emulated". */
+bool gd_decode_refuse_with(gd_decoder *decoder, const char *why);
+/* "NAME: WHAT is not emulated". */
 bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool gd_decode_refuse_form(gd_decoder *decoder); /* with the instruction's name and modifiers */
+/* "NAME in this form is not emulated". */
+bool gd_decode_refuse_form(gd_decoder *decoder);
 bool gd_decode_memory(gd_decoder *decoder);
 
 /* ---- modifiers (decode/modifier.c) ---- */
@@ -119,6 +122,8 @@ uint32_t gd_own_operands(const gd_decoder *decoder);
 /* GD_ORDER_* as the modifiers say; 0: weak, unless `always` strong. `otherwise` is the scope where
  * none is named. */
 uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise);
+/* The atomic operation that the modifiers name; refuses where they name none. */
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation);
 /* Whether all has been asked for; refuses otherwise. */
 bool gd_decode_end(gd_decoder *decoder);
 /* GD_ROUND_* and GD_FTZ, GD_SAT, GD_RELU, GD_NAN as the modifiers say. */
@@ -188,9 +193,6 @@ bool gd_emit_register_parameters(gd_decoder *decoder, bool results);
 /* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no
  * memory. */
 uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function);
-
-/* The operation that the modifiers name (decode/memory.c). */
-bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation);
 
 /* A further memory operand, into the image's list (GD_ADDRESS_WORDS); `modifier` is the number of
  * its space. */

@@ -1,10 +1,7 @@
 /* Functions: which ones an entry reaches, how their registers and local memory are laid out, and
  * their instructions one after the other. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/format.h"
 #include "emulator/decode/decode.h"
 #include "emulator/execute/control.h"
 #include "emulator/execute/convert.h"
@@ -18,82 +15,6 @@ static gd_decode *const decoders[GD_OP_COUNT] = {
 #include "emulator/decode/decoders.def"
 #undef GD_DECODER
 };
-
-/* ---- failing ---- */
-
-bool gd_decode_memory(gd_decoder *decoder)
-{
-    decoder->out_of_memory = true;
-    return false;
-}
-
-/* The opcode with its modifiers, without what stands between them. */
-static void name_instruction(const gd_decoder *decoder, char *text, size_t capacity)
-{
-    size_t used = 0;
-
-    for (uint32_t i = 0; decoder->instruction && i <= decoder->instruction->modifiers; i++) {
-        uint32_t length;
-        const char *word =
-            gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
-        if (length >= capacity - used)
-            break;
-        memcpy(text + used, word, length);
-        used += length;
-    }
-    text[used] = 0;
-}
-
-static void note_place(gd_decoder *decoder)
-{
-    gd_program_error *refusal = &decoder->image->refusal;
-
-    refusal->instruction = (uint32_t)(decoder->instruction - decoder->module->instructions);
-    gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line,
-                          &refusal->column);
-}
-
-bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
-{
-    gd_program_error *refusal = &decoder->image->refusal;
-    char what[200], name[160];
-    va_list list;
-
-    if (decoder->refused || decoder->out_of_memory)
-        return false;
-    decoder->refused = true;
-    va_start(list, format);
-    gd_format_list(what, sizeof what, format, list);
-    va_end(list);
-    name_instruction(decoder, name, sizeof name);
-    if (decoder->instruction)
-        note_place(decoder);
-    snprintf(refusal->text, sizeof refusal->text, "%s: %s is not emulated", name, what);
-    return false;
-}
-
-/* Whether some form of an instruction is. */
-static bool is_emulated(gd_op op)
-{
-    return decoders[op] || gd_regular_has(op);
-}
-
-bool gd_decode_refuse_form(gd_decoder *decoder)
-{
-    gd_program_error *refusal = &decoder->image->refusal;
-    char name[160];
-
-    if (decoder->refused || decoder->out_of_memory)
-        return false;
-    decoder->refused = true;
-    name_instruction(decoder, name, sizeof name);
-    note_place(decoder);
-    snprintf(refusal->text, sizeof refusal->text, "%s%s", name,
-             decoder->instruction->op == GD_OP_UNKNOWN      ? ": unknown instruction"
-             : is_emulated((gd_op)decoder->instruction->op) ? " in this form is not emulated"
-                                                            : " is not emulated");
-    return false;
-}
 
 /* ---- layout ---- */
 
@@ -322,7 +243,10 @@ static bool decode_instruction(gd_decoder *decoder, uint32_t index)
     const uint32_t before = decoder->image->code_count;
 
     decoder->instruction = &decoder->module->instructions[index];
-    if (!is_emulated(op) || !gd_decode_read(decoder, index))
+    if (!decoders[op] && !gd_regular_has(op))
+        return gd_decode_refuse_with(decoder, op == GD_OP_UNKNOWN ? ": unknown instruction"
+                                                                  : " is not emulated");
+    if (!gd_decode_read(decoder, index))
         return gd_decode_refuse_form(decoder);
     if (decoder->reading->regular &&
         !(op == GD_OP_MOV && (gd_is_vector(decoder, decoder->operands[0]) ||

@@ -258,6 +258,21 @@ uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise)
                                (unsigned)scope << GD_ORDER_SCOPE_SHIFT);
 }
 
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
+{
+    static const gd_modifier_id modifiers[] = {
+        GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,  GD_MODIFIER_MAX,
+        GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR, GD_MODIFIER_EXCH, GD_MODIFIER_CAS};
+
+    for (uint32_t i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {
+        if (!gd_has(decoder, modifiers[i]))
+            continue;
+        *operation = (gd_atomic)i;
+        return true;
+    }
+    return gd_decode_refuse_form(decoder);
+}
+
 bool gd_decode_end(gd_decoder *decoder)
 {
     bool all = decoder->types_used == decoder->reading->type_count &&
