@@ -37,10 +37,8 @@ order='
         most = 6
         # Walls that are still to be built: circles that are larger, by layer, and calls that go up.
         # Nothing may be added here.
-        larger["emulator"] = 55
-        known["emulator/execute/check"] = "gd_report_fault"
-        known["emulator/schedule/schedule"] = "gd_device_fault gd_executable_branch"
-        known["emulator/schedule/user_object"] = "gd_call_begin gd_call_end gd_call_tell"
+        larger["emulator"] = 13
+        known["emulator/schedule/schedule"] = "gd_executable_branch"
         known["emulator/schedule/work"] = "gd_executable_copy gd_executable_destroy"
     }
 

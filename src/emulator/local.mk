@@ -24,11 +24,12 @@ libgriddep_machine_la_SOURCES = \
 	%D%/decode/texture.c \
 	%D%/decode/video.c \
 	%D%/decode/warpgroup.c \
+	%D%/driver/call.c %D%/driver/call.h \
 	%D%/driver/capture.c \
-	%D%/driver/context.c \
+	%D%/driver/context.c %D%/driver/context.h \
 	%D%/driver/copy.h \
+	%D%/driver/current.c \
 	%D%/driver/device.c \
-	%D%/driver/end.c \
 	%D%/driver/entry.c \
 	%D%/driver/event.c \
 	%D%/driver/executable.c \
@@ -37,6 +38,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/graph_condition.c \
 	%D%/driver/green.c \
 	%D%/driver/green.h \
+	%D%/driver/init.c \
 	%D%/driver/jit.c \
 	%D%/driver/launch.c \
 	%D%/driver/library.c \
@@ -48,6 +50,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/stream.c %D%/driver/stream.h \
 	%D%/driver/tensor_map.c \
 	%D%/driver/texture.c \
+	%D%/driver/user_object.c \
 	%D%/driver/virtual.c %D%/driver/virtual.h \
 	%D%/execute/async.c %D%/execute/async.h \
 	%D%/execute/atomic.c %D%/execute/atomic.h \
@@ -67,7 +70,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/memory.c %D%/execute/memory.h \
 	%D%/execute/move.c %D%/execute/move.h \
 	%D%/execute/program.h \
-	%D%/execute/report.h \
 	%D%/execute/site.c %D%/execute/site.h \
 	%D%/execute/stuck.c %D%/execute/stuck.h \
 	%D%/execute/sweep.h \
@@ -80,6 +82,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/warpgroup.c %D%/execute/warpgroup.h \
 	%D%/machine/machine.h \
 	%D%/machine/memory.c %D%/machine/memory.h \
+	%D%/machine/report.c %D%/machine/report.h \
 	%D%/machine/tensor_map.c %D%/machine/tensor_map.h \
 	%D%/machine/texture.h \
 	%D%/race/access.c \
@@ -95,13 +98,12 @@ libgriddep_machine_la_SOURCES = \
 	%D%/race/task.c \
 	%D%/race/words.c \
 	%D%/schedule/condition.c %D%/schedule/condition.h \
-	%D%/schedule/device.h \
+	%D%/schedule/device.c %D%/schedule/device.h \
 	%D%/schedule/graph.c %D%/schedule/graph.h \
 	%D%/schedule/grid.c %D%/schedule/grid.h \
 	%D%/schedule/host.c %D%/schedule/host.h \
 	%D%/schedule/object.c %D%/schedule/object.h \
 	%D%/schedule/ownership.h \
-	%D%/schedule/report.c \
 	%D%/schedule/schedule.c %D%/schedule/schedule.h \
 	%D%/schedule/user_object.c %D%/schedule/user_object.h \
 	%D%/schedule/work.c %D%/schedule/work.h

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/stream.h"
 
 /* ---- captures ---- */

@@ -1,45 +1,16 @@
-/* Contexts: the primary one and others, each thread's stack of them, and the entry points cuCtx*
- * and cuDevicePrimaryCtx*. */
+/* Contexts: the primary one and others, and the entry points cuCtx* and cuDevicePrimaryCtx*. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/context.h"
 #include "emulator/driver/module.h"
-#include "emulator/execute/report.h"
+#include "emulator/machine/report.h"
 #include "emulator/schedule/ownership.h"
 #include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"
 
-enum { STACK_DEPTH = 64, API_VERSION = 13000 };
-
-/* Handles, not pointers: a context may be destroyed while another thread has it on its stack. */
-static __thread struct {
-    void *handles[STACK_DEPTH];
-    unsigned depth;
-} stack;
-
-void *gd_context_handle(void)
-{
-    return stack.depth ? stack.handles[stack.depth - 1] : NULL;
-}
-
-/* Of a green one the primary context, which has all that is made in it. */
-static gd_context *find(const void *handle)
-{
-    gd_context *context = gd_object_find(handle, GD_OBJECT_CONTEXT);
-    const gd_green *green = context ? NULL : gd_object_find(handle, GD_OBJECT_GREEN);
-
-    return green ? green->object.context : context;
-}
-
-gd_context *gd_context_current(bool *destroyed)
-{
-    const void *handle = gd_context_handle();
-    gd_context *context = find(handle);
-
-    *destroyed = handle && !context;
-    return context;
-}
+enum { API_VERSION = 13000 };
 
 /* ---- ending ---- */
 
@@ -134,43 +105,21 @@ static gd_context *create_context(gd_device *device, unsigned flags, bool primar
     return context;
 }
 
-static gd_CUresult push(gd_CUcontext handle)
-{
-    if (!find(handle))
-        return handle ? GD_CUDA_ERROR_INVALID_CONTEXT : GD_CUDA_ERROR_INVALID_VALUE;
-    if (stack.depth == STACK_DEPTH)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    stack.handles[stack.depth++] = handle;
-    return GD_CUDA_SUCCESS;
-}
-
-static gd_CUresult pop(gd_CUcontext *handle)
-{
-    if (!stack.depth)
-        return GD_CUDA_ERROR_INVALID_CONTEXT;
-    stack.depth--;
-    if (handle)
-        *handle = stack.handles[stack.depth];
-    return GD_CUDA_SUCCESS;
-}
+/* ---- the current one ---- */
 
 static gd_CUresult set_current(gd_CUcontext handle)
 {
-    if (!handle) {
-        stack.depth -= stack.depth > 0;
-        return GD_CUDA_SUCCESS;
-    }
-    if (!find(handle))
+    if (handle && !gd_context_find(handle))
         return GD_CUDA_ERROR_INVALID_CONTEXT;
-    stack.depth -= stack.depth > 0;
-    return push(handle);
+    gd_context_pop(NULL);
+    return handle ? gd_context_push(handle) : GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult get_current(gd_CUcontext *handle)
 {
     if (!handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    *handle = stack.depth ? stack.handles[stack.depth - 1] : NULL;
+    *handle = gd_context_handle();
     return GD_CUDA_SUCCESS;
 }
 
@@ -185,7 +134,7 @@ static gd_CUresult create(gd_CUcontext *handle, unsigned flags, gd_CUdevice numb
     gd_context *context = create_context(device, flags, false);
     if (!context)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    gd_CUresult result = push(context->object.handle);
+    gd_CUresult result = gd_context_push(context->object.handle);
     if (result == GD_CUDA_SUCCESS)
         *handle = context->object.handle;
     else
@@ -200,8 +149,8 @@ static gd_CUresult destroy(gd_CUcontext handle)
     if (!context || context->primary)
         return handle ? GD_CUDA_ERROR_INVALID_CONTEXT : GD_CUDA_ERROR_INVALID_VALUE;
     gd_context_destroy(context);
-    if (stack.depth && stack.handles[stack.depth - 1] == handle)
-        stack.depth--;
+    if (gd_context_handle() == handle)
+        gd_context_pop(NULL);
     return GD_CUDA_SUCCESS;
 }
 
@@ -289,7 +238,7 @@ static gd_CUresult get_state(const gd_device *device, unsigned *flags, int *acti
 
 static gd_CUresult enable_peer(gd_context *context, gd_CUcontext handle, unsigned flags)
 {
-    const gd_context *peer = find(handle);
+    const gd_context *peer = gd_context_find(handle);
 
     if (flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -306,14 +255,14 @@ static gd_CUresult enable_peer(gd_context *context, gd_CUcontext handle, unsigne
 /* What has been handed in before still has the access. */
 static gd_CUresult disable_peer(gd_context *context, gd_CUcontext handle)
 {
-    const gd_context *peer = find(handle);
+    const gd_context *peer = gd_context_find(handle);
 
     if (!peer)
         return GD_CUDA_ERROR_INVALID_CONTEXT;
     if (!gd_owner_is_peer(&context->owner, &peer->owner))
         return GD_CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     gd_schedule_drain(context);
-    peer = find(handle); /* host functions have run */
+    peer = gd_context_find(handle); /* host functions have run */
     if (peer)
         gd_owner_remove_peer(&context->owner, &peer->owner);
     return context->fault;
@@ -323,7 +272,7 @@ static gd_CUresult disable_peer(gd_context *context, gd_CUcontext handle)
 
 static gd_context *choose(gd_context *current, gd_CUcontext handle)
 {
-    return handle ? find(handle) : current;
+    return handle ? gd_context_find(handle) : current;
 }
 
 static gd_CUresult synchronize(gd_context *context)
@@ -524,12 +473,12 @@ gd_CUresult cuCtxDestroy_v2(gd_CUcontext context_handle)
 
 gd_CUresult cuCtxPushCurrent_v2(gd_CUcontext context_handle)
 {
-    GD_CALL(GD_NEED_INIT, push(context_handle));
+    GD_CALL(GD_NEED_INIT, gd_context_push(context_handle));
 }
 
 gd_CUresult cuCtxPopCurrent_v2(gd_CUcontext *context_handle)
 {
-    GD_CALL(GD_NEED_INIT, pop(context_handle));
+    GD_CALL(GD_NEED_INIT, gd_context_pop(context_handle));
 }
 
 gd_CUresult cuCtxSetCurrent(gd_CUcontext context_handle)

@@ -2,7 +2,7 @@
  * only. */
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/schedule/device.h"
 #include "emulator/driver/stream.h"
 

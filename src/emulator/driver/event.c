@@ -1,7 +1,7 @@
 /* Events: cuEvent*. An event stands for a port of a task, or for a place in a capture. */
 #include <stdlib.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/stream.h"
 
 static void clear(gd_event *event)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/driver/call.h"
 #include "emulator/schedule/graph.h"
 #include "emulator/driver/module.h"
 #include "emulator/driver/stream.h"

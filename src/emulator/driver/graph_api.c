@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/context.h"
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/graph.h"
 #include "emulator/driver/module.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/schedule/graph.h"
 #include "emulator/driver/module.h"
 

@@ -1,7 +1,7 @@
 /* cuGraphConditionalHandleCreate, and the work of conditional nodes. */
 #include <stdlib.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/schedule/device.h"
 #include "emulator/schedule/graph.h"
 

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/context.h"
 #include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"
 
@@ -153,18 +154,6 @@ static gd_CUresult describe(gd_CUdevResourceDesc *descriptor, const gd_CUdevReso
 }
 
 /* ---- contexts ---- */
-
-gd_green *gd_green_current(void)
-{
-    return gd_object_find(gd_context_handle(), GD_OBJECT_GREEN);
-}
-
-gd_part gd_green_part(void)
-{
-    const gd_green *green = gd_green_current();
-
-    return green ? green->part : (gd_part){0, count_all()};
-}
 
 static gd_CUresult create(gd_CUgreenCtx *handle, gd_CUdevResourceDesc descriptor,
                           gd_CUdevice number, unsigned flags)

@@ -14,23 +14,10 @@ typedef struct gd_green {
     gd_task *gate;       /* that its streams wait for, new ones too (cuGreenCtxWaitEvent); NULL */
 } gd_green;
 
-/* The one that is current in this thread; NULL. */
-gd_green *gd_green_current(void);
-
-/* The part of the device that the current context has. */
-gd_part gd_green_part(void);
-
 /* The resource that a part is. */
 gd_CUresult gd_green_tell(gd_part part, gd_CUdevResource *resource, int32_t type);
 
 /* Ends it with its streams. */
 void gd_green_destroy(gd_green *green);
-
-/* context.c: retaining the primary context and giving it back. */
-gd_CUresult gd_context_retain(gd_CUcontext *handle, gd_CUdevice number);
-void gd_context_give_back(gd_device *device);
-
-/* The handle that is current in this thread; NULL. */
-void *gd_context_handle(void);
 
 #endif

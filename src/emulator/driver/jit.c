@@ -14,6 +14,7 @@
 #include "base/fatbin.h"
 #include "base/format.h"
 #include "base/unpack.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/module.h"
 #include "ptx/text/open.h"
 #include "ptx/check/validity.h"

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/carveout.h"
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/context.h"
 #include "emulator/driver/green.h"
 #include "emulator/driver/module.h"
-#include "emulator/execute/report.h"
+#include "emulator/machine/report.h"
 #include "emulator/driver/stream.h"
 
 enum { MOST_ATTRIBUTES = 64 };

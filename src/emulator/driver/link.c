@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/merge.h"
 #include "emulator/driver/module.h"
 

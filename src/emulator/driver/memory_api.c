@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/ownership.h"
 #include "emulator/execute/check.h"
-#include "emulator/execute/report.h"
+#include "emulator/machine/report.h"
 #include "emulator/machine/texture.h"
 #include "emulator/driver/stream.h"
 

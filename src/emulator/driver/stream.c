@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/context.h"
 #include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"
+#include "emulator/schedule/host.h"
 
 static __thread bool null_is_per_thread;
 

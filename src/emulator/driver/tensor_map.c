@@ -1,7 +1,7 @@
 /* cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapReplaceAddress. */
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/schedule/device.h"
 #include "emulator/machine/tensor_map.h"
 

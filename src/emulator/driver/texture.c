@@ -1,7 +1,7 @@
 /* Arrays of one and two dimensions, texture objects, and their entry points. */
 #include <string.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/stream.h"
 #include "emulator/machine/texture.h"
 #include "emulator/schedule/device.h"

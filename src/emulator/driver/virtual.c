@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emulator/api.h"
+#include "emulator/driver/call.h"
 #include "emulator/driver/virtual.h"
 #include "emulator/schedule/device.h"
 

@@ -8,7 +8,7 @@
 #include "emulator/execute/cluster.h"
 #include "emulator/execute/memory.h"
 #include "emulator/execute/program.h"
-#include "emulator/execute/report.h"
+#include "emulator/machine/report.h"
 #include "emulator/execute/site.h"
 
 /* Bytes that the host may write without the driver's knowledge, or that were there from the start,

@@ -8,6 +8,7 @@
 #ifndef GD_EMULATOR_SCHEDULE_DEVICE_H
 #define GD_EMULATOR_SCHEDULE_DEVICE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,18 +45,10 @@ typedef struct gd_settings {
     uint64_t seed;
     gd_schedule_model model;
     uint64_t steps;
-    uint32_t checks; /* GD_CHECK_* */
+    uint32_t checks; /* GD_CHECK_* (machine/report.h) */
     char *report;    /* owned; NULL: stderr */
     gd_log log;
 } gd_settings;
-
-enum {
-    GD_CHECK_RACE = 1,
-    GD_CHECK_SHARED = 2,
-    GD_CHECK_INITIALIZED = 4,
-    GD_CHECK_LEAK = 8,
-    GD_CHECK_ALL = 15
-};
 
 /* Limits that all profiles share (CUDA programming guide, Technical Specifications per Compute
  * Capability); the driver API's of textures are an H200's. */
@@ -131,63 +124,22 @@ typedef struct gd_emulator {
 
 extern gd_emulator gd_the_emulator;
 
-/* The device of that number; NULL. */
-gd_device *gd_device_find(gd_CUdevice number);
+/* The driver's lock: each call holds it (driver/call.h). */
+extern pthread_mutex_t gd_call_mutex;
 
-/* Whether kernels of a device may be let at memory of another: they are two of one kind. */
-bool gd_device_is_peer(const gd_device *device, const gd_device *peer);
-
-/* What an entry point asks for before it does anything. */
-typedef enum gd_call_need {
-    GD_NEED_NOTHING,
-    GD_NEED_INIT,
-    GD_NEED_CONTEXT, /* a current context */
-    GD_NEED_LIVE     /* one that no fault has ended */
-} gd_call_need;
-
-/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is
- * the current one, or NULL. */
-gd_CUresult gd_call_begin(gd_call_need need, gd_context **context);
-void gd_call_end(void);
-
-/* What a call ended with: the log learns of what it refused. */
-void gd_call_tell(const char *function, gd_CUresult result);
-
-/* The body of an entry point: `expression` is evaluated under the lock, with `context` in reach. */
-#define GD_CALL(need, expression)                                                                  \
-    do {                                                                                           \
-        gd_context *context;                                                                       \
-        gd_CUresult result_of_call = gd_call_begin(need, &context);                                \
-        if (result_of_call == GD_CUDA_SUCCESS) {                                                   \
-            (void)context;                                                                         \
-            result_of_call = (expression);                                                         \
-            gd_call_tell(__func__, result_of_call);                                                \
-            gd_call_end();                                                                         \
-        }                                                                                          \
-        return result_of_call;                                                                     \
-    } while (0)
+/* Whether the calling thread is in a function of the program's that the emulator calls. */
+bool gd_call_is_inside(void);
 
 /* Around a function of the program that the emulator calls: it may not call the driver
  * (NOT_PERMITTED). */
 void gd_call_enter_callback(void);
 void gd_call_leave_callback(void);
 
-/* driver/host.c. Calls a host function, with the lock given back meanwhile: what was read of the
- * driver's state before is to be read anew. */
-struct gd_host_work;
-void gd_call_host(const struct gd_host_work *host, gd_CUresult status);
+/* The device of that number; NULL. */
+gd_device *gd_device_find(gd_CUdevice number);
 
-/* Whether some thread is in such a call, and waiting until one returns, likewise without the
- * lock. */
-bool gd_call_runs_host(void);
-void gd_call_wait_host(void);
-
-/* A host function is due, or is to be told of a fault; false when there can be no thread for
- * that. */
-bool gd_call_expect_host(void);
-
-/* The program asks whether a host function that is due is over: it waits by asking. */
-void gd_call_hurry_host(void);
+/* Whether kernels of a device may be let at memory of another: they are two of one kind. */
+bool gd_device_is_peer(const gd_device *device, const gd_device *peer);
 
 /* Writes to the log as GRIDDEP_LOG says. */
 void gd_device_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -196,38 +148,9 @@ void gd_device_log(int32_t level, const char *format, ...) __attribute__((format
  * cuGetErrorString. */
 void gd_device_fault(gd_context *context, gd_CUresult result, const char *text);
 
-/* The result, of which cuGetErrorString tells the reason in this thread until another call ends
- * with the same result. The log has it at level warning, once, with the name of the entry point. */
-gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Whether the call that is being carried out has given a reason for this result. */
-bool gd_device_has_reason(gd_CUresult result);
-
-/* NOT_SUPPORTED: "WHAT is not emulated". */
-gd_CUresult gd_device_unsupported(const char *what);
-
 /* "CUDA_ERROR_INVALID_VALUE"; NULL for no result. */
 const char *gd_device_result_name(gd_CUresult result);
 
 bool gd_device_attribute(const gd_device *device, gd_CUdevice_attribute attribute, int *value);
-
-/* context.c: the current context of the calling thread. *destroyed: there is one, but it was
- * destroyed. */
-gd_context *gd_context_current(bool *destroyed);
-
-/* Ends a context with all that was made in it. */
-void gd_context_destroy(gd_context *context);
-
-/* The end of the process, or of the emulator in it. */
-void gd_device_end(void);
-
-/* No entry point does anything any more (CUDA_ERROR_DEINITIALIZED). */
-typedef enum gd_end {
-    GD_END_DONE,   /* the lock is held */
-    GD_END_INSIDE, /* this thread is in a function that the driver calls */
-    GD_END_BUSY    /* another thread is, or has the lock and keeps it */
-} gd_end;
-gd_end gd_call_end_all(void);
 
 #endif

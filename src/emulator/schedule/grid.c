@@ -10,7 +10,7 @@
 #include "base/plural.h"
 #include "emulator/schedule/condition.h"
 #include "emulator/schedule/grid.h"
-#include "emulator/execute/report.h"
+#include "emulator/machine/report.h"
 
 /* A turn's length in warp-instructions, and the share after which a young grid lets older ones go
  * on. */

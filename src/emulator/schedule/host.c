@@ -16,9 +16,6 @@
 
 enum { QUIET_TIME = 1000000, LONG_TIME = 50000000 }; /* nanoseconds */
 
-gd_emulator gd_the_emulator;
-pthread_mutex_t gd_call_mutex = PTHREAD_MUTEX_INITIALIZER;
-
 static struct {
     pthread_t thread;
     pthread_cond_t wake, over; /* the thread; a host function is over */
@@ -27,24 +24,7 @@ static struct {
     uint32_t running; /* host functions, in any thread */
 } hosts;
 
-static __thread bool in_callback;
-
 /* ---- calls ---- */
-
-bool gd_call_is_inside(void)
-{
-    return in_callback;
-}
-
-void gd_call_enter_callback(void)
-{
-    in_callback = true;
-}
-
-void gd_call_leave_callback(void)
-{
-    in_callback = false;
-}
 
 void gd_call_count(void)
 {
@@ -220,5 +200,5 @@ void gd_call_forget_hosts(void)
 {
     hosts.started = false;
     hosts.running = 0;
-    in_callback = false;
+    gd_call_leave_callback();
 }

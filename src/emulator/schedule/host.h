@@ -1,20 +1,30 @@
-/* What the lock and the end of the driver have to do with host functions. */
+/* Host functions, and what the end of the driver has to do with them. */
 #ifndef GD_EMULATOR_SCHEDULE_HOST_H
 #define GD_EMULATOR_SCHEDULE_HOST_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "emulator/schedule/device.h"
-
-/* The driver's lock: gd_call_begin takes it. */
-extern pthread_mutex_t gd_call_mutex;
-
-/* Whether the calling thread is in a function of the program's that the emulator calls. */
-bool gd_call_is_inside(void);
+#include "emulator/schedule/work.h"
 
 /* The program has made a call. The lock is held; so it is in all that follow. */
 void gd_call_count(void);
+
+/* Calls a host function, with the lock given back meanwhile: what was read of the
+ * driver's state before is to be read anew. */
+void gd_call_host(const gd_host_work *host, gd_CUresult status);
+
+/* Whether some thread is in such a call, and waiting until one returns, likewise without the
+ * lock. */
+bool gd_call_runs_host(void);
+void gd_call_wait_host(void);
+
+/* A host function is due, or is to be told of a fault; false when there can be no thread for
+ * that. */
+bool gd_call_expect_host(void);
+
+/* The program asks whether a host function that is due is over: it waits by asking. */
+void gd_call_hurry_host(void);
 
 /* Ends the thread that runs host functions. The lock is given back meanwhile. */
 void gd_call_stop_hosts(void);

@@ -5,6 +5,7 @@
 
 #include "emulator/schedule/graph.h"
 #include "emulator/schedule/grid.h"
+#include "emulator/schedule/host.h"
 #include "emulator/schedule/schedule.h"
 
 /* The model's times, in nanoseconds: from the end of what a grid depends on to its start, from a

@@ -27,6 +27,15 @@ typedef struct gd_user_list {
     uint32_t count, capacity;
 } gd_user_list;
 
+/* Gives references up. */
+void gd_user_object_release(gd_user_object *object, uint64_t count);
+
+/* The list's references to an object; NULL. */
+gd_user_reference *gd_user_list_find(gd_user_list *list, const gd_user_object *object);
+
+/* References that are counted already become the list's; false when memory runs out. */
+bool gd_user_list_take(gd_user_list *list, gd_user_object *object, uint64_t count);
+
 /* Adds as many references as another list has; false when memory runs out, with some of them
  * added. */
 bool gd_user_list_add(gd_user_list *list, const gd_user_list *more);

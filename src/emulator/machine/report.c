@@ -9,8 +9,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
-#include "emulator/execute/report.h"
-#include "emulator/schedule/schedule.h"
+#include "emulator/machine/report.h"
 
 enum {
     MOST_FINDINGS = 10000,
@@ -26,11 +25,21 @@ typedef struct finding {
 } finding;
 
 static struct {
+    uint32_t checks;
+    const char *path;
+    bool several_devices;
     finding *list;
     uint32_t count, capacity;
     uint64_t reports;
     uint32_t buckets[BUCKETS];
 } findings;
+
+void gd_report_begin(uint32_t checks, const char *path, bool several_devices)
+{
+    findings.checks = checks;
+    findings.path = path;
+    findings.several_devices = several_devices;
+}
 
 /* ---- JSON ---- */
 
@@ -107,7 +116,7 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
         return;
     }
     gd_text_format(text, "kernel %s (launch %" PRIu64 ")", access->kernel, access->launch);
-    if (gd_the_emulator.device_count > 1)
+    if (findings.several_devices)
         gd_text_format(text, " on device %u", access->device);
     gd_text_format(text, ", CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
                    access->cta[0], access->cta[1], access->cta[2], access->thread[0],
@@ -135,7 +144,7 @@ static bool write_all(int file, const char *at)
  * stderr. */
 static void write_out(gd_text *text)
 {
-    const char *path = gd_the_emulator.settings.report;
+    const char *path = findings.path;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
     bool written = file >= 0 && write_all(file, gd_text_get(text));
 
@@ -278,7 +287,7 @@ static void add(const finding *key, const description *is)
     findings.reports++;
     if (!append(key))
         return;
-    if (gd_the_emulator.settings.report)
+    if (findings.path)
         write_json(findings.count, key->kind, is);
     else
         write_text(key->kind, is);
@@ -332,7 +341,7 @@ void gd_report_fault(const char *kind, const gd_race_access *access, const gd_al
                          .place = access ? (uint64_t)access->line << 32 | access->module : address};
     description is = {.text = text, .missing = missing, .second = access};
 
-    if (!gd_the_emulator.settings.checks)
+    if (!findings.checks)
         return;
     if (memory) {
         is.has_memory = true;
@@ -350,7 +359,7 @@ void gd_report_leak(uint64_t start, uint64_t bytes)
     char text[128];
     const description is = {.text = text, .has_memory = true, .start = start, .bytes = bytes};
 
-    if (!(gd_the_emulator.settings.checks & GD_CHECK_LEAK))
+    if (!(findings.checks & GD_CHECK_LEAK))
         return;
     snprintf(text, sizeof text,
              "allocation 0x%" PRIx64 " of %" PRIu64 " bytes was not freed before its context ended",
@@ -358,10 +367,8 @@ void gd_report_leak(uint64_t start, uint64_t bytes)
     add(&key, &is);
 }
 
-static void write_end_json(void)
+static void write_end_json(const gd_report_run *run)
 {
-    static const char *const schedules[] = {"eager", "lazy", "random"}, *const models[] = {
-                                                                            "contract", "observed"};
     gd_text text = {0};
 
     for (uint32_t i = 0; i < findings.count; i++) {
@@ -371,16 +378,15 @@ static void write_end_json(void)
     }
     gd_text_format(
         &text, "{\"summary\":true,\"findings\":%u,\"reports\":%" PRIu64 ",\"launches\":%" PRIu64,
-        findings.count, findings.reports, gd_schedule_launches() - gd_schedule_launches_left());
+        findings.count, findings.reports, run->launches);
     gd_text_string(&text, ",\"refused\":");
-    put_string(&text, *gd_the_emulator.refused ? gd_the_emulator.refused : NULL);
+    put_string(&text, run->refused);
     gd_text_format(&text, ",\"schedule\":\"%s\",\"seed\":%" PRIu64 ",\"model\":\"%s\"}\n",
-                   schedules[gd_the_emulator.settings.schedule], gd_the_emulator.settings.seed,
-                   models[gd_the_emulator.settings.model]);
+                   run->schedule, run->seed, run->model);
     write_out(&text);
 }
 
-static void write_end_text(void)
+static void write_end_text(const gd_report_run *run)
 {
     gd_text text = {0};
 
@@ -389,17 +395,15 @@ static void write_end_text(void)
             gd_text_format(&text, "griddep: finding %u (%s) came %" PRIu64 " times\n", i + 1,
                            findings.list[i].kind, findings.list[i].times);
     }
-    const uint64_t launches = gd_schedule_launches() - gd_schedule_launches_left();
     gd_text_format(&text, "griddep: %u %s in %" PRIu64 " %s\n", findings.count,
-                   gd_plural(findings.count, "finding", "findings"), launches,
-                   gd_plural(launches, "launch", "launches"));
+                   gd_plural(findings.count, "finding", "findings"), run->launches,
+                   gd_plural(run->launches, "launch", "launches"));
     write_out(&text);
 }
 
 /* Work that nobody waited for, or that a fault cancelled. On stderr in any case. */
-static void write_left(void)
+static void write_left(uint64_t left)
 {
-    const uint64_t left = gd_schedule_launches_left();
     gd_text text = {0};
 
     gd_text_format(
@@ -409,17 +413,16 @@ static void write_left(void)
     gd_text_free(&text);
 }
 
-void gd_report_end(void)
+void gd_report_end(const gd_report_run *run)
 {
-    if (!gd_the_emulator.settings.checks)
+    if (!findings.checks)
         return;
-    if (gd_schedule_launches_left())
-        write_left();
-    if (gd_the_emulator.settings.report)
-        write_end_json();
+    if (run->left)
+        write_left(run->left);
+    if (findings.path)
+        write_end_json(run);
     else if (findings.count)
-        write_end_text();
+        write_end_text(run);
     free(findings.list);
     memset(&findings, 0, sizeof findings);
-    gd_the_emulator.settings.checks = 0;
 }

@@ -8,13 +8,26 @@
  *   {"count":N,"times":T}           at the end, where a finding came more than once
  *   {"summary":true,"findings":...,"reports":...,"launches":...,"schedule":...,"model":...}
  * doc/emulator.md describes the fields. */
-#ifndef GD_EMULATOR_EXECUTE_REPORT_H
-#define GD_EMULATOR_EXECUTE_REPORT_H
+#ifndef GD_EMULATOR_MACHINE_REPORT_H
+#define GD_EMULATOR_MACHINE_REPORT_H
 
 #include <stdint.h>
 
 #include "emulator/machine/memory.h"
 #include "emulator/race/race.h"
+
+/* What is looked for. */
+enum {
+    GD_CHECK_RACE = 1,
+    GD_CHECK_SHARED = 2,
+    GD_CHECK_INITIALIZED = 4,
+    GD_CHECK_LEAK = 8,
+    GD_CHECK_ALL = 15
+};
+
+/* From now on findings are written, to a file (NULL: to stderr), where anything is looked for; with
+ * the device of an access where there are several. */
+void gd_report_begin(uint32_t checks, const char *path, bool several_devices);
 
 /* The sink of the race detector. */
 gd_race_sink gd_report_race;
@@ -28,8 +41,16 @@ void gd_report_fault(const char *kind, const gd_race_access *access, const gd_al
 /* Memory that a context that ends has left allocated. */
 void gd_report_leak(uint64_t start, uint64_t bytes);
 
+/* What was run, for the summary. */
+typedef struct gd_report_run {
+    uint64_t launches, left;      /* of kernels: begun, and handed in without a begin */
+    const char *refused;          /* the first call that was refused, and why; NULL */
+    const char *schedule, *model; /* as settings name them */
+    uint64_t seed;
+} gd_report_run;
+
 /* Writes the counts, and nothing from then on. The main program's streams may be closed:
  * descriptors alone are used. */
-void gd_report_end(void);
+void gd_report_end(const gd_report_run *run);
 
 #endif
