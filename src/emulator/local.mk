@@ -33,6 +33,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/entry.c \
 	%D%/driver/event.c \
 	%D%/driver/executable.c \
+	%D%/driver/graph.h \
 	%D%/driver/graph_api.c \
 	%D%/driver/graph_attribute.c \
 	%D%/driver/graph_condition.c \
@@ -99,6 +100,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/race/words.c \
 	%D%/schedule/condition.c %D%/schedule/condition.h \
 	%D%/schedule/device.c %D%/schedule/device.h \
+	%D%/schedule/executable.c %D%/schedule/executable.h \
 	%D%/schedule/graph.c %D%/schedule/graph.h \
 	%D%/schedule/grid.c %D%/schedule/grid.h \
 	%D%/schedule/host.c %D%/schedule/host.h \

@@ -6,6 +6,7 @@
 #include "emulator/driver/context.h"
 #include "emulator/driver/module.h"
 #include "emulator/machine/report.h"
+#include "emulator/schedule/executable.h"
 #include "emulator/schedule/ownership.h"
 #include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"

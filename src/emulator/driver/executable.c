@@ -1,47 +1,12 @@
 /* Executable graphs: made of a graph by putting its nodes into an order, graphs in nodes unfolded;
- * launched node by node.
- *
- * A conditional node becomes two: one that looks at the condition when it is reached and hands in
- * what that says, an executable of its own for each body; and before it in the list its join, which
- * what follows the node depends on, and which waits for what has been handed in. A loop looks again
- * behind each round. */
+ * updated, and launched into a stream. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/driver/call.h"
-#include "emulator/schedule/graph.h"
+#include "emulator/driver/graph.h"
 #include "emulator/driver/module.h"
 #include "emulator/driver/stream.h"
-
-static void free_conditions(gd_executable *executable)
-{
-    for (uint32_t i = 0; executable->conditions && i < executable->conditions->count; i++)
-        executable->conditions->list[i]->instantiated = false;
-    gd_condition_set_release(executable->conditions);
-}
-
-/* What a launch that is under way may use stays until that is over. */
-static void give_objects_up(gd_executable *executable)
-{
-    if (executable->last && !gd_task_reached(executable->last, GD_PORT_COMPLETE))
-        gd_user_list_add(&executable->last->users, &executable->user_objects);
-    gd_user_list_free(&executable->user_objects);
-}
-
-void gd_executable_destroy(gd_executable *executable)
-{
-    if (!executable)
-        return;
-    free_conditions(executable);
-    give_objects_up(executable);
-    for (uint32_t i = 0; i < executable->node_count; i++)
-        gd_work_free(&executable->nodes[i].work);
-    free(executable->nodes);
-    free(executable->edges);
-    gd_task_release(executable->last);
-    gd_object_remove(&executable->object);
-    free(executable);
-}
 
 gd_executable_node *gd_executable_find(gd_executable *executable, const void *handle)
 {
@@ -61,44 +26,12 @@ gd_executable_node *gd_executable_find(gd_executable *executable, const void *ha
 
 /* ---- building ---- */
 
-/* The work, which may be NULL, is taken over in any case. */
-static bool add_taken(gd_executable *executable, void *handle, gd_work *work)
-{
-    if (executable->node_count == executable->node_capacity) {
-        uint32_t capacity = executable->node_capacity ? executable->node_capacity * 2 : 16;
-        gd_executable_node *more = realloc(executable->nodes, capacity * sizeof *more);
-        if (!more) {
-            gd_work_free(work);
-            return false;
-        }
-        executable->nodes = more;
-        executable->node_capacity = capacity;
-    }
-    executable->nodes[executable->node_count++] =
-        (gd_executable_node){.handle = handle, .work = *work, .enabled = true};
-    return true;
-}
-
 static bool add_node(gd_executable *executable, void *handle, const gd_work *work)
 {
     gd_work copy = {.kind = GD_WORK_EMPTY};
 
-    return (!work || gd_work_copy(&copy, work)) && add_taken(executable, handle, &copy);
-}
-
-static bool add_edge(gd_executable *executable, uint32_t from, uint32_t to, gd_CUgraphEdgeData data)
-{
-    if (executable->edge_count == executable->edge_capacity) {
-        uint32_t capacity = executable->edge_capacity ? executable->edge_capacity * 2 : 16;
-        gd_graph_edge *more = realloc(executable->edges, capacity * sizeof *more);
-        if (!more)
-            return false;
-        executable->edges = more;
-        executable->edge_capacity = capacity;
-    }
-    executable->edges[executable->edge_count++] =
-        (gd_graph_edge){.from = from, .to = to, .data = data};
-    return true;
+    return (!work || gd_work_copy(&copy, work)) &&
+           gd_executable_add_node(executable, handle, &copy);
 }
 
 /* An order in which no edge leads back (Kahn 1962), the order of creation where the edges leave a
@@ -157,15 +90,16 @@ static gd_CUresult unfold_conditional(gd_executable *executable, const gd_node *
     for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < from->count; i++)
         result = make_branch(from->bodies[i], &work.is.conditional.branches[i]);
     where->last = executable->node_count;
-    if (result == GD_CUDA_SUCCESS && !add_taken(executable, NULL, &join))
+    if (result == GD_CUDA_SUCCESS && !gd_executable_add_node(executable, NULL, &join))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result != GD_CUDA_SUCCESS) {
         gd_work_free(&work);
         return result;
     }
     where->first = executable->node_count;
-    return add_taken(executable, node->object.handle, &work) ? GD_CUDA_SUCCESS
-                                                             : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    return gd_executable_add_node(executable, node->object.handle, &work)
+               ? GD_CUDA_SUCCESS
+               : GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static gd_CUresult unfold_node(gd_executable *executable, const gd_node *node, span *where)
@@ -182,14 +116,15 @@ static gd_CUresult unfold_node(gd_executable *executable, const gd_node *node, s
 static bool connect(gd_executable *executable, const gd_graph *graph, const span *spans, span whole)
 {
     const gd_CUgraphEdgeData ordinary = {0};
-    bool good = graph->node_count || add_edge(executable, whole.first, whole.last, ordinary);
+    bool good =
+        graph->node_count || gd_executable_add_edge(executable, whole.first, whole.last, ordinary);
 
     for (uint32_t i = 0; good && i < graph->edge_count; i++)
-        good = add_edge(executable, spans[graph->edges[i].from].last,
-                        spans[graph->edges[i].to].first, graph->edges[i].data);
+        good = gd_executable_add_edge(executable, spans[graph->edges[i].from].last,
+                                      spans[graph->edges[i].to].first, graph->edges[i].data);
     for (uint32_t i = 0; good && i < graph->node_count; i++)
-        good = add_edge(executable, whole.first, spans[i].first, ordinary) &&
-               add_edge(executable, spans[i].last, whole.last, ordinary);
+        good = gd_executable_add_edge(executable, whole.first, spans[i].first, ordinary) &&
+               gd_executable_add_edge(executable, spans[i].last, whole.last, ordinary);
     return good;
 }
 
@@ -446,266 +381,75 @@ gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *grap
     return result;
 }
 
-gd_executable *gd_executable_copy(const gd_executable *executable)
-{
-    gd_executable *copy = calloc(1, sizeof *copy);
-    bool whole = copy && gd_user_list_add(&copy->user_objects, &executable->user_objects);
-
-    for (uint32_t i = 0; whole && i < executable->node_count; i++) {
-        const gd_executable_node *node = &executable->nodes[i];
-        whole = add_node(copy, node->handle, &node->work);
-        if (whole)
-            copy->nodes[i].enabled = node->enabled;
-    }
-    for (uint32_t i = 0; whole && i < executable->edge_count; i++)
-        whole = add_edge(copy, executable->edges[i].from, executable->edges[i].to,
-                         executable->edges[i].data);
-    if (whole)
-        return copy;
-    gd_executable_destroy(copy);
-    return NULL;
-}
-
 /* ---- launching ---- */
 
-/* Dependencies of one node, on the tasks of those before it. */
-static uint32_t list_dependencies(const gd_executable *executable, uint32_t index, gd_task **tasks,
-                                  gd_dependency *list)
+/* The same for kernels in the bodies of conditional nodes, which are handed in later: what unloads a
+ * module waits for that. */
+static gd_CUresult refresh(const gd_launching *launch, gd_work *work)
 {
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < executable->edge_count; i++) {
-        const gd_graph_edge *edge = &executable->edges[i];
-        if (edge->to != index)
-            continue;
-        bool kernels =
-            tasks[edge->from]->work.kind == GD_WORK_KERNEL && executable->nodes[index].enabled;
-        gd_port port = kernels ? (gd_port)edge->data.from_port : GD_PORT_COMPLETE;
-        list[count++] = (gd_dependency){
-            .task = tasks[edge->from],
-            .port = port,
-            .programmatic = port != GD_PORT_COMPLETE &&
-                            edge->data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
-    }
-    return count;
-}
-
-/* Where the work of a node runs: a kernel in the context that it is of, which may be another
- * device's, all else in the context of the launch. */
-static gd_context *find_context(gd_context *launch, const gd_work *work)
-{
-    gd_context *own = work->context ? gd_object_find(work->context, GD_OBJECT_CONTEXT) : NULL;
-
-    return own ? own : launch;
-}
-
-static gd_CUresult make_work(gd_context *context, const gd_executable_node *node, gd_work *work)
-{
-    *work = (gd_work){.kind = GD_WORK_EMPTY};
-    if (!node->enabled)
-        return GD_CUDA_SUCCESS;
-    if (!gd_work_copy(work, &node->work))
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    gd_CUresult result = gd_launch_refresh(find_context(context, work), work);
-    if (result != GD_CUDA_SUCCESS)
-        gd_work_free(work);
-    return result;
-}
-
-static void note_event(const gd_executable_node *node, gd_task *task)
-{
-    gd_event *event = node->work.kind == GD_WORK_EVENT_RECORD
-                          ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT)
-                          : NULL;
-
-    if (event && node->enabled)
-        gd_event_set(event, task, GD_PORT_COMPLETE);
-}
-
-static uint32_t add_event_wait(const gd_executable_node *node, gd_dependency *list, uint32_t count)
-{
-    const gd_event *event = node->work.kind == GD_WORK_EVENT_WAIT
-                                ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT)
-                                : NULL;
-
-    if (event && node->enabled && event->task)
-        list[count++] = (gd_dependency){.task = event->task, .port = GD_PORT_COMPLETE};
-    return count;
-}
-
-/* What a launch is made of, by node. */
-typedef struct launching {
-    const gd_executable *executable;
-    gd_context *context;
-    uint64_t stream;
-    gd_condition_set *conditions; /* of the whole graph */
-    gd_task **tasks;
-    gd_work *works;
-    gd_dependency *list; /* room for the dependencies of one node */
-} launching;
-
-static gd_CUresult begin_launch(launching *launch)
-{
-    const gd_executable *executable = launch->executable;
-    uint32_t nodes = executable->node_count;
+    const gd_conditional_work *inner = &work->is.conditional;
     gd_CUresult result = GD_CUDA_SUCCESS;
 
-    launch->tasks = calloc(nodes, sizeof(gd_task *));
-    launch->works = calloc(nodes, sizeof *launch->works);
-    launch->list = calloc((size_t)executable->edge_count + 2, sizeof *launch->list);
-    if (!launch->tasks || !launch->works || !launch->list)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < nodes; i++)
-        result = make_work(launch->context, &executable->nodes[i], &launch->works[i]);
+    if (work->kind != GD_WORK_CONDITIONAL)
+        return gd_launch_refresh(gd_launching_context(launch, work), work);
+    for (uint32_t i = 0; i < inner->count; i++) {
+        gd_executable *branch = inner->branches[i];
+        for (uint32_t j = 0; result == GD_CUDA_SUCCESS && j < branch->node_count; j++) {
+            if (branch->nodes[j].enabled)
+                result = refresh(launch, &branch->nodes[j].work);
+        }
+    }
     return result;
 }
 
-static void end_launch(launching *launch)
+static gd_event *find_event(const gd_executable_node *node, gd_work_kind kind)
 {
-    for (uint32_t i = 0; i < launch->executable->node_count; i++) {
-        if (launch->tasks)
-            gd_task_release(launch->tasks[i]);
-        if (launch->works)
-            gd_work_free(&launch->works[i]);
-    }
-    free(launch->tasks);
-    free(launch->works);
-    free(launch->list);
+    return node->enabled && node->work.kind == kind
+               ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT)
+               : NULL;
 }
 
-/* Hands in all nodes but the first, which has been. The join of a conditional node stands right
- * before it. */
-static gd_CUresult launch_nodes(launching *launch)
+/* Hands in all nodes but the first, which has been. */
+static bool launch_nodes(gd_launching *launch)
 {
-    const gd_executable *executable = launch->executable;
-
-    for (uint32_t i = 1; i < executable->node_count; i++) {
-        uint32_t count = list_dependencies(executable, i, launch->tasks, launch->list);
-        bool conditional = launch->works[i].kind == GD_WORK_CONDITIONAL;
-        count = add_event_wait(&executable->nodes[i], launch->list, count);
-        launch->tasks[i] =
-            gd_schedule_append(find_context(launch->context, &launch->works[i]), &launch->works[i],
-                               launch->list, count, launch->stream, true);
-        if (!launch->tasks[i])
-            return GD_CUDA_ERROR_OUT_OF_MEMORY;
-        note_event(&executable->nodes[i], launch->tasks[i]);
-        launch->tasks[i]->conditions = gd_condition_set_hold(launch->conditions);
-        if (conditional)
-            launch->tasks[i]->join = gd_task_hold(launch->tasks[i - 1]);
+    for (uint32_t i = 1; i < launch->executable->node_count; i++) {
+        const gd_executable_node *node = &launch->executable->nodes[i];
+        const gd_event *waits = find_event(node, GD_WORK_EVENT_WAIT);
+        if (!gd_launching_add(launch, i, waits ? waits->task : NULL))
+            return false;
+        gd_event *records = find_event(node, GD_WORK_EVENT_RECORD);
+        if (records)
+            gd_event_set(records, launch->tasks[i], GD_PORT_COMPLETE);
     }
-    return GD_CUDA_SUCCESS;
-}
-
-/* One launch after another: the first marker waits for the last one's. */
-static gd_CUresult join_last(const gd_executable *executable, gd_stream *stream)
-{
-    if (!executable->last || executable->last == stream->last)
-        return GD_CUDA_SUCCESS;
-    gd_dependency *more = realloc(stream->waits, (stream->wait_count + 1) * sizeof *more);
-    if (!more)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    stream->waits = more;
-    stream->waits[stream->wait_count++] =
-        (gd_dependency){.task = gd_task_hold(executable->last), .port = GD_PORT_COMPLETE};
-    return GD_CUDA_SUCCESS;
+    return true;
 }
 
 gd_CUresult gd_executable_launch(gd_executable *executable, gd_stream *stream)
 {
-    launching launch = {.executable = executable,
-                        .context = stream->object.context,
-                        .stream = stream->id,
-                        .conditions = executable->conditions};
+    gd_launching launch = {.executable = executable,
+                           .context = stream->object.context,
+                           .stream = stream->id,
+                           .conditions = executable->conditions};
     uint32_t nodes = executable->node_count;
-    gd_CUresult result = join_last(executable, stream);
+    gd_CUresult result = GD_CUDA_SUCCESS;
 
-    if (result == GD_CUDA_SUCCESS)
-        result = begin_launch(&launch);
+    if (executable->last != stream->last) /* one launch after another */
+        result = gd_stream_add_wait(stream, executable->last, GD_PORT_COMPLETE);
+    if (result == GD_CUDA_SUCCESS && !gd_launching_begin(&launch))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < nodes; i++)
+        result = refresh(&launch, &launch.works[i]);
     if (result == GD_CUDA_SUCCESS)
         result = gd_stream_submit(stream, &launch.works[0], &launch.tasks[0]);
     if (result == GD_CUDA_SUCCESS) {
         gd_task_hold(launch.tasks[0]);
-        result = launch_nodes(&launch);
+        result = launch_nodes(&launch) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (result == GD_CUDA_SUCCESS) {
         gd_stream_set_last(stream, launch.tasks[nodes - 1]);
         gd_task_release(executable->last);
         executable->last = gd_task_hold(launch.tasks[nodes - 1]);
     }
-    end_launch(&launch);
-    return result;
-}
-
-/* ---- branches ---- */
-
-/* Hands in the nodes of a branch behind the task that chose it; *last, which is held, is over when
- * they are. */
-static gd_CUresult launch_branch(const gd_executable *branch, gd_task *task, gd_task **last)
-{
-    launching launch = {.executable = branch,
-                        .context = task->context,
-                        .stream = task->stream,
-                        .conditions = task->conditions};
-    const gd_dependency chosen = {.task = task, .port = GD_PORT_COMPLETE};
-    gd_CUresult result = begin_launch(&launch);
-
-    if (result == GD_CUDA_SUCCESS) {
-        launch.tasks[0] =
-            gd_schedule_append(task->context, &launch.works[0], &chosen, 1, task->stream, true);
-        result = launch.tasks[0] ? launch_nodes(&launch) : GD_CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (result == GD_CUDA_SUCCESS)
-        *last = gd_task_hold(launch.tasks[branch->node_count - 1]);
-    end_launch(&launch);
-    return result;
-}
-
-/* Which branch a value means; the count of them: none. */
-static uint32_t choose(const gd_conditional_work *work, uint32_t value)
-{
-    uint32_t chosen = work->type == GD_CU_GRAPH_COND_TYPE_SWITCH ? value : !value;
-
-    return chosen < work->count ? chosen : work->count;
-}
-
-enum { STEPS_OF_A_ROUND = 1024 };
-
-/* Another look at the condition behind a round of a loop. The limit of steps, which keeps a CTA
- * from running for ever, keeps a loop from that as well. */
-static gd_CUresult look_again(gd_task *task, gd_task *last)
-{
-    const gd_dependency round = {.task = last, .port = GD_PORT_COMPLETE};
-    uint64_t limit = gd_the_emulator.settings.steps;
-
-    if (++task->work.is.conditional.rounds > limit / STEPS_OF_A_ROUND && limit)
-        return GD_CUDA_ERROR_LAUNCH_TIMEOUT;
-    gd_work work = task->work;
-
-    task->work = (gd_work){.kind = GD_WORK_EMPTY};
-    gd_task *next = gd_schedule_append(task->context, &work, &round, 1, task->stream, true);
-    if (!next)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    next->conditions = gd_condition_set_hold(task->conditions);
-    next->join = task->join;
-    task->join = NULL;
-    gd_task_release(next);
-    return GD_CUDA_SUCCESS;
-}
-
-gd_CUresult gd_executable_branch(gd_task *task)
-{
-    const gd_conditional_work *work = &task->work.is.conditional;
-    uint32_t chosen = choose(work, gd_condition_read(work->condition, task->race));
-    bool ends = chosen == work->count || work->type != GD_CU_GRAPH_COND_TYPE_WHILE;
-    gd_task *last = NULL;
-    gd_CUresult result =
-        chosen < work->count ? launch_branch(work->branches[chosen], task, &last) : GD_CUDA_SUCCESS;
-
-    if (result == GD_CUDA_SUCCESS && ends)
-        result = gd_task_join(task->join, last ? last : task) ? GD_CUDA_SUCCESS
-                                                              : GD_CUDA_ERROR_OUT_OF_MEMORY;
-    else if (result == GD_CUDA_SUCCESS)
-        result = look_again(task, last);
-    gd_task_release(last);
+    gd_launching_end(&launch);
     return result;
 }

@@ -5,7 +5,7 @@
 #include "emulator/driver/call.h"
 #include "emulator/driver/context.h"
 #include "emulator/driver/copy.h"
-#include "emulator/schedule/graph.h"
+#include "emulator/driver/graph.h"
 #include "emulator/driver/module.h"
 #include "emulator/driver/green.h"
 #include "emulator/driver/stream.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "emulator/driver/call.h"
-#include "emulator/schedule/graph.h"
+#include "emulator/driver/graph.h"
 #include "emulator/driver/module.h"
 
 /* Bytes of the attributes that kernel nodes have; 0 for others. */

@@ -3,7 +3,7 @@
 
 #include "emulator/driver/call.h"
 #include "emulator/schedule/device.h"
-#include "emulator/schedule/graph.h"
+#include "emulator/driver/graph.h"
 
 static gd_CUresult create_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
                                  gd_CUcontext owner, unsigned initial, unsigned flags)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/schedule/graph.h"
+#include "emulator/schedule/executable.h"
 #include "emulator/schedule/grid.h"
 #include "emulator/schedule/host.h"
 #include "emulator/schedule/schedule.h"

@@ -6,7 +6,7 @@
 #include "emulator/machine/texture.h"
 #include "emulator/schedule/condition.h"
 #include "emulator/schedule/device.h"
-#include "emulator/schedule/graph.h"
+#include "emulator/schedule/executable.h"
 #include "emulator/schedule/work.h"
 
 /* The model's times: a fixed part, and so many bytes a nanosecond. */
