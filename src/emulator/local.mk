@@ -72,7 +72,8 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/move.c %D%/execute/move.h \
 	%D%/execute/program.h \
 	%D%/execute/site.c %D%/execute/site.h \
-	%D%/execute/stuck.c %D%/execute/stuck.h \
+	%D%/execute/stop.c \
+	%D%/execute/stuck.c \
 	%D%/execute/sweep.h \
 	%D%/execute/sweep_body.h \
 	%D%/execute/system.c %D%/execute/system.h \

@@ -8,7 +8,7 @@
 #include "emulator/execute/atomic.h"
 #include "emulator/execute/distributed.h"
 #include "emulator/execute/program.h"
-#include "emulator/execute/stuck.h"
+#include "emulator/execute/memory.h"
 
 /* ---- the object in shared memory ---- */
 

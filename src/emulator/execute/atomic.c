@@ -3,7 +3,7 @@
 #include "emulator/execute/atomic.h"
 #include "emulator/execute/math.h"
 #include "emulator/execute/program.h"
-#include "emulator/execute/stuck.h"
+#include "emulator/execute/memory.h"
 
 static uint64_t sign_extended(uint64_t value, uint32_t bytes)
 {

@@ -1,5 +1,6 @@
 /* Branches, calls and exits, barriers of the CTA and of the warp, and the grid's dependencies. */
 #include "emulator/execute/check.h"
+#include "emulator/execute/cluster.h"
 #include "emulator/execute/control.h"
 #include "emulator/execute/sweep.h"
 #include "emulator/execute/program.h"
@@ -190,35 +191,6 @@ void gd_run_results(gd_warp *warp, const gd_code *code, uint32_t mask)
     }
 }
 
-void gd_run_ret(gd_warp *warp, const gd_code *code, uint32_t mask)
-{
-    uint32_t leaving = 0;
-
-    (void)code;
-    gd_warp_choose(warp);
-    GD_EACH_LANE(lane, mask)
-    {
-        if (!warp->depth[lane]) {
-            leaving |= UINT32_C(1) << lane;
-            continue;
-        }
-        uint32_t back = warp->returns[--warp->depth[lane] * GD_LANES + lane];
-        const gd_code *call = warp->cta->image->code + back - 1;
-        warp->frame[lane] -= (uint32_t)call->value;
-        warp->local[lane] -= call->e;
-        warp->pcs[lane] = back;
-    }
-    if (leaving)
-        gd_warp_exit(warp, leaving);
-}
-
-void gd_run_exit(gd_warp *warp, const gd_code *code, uint32_t mask)
-{
-    (void)code;
-    gd_warp_choose(warp);
-    gd_warp_exit(warp, mask);
-}
-
 void gd_run_trap(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "trap");
@@ -299,7 +271,7 @@ static void complete(gd_cta *cta, uint32_t number)
     cta->work++;
 }
 
-void gd_barriers_check(gd_cta *cta)
+static void check_barriers(gd_cta *cta)
 {
     for (uint32_t i = 0; i < GD_BARRIERS; i++) {
         if (is_complete(cta, &cta->barriers[i]))
@@ -355,7 +327,52 @@ void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
         arrive(warp, code, same, numbers[first], expected);
         mask &= ~same;
     }
-    gd_barriers_check(warp->cta);
+    check_barriers(warp->cta);
+}
+
+/* ---- exits ---- */
+
+static void exit_lanes(gd_warp *warp, uint32_t mask)
+{
+    warp->live &= ~mask;
+    warp->ready &= ~mask;
+    warp->active &= ~mask;
+    warp->cta->live_threads -= gd_count(mask);
+    if (warp->cta->race)
+        gd_race_exit(warp->cta->race, warp->index, mask);
+    warp->cta->work++;
+    gd_warp_wake(warp, warp->at_warp, &warp->at_warp, false);
+    check_barriers(warp->cta);
+    gd_cluster_exit(warp, mask);
+}
+
+void gd_run_ret(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    uint32_t leaving = 0;
+
+    (void)code;
+    gd_warp_choose(warp);
+    GD_EACH_LANE(lane, mask)
+    {
+        if (!warp->depth[lane]) {
+            leaving |= UINT32_C(1) << lane;
+            continue;
+        }
+        uint32_t back = warp->returns[--warp->depth[lane] * GD_LANES + lane];
+        const gd_code *call = warp->cta->image->code + back - 1;
+        warp->frame[lane] -= (uint32_t)call->value;
+        warp->local[lane] -= call->e;
+        warp->pcs[lane] = back;
+    }
+    if (leaving)
+        exit_lanes(warp, leaving);
+}
+
+void gd_run_exit(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)code;
+    gd_warp_choose(warp);
+    exit_lanes(warp, mask);
 }
 
 /* ---- lanes that wait for one another ---- */

@@ -167,7 +167,7 @@ struct gd_warp {
     const gd_code *polled;            /* at what it has polled last, one of the lanes that did, */
     uint32_t polled_lane;             /* and where; NULL: at nothing */
     uint64_t polled_address;
-    uint64_t seen; /* its state at a look (stuck.h), so many looks ago, and when it is kept anew */
+    uint64_t seen; /* its state at a look (stuck.c), so many looks ago, and when it is kept anew */
     uint32_t looks, keeps;
     bool recurs;
 };
@@ -278,7 +278,7 @@ static inline void gd_lane_put(const gd_warp *warp, gd_slot slot, uint32_t lane,
         ((gd_u32 *)gd_lanes(warp, slot))[lane] = (uint32_t)value;
 }
 
-/* ---- what ends or holds up lanes (cta.c) ---- */
+/* ---- what ends or holds up lanes (execute/stop.c) ---- */
 
 /* Records the CTA's first fault; the CTA stops behind this operation. */
 void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kind kind,
@@ -291,9 +291,6 @@ void gd_cta_miss(gd_cta *cta, const char *format, ...) __attribute__((format(pri
 /* The current lanes keep their place; lanes are chosen anew before the next operation. */
 void gd_warp_choose(gd_warp *warp);
 
-/* Counts the instructions of the current lanes, before they become others. */
-void gd_warp_count(gd_warp *warp);
-
 /* Lanes of a mask, all current ones, wait at this operation: they are put into *waiting. They will
  * execute it again, or whoever wakes them finishes it for them. */
 void gd_warp_hold(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t *waiting);
@@ -301,17 +298,17 @@ void gd_warp_hold(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t *w
 /* Lanes of a mask go on at the operation that they wait at, or behind it. */
 void gd_warp_wake(gd_warp *warp, uint32_t mask, uint32_t *waiting, bool behind);
 
-/* Lanes of a mask exit. */
-void gd_warp_exit(gd_warp *warp, uint32_t mask);
-
 /* The warp has polled: it goes on after the others. */
 void gd_warp_yield(gd_warp *warp);
 
 /* The operation's number in its image. */
 uint32_t gd_code_index(const gd_warp *warp, const gd_code *code);
 
-/* Barriers that exits complete. */
-void gd_barriers_check(gd_cta *cta);
+/* A lane's place in the CTA. */
+void gd_thread_position(const gd_warp *warp, uint32_t lane, uint32_t thread[3]);
+
+/* Counts the instructions of the current lanes, before they become others (execute/cta.c). */
+void gd_warp_count(gd_warp *warp);
 
 /* ---- memory (execute/memory.c) ---- */
 

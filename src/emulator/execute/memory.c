@@ -9,7 +9,6 @@
 #include "emulator/execute/memory.h"
 #include "emulator/execute/sweep.h"
 #include "emulator/execute/program.h"
-#include "emulator/execute/stuck.h"
 
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
@@ -120,6 +119,18 @@ gd_space gd_resolve(gd_space space, uint64_t *address)
     return space == GD_AT_GENERIC || (space == GD_AT_PARAMETER && *address >= WINDOW_BYTES)
                ? resolve_generic(address)
                : space;
+}
+
+void gd_note_poll(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address)
+{
+    warp->polled = code;
+    warp->polled_lane = lane;
+    warp->polled_address = address;
+    if (warp->cta->outside || gd_resolve((gd_space)code->space, &address) != GD_AT_GLOBAL)
+        return;
+    const gd_allocation *item = gd_allocation_find(warp->cta, code, address);
+    warp->cta->outside = item && (item->kind == GD_MEMORY_HOST || item->kind == GD_MEMORY_MANAGED ||
+                                  item->kind == GD_MEMORY_MAPPED);
 }
 
 const gd_shared_variable *gd_shared_find(const gd_image *image, uint64_t address)

@@ -16,6 +16,9 @@ gd_space gd_resolve(gd_space space, uint64_t *address);
 /* The allocation that holds an address of global memory; NULL. */
 gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t address);
 
+/* A lane has looked at memory, or at an mbarrier, that others are to change. */
+void gd_note_poll(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address);
+
 /* `count` elements of `bytes` from memory to the slots in the list; x is the size of a
  * destination's lanes, y of the register as declared. */
 gd_run gd_run_load;
