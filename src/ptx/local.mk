@@ -37,12 +37,15 @@ libgriddep_front_la_SOURCES += \
 	%D%/handle/requirement.c %D%/handle/requirement.h \
 	%D%/handle/shape_check.c %D%/handle/shape_check.h \
 	%D%/isa/chips.def \
+	%D%/isa/fault.c %D%/isa/fault.h \
 	%D%/isa/form.c %D%/isa/form.h \
 	%D%/isa/forms.def \
 	%D%/isa/need.c %D%/isa/need.h %D%/isa/needs.def \
 	%D%/isa/operand.c %D%/isa/operand.h \
+	%D%/isa/role.c %D%/isa/role.h \
 	%D%/isa/special.c %D%/isa/special.def %D%/isa/special.h \
 	%D%/isa/spelling.c %D%/isa/spelling.h \
+	%D%/isa/video.c %D%/isa/video.h \
 	%D%/require/evaluate.c \
 	%D%/require/head.c %D%/require/head.h \
 	%D%/require/lost_field.c %D%/require/lost_field.h \

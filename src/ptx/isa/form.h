@@ -37,7 +37,7 @@ typedef struct gd_modifier {
 /* A type that an operand's value has. */
 typedef struct gd_value_type {
     const char *name;
-    uint8_t class; /* value_class of operand.c */
+    uint8_t class; /* gd_value_class of role.h */
     uint8_t bytes;
     uint8_t type;     /* gd_ptx_type; GD_TYPE_NONE: no register is declared with it */
     bool never_wider; /* also where the role allows a wider register */
@@ -88,7 +88,7 @@ typedef struct gd_form_match {
     bool hint;           /* .L2::cache_hint is there */
     bool multicast;      /* .multicast::cluster is there */
     uint8_t role_count;
-    gd_form_role roles[GD_FORM_ROLES]; /* of the operands that there are: gd_operands_read */
+    gd_form_role roles[GD_FORM_ROLES]; /* of the operands that there are: gd_roles_read */
 } gd_form_match;
 
 /* The forms of an instruction, in the order of the table; *count 0: it is not described. */

@@ -21,10 +21,7 @@ typedef struct gd_operand_fault {
                 * empty: nothing */
 } gd_operand_fault;
 
-/* Reads the operands of a form whose modifiers fit: the roles of *match. */
-void gd_operands_read(gd_form_match *match);
-
-/* Fits the operands to those roles. `fault` may be NULL: then no words are made. */
+/* Fits the operands to the roles of *match. `fault` may be NULL: then no words are made. */
 bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
                      const gd_form_match *match, gd_operand_fault *fault);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ptx/isa/operand.h"
+#include "ptx/isa/role.h"
 
 uint32_t gd_spelling_list(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
                           gd_modifier list[GD_SPELLING_MODIFIERS], uint32_t *first)
@@ -51,7 +51,7 @@ const gd_form_match *gd_spelling_next(gd_spellings *spellings, const gd_ptx_modu
             spellings->out_of_memory = true;
             return NULL;
         }
-        gd_operands_read(&match);
+        gd_roles_read(&match);
         known->match = match;
         *(spelling->last ? &spelling->last->next : &spelling->first) = known;
         spelling->last = known;
