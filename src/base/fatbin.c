@@ -6,7 +6,7 @@
 #include "base/chip.h"
 #include "base/unpack.h"
 
-enum { LZ4 = 0x2000, ZSTD = 0x8000, MOST = 1 << 30 /* bytes of an entry once unpacked */ };
+enum { LZ4 = 0x2000, ZSTD = 0x8000, ZSTD_BLOCK = 128 * 1024 };
 
 typedef struct head {
     uint32_t magic;
@@ -102,17 +102,27 @@ static uint64_t packing(const gd_fatbin_entry *entry)
     return !entry->packed ? 0 : entry->flags & ZSTD ? ZSTD : entry->flags & LZ4;
 }
 
-static const char *check_size(const gd_fatbin_entry *entry)
+/* The most that its bytes can make: a block of Zstandard repeats one byte in four, a byte of LZ4 is
+ * a length of up to 255. */
+static uint64_t most_of(const gd_fatbin_entry *entry)
 {
     const uint64_t size = entry->stored.size;
 
+    return packing(entry) == ZSTD ? (size / 4 + 1) * ZSTD_BLOCK
+           : packing(entry)       ? size * 256
+                                  : size;
+}
+
+static const char *check_size(const gd_fatbin_entry *entry)
+{
+
     if (entry->packed && !packing(entry))
         return "it is packed in a way that is not known";
-    if (entry->bytes > (packing(entry) == ZSTD  ? gd_unpack_zstd_most(size)
-                        : packing(entry) == LZ4 ? gd_unpack_lz4_most(size)
-                                                : size))
+    if (entry->stored.size > GD_UNPACK_MOST)
+        return "it is longer than 1 GiB";
+    if (entry->bytes > most_of(entry))
         return "it says that it unpacks to more bytes than it can";
-    return entry->bytes > MOST ? "it unpacks to more than 1 GiB" : NULL;
+    return entry->bytes > GD_UNPACK_MOST ? "it unpacks to more than 1 GiB" : NULL;
 }
 
 static const char *unpack(const gd_fatbin_entry *entry, unsigned char *into)

@@ -13,18 +13,16 @@ libgriddep_front_la_SOURCES += \
 	%D%/format.c %D%/format.h \
 	%D%/library.c %D%/library.h \
 	%D%/log.c %D%/log.h \
-	%D%/lz4.c \
 	%D%/status.c %D%/status.def \
 	%D%/table.c %D%/table.h \
 	%D%/plural.h \
 	%D%/profiles.def \
 	%D%/text.c %D%/text.h \
 	%D%/trust.c %D%/trust.h \
-	%D%/unpack.h \
+	%D%/unpack.c %D%/unpack.h \
 	%D%/version.c \
 	%D%/view.h \
-	%D%/word.c %D%/word.h \
-	%D%/zstd.c
+	%D%/word.c %D%/word.h
 
 # What the command has a copy of.
 libgriddep_base_la_SOURCES = \

@@ -45,8 +45,9 @@ typedef struct gd_check_state {
 } gd_check_state;
 
 static const char details[] =
-    "A PTX file is checked by itself; '-' is stdin. The PTX in a fatbin is checked too. For "
-    "machine code in fatbins and cubins, a verdict tells whether its kernels wait and trigger. A "
+    "A PTX file is checked by itself; '-' is stdin. The PTX in a fatbin is checked too; a "
+    "compressed fatbin needs libzstd.so.1 or liblz4.so.1. For machine code in fatbins and cubins, "
+    "a verdict tells whether its kernels wait and trigger. A "
     "file that ends in .yaml or .yml is a chain file. Its launches are checked together: each "
     "kernel with its arguments, and the hops between launches. Each finding has a code; 'griddep "
     "explain CODE' tells more:\n\n"
@@ -220,8 +221,13 @@ static int check_part(gd_check_state *state, const griddep_image *image, uint32_
     if (part.kind == GRIDDEP_IMAGE_PTX)
         code = check_text(state, part.data, (size_t)part.bytes, file, NULL);
     else if (part.kind == 0)
-        gd_message_note(
-            "%s: this part of the file is packed or laid out in a way that is not known", file);
+        gd_message_note(part.packed
+                            ? "%s: this part of the file cannot be decompressed: libzstd.so.1 "
+                              "or liblz4.so.1 is not installed (Debian: libzstd1, "
+                              "liblz4-1), or the part is damaged"
+                            : "%s: this part of the file is laid out in a way that is not "
+                              "known",
+                        file);
     for (uint32_t i = 0; griddep_image_get_kernel(image, index, i, &kernel, NULL) == GRIDDEP_OK;
          i++) {
         gd_verdict_of_machine_code(&kernel, file, &verdict, text, sizeof(text));

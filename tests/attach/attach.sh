@@ -109,6 +109,15 @@ fatbin() {
             grep -q "^scale  *memory  *sm_90  *1  *0  *1  *every path  *no$" "$work/err" || { echo "$packed"; return 1; }
     done
 }
+# What decompresses is missing: the emulated driver names it.
+no_decompressor() {
+    mkdir -p "$work/without"
+    : >"$work/without/libzstd.so.1"
+    FATBIN=$srcdir/tests/golden/image/kernels.zstd.fatbin
+    export FATBIN
+    (LD_LIBRARY_PATH=$work/without GRIDDEP_LOG=warning && export LD_LIBRARY_PATH GRIDDEP_LOG && ! runs 0 audit fatbin)
+    err "libzstd.so.1 cannot be opened: install it (Debian: libzstd1)"
+}
 unload() { runs 0 audit unload && err "(3 launches of 1 kernel)" && no_err GD410; }
 contexts() { runs 66 audit contexts && err "kernel before it, 2 times" && err "(4 launches of 2 kernels)"; }
 threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1 kernel)"; }
@@ -151,6 +160,7 @@ check "a library" library
 check "a library's kernel in a graph" library_graph
 check "a linked image" linked
 check "fatbins" fatbin
+check "a fatbin without the library that decompresses it" no_decompressor
 check "modules that are unloaded" unload
 check "contexts" contexts
 # The program runs attached, or not at all, wherever temporary files are.

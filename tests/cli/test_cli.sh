@@ -439,6 +439,12 @@ check "a fatbin" 1 out "kernels.zstd.fatbin:sm_90:85:1" \
     out "kernels.zstd.fatbin:sm_90: kernel scale: machine code; waits on every path; triggers at its end, implicitly; what it touches before it waits is not read" \
     out "kernel partly: machine code; does not wait on every path" \
     out "kernel fill: machine code; never waits; triggers; not safe"
+mkdir "$work/without"
+for library in libzstd.so.1 liblz4.so.1; do : >"$work/without/$library"; done
+for packed in zstd lz4; do
+    LD_LIBRARY_PATH=$work/without run check "$images/kernels.$packed.fatbin"
+    check "a fatbin without the library for $packed" 0 err "libzstd.so.1 or liblz4.so.1 is not installed (Debian: libzstd1, liblz4-1)"
+done
 run check "$images/kernels.targets.fatbin" --json
 json "a fatbin for several targets" 'sum(v["file"].endswith(":sm_100f") for v in d["verdicts"]) == 6 and {v["waits"] for v in d["verdicts"] if v["entry"] == "scale"} == {"always"}'
 run check "$images/kernels.zstd.fatbin" --fix

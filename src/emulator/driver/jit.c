@@ -370,7 +370,9 @@ gd_CUresult gd_jit_unpack(gd_jit *jit, gd_view fatbin, char **text, uint64_t *by
     if (!wrong)
         return GD_CUDA_SUCCESS;
     gd_jit_write(&jit->errors, "error   : the PTX of this fatbin cannot be read: %s", wrong);
-    return wrong == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_IMAGE;
+    return gd_device_refuse(wrong == gd_unpack_no_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                                         : GD_CUDA_ERROR_INVALID_IMAGE,
+                            "the PTX of this fatbin cannot be read: %s", wrong);
 }
 
 /* The driver is given no length: a fatbin says itself how long it is. */
