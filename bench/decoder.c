@@ -117,9 +117,10 @@ static uint32_t add_attention(builder *with, uint32_t qkv)
     launch->grid[1] = decoder->kv_heads;
     launch->cluster[0] = shape.blocks;
     if (shape.blocks > 8) /* few such clusters have multiprocessors of their own */
-        griddep_attribute_cluster_scheduling_policy(&launch->attributes[launch->attribute_count++],
-                                                    GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING,
-                                                    NULL);
+        griddep_attribute_set(&launch->attributes[launch->attribute_count++],
+                              GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                              (const int64_t[]){GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING}, 1,
+                              NULL);
     launch->cluster[1] = launch->cluster[2] = 1;
     gd_build_array(launch, qkv, GD_ACCESS_READ);
     gd_build_array(launch, k, GD_ACCESS_UPDATE);

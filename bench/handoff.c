@@ -232,7 +232,8 @@ static int32_t add_persistent(gd_handoff *handoff, griddep_kernel *kernel, gridd
                                           {.bytes = 4, .value = way->steps},
                                           {.bytes = 4, .value = way->pause}};
     griddep_attribute cooperative;
-    if (griddep_attribute_cooperative(&cooperative, 1, error) != GRIDDEP_OK)
+    if (griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1}, 1,
+                              error) != GRIDDEP_OK)
         return error->status;
     const griddep_launch_config config = {.size = sizeof(config),
                                           .grid = {way->blocks},

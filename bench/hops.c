@@ -197,7 +197,7 @@ static void open_member(member *it, int32_t device)
     void *blank = calloc(1, MOST);
 
     try(griddep_runtime_open(&options, &it->runtime, &error), "device");
-    try(griddep_stream_create(it->runtime, &it->stream, &error), "stream");
+    try(griddep_stream_create(it->runtime, NULL, &it->stream, &error), "stream");
     try(griddep_event_create(it->runtime, GRIDDEP_EVENT_TIMING, &it->begin, &error), "event");
     try(griddep_event_create(it->runtime, GRIDDEP_EVENT_TIMING, &it->end, &error), "event");
     try(griddep_memory_allocate(it->runtime, MOST, &it->data, &error), "memory");

@@ -328,7 +328,7 @@ static int measure(const gd_bench *bench, void **results)
     *results = gd_heap_take(1, sizeof(rows));
     int32_t status = gd_handoff_load(bench->runtime, &with.module, &with.error);
     if (status == GRIDDEP_OK)
-        status = griddep_stream_create(bench->runtime, &with.stream, &with.error);
+        status = griddep_stream_create(bench->runtime, NULL, &with.stream, &with.error);
     if (status == GRIDDEP_OK)
         status =
             griddep_event_create(bench->runtime, GRIDDEP_EVENT_TIMING, &with.start, &with.error);

@@ -394,7 +394,7 @@ static void free_chain(launcher *with)
 
 static int set_up(launcher *with)
 {
-    int32_t status = griddep_stream_create(with->runtime, &with->stream, &with->error);
+    int32_t status = griddep_stream_create(with->runtime, NULL, &with->stream, &with->error);
     return status == GRIDDEP_OK ? open_driver(with) : report_launch_error(with);
 }
 

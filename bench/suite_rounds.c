@@ -144,7 +144,7 @@ static void drop_chains(rounds_bench *with)
 static int set_up(rounds_bench *with, uint64_t bytes, griddep_kernel **kernel)
 {
     griddep_error *error = &with->error;
-    int32_t status = griddep_stream_create(with->runtime, &with->stream, error);
+    int32_t status = griddep_stream_create(with->runtime, NULL, &with->stream, error);
     for (uint32_t i = 0; i < 2 && status == GRIDDEP_OK; i++)
         status = griddep_event_create(with->runtime, GRIDDEP_EVENT_TIMING, &with->events[i], error);
     for (uint32_t i = 0; i < LENGTH && status == GRIDDEP_OK; i++) {

@@ -375,16 +375,6 @@ int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t add
 int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value,
                             uint64_t bytes, void *stream, griddep_error *error);
 
-/* Streams, likewise. The stream is a CUstream that does not synchronize with the legacy default
- * stream. synchronize blocks, without a lock of the library's. query does not block; *done is 1
- * when all work in the stream is over, else 0. Both report a fault as FAULT, and spoil a capture
- * that the stream is in. */
-int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
-int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
-int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
-int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done,
-                             griddep_error *error);
-
 enum {
     GRIDDEP_STREAM_BLOCKING = 1 /* it and the legacy default stream wait for each other
                                  * (CU_STREAM_DEFAULT) */
@@ -404,11 +394,17 @@ typedef struct griddep_stream_info {
     uint32_t captured; /* 1: what it is given becomes part of a graph, or its capture is spoilt */
 } griddep_stream_info;
 
-/* Creates a stream with options (NULL: as griddep_stream_create), and tells about one, also of
- * others. LIMIT, which names the priorities that there are, for another one: the driver would cut
- * it. */
-int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options,
-                                   void **stream, griddep_error *error);
+/* Streams, likewise. By default (options may be NULL) a stream does not synchronize with the legacy
+ * default stream. LIMIT, which names the priorities that there are, for another one. synchronize
+ * blocks, without a lock of the library's. query does not block; *done is 1 when all work in the
+ * stream is over, else 0. Both report a fault as FAULT, and spoil a capture that the stream is in.
+ * get_info tells about any stream, also of others. */
+int32_t griddep_stream_create(griddep_runtime *runtime, const griddep_stream_options *options,
+                              void **stream, griddep_error *error);
+int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done,
+                             griddep_error *error);
 int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info,
                                 griddep_error *error);
 
@@ -1183,10 +1179,10 @@ typedef struct griddep_argument {
 } griddep_argument;
 
 /* A launch attribute as cuda.h lays out CUlaunchAttribute: the id (GRIDDEP_ATTRIBUTE_*, or any
- * other CUlaunchAttributeID), and its value in 64 bytes. The makers of the section "Launch
- * attributes" fill it. Passed through as it is; those that the library knows are checked against
- * device and launch first, and no id may stand twice. Id 6 is refused, `pdl` says that; id 4 is
- * refused next to a cluster in the configuration. */
+ * other CUlaunchAttributeID), and its value in 64 bytes; griddep_attribute_set fills it. Passed
+ * through as it is; those that the library knows are checked against device and launch first, and
+ * no id may stand twice. Id 6 is refused, `pdl` says that; id 4 is refused next to a cluster in the
+ * configuration. */
 typedef struct griddep_attribute {
     int32_t id;
     uint32_t reserved;
@@ -1211,25 +1207,6 @@ typedef struct griddep_launch_config {
     const char *name;        /* of the launch in a chain: griddep_chain_find; NULL: none. Without
                               * effect elsewhere */
 } griddep_launch_config;
-
-/* Attribute 7: the launch records `event` when all its blocks have executed
- * griddepcontrol.launch_dependents or ended, with trigger_at_start (0 or 1) when all have begun.
- * What waits for the event (griddep_stream_wait_event) may then run beside the launch; a kernel
- * that does must execute griddepcontrol.wait before it touches what the launch writes. Captured, it
- * becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. Where off is said (GRIDDEP_PDL_OFF), or
- * device or driver cannot do it, the event is recorded behind the launch: complete. So it is in the
- * graph modes of a chain. The event has no timing (GRIDDEP_EVENT_ORDER): a launch with one that has
- * is refused with ARGUMENT where this runtime made the event. ARGUMENT for NULL or another
- * trigger_at_start. */
-int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event,
-                                             int32_t trigger_at_start, griddep_error *error);
-
-/* Attribute 12: the launch records `event`, likewise without timing, when all its blocks have
- * begun. It orders the starts of launches and nothing else: no data is visible then. Where off is
- * said it is recorded behind the launch, as with attribute 7: what waits for it must not be what
- * the launch waits for. */
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event,
-                                                  griddep_error *error);
 
 /* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of
  * graphs and explanations all use these. */
@@ -1395,33 +1372,48 @@ int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry,
                                uint32_t parameter, uint64_t *bytes, griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
- * Launch attributes: made here, given in griddep_launch_config.attributes
- *
- * Each maker fills *attribute, which the caller owns, needs no runtime, may be called on any
- * thread, and gives ARGUMENT, with the numbers, for a value that no device takes. What depends on
- * the device is checked when the attribute is used: by griddep_launch, by griddep_chain_add and by
- * griddep_kernel_get_cluster_limit. There LIMIT tells the device's limit, and UNSUPPORTED what it
- * cannot do at all.
+ * Launch attributes: given in griddep_launch_config.attributes
  */
 
+/* Behind each id the values that griddep_attribute_set takes for it. */
 enum {
-    GRIDDEP_ATTRIBUTE_IGNORE = 0,                 /* an entry without effect */
-    GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
-    GRIDDEP_ATTRIBUTE_COOPERATIVE = 2,
-    GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, /* cuda.h: valid for streams alone; it has no
-                                                   * maker here */
-    GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION = 4,
-    GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5,
+    GRIDDEP_ATTRIBUTE_IGNORE = 0,                 /* none: an entry without effect */
+    GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,   /* address, bytes, hit_millionths, hit, miss: how
+                                                   * the L2 cache treats the bytes at a device
+                                                   * address. So many millionths of the accesses
+                                                   * have the property `hit`, the others `miss`:
+                                                   * GRIDDEP_ACCESS_PROPERTY_* */
+    GRIDDEP_ATTRIBUTE_COOPERATIVE = 2,            /* on (1 or 0): all blocks are resident at once */
+    GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, /* not here: cuda.h has it for streams alone */
+    GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION = 4,      /* x, y, z: the cluster, in blocks, 16 at most
+                                                   * together. The grid must be a multiple of it.
+                                                   * Beyond 8 blocks, the portable size, the launch
+                                                   * opts in and asks the driver what fits */
+    GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5, /* policy: GRIDDEP_CLUSTER_SCHEDULING_* */
     GRIDDEP_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6, /* say griddep_launch_config.pdl */
-    GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
-    GRIDDEP_ATTRIBUTE_PRIORITY = 8,
-    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9,
-    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10,
-    GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11,
-    GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12,
-    GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13,
-    GRIDDEP_ATTRIBUTE_CARVEOUT = 14,
-    GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16
+    GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,     /* event, trigger_at_start: see below */
+    GRIDDEP_ATTRIBUTE_PRIORITY = 8,               /* priority: a lower number goes first, 0 is the
+                                                   * lowest */
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9, /* default_domain, remote_domain: the device's
+                                                   * domains that the launch's two stand for, less
+                                                   * than it has (4 on sm_90) */
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10,    /* domain: GRIDDEP_MEMORY_SYNC_DOMAIN_*, which of
+                                                   * the two its fences are in */
+    GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11, /* x, y, z: a larger cluster that the device
+                                                   * may take where it has room: a multiple of the
+                                                   * cluster's x and y, and its z */
+    GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12, /* event: see below */
+    GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13, /* on, node: kernels can update the graph node
+                                                   * that a captured launch becomes. griddep_launch
+                                                   * writes its CUgraphDeviceNode to the void * at
+                                                   * `node` (0: nowhere); chains and graphs not */
+    GRIDDEP_ATTRIBUTE_CARVEOUT = 14,              /* percent: the part of the SM's memory that is to
+                                                   * be shared memory, 0 to 100, or
+                                                   * GRIDDEP_CARVEOUT_DEFAULT. A hint. A consumer
+                                                   * that wants another one than its producer waits
+                                                   * until the SM is empty */
+    GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16 /* on: a hint that the kernel is one of those
+                                                   * that keep NVLink busy. Driver API 13.0 */
 };
 
 enum {
@@ -1438,70 +1430,30 @@ enum {
 enum {
     GRIDDEP_ACCESS_PROPERTY_NORMAL = 0,
     GRIDDEP_ACCESS_PROPERTY_STREAMING = 1,  /* leaves the L2 cache first */
-    GRIDDEP_ACCESS_PROPERTY_PERSISTING = 2  /* leaves it last; not for accesses that miss */
+    GRIDDEP_ACCESS_PROPERTY_PERSISTING = 2  /* leaves it last; not for `miss` */
 };
 
 enum {
     GRIDDEP_CARVEOUT_DEFAULT = -1
 };
 
-/* The cluster, in blocks: 1 or more each, 16 at most together. The grid must be a multiple of it in
- * each direction. Beyond 8 blocks, the portable size, the launch opts in by itself and asks the
- * driver what fits: griddep_kernel_get_cluster_limit. */
-int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y,
-                                            uint32_t z, griddep_error *error);
-
-/* A larger cluster that the device may take where it has room, beside a cluster: a multiple of its
- * x and y and a divisor of the grid's, with its z. */
-int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x,
-                                                      uint32_t y, uint32_t z, griddep_error *error);
-
-/* GRIDDEP_CLUSTER_SCHEDULING_*. */
-int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy,
-                                                    griddep_error *error);
-
-/* The priority of the launch: a lower number goes first, 0 is the lowest. At launch it must lie in
- * the context's range. */
-int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority,
-                                   griddep_error *error);
-
-/* GRIDDEP_MEMORY_SYNC_DOMAIN_*: which of the launch's two domains its fences are in. */
-int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain,
-                                             griddep_error *error);
-
-/* The device's domains that the launch's default and remote domain stand for, 0 to 255 here, less
- * than the device has at launch (4 on sm_90). */
-int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute,
-                                                 uint32_t default_domain, uint32_t remote_domain,
-                                                 griddep_error *error);
-
-/* How the L2 cache treats the `bytes` bytes at a device address: hit_ratio (0 to 1) of the accesses
- * have the property `hit`, the others `miss`, which may not be PERSISTING.
- * GRIDDEP_ACCESS_PROPERTY_*. At launch bytes is held against the device's largest window. */
-int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address,
-                                               uint64_t bytes, double hit_ratio, int32_t hit,
-                                               int32_t miss, griddep_error *error);
-
-/* on = 1: a cooperative launch, whose blocks are all resident at once: at launch the grid is held
- * against the kernel's occupancy. 0: not. */
-int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on,
-                                      griddep_error *error);
-
-/* The part of the SM's memory that is to be shared memory and not L1, 0 to 100 percent, or
- * GRIDDEP_CARVEOUT_DEFAULT. A hint. A consumer that wants another carve-out than its producer waits
- * until the SM is empty. */
-int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent,
-                                   griddep_error *error);
-
-/* on = 1: the graph node that a captured launch becomes can be updated by kernels. The driver hands
- * its handle (CUgraphDeviceNode) out: griddep_launch in a captured stream writes it to *node, which
- * must live until then; chains and graphs do not. node may be NULL. */
-int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on,
-                                                void **node, griddep_error *error);
-
-/* on = 1: a hint that the kernel is one of those that keep NVLink busy. Driver API 13.0. */
-int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on,
-                                                    griddep_error *error);
+/* Fills *attribute, which the caller owns, with the values of an id; addresses, events and pointers
+ * are given as numbers. Needs no runtime. ARGUMENT, with the number, for another count of values,
+ * for a value that no device takes, and for an id whose values the library does not know. What
+ * depends on the device is checked where the attribute is used: LIMIT tells the device's limit, and
+ * UNSUPPORTED what it cannot do at all.
+ *
+ * PROGRAMMATIC_EVENT: the launch records `event` when all its blocks have executed
+ * griddepcontrol.launch_dependents or ended, with trigger_at_start (0 or 1) when all have begun.
+ * What waits for the event (griddep_stream_wait_event) may then run beside the launch; a kernel
+ * that does must execute griddepcontrol.wait before it touches what the launch writes. Captured, it
+ * becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. LAUNCH_COMPLETION_EVENT: recorded when
+ * all blocks have begun. It orders the starts of launches and nothing else: no data is visible
+ * then. Where off is said (GRIDDEP_PDL_OFF), where device or driver cannot do it, and in the graph
+ * modes of a chain, the event is recorded behind the launch: complete. It has no timing
+ * (GRIDDEP_EVENT_ORDER): ARGUMENT at the launch for one of this runtime that has. */
+int32_t griddep_attribute_set(griddep_attribute *attribute, int32_t id, const int64_t *values,
+                              uint32_t count, griddep_error *error);
 
 /* The largest cluster, in blocks, that the kernel can be launched with in a configuration, and how
  * many clusters the device holds at once: of the configuration's cluster where it names one, else
@@ -2267,7 +2219,7 @@ typedef struct griddep_tune_offer {
                                 * the next */
     uint32_t launch;           /* counted from 0 */
     const uint32_t *grids;     /* first dimensions of the grid */
-    const int32_t *carveouts;  /* as griddep_attribute_carveout takes them */
+    const int32_t *carveouts;  /* of GRIDDEP_ATTRIBUTE_CARVEOUT */
     uint32_t grid_count;
     uint32_t carveout_count;
 } griddep_tune_offer;
@@ -2373,7 +2325,7 @@ typedef struct griddep_tune_choice {
     uint32_t grid[3];
     int32_t pdl;            /* GRIDDEP_PDL_* */
     const char *text;       /* what was chosen for it: "wait move, trigger start"; "" for nothing */
-    int32_t carveout;       /* for griddep_attribute_carveout, in place of one that the
+    int32_t carveout;       /* of GRIDDEP_ATTRIBUTE_CARVEOUT, in place of one that the
                              * configuration has; _DEFAULT: no such attribute */
     uint32_t reserved;
 } griddep_tune_choice;

@@ -566,7 +566,7 @@ public:
     griddep::stream stream() const
     {
         void *made;
-        call(griddep_stream_create, handle(), &made);
+        call(griddep_stream_create, handle(), nullptr, &made);
         return {hold_, made};
     }
     /// A smaller number is more urgent; a blocking stream and the legacy default one wait for each other.
@@ -576,7 +576,7 @@ public:
         auto options = sized<griddep_stream_options>();
         options.priority = priority;
         options.flags = blocking ? GRIDDEP_STREAM_BLOCKING : 0;
-        call(griddep_stream_create_with, handle(), &options, &made);
+        call(griddep_stream_create, handle(), &options, &made);
         return {hold_, made};
     }
     griddep::completion completion() const

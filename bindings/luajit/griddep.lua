@@ -526,11 +526,10 @@ int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_
 int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, griddep_error *error);
-int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
+int32_t griddep_stream_create(griddep_runtime *runtime, const griddep_stream_options *options, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_query(griddep_runtime *runtime, void *stream, uint32_t *done, griddep_error *error);
-int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *options, void **stream, griddep_error *error);
 int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_stream_info *info, griddep_error *error);
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
@@ -600,8 +599,6 @@ int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, gridde
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
 int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
-int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start, griddep_error *error);
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event, griddep_error *error);
 const char *griddep_reason_text(int32_t reason);
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
@@ -615,17 +612,7 @@ int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config
 int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
 int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
-int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, griddep_error *error);
-int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, griddep_error *error);
-int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy, griddep_error *error);
-int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority, griddep_error *error);
-int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain, griddep_error *error);
-int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute, uint32_t default_domain, uint32_t remote_domain, griddep_error *error);
-int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, griddep_error *error);
-int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on, griddep_error *error);
-int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent, griddep_error *error);
-int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on, void **node, griddep_error *error);
-int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on, griddep_error *error);
+int32_t griddep_attribute_set(griddep_attribute *attribute, int32_t id, const int64_t *values, uint32_t count, griddep_error *error);
 int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size, uint32_t *count, griddep_error *error);
 int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
@@ -960,7 +947,7 @@ function Runtime:stream(options)
     local given, handle = new("griddep_stream_options"), ffi.new("void *[1]")
     set(given, "priority", options and options.priority or 0)
     given.flags = options and options.blocking and C.GRIDDEP_STREAM_BLOCKING or 0
-    call("stream_create_with", self.handle, given, handle)
+    call("stream_create", self.handle, given, handle)
     local held = hold(self.hold)
     return own(setmetatable({}, Stream), handle[0], function(stream)
         C.griddep_stream_destroy(held.runtime, stream, nil)

@@ -543,11 +543,10 @@ const prototypes = [
   'int32_t griddep_memory_write(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_read(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_fill(void *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_stream_create(void *runtime, _Out_ void **stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_create(void *runtime, const griddep_stream_options *options, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_destroy(void *runtime, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_synchronize(void *runtime, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_query(void *runtime, void *stream, _Out_ uint32_t *done, _Inout_ griddep_error *error)',
-  'int32_t griddep_stream_create_with(void *runtime, const griddep_stream_options *options, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_get_info(void *runtime, void *stream, _Inout_ griddep_stream_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_event_create(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
@@ -617,8 +616,6 @@ const prototypes = [
   'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_programmatic_event(_Inout_ griddep_attribute *attribute, void *event, int32_t trigger_at_start, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_launch_completion_event(_Inout_ griddep_attribute *attribute, void *event, _Inout_ griddep_error *error)',
   'const char *griddep_reason_text(int32_t reason)',
   'const char *griddep_overlap_name(int32_t overlap)',
   'const char *griddep_overlap_text(int32_t overlap)',
@@ -632,17 +629,7 @@ const prototypes = [
   'int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_extent(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_cluster_dimension(_Inout_ griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_preferred_cluster_dimension(_Inout_ griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_cluster_scheduling_policy(_Inout_ griddep_attribute *attribute, int32_t policy, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_priority(_Inout_ griddep_attribute *attribute, int32_t priority, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_memory_sync_domain(_Inout_ griddep_attribute *attribute, int32_t domain, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_memory_sync_domain_map(_Inout_ griddep_attribute *attribute, uint32_t default_domain, uint32_t remote_domain, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_access_policy_window(_Inout_ griddep_attribute *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_cooperative(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_carveout(_Inout_ griddep_attribute *attribute, int32_t percent, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_device_updatable_node(_Inout_ griddep_attribute *attribute, int32_t on, _Out_ void **node, _Inout_ griddep_error *error)',
-  'int32_t griddep_attribute_nvlink_centric_scheduling(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_set(_Inout_ griddep_attribute *attribute, int32_t id, const int64_t *values, uint32_t count, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_cluster_limit(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *size, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_tiled(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_im2col(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
@@ -1214,7 +1201,7 @@ class Stream extends Owner {
   constructor(runtime, hold, options) {
     super();
     this.runtime = runtime;
-    this.own(made('stream_create_with', runtime.handle, options), (stream) => {
+    this.own(made('stream_create', runtime.handle, options), (stream) => {
       raw.stream_destroy(hold.handle, stream, null);
       hold.release();
     });

@@ -553,11 +553,10 @@ my @FUNCTIONS = (
     [memory_write => [qw(opaque uint64 opaque uint64 opaque opaque)] => 'sint32'],
     [memory_read => [qw(opaque opaque uint64 uint64 opaque opaque)] => 'sint32'],
     [memory_fill => [qw(opaque uint64 uint8 uint64 opaque opaque)] => 'sint32'],
-    [stream_create => [qw(opaque opaque* opaque)] => 'sint32'],
+    [stream_create => [qw(opaque opaque opaque* opaque)] => 'sint32'],
     [stream_destroy => [qw(opaque opaque opaque)] => 'sint32'],
     [stream_synchronize => [qw(opaque opaque opaque)] => 'sint32'],
     [stream_query => [qw(opaque opaque uint32* opaque)] => 'sint32'],
-    [stream_create_with => [qw(opaque opaque opaque* opaque)] => 'sint32'],
     [stream_get_info => [qw(opaque opaque opaque opaque)] => 'sint32'],
     [event_create => [qw(opaque sint32 opaque* opaque)] => 'sint32'],
     [event_destroy => [qw(opaque opaque opaque)] => 'sint32'],
@@ -627,8 +626,6 @@ my @FUNCTIONS = (
     [kernel_get_info => [qw(opaque opaque opaque)] => 'sint32'],
     [kernel_state_traits => [qw(opaque uint32 opaque)] => 'sint32'],
     [kernel_get_parameter => [qw(opaque uint32 opaque opaque)] => 'sint32'],
-    [attribute_programmatic_event => [qw(opaque opaque sint32 opaque)] => 'sint32'],
-    [attribute_launch_completion_event => [qw(opaque opaque opaque)] => 'sint32'],
     [reason_text => [qw(sint32)] => 'string'],
     [overlap_name => [qw(sint32)] => 'string'],
     [overlap_text => [qw(sint32)] => 'string'],
@@ -642,17 +639,7 @@ my @FUNCTIONS = (
     [ptx_check_launch => [qw(opaque uint32 opaque opaque uint32 opaque)] => 'sint32'],
     [kernel_get_extent => [qw(opaque opaque opaque uint32 uint32 uint64* opaque)] => 'sint32'],
     [ptx_get_extent => [qw(opaque uint32 opaque opaque uint32 uint32 uint64* opaque)] => 'sint32'],
-    [attribute_cluster_dimension => [qw(opaque uint32 uint32 uint32 opaque)] => 'sint32'],
-    [attribute_preferred_cluster_dimension => [qw(opaque uint32 uint32 uint32 opaque)] => 'sint32'],
-    [attribute_cluster_scheduling_policy => [qw(opaque sint32 opaque)] => 'sint32'],
-    [attribute_priority => [qw(opaque sint32 opaque)] => 'sint32'],
-    [attribute_memory_sync_domain => [qw(opaque sint32 opaque)] => 'sint32'],
-    [attribute_memory_sync_domain_map => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
-    [attribute_access_policy_window => [qw(opaque uint64 uint64 double sint32 sint32 opaque)] => 'sint32'],
-    [attribute_cooperative => [qw(opaque sint32 opaque)] => 'sint32'],
-    [attribute_carveout => [qw(opaque sint32 opaque)] => 'sint32'],
-    [attribute_device_updatable_node => [qw(opaque sint32 opaque* opaque)] => 'sint32'],
-    [attribute_nvlink_centric_scheduling => [qw(opaque sint32 opaque)] => 'sint32'],
+    [attribute_set => [qw(opaque sint32 opaque uint32 opaque)] => 'sint32'],
     [kernel_get_cluster_limit => [qw(opaque opaque uint32* uint32* opaque)] => 'sint32'],
     [tensor_map_tiled => [qw(opaque opaque opaque opaque)] => 'sint32'],
     [tensor_map_im2col => [qw(opaque opaque opaque opaque)] => 'sint32'],
@@ -993,7 +980,7 @@ sub read {
     return $data;
 }
 
-sub stream { my ($self) = @_; return Griddep::Stream->own(Griddep::made(stream_create => $self->handle), hold => $self->{hold}) }
+sub stream { my ($self) = @_; return Griddep::Stream->own(Griddep::made(stream_create => $self->handle, undef), hold => $self->{hold}) }
 sub synchronize { my ($self, $stream) = @_; return Griddep::call(stream_synchronize => $self->handle, Griddep::handle_of($stream)) }
 sub chain { my ($self) = @_; return Griddep::Chain->own(Griddep::made(chain_create => $self->handle), kept => []) }
 

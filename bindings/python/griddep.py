@@ -1107,11 +1107,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "memory_write": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p]),
     "memory_read": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "memory_fill": (c_int32, [c_void_p, c_uint64, c_uint8, c_uint64, c_void_p, c_void_p]),
-    "stream_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "stream_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_query": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "stream_create_with": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_get_info": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "event_create": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1181,8 +1180,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "kernel_state_traits": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "attribute_programmatic_event": (c_int32, [c_void_p, c_void_p, c_int32, c_void_p]),
-    "attribute_launch_completion_event": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "reason_text": (c_char_p, [c_int32]),
     "overlap_name": (c_char_p, [c_int32]),
     "overlap_text": (c_char_p, [c_int32]),
@@ -1196,17 +1193,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ptx_check_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p]),
     "kernel_get_extent": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_get_extent": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
-    "attribute_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
-    "attribute_preferred_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
-    "attribute_cluster_scheduling_policy": (c_int32, [c_void_p, c_int32, c_void_p]),
-    "attribute_priority": (c_int32, [c_void_p, c_int32, c_void_p]),
-    "attribute_memory_sync_domain": (c_int32, [c_void_p, c_int32, c_void_p]),
-    "attribute_memory_sync_domain_map": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
-    "attribute_access_policy_window": (c_int32, [c_void_p, c_uint64, c_uint64, c_double, c_int32, c_int32, c_void_p]),
-    "attribute_cooperative": (c_int32, [c_void_p, c_int32, c_void_p]),
-    "attribute_carveout": (c_int32, [c_void_p, c_int32, c_void_p]),
-    "attribute_device_updatable_node": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
-    "attribute_nvlink_centric_scheduling": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_set": (c_int32, [c_void_p, c_int32, c_void_p, c_uint32, c_void_p]),
     "kernel_get_cluster_limit": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -1739,7 +1726,7 @@ class Stream(_Object):
     def __init__(self, runtime: Runtime, priority: int = 0, blocking: bool = False) -> None:
         self.runtime = runtime
         options = c_stream_options(priority=priority, flags=STREAM_BLOCKING if blocking else 0)
-        self.handle = _make(raw.stream_create_with, runtime.handle, byref(options))
+        self.handle = _make(raw.stream_create, runtime.handle, byref(options))
         self._own(_end_with, runtime._hold, raw.stream_destroy, self.handle)
 
     @property

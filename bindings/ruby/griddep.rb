@@ -573,11 +573,10 @@ module Griddep
       "int32_t griddep_memory_write(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_read(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_fill(void *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, void *error)",
-      "int32_t griddep_stream_create(void *runtime, void *stream, void *error)",
+      "int32_t griddep_stream_create(void *runtime, void *options, void *stream, void *error)",
       "int32_t griddep_stream_destroy(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_synchronize(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_query(void *runtime, void *stream, void *done, void *error)",
-      "int32_t griddep_stream_create_with(void *runtime, void *options, void *stream, void *error)",
       "int32_t griddep_stream_get_info(void *runtime, void *stream, void *info, void *error)",
       "int32_t griddep_event_create(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
@@ -647,8 +646,6 @@ module Griddep
       "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",
       "int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, void *error)",
       "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
-      "int32_t griddep_attribute_programmatic_event(void *attribute, void *event, int32_t trigger_at_start, void *error)",
-      "int32_t griddep_attribute_launch_completion_event(void *attribute, void *event, void *error)",
       "const char *griddep_reason_text(int32_t reason)",
       "const char *griddep_overlap_name(int32_t overlap)",
       "const char *griddep_overlap_text(int32_t overlap)",
@@ -662,17 +659,7 @@ module Griddep
       "int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_kernel_get_extent(void *kernel, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
       "int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
-      "int32_t griddep_attribute_cluster_dimension(void *attribute, uint32_t x, uint32_t y, uint32_t z, void *error)",
-      "int32_t griddep_attribute_preferred_cluster_dimension(void *attribute, uint32_t x, uint32_t y, uint32_t z, void *error)",
-      "int32_t griddep_attribute_cluster_scheduling_policy(void *attribute, int32_t policy, void *error)",
-      "int32_t griddep_attribute_priority(void *attribute, int32_t priority, void *error)",
-      "int32_t griddep_attribute_memory_sync_domain(void *attribute, int32_t domain, void *error)",
-      "int32_t griddep_attribute_memory_sync_domain_map(void *attribute, uint32_t default_domain, uint32_t remote_domain, void *error)",
-      "int32_t griddep_attribute_access_policy_window(void *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, void *error)",
-      "int32_t griddep_attribute_cooperative(void *attribute, int32_t on, void *error)",
-      "int32_t griddep_attribute_carveout(void *attribute, int32_t percent, void *error)",
-      "int32_t griddep_attribute_device_updatable_node(void *attribute, int32_t on, void *node, void *error)",
-      "int32_t griddep_attribute_nvlink_centric_scheduling(void *attribute, int32_t on, void *error)",
+      "int32_t griddep_attribute_set(void *attribute, int32_t id, void *values, uint32_t count, void *error)",
       "int32_t griddep_kernel_get_cluster_limit(void *kernel, void *config, void *size, void *count, void *error)",
       "int32_t griddep_tensor_map_tiled(void *runtime, void *options, void *map, void *error)",
       "int32_t griddep_tensor_map_im2col(void *runtime, void *options, void *map, void *error)",
@@ -1033,7 +1020,7 @@ module Griddep
   class Stream < Owner
     def initialize(runtime, hold)
       super()
-      own(Griddep.made("Q", :stream_create, runtime.handle)) do |stream|
+      own(Griddep.made("Q", :stream_create, runtime.handle, nil)) do |stream|
         Raw.griddep_stream_destroy(hold.handle, stream, nil)
         hold.release
       end

@@ -1098,11 +1098,10 @@ functions! {
     fn memory_write(runtime: *mut Runtime, address: u64, source: *const c_void, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_read(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_fill(runtime: *mut Runtime, address: u64, value: u8, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn stream_create(runtime: *mut Runtime, stream: *mut *mut c_void, error: *mut Error) -> i32;
+    fn stream_create(runtime: *mut Runtime, options: *const StreamOptions, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_destroy(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
     fn stream_synchronize(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
     fn stream_query(runtime: *mut Runtime, stream: *mut c_void, done: *mut u32, error: *mut Error) -> i32;
-    fn stream_create_with(runtime: *mut Runtime, options: *const StreamOptions, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_get_info(runtime: *mut Runtime, stream: *mut c_void, info: *mut StreamInfo, error: *mut Error) -> i32;
     fn event_create(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn event_destroy(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
@@ -1172,8 +1171,6 @@ functions! {
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;
     fn kernel_state_traits(kernel: *mut Kernel, traits: u32, error: *mut Error) -> i32;
     fn kernel_get_parameter(kernel: *mut Kernel, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
-    fn attribute_programmatic_event(attribute: *mut Attribute, event: *mut c_void, trigger_at_start: i32, error: *mut Error) -> i32;
-    fn attribute_launch_completion_event(attribute: *mut Attribute, event: *mut c_void, error: *mut Error) -> i32;
     fn reason_text(reason: i32) -> *const c_char;
     fn overlap_name(overlap: i32) -> *const c_char;
     fn overlap_text(overlap: i32) -> *const c_char;
@@ -1187,17 +1184,7 @@ functions! {
     fn ptx_check_launch(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn kernel_get_extent(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
     fn ptx_get_extent(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
-    fn attribute_cluster_dimension(attribute: *mut Attribute, x: u32, y: u32, z: u32, error: *mut Error) -> i32;
-    fn attribute_preferred_cluster_dimension(attribute: *mut Attribute, x: u32, y: u32, z: u32, error: *mut Error) -> i32;
-    fn attribute_cluster_scheduling_policy(attribute: *mut Attribute, policy: i32, error: *mut Error) -> i32;
-    fn attribute_priority(attribute: *mut Attribute, priority: i32, error: *mut Error) -> i32;
-    fn attribute_memory_sync_domain(attribute: *mut Attribute, domain: i32, error: *mut Error) -> i32;
-    fn attribute_memory_sync_domain_map(attribute: *mut Attribute, default_domain: u32, remote_domain: u32, error: *mut Error) -> i32;
-    fn attribute_access_policy_window(attribute: *mut Attribute, address: u64, bytes: u64, hit_ratio: f64, hit: i32, miss: i32, error: *mut Error) -> i32;
-    fn attribute_cooperative(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
-    fn attribute_carveout(attribute: *mut Attribute, percent: i32, error: *mut Error) -> i32;
-    fn attribute_device_updatable_node(attribute: *mut Attribute, on: i32, node: *mut *mut c_void, error: *mut Error) -> i32;
-    fn attribute_nvlink_centric_scheduling(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
+    fn attribute_set(attribute: *mut Attribute, id: i32, values: *const i64, count: u32, error: *mut Error) -> i32;
     fn kernel_get_cluster_limit(kernel: *mut Kernel, config: *const LaunchConfig, size: *mut u32, count: *mut u32, error: *mut Error) -> i32;
     fn tensor_map_tiled(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn tensor_map_im2col(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
@@ -1612,7 +1599,7 @@ impl Runtime {
 
     pub fn stream(&self) -> Result<Stream> {
         let mut handle = ptr::null_mut();
-        call(|c, error| unsafe { (c.stream_create)(self.raw(), &mut handle, error) })?;
+        call(|c, error| unsafe { (c.stream_create)(self.raw(), ptr::null(), &mut handle, error) })?;
         Ok(Stream { handle, shared: self.shared.clone() })
     }
 
@@ -1621,7 +1608,7 @@ impl Runtime {
         let (mut options, mut handle) = (raw::StreamOptions::new(), ptr::null_mut());
         options.priority = priority;
         options.flags = if blocking { raw::STREAM_BLOCKING as u32 } else { 0 };
-        call(|c, error| unsafe { (c.stream_create_with)(self.raw(), &options, &mut handle, error) })?;
+        call(|c, error| unsafe { (c.stream_create)(self.raw(), &options, &mut handle, error) })?;
         Ok(Stream { handle, shared: self.shared.clone() })
     }
 

@@ -69,7 +69,7 @@ int main(void)
     check(griddep_runtime_open(NULL, &runtime, &error));
     check(griddep_module_load_shelf(runtime, "vector_add", NULL, &module, &error));
     check(griddep_module_find_kernel(module, NULL, &kernel, &error));
-    check(griddep_stream_create(runtime, &stream, &error));
+    check(griddep_stream_create(runtime, NULL, &stream, &error));
     check(griddep_memory_allocate(runtime, sizeof host, &x, &error));
     check(griddep_memory_write(runtime, x, host, sizeof host, stream, &error));
 

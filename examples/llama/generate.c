@@ -63,8 +63,8 @@ static void open_loop(model *of, int32_t mode, loop *in)
     griddep_runtime *runtime = of->runtime;
 
     *in = (loop){.of = of, .mode = mode};
-    check(griddep_stream_create(runtime, &in->stream, &error), &error, "a stream");
-    check(griddep_stream_create(runtime, &in->reader, &error), &error, "a stream");
+    check(griddep_stream_create(runtime, NULL, &in->stream, &error), &error, "a stream");
+    check(griddep_stream_create(runtime, NULL, &in->reader, &error), &error, "a stream");
     for (int i = 0; i < AHEAD; i++) {
         void *memory = NULL;
         check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->computed[i], &error), &error,

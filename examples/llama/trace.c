@@ -62,7 +62,7 @@ void trace_step(model *of, const token_list *prompts, const sampling *draw, int3
     void *stream = NULL;
     uint32_t from[MOST_SEQUENCES] = {0};
 
-    check(griddep_stream_create(of->runtime, &stream, &error), &error, "a stream");
+    check(griddep_stream_create(of->runtime, NULL, &stream, &error), &error, "a stream");
     generate_start(of, prompts, draw, mode, stream, from);
     for (uint32_t i = 0; i < of->sequences; i++)
         if (from[i] + 2 > of->capacity)

@@ -78,7 +78,7 @@ static void *open_lane(struct server *server)
         return NULL;
     lane->server = server;
     griddep_error_init(&error);
-    int32_t status = griddep_stream_create(server->runtime, &lane->stream, &error);
+    int32_t status = griddep_stream_create(server->runtime, NULL, &lane->stream, &error);
     if (!status)
         status = griddep_completion_create(server->runtime, &lane->completion, &error);
     if (!status)

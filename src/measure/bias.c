@@ -97,7 +97,7 @@ static int32_t load_and_run(griddep_runtime *runtime, const gd_instrumented *mad
     if (!status)
         status = gd_module_find_variable(module, GD_INSTRUMENT_VARIABLE, &address, &bytes, error);
     if (!status)
-        status = griddep_stream_create(runtime, &stream, error);
+        status = griddep_stream_create(runtime, NULL, &stream, error);
     if (!status)
         status = run(runtime, kernel, address, stream, bias, error);
     if (stream)

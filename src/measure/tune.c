@@ -179,7 +179,7 @@ static int32_t prepare(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = gd_tune_realize(tune, &tune->given, false, error);
     if (!status)
-        status = griddep_stream_create(tune->runtime, &tune->experiment.stream, error);
+        status = griddep_stream_create(tune->runtime, NULL, &tune->experiment.stream, error);
     if (!status)
         status = gd_clock_open(tune->runtime, tune->experiment.stream, &tune->clock, error);
     if (!status)

@@ -420,7 +420,8 @@ static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, u
         if (config->attributes[i].id != GRIDDEP_ATTRIBUTE_CARVEOUT)
             room[count++] = config->attributes[i];
     if (setup->carveouts[index] != GRIDDEP_CARVEOUT_DEFAULT)
-        griddep_attribute_carveout(&room[count++], setup->carveouts[index], NULL);
+        griddep_attribute_set(&room[count++], GRIDDEP_ATTRIBUTE_CARVEOUT,
+                              (const int64_t[]){setup->carveouts[index]}, 1, NULL);
     config->attributes = room;
     config->attribute_count = count;
 }

@@ -93,8 +93,8 @@ static int32_t make(const griddep_runtime *runtime, const griddep_stream_options
                : gd_driver_fail(runtime->driver, result, error, "a new stream");
 }
 
-int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_stream_options *given,
-                                   void **stream, griddep_error *error)
+int32_t griddep_stream_create(griddep_runtime *runtime, const griddep_stream_options *given,
+                              void **stream, griddep_error *error)
 {
     griddep_stream_options options;
     gd_CUstream created = NULL;
@@ -103,26 +103,15 @@ int32_t griddep_stream_create_with(griddep_runtime *runtime, const griddep_strea
 
     if (status)
         return status;
-    status = read_options(&options, given, error);
-    if (!status)
-        status = make(runtime, &options, &created, error);
-    gd_runtime_leave(runtime, pushed);
-    if (!status)
-        *stream = created;
-    return status;
-}
-
-int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error)
-{
-    bool pushed;
-    gd_CUstream created = NULL;
-    int32_t status = gd_stream_begin(runtime, stream, &pushed, error);
-
-    if (status)
-        return status;
-    status = gd_stream_finish(runtime, pushed,
-                              runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING),
-                              NULL, "a new stream", error);
+    if (!given) {
+        gd_CUresult result = runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING);
+        status = gd_stream_finish(runtime, pushed, result, NULL, "a new stream", error);
+    } else {
+        status = read_options(&options, given, error);
+        if (!status)
+            status = make(runtime, &options, &created, error);
+        gd_runtime_leave(runtime, pushed);
+    }
     if (!status)
         *stream = created;
     return status;

@@ -64,7 +64,7 @@ START_TEST(each_step_sees_the_one_before)
     bool right = false;
     void *stream = NULL;
     succeeds(gd_handoff_load(runtime, &module, &error));
-    succeeds(griddep_stream_create(runtime, &stream, &error));
+    succeeds(griddep_stream_create(runtime, NULL, &stream, &error));
     succeeds(gd_handoff_open(runtime, module, &ways[_i], &handoff, &error));
     for (int run = 0; run < 3; run++) {
         succeeds(gd_handoff_hold(module, stream, 1000, &error));
@@ -91,7 +91,7 @@ START_TEST(a_stale_word_is_seen)
     void *stream = NULL;
     uint32_t word = 0;
     succeeds(gd_handoff_load(runtime, &module, &error));
-    succeeds(griddep_stream_create(runtime, &stream, &error));
+    succeeds(griddep_stream_create(runtime, NULL, &stream, &error));
     succeeds(gd_handoff_open(runtime, module, &ways[3], &handoff, &error));
     succeeds(gd_handoff_run(&handoff, stream, &error));
     succeeds(griddep_memory_write(runtime, handoff.memory + 4 * 200, &word, sizeof word, stream,
@@ -195,8 +195,9 @@ START_TEST(a_long_context_has_clusters_where_there_is_room)
     gd_decoder_build(&decoder, &info, false, &plan);
     const griddep_launch_config config =
         gd_planlaunch_config(&plan.launches[1], GRIDDEP_PDL_DEFAULT, 132);
-    succeeds(griddep_attribute_cluster_scheduling_policy(
-        &expected, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING, &error));
+    succeeds(griddep_attribute_set(&expected, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                   (const int64_t[]){GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING}, 1,
+                                   &error));
     ck_assert_uint_eq(config.attribute_count, 1);
     ck_assert_mem_eq(config.attributes, &expected, sizeof expected);
     gd_plan_free(&plan);

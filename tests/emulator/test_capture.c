@@ -46,7 +46,7 @@ static void setup(void)
         ck_good(griddep_chain_add(chain, step, &placed, NULL, 0, &error));
     }
     ck_good(griddep_chain_depend(chain, 3, 0, &error));
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_driver(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
 }
 
@@ -77,7 +77,7 @@ START_TEST(a_capture_has_its_lanes)
     void *other = NULL;
     size_t nodes = 0;
 
-    ck_good(griddep_stream_create(runtime, &other, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &other, &error));
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error));
     if (_i == 1)
         ck_good(griddep_chain_prepare(chain, GRIDDEP_MODE_PDL, &error));

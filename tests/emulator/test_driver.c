@@ -2587,7 +2587,8 @@ START_TEST(launch_features_are_told)
     config.attributes = &attribute;
     config.attribute_count = 1;
     config.grid[0] = 1u << 20;
-    ck_status(griddep_attribute_cooperative(&attribute, 1, &error));
+    ck_status(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1},
+                                    1, &error));
     ck_assert_int_eq(griddep_launch(kernel, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
     ck_assert_ptr_nonnull(strstr(error.text, "a cooperative grid of 1048576 blocks"));
     ck_status(griddep_stream_synchronize(runtime, NULL, &error));

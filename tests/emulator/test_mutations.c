@@ -333,7 +333,7 @@ static void run_child(const subject *of, const char *text, int32_t mode)
 
     griddep_error_init(&error);
     need(griddep_runtime_open(&options, &runtime, &error), &error, "open");
-    need(griddep_stream_create(runtime, &stream, &error), &error, "stream");
+    need(griddep_stream_create(runtime, NULL, &stream, &error), &error, "stream");
     for (uint32_t i = 0; i < BUFFERS; i++) {
         need(griddep_memory_allocate(runtime, of->bytes, &buffers[i], &error), &error, "allocate");
         need(griddep_memory_write(runtime, buffers[i], zeros, of->bytes, stream, &error), &error,

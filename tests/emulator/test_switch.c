@@ -165,7 +165,7 @@ static void open_runtime(void)
     need(griddep_memory_allocate(runtime, sizeof zeros, &memory, &error));
     need(griddep_memory_write(runtime, memory, zeros, sizeof zeros, NULL, &error));
     for (int i = 0; i < 2; i++) {
-        need(griddep_stream_create(runtime, &streams[i], &error));
+        need(griddep_stream_create(runtime, NULL, &streams[i], &error));
         need(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &events[i], &error));
     }
     early = 0;
@@ -229,8 +229,11 @@ static griddep_attribute recording(int32_t id)
     griddep_attribute attribute = {0};
 
     ck_assert_int_eq(id == GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT
-                         ? griddep_attribute_programmatic_event(&attribute, events[0], 0, NULL)
-                         : griddep_attribute_launch_completion_event(&attribute, events[0], NULL),
+                         ? griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                                 (const int64_t[]){(intptr_t)events[0], 0}, 2, NULL)
+                         : griddep_attribute_set(&attribute,
+                                                 GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+                                                 (const int64_t[]){(intptr_t)events[0]}, 1, NULL),
                      GRIDDEP_OK);
     return attribute;
 }
@@ -767,9 +770,8 @@ START_TEST(unknown_bodies_are_refused)
     gd_CUgraph handle = NULL;
     gd_CUgraphNode node;
     gd_CUcontext popped;
-    gd_CUgraphNodeParams params = {
-        .type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
-        .is.conditional = {.type = GRIDDEP_CONDITIONAL_IF, .size = 1}};
+    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                   .is.conditional = {.type = GRIDDEP_CONDITIONAL_IF, .size = 1}};
 
     now = &switches[_i];
     open_runtime();

@@ -599,8 +599,10 @@ START_TEST(tries_carveouts)
     griddep_tune *result;
 
     make_chain(plain);
-    need(griddep_attribute_priority(&attributes[0], 0, &error));
-    need(griddep_attribute_carveout(&attributes[1], 25, &error));
+    need(griddep_attribute_set(&attributes[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){0}, 1,
+                               &error));
+    need(griddep_attribute_set(&attributes[1], GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){25}, 1,
+                               &error));
     f.launches[0].carveouts = first;
     f.launches[0].carveout_count = 2;
     f.launches[2].carveouts = second;
@@ -737,7 +739,8 @@ START_TEST(remembers_carveouts)
     griddep_tune_destroy(result);
     need(load(0, &loaded));
     griddep_tune_destroy(loaded);
-    need(griddep_attribute_carveout(&carveout, 100, &error));
+    need(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1,
+                               &error));
     f.configs[1].attributes = &carveout;
     f.configs[1].attribute_count = 1;
     ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);

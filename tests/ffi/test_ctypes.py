@@ -492,7 +492,7 @@ class OnFakeDriver(unittest.TestCase):
         self.assertEqual(GRIDDEP.griddep_chain_length(chain), 2)
 
         stream = c_void_p()
-        call("griddep_stream_create", session.runtime, byref(stream))
+        call("griddep_stream_create", session.runtime, None, byref(stream))
         off, first, is_set = (constant("GRIDDEP_REASON_" + name) for name in ("OFF", "FIRST", "SET"))
         expected = {
             "serial": (off, -1, 0, 0),

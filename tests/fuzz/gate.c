@@ -333,7 +333,7 @@ static void open_runtime(void)
     need(griddep_module_find_kernel(g.others, "first", &g.first, &g.error), "first");
     need(griddep_module_find_kernel(g.others, "last", &g.last, &g.error), "last");
     need(griddep_module_find_kernel(g.others, "blind", &g.blind, &g.error), "blind");
-    need(griddep_stream_create(g.runtime, &g.stream, &g.error), "stream");
+    need(griddep_stream_create(g.runtime, NULL, &g.stream, &g.error), "stream");
     need(griddep_memory_allocate(g.runtime, sizeof g.value, &g.data, &g.error), "allocate");
     need(griddep_memory_allocate(g.runtime, sizeof g.values, &g.cells, &g.error), "allocate");
     need(griddep_memory_write(g.runtime, g.data, &g.value, sizeof g.value, g.stream, &g.error),

@@ -128,53 +128,20 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
     *count = 0;
     for (uint32_t i = 0; i < wanted; i++) {
         griddep_attribute *at = &attributes[i];
-        int32_t status = GRIDDEP_OK;
-        switch (below(by, 12)) {
-        case 0:
-            status =
-                CHECK(griddep_attribute_programmatic_event, at, event ? event->handle : NULL, 0, E);
-            break;
-        case 1:
-            status = CHECK(griddep_attribute_launch_completion_event, at,
-                           event ? event->handle : NULL, E);
-            break;
-        case 2:
-            status = CHECK(griddep_attribute_cluster_dimension, at, 1 + below(by, 2), 1, 1, E);
-            break;
-        case 3:
-            status =
-                CHECK(griddep_attribute_preferred_cluster_dimension, at, 1 + below(by, 3), 1, 1, E);
-            break;
-        case 4:
-            status =
-                CHECK(griddep_attribute_cluster_scheduling_policy, at, (int32_t)below(by, 4), E);
-            break;
-        case 5:
-            status = CHECK(griddep_attribute_priority, at, -(int32_t)below(by, 8), E);
-            break;
-        case 6:
-            status = CHECK(griddep_attribute_memory_sync_domain, at, (int32_t)below(by, 3), E);
-            break;
-        case 7:
-            status =
-                CHECK(griddep_attribute_memory_sync_domain_map, at, below(by, 5), below(by, 5), E);
-            break;
-        case 8:
-            status = CHECK(griddep_attribute_access_policy_window, at, memory ? memory->address : 0,
-                           256, 0.5, GRIDDEP_ACCESS_PROPERTY_PERSISTING, 0, E);
-            break;
-        case 9:
-            status = CHECK(griddep_attribute_cooperative, at, (int32_t)below(by, 3), E);
-            break;
-        case 10:
-            status = CHECK(griddep_attribute_carveout, at, (int32_t)below(by, 120) - 1, E);
-            break;
-        default:
-            status = one_in(by, 2) ? CHECK(griddep_attribute_device_updatable_node, at,
-                                           (int32_t)below(by, 2), NULL, E)
-                                   : CHECK(griddep_attribute_nvlink_centric_scheduling, at,
-                                           (int32_t)below(by, 2), E);
+        int64_t values[6] = {below(by, 5), below(by, 3), 1 + below(by, 2), 1, 0, 0};
+        int32_t id = (int32_t)below(by, 18), status;
+        uint32_t numbers = id == GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW ? 5 : 1 + below(by, 3);
+        if (id == GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW) {
+            values[0] = memory ? (int64_t)memory->address : 0;
+            values[1] = 256;
+            values[2] = 500000;
+        } else if (id == GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+                   id == GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+            values[0] = event ? (intptr_t)event->handle : 0;
+        } else if (id == GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE) {
+            values[1] = 0;
         }
+        status = CHECK(griddep_attribute_set, at, id, values, numbers, E);
         if (status)
             return;
         ++*count;

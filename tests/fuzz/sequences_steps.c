@@ -327,7 +327,7 @@ static void make_stream(actor *by)
     void *stream = UNTOUCHED;
 
     if (runtime && into)
-        into->handle = made_by(CHECK(griddep_stream_create, runtime, &stream, E), &stream,
+        into->handle = made_by(CHECK(griddep_stream_create, runtime, NULL, &stream, E), &stream,
                                "griddep_stream_create");
 }
 

@@ -143,7 +143,7 @@ void ask_streams(actor *by)
     CHECK(griddep_stream_get_info, runtime, stream, &info, E);
     if (!info.captured)
         CHECK(griddep_stream_query, runtime, stream, &done, E);
-    if (!CHECK(griddep_stream_create_with, runtime, &options, &made, E))
+    if (!CHECK(griddep_stream_create, runtime, &options, &made, E))
         CHECK(griddep_stream_destroy, runtime, made, E);
     if (event && one_in(by, 2))
         CHECK(griddep_event_query, runtime, event->handle, &done, E);

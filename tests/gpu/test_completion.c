@@ -250,8 +250,8 @@ static void open_all(void)
     TRY(griddep_runtime_open(&options, &runtime, &error));
     TRY(gd_driver_open("libcuda.so.1", &driver, &error));
     TRY(griddep_module_load(runtime, ptx, strlen(ptx), NULL, &module, &error));
-    TRY(griddep_stream_create(runtime, &stream, &error));
-    TRY(griddep_stream_create(runtime, &beside, &error));
+    TRY(griddep_stream_create(runtime, NULL, &stream, &error));
+    TRY(griddep_stream_create(runtime, NULL, &beside, &error));
     TRY(griddep_completion_create(runtime, &completion, &error));
     TRY(griddep_completion_get_descriptor(completion, &wanted.fd, &error));
 }

@@ -312,7 +312,7 @@ START_TEST(launches_join_a_callers_capture)
     void *stream = NULL, *graph = NULL, *exec = NULL;
     size_t nodes = 0;
 
-    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
     enter();
     ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
                      GD_CUDA_SUCCESS);
@@ -478,7 +478,7 @@ START_TEST(dependent_launches_overlap)
     void *start = NULL, *end = NULL, *stream = NULL;
 
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
     ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error), GRIDDEP_OK);
     ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error), GRIDDEP_OK);
     for (uint32_t i = 0; i < LENGTH; i++) {

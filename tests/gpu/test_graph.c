@@ -365,12 +365,14 @@ START_TEST(events_of_launches_order_streams)
     griddep_graph *captured = NULL;
     griddep_attribute attribute = {0};
 
-    ck_good(griddep_stream_create(runtime, &first, &error));
-    ck_good(griddep_stream_create(runtime, &second, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &first, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &second, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &end, &error));
-    ck_good(_i < 2 ? griddep_attribute_programmatic_event(&attribute, event, _i, NULL)
-                   : griddep_attribute_launch_completion_event(&attribute, event, NULL));
+    ck_good(_i < 2 ? griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                           (const int64_t[]){(intptr_t)event, _i}, 2, NULL)
+                   : griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+                                           (const int64_t[]){(intptr_t)event}, 1, NULL));
     for (int captures = 0; captures < 2; captures++) {
         if (captures)
             ck_good(griddep_graph_capture_begin(runtime, first, &error));
@@ -409,7 +411,7 @@ START_TEST(captures_are_upgraded)
     const griddep_argument arguments[2] = ARGUMENTS(4, 5);
     uint32_t count = 0;
 
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_good(griddep_graph_capture_begin(runtime, stream, &error));
     launch_in("slow", 0, 1, stream, NULL, GRIDDEP_PDL_OFF);
     launch_elsewhere("step", 1, 2, stream);
@@ -453,7 +455,8 @@ static griddep_attribute domains_of(void)
 {
     griddep_attribute attribute = {0};
 
-    ck_good(griddep_attribute_memory_sync_domain_map(&attribute, 1, 2, &error));
+    ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                  (const int64_t[]){1, 2}, 2, &error));
     return attribute;
 }
 
@@ -476,23 +479,29 @@ START_TEST(captured_attributes_are_kept)
     ck_good(gd_driver_open(info.driver, &driver, &error));
     ck_good(griddep_module_load(runtime, clustered, sizeof clustered - 1, NULL, &code, &error));
     ck_good(griddep_module_find_kernel(code, "clustered", &kernel, &error));
-    ck_good(griddep_attribute_cluster_dimension(&attributes[0], 2, 1, 1,
-                                                &error)); /* needed by its conditions */
-    ck_good(griddep_attribute_priority(&attributes[1], -1, &error));
-    ck_good(griddep_attribute_memory_sync_domain(&attributes[2], GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE,
-                                                 &error));
+    ck_good(griddep_attribute_set(&attributes[0], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                  (const int64_t[]){2, 1, 1}, 3,
+                                  &error)); /* needed by its conditions */
+    ck_good(griddep_attribute_set(&attributes[1], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-1},
+                                  1, &error));
+    ck_good(griddep_attribute_set(&attributes[2], GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+                                  (const int64_t[]){GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE}, 1, &error));
     attributes[3] = domains_of();
-    ck_good(griddep_attribute_cluster_scheduling_policy(&attributes[4],
-                                                        GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error));
-    ck_good(griddep_attribute_carveout(&attributes[5], 50, &error));
-    ck_good(griddep_attribute_access_policy_window(&attributes[6], buffers[0], BYTES, 0.5,
-                                                   GRIDDEP_ACCESS_PROPERTY_PERSISTING,
-                                                   GRIDDEP_ACCESS_PROPERTY_NORMAL, &error));
-    ck_good(griddep_attribute_cooperative(&attributes[7], 1, &error));
+    ck_good(griddep_attribute_set(&attributes[4], GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                  (const int64_t[]){GRIDDEP_CLUSTER_SCHEDULING_SPREAD}, 1, &error));
+    ck_good(griddep_attribute_set(&attributes[5], GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){50},
+                                  1, &error));
+    ck_good(griddep_attribute_set(&attributes[6], GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                  (const int64_t[]){(int64_t)buffers[0], BYTES, 500000,
+                                                    GRIDDEP_ACCESS_PROPERTY_PERSISTING,
+                                                    GRIDDEP_ACCESS_PROPERTY_NORMAL},
+                                  5, &error));
+    ck_good(griddep_attribute_set(&attributes[7], GRIDDEP_ATTRIBUTE_COOPERATIVE,
+                                  (const int64_t[]){1}, 1, &error));
     const griddep_attribute given[2] = {attributes[0], attributes[_i]};
     config.attributes = given;
     config.attribute_count = _i ? 2 : 1;
-    ck_good(griddep_stream_create(runtime, &config.stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &config.stream, &error));
     ck_good(griddep_graph_capture_begin(runtime, config.stream, &error));
     ck_good(griddep_launch(kernel, &config, first, 2, NULL, &error));
     ck_good(griddep_graph_capture_end(runtime, config.stream, &captured, &error));
@@ -517,7 +526,8 @@ START_TEST(captured_attributes_are_kept)
     }
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     /* others are refused, and change nothing */
-    ck_good(griddep_attribute_priority(&other, -2, &error));
+    ck_good(griddep_attribute_set(&other, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-2}, 1,
+                                  &error));
     config.attributes = &other;
     config.attribute_count = 1;
     ck_status(griddep_graph_set_config(captured, 0, &config, &error), GRIDDEP_ERROR_UNSUPPORTED);
@@ -539,8 +549,8 @@ START_TEST(captures_are_guarded)
     void *first = NULL, *second = NULL, *event = NULL;
     griddep_graph *captured = NULL;
 
-    ck_good(griddep_stream_create(runtime, &first, &error));
-    ck_good(griddep_stream_create(runtime, &second, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &first, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &second, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_status(griddep_graph_capture_end(runtime, first, &captured, &error), GRIDDEP_ERROR_STREAM);
     ck_status(griddep_graph_capture_begin(runtime, NULL, &error), GRIDDEP_ERROR_STREAM);
@@ -879,7 +889,7 @@ START_TEST(lanes_give_the_same_in_every_mode)
     griddep_chain *chain = NULL;
     void *stream = NULL;
 
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_good(griddep_chain_create(runtime, &chain, &error));
     add_launch(chain, 0, "slow", 0, 1);  /* 0 */
     add_launch(chain, 0, "step", 1, 2);  /* 1 */

@@ -176,7 +176,7 @@ static void setup(void)
     ck_status(gd_driver_open(device.driver, &driver, &error), GRIDDEP_OK);
     ck_assert_int_eq(driver->cuCtxPushCurrent(device.context), GD_CUDA_SUCCESS);
     for (int i = 0; i < 2; i++)
-        ck_status(griddep_stream_create(runtime, &streams[i], &error), GRIDDEP_OK);
+        ck_status(griddep_stream_create(runtime, NULL, &streams[i], &error), GRIDDEP_OK);
 }
 
 static void teardown(void)
@@ -400,7 +400,9 @@ START_TEST(attribute_six_and_cooperative)
 {
     griddep_attribute cooperative;
 
-    ck_status(griddep_attribute_cooperative(&cooperative, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE,
+                                    (const int64_t[]){1}, 1, &error),
+              GRIDDEP_OK);
     with_attribute = &cooperative;
     consumer_grid = 4;
     ask_overlap("attribute 6 with a cooperative launch", producer_and_consumer, _i, 0, 1, 1);
@@ -411,7 +413,8 @@ START_TEST(attribute_six_and_clusters)
 {
     griddep_attribute cluster;
 
-    ck_status(griddep_attribute_cluster_dimension(&cluster, _i & 2 ? 8 : 2, 1, 1, &error),
+    ck_status(griddep_attribute_set(&cluster, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){_i & 2 ? 8 : 2, 1, 1}, 3, &error),
               GRIDDEP_OK);
     with_attribute = &cluster;
     consumer_grid = 8;
@@ -425,22 +428,33 @@ START_TEST(attribute_six_and_others)
     griddep_attribute pair[2], a;
     const char *question = "attribute 6 with a priority of -1";
 
-    ck_status(griddep_attribute_priority(&a, -1, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-1}, 1, &error),
+        GRIDDEP_OK);
     if (_i >> 1 == 1) {
         question = "attribute 6 with a carve-out of 100 % for the consumer alone";
-        ck_status(griddep_attribute_carveout(&a, 100, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1,
+                                        &error),
+                  GRIDDEP_OK);
     } else if (_i >> 1 == 2) {
         question = "attribute 6 with a carve-out of 0 % for the consumer alone";
-        ck_status(griddep_attribute_carveout(&a, 0, &error), GRIDDEP_OK);
+        ck_status(
+            griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){0}, 1, &error),
+            GRIDDEP_OK);
     } else if (_i >> 1 == 3) {
         question = "attribute 6 with the remote memory domain for the consumer";
-        ck_status(
-            griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error),
-            GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+                                        (const int64_t[]){GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE}, 1,
+                                        &error),
+                  GRIDDEP_OK);
     } else if (_i >> 1 == 4) {
         question = "attribute 6 with a cluster of 2 and a preferred one of 4";
-        ck_status(griddep_attribute_preferred_cluster_dimension(&a, 4, 1, 1, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_cluster_dimension(&pair[1], 2, 1, 1, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                        (const int64_t[]){4, 1, 1}, 3, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&pair[1], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                        (const int64_t[]){2, 1, 1}, 3, &error),
+                  GRIDDEP_OK);
         with_count = 2;
     }
     pair[0] = a;
@@ -528,7 +542,9 @@ static int32_t launch_carved(void *stream, probe *p, int percent, uint32_t share
     p->grid = (uint32_t)device.multiprocessors;
     p->shared = shared;
     if (percent >= 0) {
-        ck_status(griddep_attribute_carveout(&carveout, percent, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                        (const int64_t[]){percent}, 1, &error),
+                  GRIDDEP_OK);
         p->attributes = &carveout;
         p->attribute_count = 1;
     }
@@ -1149,7 +1165,8 @@ START_TEST(fence_before_the_trigger)
     int64_t most = INT64_MIN;
     const int graph = _i & 1, other_domain = _i & 2, scope = _i >> 2;
 
-    ck_status(griddep_attribute_memory_sync_domain_map(&map, 1, 1, &error),
+    ck_status(griddep_attribute_set(&map, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){1, 1}, 2, &error),
               GRIDDEP_OK); /* by default it is 0 */
     producer_domain = other_domain ? &map : NULL;
     fence_flags = scope ? EARLY_SYSTEM : EARLY;

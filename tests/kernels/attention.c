@@ -409,7 +409,7 @@ static void decode_in_chain(const shelf_kernel *kernel)
     void *stream = NULL;
     uint64_t bytes = 0;
     build_chain(&it, &spin, kernel);
-    MUST(griddep_stream_create(shelf_runtime, &stream, &shelf_error));
+    MUST(griddep_stream_create(shelf_runtime, NULL, &stream, &shelf_error));
     unsigned char *serial = run_chain(&it, GRIDDEP_MODE_SERIAL, stream, &bytes);
     for (int32_t mode = GRIDDEP_MODE_SERIAL; mode < GRIDDEP_MODE_COUNT; mode++) {
         for (int repeat = 0; repeat < CHAIN_REPEATS; repeat++) {

@@ -424,7 +424,7 @@ void shelf_check_chain(const shelf_link *link, int32_t capability)
     chain_case it = {0};
     void *stream = NULL;
     void *input = build_chain(&it, link, capability);
-    MUST(griddep_stream_create(shelf_runtime, &stream, &shelf_error));
+    MUST(griddep_stream_create(shelf_runtime, NULL, &stream, &shelf_error));
     unsigned char *serial = run_chain(&it, input, GRIDDEP_MODE_SERIAL, stream);
     compare_runs(link, GRIDDEP_MODE_SERIAL, serial, serial);
     for (int32_t mode = GRIDDEP_MODE_SERIAL; mode < GRIDDEP_MODE_COUNT; mode++) {

@@ -70,7 +70,7 @@ static void setup(void)
     fake_driver_set_kernel("work", work, NULL);
     succeeds(gd_driver_create(fake_driver_get_proc_address, "fake", &world.driver, &error));
     succeeds(gd_runtime_open_on(world.driver, &options, &world.runtime, &error));
-    succeeds(griddep_stream_create(world.runtime, &world.stream, &error));
+    succeeds(griddep_stream_create(world.runtime, NULL, &world.stream, &error));
     succeeds(griddep_module_load(world.runtime, kernel_text, strlen(kernel_text), NULL,
                                  &world.module, &error));
     succeeds(griddep_module_find_kernel(world.module, "work", &kernel, &error));

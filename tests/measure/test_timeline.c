@@ -381,7 +381,7 @@ static void open_bench(setup *bench)
     succeeds(griddep_runtime_open(&options, &bench->runtime, &error));
     succeeds(griddep_runtime_get_info(bench->runtime, &info, &error));
     bench->emulated = info.emulated;
-    succeeds(griddep_stream_create(bench->runtime, &bench->stream, &error));
+    succeeds(griddep_stream_create(bench->runtime, NULL, &bench->stream, &error));
     succeeds(griddep_chain_create(bench->runtime, &bench->chain, &error));
     for (int i = 0; i < 4; i++)
         succeeds(griddep_memory_allocate(bench->runtime, ELEMENTS * sizeof(float),

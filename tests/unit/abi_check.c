@@ -120,7 +120,6 @@ _Static_assert(sizeof(griddep_attribute) == sizeof(CUlaunchAttribute) &&
     SAME_VALUE(ATTRIBUTE_##constant, LAUNCH_ATTRIBUTE_##driver);                                   \
     SAME_FIELD(CUlaunchAttributeValue, member);
 #include "run/launch/attributes.def"
-#undef GD_ATTRIBUTE
 SAME_VALUE(CLUSTER_SCHEDULING_DEFAULT, CLUSTER_SCHEDULING_POLICY_DEFAULT);
 SAME_VALUE(CLUSTER_SCHEDULING_SPREAD, CLUSTER_SCHEDULING_POLICY_SPREAD);
 SAME_VALUE(CLUSTER_SCHEDULING_LOAD_BALANCING, CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);

@@ -1,7 +1,6 @@
-/* Launch attributes, tensor maps and cluster limits on the scripted fake driver: what the makers
- * write, what they and a launch refuse, and what is left when a driver lacks a symbol. */
+/* Launch attributes, tensor maps and cluster limits on the scripted fake driver: what the setter
+ * writes, what it and a launch refuse, and what is left when a driver lacks a symbol. */
 #include <check.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +80,7 @@ static void teardown(void)
     ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
 }
 
-/* ---- makers ---- */
+/* ---- values ---- */
 
 static gd_CUlaunchAttributeValue value_of(const griddep_attribute *attribute, int32_t id)
 {
@@ -93,30 +92,43 @@ static gd_CUlaunchAttributeValue value_of(const griddep_attribute *attribute, in
     return value;
 }
 
-START_TEST(makers_write_what_cuda_reads)
+START_TEST(values_are_written_as_cuda_reads_them)
 {
     griddep_attribute a;
 
-    ck_status(griddep_attribute_cluster_dimension(&a, 4, 2, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){4, 2, 1}, 3, &error),
+              GRIDDEP_OK);
     ck_assert_uint_eq(value_of(&a, 4).clusterDim.y, 2);
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a, 8, 1, 2, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                    (const int64_t[]){8, 1, 2}, 3, &error),
+              GRIDDEP_OK);
     ck_assert_uint_eq(value_of(&a, 11).preferredClusterDim.z, 2);
-    ck_status(
-        griddep_attribute_cluster_scheduling_policy(&a, GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error),
-        GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                    (const int64_t[]){GRIDDEP_CLUSTER_SCHEDULING_SPREAD}, 1,
+                                    &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 5).clusterSchedulingPolicyPreference,
                      GD_CU_CLUSTER_SCHEDULING_POLICY_SPREAD);
-    ck_status(griddep_attribute_priority(&a, -3, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-3}, 1, &error),
+        GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 8).priority, -3);
-    ck_status(griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+                                    (const int64_t[]){GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE}, 1,
+                                    &error),
               GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 10).memSyncDomain, GD_CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
-    ck_status(griddep_attribute_memory_sync_domain_map(&a, 1, 3, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){1, 3}, 2, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 9).memSyncDomainMap.default_, 1);
     ck_assert_int_eq(value_of(&a, 9).memSyncDomainMap.remote, 3);
-    ck_status(griddep_attribute_access_policy_window(&a, 0x7000, 4096, 0.5,
-                                                     GRIDDEP_ACCESS_PROPERTY_PERSISTING,
-                                                     GRIDDEP_ACCESS_PROPERTY_STREAMING, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){0x7000, 4096, 500000,
+                                                      GRIDDEP_ACCESS_PROPERTY_PERSISTING,
+                                                      GRIDDEP_ACCESS_PROPERTY_STREAMING},
+                                    5, &error),
               GRIDDEP_OK);
     gd_CUaccessPolicyWindow window = value_of(&a, 1).accessPolicyWindow;
     ck_assert_uint_eq((uint64_t)(uintptr_t)window.base_ptr, 0x7000);
@@ -124,120 +136,202 @@ START_TEST(makers_write_what_cuda_reads)
     ck_assert_float_eq(window.hitRatio, 0.5f);
     ck_assert_int_eq(window.hitProp, GD_CU_ACCESS_PROPERTY_PERSISTING);
     ck_assert_int_eq(window.missProp, GD_CU_ACCESS_PROPERTY_STREAMING);
-    ck_status(griddep_attribute_cooperative(&a, 1, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1}, 1, &error),
+        GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 2).cooperative, 1);
-    ck_status(griddep_attribute_carveout(&a, GRIDDEP_CARVEOUT_DEFAULT, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                    (const int64_t[]){GRIDDEP_CARVEOUT_DEFAULT}, 1, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq((int)value_of(&a, 14).sharedMemCarveout, -1);
-    ck_status(griddep_attribute_device_updatable_node(&a, 1, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
+                                    (const int64_t[]){1, 0}, 2, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 13).deviceUpdatableKernelNode.deviceUpdatable, 1);
-    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+                                    (const int64_t[]){1}, 1, &error),
+              GRIDDEP_OK);
     ck_assert_uint_eq(value_of(&a, 16).nvlinkUtilCentricScheduling, 1);
 }
 END_TEST
 
 /* Each refuses with the number that it was given, and leaves the attribute alone. */
-START_TEST(makers_refuse_what_no_device_takes)
+START_TEST(what_no_device_takes_is_refused)
 {
     griddep_attribute a, before;
     griddep_error wrong = {.size = 3};
 
     memset(&a, 0x5a, sizeof a);
     before = a;
-    ck_status(griddep_attribute_cluster_dimension(&a, 0, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("0 x 1 x 1; it may have 1 to 16 blocks");
-    ck_status(griddep_attribute_cluster_dimension(&a, 65536, 65536, 1, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){0, 1, 1}, 3, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_says("65536 x 65536");
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a, 17, 1, 1, &error),
+    ck_says("the cluster (attribute 4): x is 0; it may be 1 to 16");
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){65536, 65536, 1}, 3, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_cluster_scheduling_policy(&a, 3, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("x is 65536");
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                    (const int64_t[]){17, 1, 1}, 3, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                    (const int64_t[]){3}, 1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("policy is 3");
-    ck_status(griddep_attribute_memory_sync_domain(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN, (const int64_t[]){2},
+                                    1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("domain is 2");
-    ck_status(griddep_attribute_memory_sync_domain_map(&a, 0, 256, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){0, 256}, 2, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("256");
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1.5, 0, 0, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){0, 1, 1500000, 0, 0}, 5, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_says("hit_ratio is 1.5");
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, (double)NAN, 0, 0, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 3, 0, &error),
+    ck_says("hit_millionths is 1500000; it may be 0 to 1000000");
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){0, 1, 1000000, 3, 0}, 5, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_says("hit is 3");
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 0,
-                                                     GRIDDEP_ACCESS_PROPERTY_PERSISTING, &error),
+    ck_status(griddep_attribute_set(
+                  &a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                  (const int64_t[]){0, 1, 1000000, 0, GRIDDEP_ACCESS_PROPERTY_PERSISTING}, 5,
+                  &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_says("cannot be PERSISTING");
-    ck_status(griddep_attribute_access_policy_window(&a, UINT64_MAX, 2, 1, 0, 0, &error),
+    ck_says("miss is 2; it may be 0 to 1");
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){-1, 2, 1000000, 0, 0}, 5, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_cooperative(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){2}, 1, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_says("on is 2");
-    ck_status(griddep_attribute_carveout(&a, 101, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_carveout(&a, -2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){101}, 1, &error),
+        GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){-2}, 1, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_says("percent is -2");
-    ck_status(griddep_attribute_device_updatable_node(&a, -1, NULL, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
+                                    (const int64_t[]){-1, 0}, 2, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, 7, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_priority(NULL, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_priority(&a, 0, &wrong), GRIDDEP_ERROR_STRUCT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+                                    (const int64_t[]){7}, 1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_attribute_set(NULL, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){0}, 1, &error),
+        GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){0}, 1, &wrong),
+        GRIDDEP_ERROR_STRUCT);
     ck_assert_mem_eq(&a, &before, sizeof a);
 }
 END_TEST
 
-/* The least and the greatest value that each maker takes, and those beside them that it does
+/* The least and the greatest value that each attribute takes, and those beside them that it does
  * not. */
-START_TEST(makers_take_what_stands_at_the_limits)
+START_TEST(values_at_the_limits_are_taken)
 {
     griddep_attribute a, before;
 
     for (int i = 0; i < 3; i++) {
         uint32_t at[3] = {1, 1, 1};
         at[i] = 16;
-        ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error),
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                        (const int64_t[]){at[0], at[1], at[2]}, 3, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                        (const int64_t[]){at[0], at[1], at[2]}, 3, &error),
                   GRIDDEP_OK);
         at[i] = 17;
-        ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error),
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                        (const int64_t[]){at[0], at[1], at[2]}, 3, &error),
                   GRIDDEP_ERROR_ARGUMENT);
         at[i] = 0;
-        ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error),
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                        (const int64_t[]){at[0], at[1], at[2]}, 3, &error),
                   GRIDDEP_ERROR_ARGUMENT);
-        ck_status(griddep_attribute_cluster_scheduling_policy(&a, i, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 0.5, i, 0, &error),
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                        (const int64_t[]){i}, 1, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                        (const int64_t[]){4096, 1, 500000, i, 0}, 5, &error),
                   GRIDDEP_OK);
     }
-    ck_status(griddep_attribute_cluster_dimension(&a, 2, 4, 2, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_cluster_dimension(&a, 2, 4, 3, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){2, 4, 2}, 3, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){2, 4, 3}, 3, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     for (int32_t on = 0; on < 2; on++) {
-        ck_status(griddep_attribute_memory_sync_domain(&a, on, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_cooperative(&a, on, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_device_updatable_node(&a, on, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_nvlink_centric_scheduling(&a, on, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, on, 0, on, &error),
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+                                        (const int64_t[]){on}, 1, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){on}, 1,
+                                        &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
+                                        (const int64_t[]){on, 0}, 2, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+                                        (const int64_t[]){on}, 1, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                        (const int64_t[]){4096, 1, on * 1000000, 0, on}, 5, &error),
                   GRIDDEP_OK);
     }
-    ck_status(griddep_attribute_memory_sync_domain_map(&a, 255, 255, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_carveout(&a, -1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_carveout(&a, 0, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_carveout(&a, 100, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){255, 255}, 2, &error),
+              GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){-1}, 1, &error),
+        GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){0}, 1, &error),
+        GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1, &error),
+        GRIDDEP_OK);
     before = a;
-    ck_status(griddep_attribute_cluster_scheduling_policy(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_memory_sync_domain(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_memory_sync_domain_map(&a, 256, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, -0.01, 0, 0, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                    (const int64_t[]){-1}, 1, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1.01, 0, 0, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN, (const int64_t[]){-1},
+                                    1, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, -1, 0, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){256, 0}, 2, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, -1, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){4096, 1, -10000, 0, 0}, 5, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, 3, &error),
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){4096, 1, 1010000, 0, 0}, 5, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_cooperative(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_device_updatable_node(&a, 2, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){4096, 1, 1000000, -1, 0}, 5, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){4096, 1, 1000000, 0, -1}, 5, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){4096, 1, 1000000, 0, 3}, 5, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){-1}, 1, &error),
+        GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
+                                    (const int64_t[]){2, 0}, 2, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+                                    (const int64_t[]){-1}, 1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+                                    (const int64_t[]){2}, 1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_assert_mem_eq(&a, &before, sizeof a);
 }
 END_TEST
@@ -259,17 +353,36 @@ START_TEST(launch_takes_every_attribute)
     griddep_launch_config config = {.grid = {16}, .block = {64}};
     fake_launch launch;
 
-    ck_status(griddep_attribute_cluster_dimension(&a[1], 4, 1, 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a[2], 8, 1, 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_cluster_scheduling_policy(&a[3], 2, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_priority(&a[4], -5, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_memory_sync_domain(&a[5], 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_memory_sync_domain_map(&a[6], 0, 3, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_access_policy_window(&a[7], 4096, 134213632, 1, 2, 1, &error),
+    ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){4, 1, 1}, 3, &error),
               GRIDDEP_OK);
-    ck_status(griddep_attribute_cooperative(&a[8], 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_carveout(&a[9], 50, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_nvlink_centric_scheduling(&a[10], 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[2], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                    (const int64_t[]){8, 1, 1}, 3, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[3], GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                    (const int64_t[]){2}, 1, &error),
+              GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a[4], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-5}, 1, &error),
+        GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[5], GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+                                    (const int64_t[]){1}, 1, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[6], GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){0, 3}, 2, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[7], GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){4096, 134213632, 1000000, 2, 1}, 5, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[8], GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1}, 1,
+                                    &error),
+              GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a[9], GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){50}, 1, &error),
+        GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[10], GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+                                    (const int64_t[]){1}, 1, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 11), GRIDDEP_OK);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_uint_eq(launch.config.numAttrs, 12); /* and attribute 6 */
@@ -287,8 +400,12 @@ START_TEST(no_carveout_is_no_attribute)
     griddep_launch_config config = {.grid = {16}, .block = {64}};
     fake_launch launch;
 
-    ck_status(griddep_attribute_carveout(&a[0], GRIDDEP_CARVEOUT_DEFAULT, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_priority(&a[1], -5, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                    (const int64_t[]){GRIDDEP_CARVEOUT_DEFAULT}, 1, &error),
+              GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-5}, 1, &error),
+        GRIDDEP_OK);
     ck_status(launch_with(&config, a, 2), GRIDDEP_OK);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_uint_eq(launch.config.numAttrs, 2); /* with attribute 6 */
@@ -307,14 +424,16 @@ START_TEST(updatable_nodes_have_a_handle)
     gd_CUcontext popped;
     void *node = NULL;
 
-    ck_status(griddep_attribute_device_updatable_node(&a, 1, &node, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
+                                    (const int64_t[]){1, (intptr_t)&node}, 2, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, &a, 1), GRIDDEP_ERROR_DRIVER); /* not in a capture */
     ck_says("the device-updatable node (attribute 13)");
     ck_assert_ptr_null(node);
     ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
     ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
     ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
-    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &config.stream, &error), GRIDDEP_OK);
     ck_assert_int_eq(driver->cuStreamBeginCapture(config.stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
                      GD_CUDA_SUCCESS);
     ck_status(launch_with(&config, &a, 1), GRIDDEP_OK);
@@ -359,7 +478,9 @@ START_TEST(a_green_context_has_fewer_multiprocessors)
     load();
     ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
     ck_assert_int_eq(info.multiprocessors, 16);
-    ck_status(griddep_attribute_cooperative(&cooperative, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE,
+                                    (const int64_t[]){1}, 1, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, &cooperative, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("a cooperative grid of 513 blocks; 32 on each of 16 SMs");
 }
@@ -371,36 +492,55 @@ START_TEST(launch_holds_attributes_against_the_device)
     griddep_launch_config config = {.grid = {12}, .block = {64}};
     uint64_t before = fake_driver_launches();
 
-    ck_status(griddep_attribute_cluster_dimension(&a[0], 8, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){8, 1, 1}, 3, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("x size 12 is no multiple of the cluster's 8");
-    ck_status(griddep_attribute_cluster_dimension(&a[0], 2, 1, 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 3, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){2, 1, 1}, 3, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                    (const int64_t[]){3, 1, 1}, 3, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
     ck_says("x size 3 is not a multiple of the cluster's 2");
     ck_status(launch_with(&config, a + 1, 1), GRIDDEP_ERROR_ARGUMENT);
     ck_says("a preferred cluster needs a cluster");
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 4, 1, 2, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                    (const int64_t[]){4, 1, 2}, 3, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
     ck_says("z size 2 is not equal to the cluster's 1");
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 8, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                    (const int64_t[]){8, 1, 1}, 3, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
     ck_says("no multiple of the preferred cluster's 8");
     a[1].value[1] = 0; /* z, and what follows */
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
-    ck_status(griddep_attribute_priority(&a[0], 1, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){1}, 1, &error),
+        GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("the priority 1; the device has 0 (lowest) to -5 (highest)");
-    ck_status(griddep_attribute_priority(&a[0], -6, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-6}, 1, &error),
+        GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
-    ck_status(griddep_attribute_memory_sync_domain_map(&a[0], 0, 4, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){0, 4}, 2, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("the memory domains 0 and 4; the device has 4");
-    ck_status(griddep_attribute_access_policy_window(&a[0], 0, 134213633, 1, 0, 0, &error),
+    ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                    (const int64_t[]){0, 134213633, 1000000, 0, 0}, 5, &error),
               GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("134213633 bytes; the device's largest has 134213632");
-    ck_status(griddep_attribute_cooperative(&a[0], 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1}, 1,
+                                    &error),
+              GRIDDEP_OK);
     config.grid[0] = 132 * 32 + 1;
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("a cooperative grid of 4225 blocks; 32 on each of 132 SMs");
@@ -482,10 +622,18 @@ START_TEST(questions_of_a_launch_may_fail)
     griddep_attribute a[4];
     griddep_launch_config config = {.grid = {16}, .block = {64}};
 
-    ck_status(griddep_attribute_priority(&a[0], 0, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_memory_sync_domain_map(&a[1], 0, 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_cooperative(&a[2], 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_cluster_dimension(&a[3], 16, 1, 1, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){0}, 1, &error),
+        GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                    (const int64_t[]){0, 1}, 2, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[2], GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1}, 1,
+                                    &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&a[3], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                    (const int64_t[]){16, 1, 1}, 3, &error),
+              GRIDDEP_OK);
     fake_driver_fail(symbols[_i], 1, GD_CUDA_ERROR_UNKNOWN);
     ck_status(launch_with(&config, a, 4), GRIDDEP_ERROR_DRIVER);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNKNOWN);
@@ -765,9 +913,9 @@ int main(void)
     Suite *suite = suite_create("attribute");
     TCase *making = tcase_create("making");
     tcase_add_checked_fixture(making, setup, teardown);
-    tcase_add_test(making, makers_write_what_cuda_reads);
-    tcase_add_test(making, makers_refuse_what_no_device_takes);
-    tcase_add_test(making, makers_take_what_stands_at_the_limits);
+    tcase_add_test(making, values_are_written_as_cuda_reads_them);
+    tcase_add_test(making, what_no_device_takes_is_refused);
+    tcase_add_test(making, values_at_the_limits_are_taken);
     suite_add_tcase(suite, making);
     TCase *launching = tcase_create("launching");
     tcase_add_checked_fixture(launching, setup, teardown);

@@ -41,7 +41,7 @@ static void setup(void)
     ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
     ck_good(griddep_module_load(runtime, ptx, strlen(ptx), NULL, &module, &error));
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_good(griddep_memory_allocate(runtime, BYTES, &memory, &error));
 }
 
@@ -236,7 +236,7 @@ START_TEST(forbidden_calls_are_refused_by_name)
     sem_init(&by.called, 0, 0);
     ck_good(griddep_chain_create(runtime, &by.chain, &error));
     ck_good(griddep_completion_create(runtime, &by.completion, &error));
-    ck_good(griddep_stream_create(runtime, &by.stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &by.stream, &error));
     ck_good(griddep_stream_add_host(runtime, stream, call_back, &by, &error));
     sem_wait(&by.called);
     for (size_t i = 0; i < 4; i++)
@@ -299,7 +299,7 @@ static void give_to_updated_child(caller *by, griddep_chain **chain, griddep_gra
     *by = (caller){.refused = {0}};
     ck_good(griddep_chain_create(runtime, &by->chain, &error));
     ck_good(griddep_completion_create(runtime, &by->completion, &error));
-    ck_good(griddep_stream_create(runtime, &by->stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &by->stream, &error));
     for (int i = 0; i < 2; i++) {
         griddep_graph **made = i ? &outer : graph;
         ck_good(griddep_graph_create(runtime, made, &error));
@@ -326,7 +326,7 @@ START_TEST(forbidden_calls_are_refused_in_chains_and_nodes)
     sem_init(&by.called, 0, 0);
     ck_good(griddep_chain_create(runtime, &by.chain, &error));
     ck_good(griddep_completion_create(runtime, &by.completion, &error));
-    ck_good(griddep_stream_create(runtime, &by.stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &by.stream, &error));
     ways[_i](&by, &chain, &graph);
     griddep_chain_destroy(chain);
     griddep_graph_destroy(graph);
@@ -567,7 +567,7 @@ START_TEST(no_memory_is_told)
     ck_good(griddep_graph_capture_begin(runtime, stream, &error));
     assert_memory_is_told(add_function);
     ck_good(griddep_stream_destroy(runtime, stream, &error));
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     teardown();
     ck_assert_int_eq(atomic_load(&noted.times), 2);
 }
@@ -591,7 +591,7 @@ static void *work(void *user)
 
     griddep_error_init(&mine);
     if (griddep_completion_create(runtime, &completion, &mine) ||
-        griddep_stream_create(runtime, &own, &mine))
+        griddep_stream_create(runtime, NULL, &own, &mine))
         return NULL;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         uint64_t reached = 0;

@@ -79,8 +79,8 @@ static void open_world(void)
     ck_good(griddep_module_find_kernel(world.module, "step", &world.step, &error));
     ck_good(griddep_ptx_parse(ptx, strlen(ptx), "text", &world.text, &error));
     ck_good(griddep_memory_allocate(world.runtime, 2 * BYTES, &world.memory, &error));
-    ck_good(griddep_stream_create(world.runtime, &world.stream, &error));
-    ck_good(griddep_stream_create(world.runtime, &world.capturing, &error));
+    ck_good(griddep_stream_create(world.runtime, NULL, &world.stream, &error));
+    ck_good(griddep_stream_create(world.runtime, NULL, &world.capturing, &error));
     ck_good(griddep_event_create(world.runtime, GRIDDEP_EVENT_ORDER, &world.event, &error));
     for (int i = 0; i < 2; i++) {
         ck_good(
@@ -327,7 +327,6 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(memory_allocate_async, "a", world.runtime, NULL, BYTES, NULL, &world.made_memory, &error) \
     CALL(host_allocate, "a", world.runtime, BYTES, 0, &world.pinned, &error)                       \
     CALL(pool_create, "a", world.runtime, NULL, &world.pool, &error)                               \
-    CALL(stream_create_with, "a", world.runtime, NULL, &world.made_stream, &error)                 \
     CALL(stream_query, "a", world.runtime, world.stream, &count, &error)                           \
     CALL(stream_get_info, "a", world.runtime, world.stream, SIZED(griddep_stream_info), &error)    \
     CALL(stream_add_host, "a", world.runtime, world.stream, do_nothing, NULL, &error)              \
@@ -337,7 +336,7 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(completion_create, "a", world.runtime, &world.completion, &error)                         \
     CALL(kernel_get_occupancy, "a", world.step, &one_block, &count, &error)                        \
     CALL(kernel_suggest_block, "a", world.step, 0, 0, &count, &node, &error)                       \
-    CALL(stream_create, "a", world.runtime, &world.made_stream, &error)                            \
+    CALL(stream_create, "a", world.runtime, NULL, &world.made_stream, &error)                      \
     CALL(stream_synchronize, "a", world.runtime, world.stream, &error)                             \
     CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                 \
     CALL(event_create, "a", world.runtime, GRIDDEP_EVENT_ORDER, &world.made_event, &error)         \

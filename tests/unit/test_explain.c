@@ -351,8 +351,12 @@ START_TEST(attributes_matter)
 
     begin();
     open_all();
-    ck_status(griddep_attribute_cooperative(&cooperative, 1, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_carveout(&carveout, 50, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE,
+                                    (const int64_t[]){1}, 1, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){50}, 1,
+                                    &error),
+              GRIDDEP_OK);
     shape together = small, carved = small;
     together.attribute = &cooperative;
     carved.attribute = &carveout;
@@ -406,9 +410,12 @@ START_TEST(carveouts_are_held_against_needs)
     griddep_chain_destroy(chain);
     for (size_t i = 0; i < sizeof carvings / sizeof carvings[0]; i++) {
         ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_carveout(&carveouts[0], carvings[i].before, &error),
+        ck_status(griddep_attribute_set(&carveouts[0], GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                        (const int64_t[]){carvings[i].before}, 1, &error),
                   GRIDDEP_OK);
-        ck_status(griddep_attribute_carveout(&carveouts[1], carvings[i].after, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_set(&carveouts[1], GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                        (const int64_t[]){carvings[i].after}, 1, &error),
+                  GRIDDEP_OK);
         for (int k = 0; k < 2; k++) {
             shapes[k].grid = carvings[i].grid;
             shapes[k].shared = k ? carvings[i].shared_after : carvings[i].shared_before;
@@ -667,9 +674,13 @@ static int try_limits(void)
     ck_assert(status == GRIDDEP_OK || status == GRIDDEP_ERROR_UNSUPPORTED);
     works |= status ? 0 : CLUSTERS;
     shape large = {"early", 132 * 64, 32, 0, 0, &attribute, 0};
-    ck_status(griddep_attribute_cooperative(&attribute, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1},
+                                    1, &error),
+              GRIDDEP_OK);
     works |= try_add(&large) == GRIDDEP_ERROR_LIMIT ? COOPERATIVE : 0;
-    ck_status(griddep_attribute_priority(&attribute, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){1}, 1,
+                                    &error),
+              GRIDDEP_OK);
     works |= try_add(&large) == GRIDDEP_ERROR_LIMIT ? PRIORITY : 0;
     large = (shape){"early", 16, 32, 0, 0, NULL, 16};
     ck_status(try_add(&large), GRIDDEP_OK); /* a large cluster can be launched on any of them */
@@ -752,7 +763,7 @@ static int try_captured_graph(griddep_kernel *kernel)
     griddep_graph *graph = NULL;
     uint32_t count = 0;
 
-    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
     launch_elsewhere(kernel, config.stream); /* the edge to it is plain */
@@ -797,7 +808,7 @@ static int try_held_module(void)
 
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &captured, &error), GRIDDEP_OK);
     ck_status(griddep_module_find_kernel(captured, "early", &kernel, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
     griddep_module_unload(captured);

@@ -71,7 +71,7 @@ static void make_world(world *made, uint32_t flags)
     ck_good(open_runtime(&made->runtime, flags, NULL));
     ck_good(griddep_module_load(made->runtime, ptx, strlen(ptx), NULL, &made->module, &error));
     ck_good(griddep_module_find_kernel(made->module, "one", &kernel, &error));
-    ck_good(griddep_stream_create(made->runtime, &made->stream, &error));
+    ck_good(griddep_stream_create(made->runtime, NULL, &made->stream, &error));
     ck_good(griddep_memory_allocate(made->runtime, 4, &made->memory, &error));
     ck_good(griddep_completion_create(made->runtime, &made->completion, &error));
     ck_good(griddep_chain_create(made->runtime, &made->chain, &error));
@@ -155,7 +155,7 @@ START_TEST(all_that_is_in_flight_ends)
     note *const notes[] = {&before, &behind, &beside};
     for (int i = 0; i < 3; i++)
         sem_init(&notes[i]->told, 0, 0);
-    ck_good(griddep_stream_create(of.runtime, &other, &error));
+    ck_good(griddep_stream_create(of.runtime, NULL, &other, &error));
     ck_good(griddep_graph_add_host(of.graph, count, &called, &node, &error));
     ck_good(griddep_graph_add_edge(of.graph, 0, node, 0, GRIDDEP_EDGE_DEFAULT, &error));
     ck_good(griddep_graph_instantiate(of.graph, &error));
@@ -290,7 +290,7 @@ START_TEST(a_given_context_that_is_lost_is_refused)
     void *context = fake_driver_create_context(0);
     ck_good(open_runtime(&of.runtime, 0, context));
     ck_good(griddep_module_load(of.runtime, ptx, strlen(ptx), NULL, &of.module, &error));
-    ck_good(griddep_stream_create(of.runtime, &of.stream, &error));
+    ck_good(griddep_stream_create(of.runtime, NULL, &of.stream, &error));
     crash(&of);
     ck_told(open_runtime(&runtime, 0, context), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     ck_assert_ptr_nonnull(strstr(error.text, "give another one"));

@@ -215,10 +215,12 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
                                            {.bytes = 8, .value = buffers[1]}};
 
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &timed, &error));
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 1, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                           (const int64_t[]){(intptr_t)event, 1}, 2, NULL),
+                     GRIDDEP_OK);
     griddep_launch_config config = one_block;
     config.attributes = &attribute;
     config.attribute_count = 1;
@@ -228,7 +230,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     ck_assert_int_eq(launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
     ck_assert_ptr_eq(launch.config.attrs[1].value.programmaticEvent.event, event);
     ck_assert_int_eq(launch.config.attrs[1].value.programmaticEvent.triggerAtBlockStart, 1);
-    ck_assert_int_eq(griddep_attribute_launch_completion_event(&attribute, event, NULL),
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+                                           (const int64_t[]){(intptr_t)event}, 1, NULL),
                      GRIDDEP_OK);
     ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
     ck_assert(fake_driver_last_launch(&launch));
@@ -239,9 +242,12 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     /* with timing: refused before the driver is asked */
     uint64_t before = fake_driver_launches();
     for (int32_t kind = 0; kind < 2; kind++) {
-        ck_assert_int_eq(kind ? griddep_attribute_programmatic_event(&attribute, timed, 0, NULL)
-                              : griddep_attribute_launch_completion_event(&attribute, timed, NULL),
-                         GRIDDEP_OK);
+        ck_assert_int_eq(
+            kind ? griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                         (const int64_t[]){(intptr_t)timed, 0}, 2, NULL)
+                 : griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+                                         (const int64_t[]){(intptr_t)timed}, 1, NULL),
+            GRIDDEP_OK);
         ck_status(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error),
                   GRIDDEP_ERROR_ARGUMENT);
         ck_says("event with timing");
@@ -264,13 +270,17 @@ START_TEST(events_are_checked)
     ck_status(griddep_event_create(runtime, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(runtime, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(NULL, NULL, event, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0, NULL),
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                           (const int64_t[]){0, 0}, 2, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 2, NULL),
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                           (const int64_t[]){(intptr_t)event, 2}, 2, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(NULL, event, 0, NULL),
+    ck_assert_int_eq(griddep_attribute_set(NULL, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                           (const int64_t[]){(intptr_t)event, 0}, 2, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_launch_completion_event(NULL, event, NULL),
+    ck_assert_int_eq(griddep_attribute_set(NULL, GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+                                           (const int64_t[]){(intptr_t)event}, 1, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
 }
 END_TEST
@@ -360,7 +370,9 @@ START_TEST(bad_nodes_are_refused)
     config.stream = NULL;
     config.attributes = &attribute;
     config.attribute_count = 1;
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 0, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                           (const int64_t[]){(intptr_t)event, 0}, 2, NULL),
+                     GRIDDEP_OK);
     ck_status(
         griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
         GRIDDEP_ERROR_ARGUMENT);
@@ -820,7 +832,7 @@ static griddep_graph *make_pair(int way, const char *first, const char *second, 
         return made;
     }
     if (way == CAPTURED) {
-        ck_good(griddep_stream_create(runtime, &stream, &error));
+        ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
         ck_good(griddep_graph_capture_begin(runtime, stream, &error));
         ck_good(griddep_graph_capture_end(runtime, stream, &made, &error));
         ck_good(griddep_stream_destroy(runtime, stream, &error));
@@ -1040,7 +1052,7 @@ START_TEST(joins_are_upgraded_as_a_whole)
     griddep_graph *of = graph;
 
     if (_i) { /* the same, adopted */
-        ck_good(griddep_stream_create(runtime, &stream, &error));
+        ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
         ck_good(griddep_graph_capture_begin(runtime, stream, &error));
         ck_good(griddep_graph_capture_end(runtime, stream, &of, &error));
         add_to(of, "step", 0, 1);
@@ -1181,7 +1193,7 @@ START_TEST(captures_become_graphs)
     uint32_t node = 5;
     griddep_graph *other = NULL;
 
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     griddep_graph *captured = capture(stream);
     ck_assert_uint_eq(griddep_graph_node_count(captured), 4);
     expect_edge(captured, 0, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
@@ -1300,7 +1312,8 @@ START_TEST(foreign_graphs_grow)
     ck_status(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error),
               GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("node 2 (fill)");
-    ck_good(griddep_attribute_priority(&attribute, -1, &error));
+    ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-1}, 1,
+                                  &error));
     config.attributes = &attribute;
     config.attribute_count = 1;
     fake_driver_fail("cuGraphKernelNodeSetAttribute", 1,
@@ -1903,7 +1916,7 @@ START_TEST(overlap_needs_room)
     griddep_explanation_destroy(explanation);
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &graphs[0], &error));
     griddep_chain_destroy(chain);
-    ck_good(griddep_stream_create(runtime, &config.stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &config.stream, &error));
     ck_good(griddep_graph_capture_begin(runtime, config.stream, &error));
     for (int i = 0; i < 2; i++)
         ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
@@ -2289,7 +2302,7 @@ static int32_t whole_life(void)
     if (!status)
         status = griddep_memory_allocate(all.runtime, BYTES, &all.memory, &error);
     if (!status)
-        status = griddep_stream_create(all.runtime, &all.stream, &error);
+        status = griddep_stream_create(all.runtime, NULL, &all.stream, &error);
     if (!status)
         status = griddep_event_create(all.runtime, GRIDDEP_EVENT_TIMING, &all.event, &error);
     const griddep_argument arguments[2] = {{.bytes = 8, .value = all.memory},

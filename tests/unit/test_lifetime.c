@@ -46,7 +46,7 @@ static void open_all(void)
 {
     runtime = open_on(fake_driver_get_proc_address);
     load();
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
 }
 
 static void setup(void)

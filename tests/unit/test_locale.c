@@ -91,18 +91,6 @@ START_TEST(messages_have_a_point)
 }
 END_TEST
 
-START_TEST(an_attribute_tells_its_value)
-{
-    griddep_attribute attribute;
-
-    ck_assert_int_eq(griddep_attribute_access_policy_window(&attribute, 0, 0, 1.5,
-                                                            GRIDDEP_ACCESS_PROPERTY_NORMAL,
-                                                            GRIDDEP_ACCESS_PROPERTY_NORMAL, &error),
-                     GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_str_eq(error.text, "hit_ratio is 1.5; it may be 0 to 1");
-}
-END_TEST
-
 START_TEST(a_condition_tells_its_value)
 {
     static const char source[] = "// requires: temperature >= 0\n"
@@ -141,7 +129,6 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, messages_have_a_point);
-    tcase_add_test(tests, an_attribute_tells_its_value);
     tcase_add_test(tests, a_condition_tells_its_value);
     tcase_add_test(tests, numbers_of_ptx_are_read_with_a_point);
     suite_add_tcase(suite, tests);

@@ -44,7 +44,7 @@ static void setup(void)
     fake_driver_reset();
     griddep_error_init(&error);
     runtime = open_device(0);
-    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_good(griddep_memory_allocate(runtime, BYTES, &a, &error));
     ck_good(griddep_memory_allocate(runtime, BYTES, &b, &error));
 }
@@ -241,7 +241,7 @@ START_TEST(streams_have_options)
     void *made = NULL;
 
     options.priority = -1;
-    ck_good(griddep_stream_create_with(runtime, &options, &made, &error));
+    ck_good(griddep_stream_create(runtime, &options, &made, &error));
     ck_good(griddep_stream_get_info(runtime, made, &info, &error));
     ck_assert_uint_eq(info.flags, GRIDDEP_STREAM_BLOCKING);
     ck_assert_int_eq(info.priority, -1);
@@ -257,11 +257,11 @@ START_TEST(streams_have_options)
     ck_good(griddep_stream_synchronize(runtime, own, &error));
     expect_words(a, 3, 0);
     options.priority = -1000;
-    ck_status(griddep_stream_create_with(runtime, &options, &made, &error), GRIDDEP_ERROR_LIMIT);
+    ck_status(griddep_stream_create(runtime, &options, &made, &error), GRIDDEP_ERROR_LIMIT);
     ck_says("the least");
     options = (griddep_stream_options){.size = sizeof options, .flags = 2};
-    ck_status(griddep_stream_create_with(runtime, &options, &made, &error), GRIDDEP_ERROR_STRUCT);
-    ck_good(griddep_stream_create_with(runtime, NULL, &made, &error));
+    ck_status(griddep_stream_create(runtime, &options, &made, &error), GRIDDEP_ERROR_STRUCT);
+    ck_good(griddep_stream_create(runtime, NULL, &made, &error));
     ck_good(griddep_stream_get_info(runtime, made, &info, &error));
     ck_assert_uint_eq(info.flags, 0);
     ck_good(griddep_stream_destroy(runtime, made, &error));

@@ -79,7 +79,7 @@ static uint32_t run_count(griddep_runtime *runtime, griddep_module *module)
     griddep_argument argument = {.bytes = 8};
     uint32_t at = UINT32_MAX;
 
-    ck_good(griddep_stream_create(runtime, &config.stream, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &config.stream, &error));
     ck_good(griddep_memory_allocate(runtime, 4, &argument.value, &error));
     ck_good(griddep_module_find_kernel(module, "count", &kernel, &error));
     ck_good(griddep_launch(kernel, &config, &argument, 1, NULL, &error));

@@ -1153,9 +1153,13 @@ START_TEST(a_cluster_given_as_an_attribute_counts)
                                     .attributes = &attribute,
                                     .attribute_count = 1};
 
-    ck_assert_int_eq(griddep_attribute_cluster_dimension(&attribute, 4, 1, 1, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                           (const int64_t[]){4, 1, 1}, 3, &error),
+                     GRIDDEP_OK);
     ck_refused(griddep_launch(road, &config, road_arguments, 2, NULL, &error), CLUSTER);
-    ck_assert_int_eq(griddep_attribute_cluster_dimension(&attribute, 2, 1, 1, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                           (const int64_t[]){2, 1, 1}, 3, &error),
+                     GRIDDEP_OK);
     ck_assert_int_eq(griddep_launch(road, &config, road_arguments, 2, NULL, &error), GRIDDEP_OK);
 }
 END_TEST

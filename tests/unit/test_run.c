@@ -410,7 +410,7 @@ START_TEST(memory_copies_and_fills)
     void *stream = NULL;
 
     ck_status(griddep_memory_allocate(runtime, sizeof in, &address, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
     ck_status(griddep_memory_write(runtime, address, in, sizeof in, stream, &error), GRIDDEP_OK);
     ck_status(griddep_memory_fill(runtime, address, 0xff, 4, stream, &error), GRIDDEP_OK);
     ck_status(griddep_memory_read(runtime, out, address, sizeof out, NULL, &error), GRIDDEP_OK);
@@ -1065,7 +1065,7 @@ START_TEST(launch_hands_over_shape_and_arguments)
 
     memcpy(arguments, add_arguments, sizeof arguments);
     arguments[2] = (griddep_argument){.bytes = 8, .data = &out};
-    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
     const griddep_launch_config config = {.size = sizeof config,
                                           .grid = {7, 0, 3},
                                           .block = {32, 2},
@@ -1428,7 +1428,7 @@ START_TEST(launch_names_a_foreign_stream)
     void *stream = NULL;
 
     ck_status(open_with(&options, &elsewhere), GRIDDEP_OK);
-    ck_status(griddep_stream_create(elsewhere, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(elsewhere, NULL, &stream, &error), GRIDDEP_OK);
     griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
@@ -1610,7 +1610,7 @@ START_TEST(chain_refuses_what_does_not_fit)
     ck_says("another runtime");
     ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error),
               GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
     config.stream = stream;
     ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error),
               GRIDDEP_ERROR_ARGUMENT);
@@ -1708,7 +1708,7 @@ static int32_t whole_life(void)
     int32_t status = open_with(&options, &opened);
 
     if (!status)
-        status = griddep_stream_create(opened, &stream, &error);
+        status = griddep_stream_create(opened, NULL, &stream, &error);
     if (!status)
         status = griddep_memory_allocate(opened, sizeof values, &memory, &error);
     if (!status)

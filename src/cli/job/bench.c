@@ -110,7 +110,7 @@ static int measure_empty_handoff(const gd_bench *bench, gd_spread *us)
     griddep_error_init(&error);
     int32_t status = make_empty_chain(bench, &module, &chain, &error);
     if (status == GRIDDEP_OK)
-        status = griddep_stream_create(bench->runtime, &stream, &error);
+        status = griddep_stream_create(bench->runtime, NULL, &stream, &error);
     int code = status == GRIDDEP_OK
                    ? gd_measure_modes(bench->runtime, chain, stream, 1U << GRIDDEP_MODE_GRAPH_PDL,
                                       bench->samples, timings)

@@ -135,7 +135,7 @@ int gd_ceiling_measure(griddep_runtime *runtime, uint32_t samples, double *bytes
     gd_progress_show("measuring the read ceiling");
     int32_t status = griddep_runtime_get_info(runtime, &info, &error);
     if (status == GRIDDEP_OK)
-        status = griddep_stream_create(runtime, &ceiling.stream, &error);
+        status = griddep_stream_create(runtime, NULL, &ceiling.stream, &error);
     if (status == GRIDDEP_OK)
         status = make_chain(&ceiling, &info, &error);
     int code = status == GRIDDEP_OK

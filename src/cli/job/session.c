@@ -264,7 +264,7 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
         return gd_message_library(&error, NULL);
     session->multiprocessors = (uint32_t)info.multiprocessors;
     session->emulated = info.emulated != 0;
-    if (griddep_stream_create(runtime, &session->stream, &error) != GRIDDEP_OK)
+    if (griddep_stream_create(runtime, NULL, &session->stream, &error) != GRIDDEP_OK)
         return gd_message_library(&error, "creating a stream");
     for (uint32_t i = 0; i < plan->module_count; i++) {
         int code = load_module(session, i);

@@ -709,8 +709,9 @@ static int read_cluster_scheduling(const gd_yaml_node *node, const char *text,
     size_t choice = 0;
     int code = read_word(node, "cluster_scheduling", text, choices, 2, &choice);
     if (code == 0)
-        griddep_attribute_cluster_scheduling_policy(&launch->attributes[launch->attribute_count++],
-                                                    values[choice], NULL);
+        griddep_attribute_set(&launch->attributes[launch->attribute_count++],
+                              GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                              (const int64_t[]){values[choice]}, 1, NULL);
     return code;
 }
 
@@ -868,8 +869,9 @@ static int read_carveouts(const gd_chainfile_launch *source, gd_plan_launch *lau
         if (code != 0)
             return code;
         launch->carveout_percent = (int32_t)percent;
-        griddep_attribute_carveout(&launch->attributes[launch->attribute_count++],
-                                   launch->carveout_percent, NULL);
+        griddep_attribute_set(&launch->attributes[launch->attribute_count++],
+                              GRIDDEP_ATTRIBUTE_CARVEOUT,
+                              (const int64_t[]){launch->carveout_percent}, 1, NULL);
         launch->has_carveout = true;
     }
     launch->carveouts = gd_heap_take(source->carveouts_count, sizeof(*launch->carveouts));

@@ -153,7 +153,6 @@ static const struct {
 } known_attributes[] = {
 #define GD_ATTRIBUTE(constant, driver, member, node, text) {GRIDDEP_ATTRIBUTE_##constant, node},
 #include "run/launch/attributes.def"
-#undef GD_ATTRIBUTE
 };
 
 enum { KNOWN_ATTRIBUTES = sizeof known_attributes / sizeof known_attributes[0] };
@@ -278,8 +277,10 @@ static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_laun
 
     *same = config->pdl == GRIDDEP_PDL_DEFAULT || config->pdl == launch->pdl;
     if (cluster[0] || cluster[1] || cluster[2])
-        status = griddep_attribute_cluster_dimension(
-            &named, cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1, error);
+        status = griddep_attribute_set(
+            &named, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+            (const int64_t[]){cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1},
+            3, error);
     if (!status && *same && named.id)
         status = compare_attribute(graph, index, &named, same, error);
     for (uint32_t i = 0; i < config->attribute_count && *same && !status; i++)

@@ -1,203 +1,129 @@
-/* The makers of launch attributes: each checks what can be said of a value without a device. */
+/* Launch attributes by their values: a table says what no device takes. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "run/launch/attribute_check.h"
 
-/* Hands out a value under its id. */
-static int32_t give(griddep_attribute *attribute, int32_t id,
-                    const gd_CUlaunchAttributeValue *value)
+/* One value of an attribute, in the order in which they are given. */
+typedef struct value_row {
+    int32_t id;
+    bool is_float;
+    size_t offset, bytes;
+    int64_t least, most;
+    const char *name;
+} value_row;
+
+static const gd_CUlaunchAttributeValue no_value;
+
+static const value_row rows[] = {
+#define GD_NUMBER(constant, field, name, least, most)                                              \
+    {GRIDDEP_ATTRIBUTE_##constant,                                                                 \
+     _Generic(no_value.field, float                                                                \
+              : true, default                                                                      \
+              : false),                                                                            \
+     offsetof(gd_CUlaunchAttributeValue, field),                                                   \
+     sizeof no_value.field,                                                                        \
+     (least),                                                                                      \
+     (most),                                                                                       \
+     (name)},
+#include "run/launch/attributes.def"
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* The first row of an attribute, and how many it has. */
+static const value_row *find_rows(int32_t id, uint32_t *count)
 {
-    *attribute = (griddep_attribute){.id = id};
-    memcpy(attribute->value, value, sizeof attribute->value);
-    return GRIDDEP_OK;
+    const value_row *first = NULL;
+
+    *count = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].id == id) {
+            first = first ? first : &rows[i];
+            ++*count;
+        }
+    }
+    return first;
 }
 
-static int32_t begin(const griddep_attribute *attribute, griddep_error *error)
+static int32_t check_count(int32_t id, uint32_t wanted, const int64_t *values, uint32_t count,
+                           griddep_error *error)
 {
+    char name[64];
+
+    if (wanted == count && (values || !count) && (wanted || id == GRIDDEP_ATTRIBUTE_IGNORE))
+        return GRIDDEP_OK;
+    gd_attribute_name(id, name, sizeof name);
+    if (wanted == count && wanted)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "values is NULL");
+    if (wanted || id == GRIDDEP_ATTRIBUTE_IGNORE)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s: %" PRIu32 " values are given, it has %" PRIu32, name, count,
+                            wanted);
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "%s: the library does not know the values of this attribute", name);
+}
+
+static int32_t check_value(const value_row *row, int64_t value, griddep_error *error)
+{
+    char name[64];
+
+    if (value >= row->least && value <= row->most)
+        return GRIDDEP_OK;
+    gd_attribute_name(row->id, name, sizeof name);
+    if (row->most == INT64_MAX)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s: %s is %" PRId64 "; it may be %" PRId64 " or more", name, row->name,
+                            value, row->least);
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "%s: %s is %" PRId64 "; it may be %" PRId64 " to %" PRId64, name, row->name,
+                        value, row->least, row->most);
+}
+
+/* Clusters have a limit of blocks besides that of each direction. */
+static int32_t check_blocks(int32_t id, const int64_t *values, griddep_error *error)
+{
+    if ((id != GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION &&
+         id != GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION) ||
+        values[0] * values[1] * values[2] <= GD_CHIP_LARGEST_CLUSTER)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "a cluster of %" PRId64 " x %" PRId64 " x %" PRId64
+                        "; it may have 1 to %d blocks",
+                        values[0], values[1], values[2], GD_CHIP_LARGEST_CLUSTER);
+}
+
+static void write_value(griddep_attribute *attribute, const value_row *row, int64_t value)
+{
+    const float ratio = (float)((double)value / 1e6);
+
+    memcpy((char *)attribute->value + row->offset, row->is_float ? (const void *)&ratio : &value,
+           row->bytes); /* of an integer the low bytes: every host is little endian */
+}
+
+int32_t griddep_attribute_set(griddep_attribute *attribute, int32_t id, const int64_t *values,
+                              uint32_t count, griddep_error *error)
+{
+    uint32_t wanted;
+    const value_row *row = find_rows(id, &wanted);
+    griddep_attribute made = {.id = id};
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
-    return attribute ? GRIDDEP_OK
-                     : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "attribute is NULL");
-}
-
-/* A value of a list of constants, 0 to `last`. */
-static int32_t check_choice(int32_t value, int32_t last, const char *what, const char *constants,
-                            griddep_error *error)
-{
-    if (value >= 0 && value <= last)
-        return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is %" PRId32 ", which is no %s", what,
-                        value, constants);
-}
-
-static int32_t check_switch(int32_t on, griddep_error *error)
-{
-    if (on == 0 || on == 1)
-        return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "on is %" PRId32 "; it may be 0 or 1", on);
-}
-
-static int32_t check_cluster(uint32_t x, uint32_t y, uint32_t z, griddep_error *error)
-{
-    if (x && y && z && x <= GD_CHIP_LARGEST_CLUSTER && y <= GD_CHIP_LARGEST_CLUSTER &&
-        z <= GD_CHIP_LARGEST_CLUSTER && x * y * z <= GD_CHIP_LARGEST_CLUSTER)
-        return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                        "a cluster of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                        "; it may have 1 to %d blocks",
-                        x, y, z, GD_CHIP_LARGEST_CLUSTER);
-}
-
-int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y,
-                                            uint32_t z, griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.clusterDim = {x, y, z}};
-    int32_t status = begin(attribute, error);
-
+    if (!attribute)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "attribute is NULL");
+    status = check_count(id, wanted, values, count, error);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        status = check_value(&row[i], values[i], error);
+        if (!status)
+            write_value(&made, &row[i], values[i]);
+    }
     if (!status)
-        status = check_cluster(x, y, z, error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION, &value);
-}
-
-int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x,
-                                                      uint32_t y, uint32_t z, griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.preferredClusterDim = {x, y, z}};
-    int32_t status = begin(attribute, error);
-
+        status = check_blocks(id, values, error);
     if (!status)
-        status = check_cluster(x, y, z, error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, &value);
-}
-
-int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy,
-                                                    griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.clusterSchedulingPolicyPreference = policy};
-    int32_t status = begin(attribute, error);
-
-    if (!status)
-        status = check_choice(policy, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING, "policy",
-                              "GRIDDEP_CLUSTER_SCHEDULING_*", error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY, &value);
-}
-
-int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority,
-                                   griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.priority = priority};
-    int32_t status = begin(attribute, error);
-
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_PRIORITY, &value);
-}
-
-int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain,
-                                             griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.memSyncDomain = domain};
-    int32_t status = begin(attribute, error);
-
-    if (!status)
-        status = check_choice(domain, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, "domain",
-                              "GRIDDEP_MEMORY_SYNC_DOMAIN_*", error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN, &value);
-}
-
-int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute,
-                                                 uint32_t default_domain, uint32_t remote_domain,
-                                                 griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {
-        .memSyncDomainMap = {(unsigned char)default_domain, (unsigned char)remote_domain}};
-    int32_t status = begin(attribute, error);
-
-    if (!status && (default_domain > UINT8_MAX || remote_domain > UINT8_MAX))
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "the domains are %" PRIu32 " and %" PRIu32 "; they may be 0 to 255",
-                              default_domain, remote_domain);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP, &value);
-}
-
-int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address,
-                                               uint64_t bytes, double hit_ratio, int32_t hit,
-                                               int32_t miss, griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {
-        .accessPolicyWindow = {.base_ptr = (void *)(uintptr_t)address,
-                               .num_bytes = bytes,
-                               .hitRatio = (float)hit_ratio,
-                               .hitProp = hit,
-                               .missProp = miss}};
-    int32_t status = begin(attribute, error);
-
-    if (!status && !(hit_ratio >= 0.0 && hit_ratio <= 1.0))
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "hit_ratio is %g; it may be 0 to 1",
-                              hit_ratio);
-    if (!status)
-        status = check_choice(hit, GRIDDEP_ACCESS_PROPERTY_PERSISTING, "hit",
-                              "GRIDDEP_ACCESS_PROPERTY_*", error);
-    if (!status && miss == GRIDDEP_ACCESS_PROPERTY_PERSISTING)
-        status =
-            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "accesses that miss cannot be PERSISTING");
-    if (!status)
-        status = check_choice(miss, GRIDDEP_ACCESS_PROPERTY_STREAMING, "miss",
-                              "GRIDDEP_ACCESS_PROPERTY_*", error);
-    if (!status && bytes > UINT64_MAX - address)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "a window of %" PRIu64 " bytes at 0x%" PRIx64
-                              " is past the end of the address space",
-                              bytes, address);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value);
-}
-
-int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on,
-                                      griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.cooperative = on};
-    int32_t status = begin(attribute, error);
-
-    if (!status)
-        status = check_switch(on, error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_COOPERATIVE, &value);
-}
-
-int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent,
-                                   griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.sharedMemCarveout = (unsigned)percent};
-    int32_t status = begin(attribute, error);
-
-    if (!status && (percent < GRIDDEP_CARVEOUT_DEFAULT || percent > 100))
-        status = gd_error_set(
-            error, GRIDDEP_ERROR_ARGUMENT,
-            "percent is %" PRId32 "; it may be 0 to 100, or GRIDDEP_CARVEOUT_DEFAULT", percent);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_CARVEOUT, &value);
-}
-
-/* Where the caller wants the handle stands where the driver writes it, until the launch. */
-int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on,
-                                                void **node, griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {
-        .deviceUpdatableKernelNode = {.deviceUpdatable = on, .devNode = (void *)node}};
-    int32_t status = begin(attribute, error);
-
-    if (!status)
-        status = check_switch(on, error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE, &value);
-}
-
-int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on,
-                                                    griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.nvlinkUtilCentricScheduling = (unsigned)on};
-    int32_t status = begin(attribute, error);
-
-    if (!status)
-        status = check_switch(on, error);
-    return status ? status : give(attribute, GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING, &value);
+        *attribute = made;
+    return status;
 }

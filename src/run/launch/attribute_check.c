@@ -14,7 +14,6 @@ void gd_attribute_name(int32_t id, char *name, size_t capacity)
     static const char *const names[] = {
 #define GD_ATTRIBUTE(constant, driver, member, node, text) [GRIDDEP_ATTRIBUTE_##constant] = (text),
 #include "run/launch/attributes.def"
-#undef GD_ATTRIBUTE
     };
     const char *known =
         id >= 0 && id < (int32_t)(sizeof names / sizeof names[0]) ? names[id] : NULL;

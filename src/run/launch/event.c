@@ -80,24 +80,6 @@ int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribu
                         attribute->id);
 }
 
-static int32_t check_maker(const griddep_attribute *attribute, const void *event,
-                           griddep_error *error)
-{
-    int32_t status = gd_error_check(error);
-
-    if (status || (attribute && event))
-        return status;
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                        attribute ? "event" : "attribute");
-}
-
-static void make_attribute(griddep_attribute *attribute, int32_t id,
-                           const gd_CUlaunchAttributeValue *value)
-{
-    *attribute = (griddep_attribute){.id = id};
-    memcpy(attribute->value, value, sizeof attribute->value);
-}
-
 /* ---- public ---- */
 
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event,
@@ -217,32 +199,5 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
     status = gd_stream_finish(runtime, pushed, result, NULL, "the time between two events", error);
     if (!status)
         *microseconds = 1000.0 * (double)milliseconds;
-    return status;
-}
-
-int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event,
-                                             int32_t trigger_at_start, griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {
-        .programmaticEvent = {.event = event, .triggerAtBlockStart = trigger_at_start}};
-    int32_t status = check_maker(attribute, event, error);
-
-    if (!status && trigger_at_start != 0 && trigger_at_start != 1)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "trigger_at_start is %" PRId32 ", which is neither 0 nor 1",
-                              trigger_at_start);
-    if (!status)
-        make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, &value);
-    return status;
-}
-
-int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event,
-                                                  griddep_error *error)
-{
-    const gd_CUlaunchAttributeValue value = {.launchCompletionEvent = {.event = event}};
-    int32_t status = check_maker(attribute, event, error);
-
-    if (!status)
-        make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, &value);
     return status;
 }
