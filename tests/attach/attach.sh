@@ -59,6 +59,17 @@ racy_file() {
 }
 guarded() { runs 0 audit guarded && err "note: kernel guarded may start beside the kernel before it, 1 time: some of its threads leave before the wait while others wait, so the order holds [GD405]"; }
 path() { runs 66 audit path && err "a path through it misses the wait: they race where they share memory [GD402]"; }
+# A program of this library finds the library in front, though GRIDDEP_DRIVER names another driver.
+of_this_library() {
+    for GRIDDEP_DRIVER in emulated nvidia "$EMULATED_DRIVER"; do
+        for subcommand in audit off on; do
+            "$griddep" $subcommand --driver emulated --report "$work/report" -- "$griddep" run "$srcdir/examples/vector_add.yaml" --repeat 0 --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+            grep -q "launches" "$work/report" || { cat "$work/report"; return 1; }
+        done
+        "$griddep" trace --as-run --driver emulated -- "$griddep" run "$srcdir/examples/vector_add.yaml" --repeat 0 --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    done
+    GRIDDEP_DRIVER=emulated
+}
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
 scatter_early() {
     runs 0 audit scatter-early &&
@@ -140,6 +151,7 @@ no_room() { (ulimit -f 10 && runs 65 audit racy tell) && out "counter 2" && err 
 check "no room" no_room
 check "right" right
 check "a race" racy
+check "a program of this library" of_this_library
 check "a race, in a file" racy_file
 check "threads that leave before the wait" guarded
 check "a path without a wait" path

@@ -158,6 +158,8 @@ static int fill_folder(const char *folder, const char *driver)
 static int set_environment(const gd_attach *request, const char *folder)
 {
     int code = gd_driverfolder_lead(folder);
+    if (code == 0) /* a driver that it names would be opened past the folder */
+        code = gd_emulation_set("GRIDDEP_DRIVER", "auto");
     if (code == 0)
         code = gd_emulation_set("GRIDDEP_ATTACH_RECORD", folder);
     if (code == 0)
