@@ -1,5 +1,6 @@
 /* A step's timeline as text, a line a launch. The library instruments copies of the kernels. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,20 @@ static void print_step(FILE *out, griddep_timeline *timeline, const griddep_time
         print_launch(out, timeline, i, info->span);
 }
 
+/* A FIFO without a reader is refused, for which fopen would wait. */
+static FILE *open_to_write(const char *path)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    FILE *out = NULL;
+
+    if (descriptor >= 0 && !fcntl(descriptor, F_SETFL, 0))
+        out = fdopen(descriptor, "w");
+    if (!out)
+        fail("%s: %s", path,
+             errno == ENXIO ? "this is a pipe from which no program reads" : strerror(errno));
+    return out;
+}
+
 void trace_step(model *of, const token_list *prompts, const sampling *draw, int32_t mode,
                 const char *path)
 {
@@ -71,9 +86,7 @@ void trace_step(model *of, const token_list *prompts, const sampling *draw, int3
     check(griddep_chain_run(of->step, mode, stream, &error), &error, "a step");
     check(griddep_timeline_run(timeline, mode, stream, &error), &error, "the picture");
     check(griddep_timeline_get_info(timeline, &info, &error), &error, "the picture");
-    FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    if (!out)
-        fail("%s: %s", path, strerror(errno));
+    FILE *out = strcmp(path, "-") ? open_to_write(path) : stdout;
     print_step(out, timeline, &info);
     bool written = !ferror(out) && !fflush(out);
     if ((out != stdout && fclose(out)) || !written)

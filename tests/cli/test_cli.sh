@@ -466,6 +466,12 @@ if mkfifo "$work/pipe" 2>/dev/null; then
     check "a pipe" 1 out "[GD110]"
     kill $writer 2>/dev/null
     wait $writer
+    for command in check rewrite; do
+        run $command "$work/pipe"
+        check "$command: a pipe without a writer" 2 err "this is a pipe into which no program writes"
+    done
+    run rewrite copy.ptx -o "$work/pipe"
+    check "a pipe without a reader" 4 err "--output: $work/pipe: this is a pipe from which no program reads"
 else
     skip "a pipe: mkfifo does not work here"
 fi
@@ -1237,7 +1243,10 @@ else
     check "a chain with a race" 66 out "late.ptx:25:" out "race: " out "buffer b" out "25 | " out "ld.global.f32 %value, [%x];" \
         out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
     if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
-    export GRIDDEP_EMULATOR_CHECK=race GRIDDEP_EMULATOR_REPORT=/dev/full
+    export GRIDDEP_EMULATOR_CHECK=race GRIDDEP_EMULATOR_REPORT="$work/pipe"
+    run run forced.yaml --driver emulated --repeat 0 --mode pdl
+    check "findings, and a pipe without a reader" "$code" err "cannot write findings to $work/pipe: No such device or address"
+    GRIDDEP_EMULATOR_REPORT=/dev/full
     run run forced.yaml --driver emulated --repeat 0 --mode pdl
     check "a report that cannot be written" "$code" err "cannot write findings to /dev/full" err '{"finding":1,"kind":"race"'
     unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_REPORT

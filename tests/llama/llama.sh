@@ -374,6 +374,7 @@ for name in "$work/fifo" /dev/zero /dev/null "$work"; do
     check "the text from $name" refuses "is no regular file" llama3 -f "$name"
 done
 check "weights in a FIFO" refuses "is no regular file" broken -p a
+check "a picture into a FIFO without a reader" refuses "$work/fifo: this is a pipe from which no program reads" llama3 -p a --trace="$work/fifo"
 rm "$work/broken/model.safetensors"
 # ends_with_error OPTION...: on a device that is full, and with standard output closed.
 ends_with_error() {

@@ -2,10 +2,13 @@
 #include "cli/io/hostfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
@@ -39,11 +42,49 @@ const char *gd_hostfile_measure(const char *path, uint64_t *bytes)
     return NULL;
 }
 
+/* A pipe into which nobody has written, and that nobody has open for writing: a writer is given a
+ * moment to start. *first: the byte that asking took out of it, or -1. */
+static bool has_no_writer(int descriptor, int *first)
+{
+    enum { MOMENT_MS = 2000 };
+    struct pollfd wanted = {.fd = descriptor, .events = POLLIN};
+    unsigned char byte = 0;
+    ssize_t got = -1;
+    if (poll(&wanted, 1, MOMENT_MS) == 0)
+        got = read(descriptor, &byte, 1);
+    *first = got > 0 ? byte : -1;
+    return got == 0;
+}
+
+/* As fopen does, which waits for a pipe's writer for ever. NULL after a message. */
+static FILE *open_to_read(const char *path)
+{
+    struct stat status;
+    int first = -1, descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *reason = NULL;
+    FILE *file = NULL;
+    if (descriptor < 0)
+        reason = strerror(errno);
+    else if (fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) &&
+             has_no_writer(descriptor, &first))
+        reason = "this is a pipe into which no program writes";
+    else if (fcntl(descriptor, F_SETFL, 0) != 0 || (file = fdopen(descriptor, "rb")) == NULL)
+        reason = strerror(errno);
+    if (file != NULL && first >= 0)
+        ungetc(first, file);
+    if (file != NULL)
+        return file;
+    if (descriptor >= 0)
+        close(descriptor);
+    report_file_error(path, reason);
+    return NULL;
+}
+
 int gd_hostfile_read_into(const char *path, void *target, size_t bytes)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = open_to_read(path);
     if (file == NULL)
-        return report_file_error(path, strerror(errno));
+        return GD_EXIT_USAGE;
     gd_outputfile_note_input(path);
     size_t got = fread(target, 1, bytes, file);
     bool failed = ferror(file) != 0;
@@ -82,9 +123,9 @@ static int read_stream(FILE *file, const char *path, uint64_t most, char **data,
 
 static int read_path(const char *path, uint64_t most, char **data, size_t *bytes)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = open_to_read(path);
     if (file == NULL)
-        return report_file_error(path, strerror(errno));
+        return GD_EXIT_USAGE;
     int code = read_stream(file, path, most, data, bytes);
     fclose(file);
     return code;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/io/heap.h"
@@ -242,6 +243,32 @@ static int write_failed(const char *path, int reason)
     return report_output_error(GD_EXIT_REFUSED, option_of(path), path, strerror(reason));
 }
 
+/* fopen waits for a pipe's reader for ever; here a reader is given a moment to start. NULL after a
+ * message. */
+static FILE *open_to_write(const char *path, const gd_identity *identity)
+{
+    enum { ATTEMPTS = 200 };
+    const struct timespec pause = {.tv_nsec = 10000000};
+    bool is_pipe = S_ISFIFO(identity->status.st_mode), waits = true;
+    int descriptor = -1, flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
+    for (int i = 0; i < ATTEMPTS && waits; i++) {
+        if (i > 0)
+            nanosleep(&pause, NULL);
+        descriptor = open(path, flags, 0666);
+        waits = descriptor < 0 && is_pipe && errno == ENXIO;
+    }
+    FILE *file = NULL;
+    if (descriptor >= 0 && fcntl(descriptor, F_SETFL, 0) == 0)
+        file = fdopen(descriptor, "w");
+    if (file != NULL)
+        return file;
+    const char *reason = waits ? "this is a pipe from which no program reads" : strerror(errno);
+    report_output_error(GD_EXIT_REFUSED, option_of(path), path, reason);
+    if (descriptor >= 0)
+        close(descriptor);
+    return NULL;
+}
+
 static int write_directly(const char *path, const gd_identity *identity, const void *data,
                           size_t bytes)
 {
@@ -250,9 +277,9 @@ static int write_directly(const char *path, const gd_identity *identity, const v
         fwrite(data, 1, bytes, stdout);
         return 0;
     }
-    FILE *file = fopen(path, "we");
+    FILE *file = open_to_write(path, identity);
     if (file == NULL)
-        return write_failed(path, errno);
+        return GD_EXIT_REFUSED;
     bool written = fwrite(data, 1, bytes, file) == bytes;
     int reason = errno;
     if (fclose(file) != 0 && written) {

@@ -80,7 +80,7 @@ static gd_attached_image read_part(const char *path, uint64_t offset, uint64_t b
 {
     gd_attached_image image = {0};
     uint64_t there = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return image;
     if (gd_hostfile_measure(path, &there) == NULL && offset <= there) {

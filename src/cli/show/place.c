@@ -30,7 +30,7 @@ static struct gd_place_file *open_file(gd_place_files *files, const char *path)
     struct gd_place_file *made = &files->list[files->count++];
     made->path = gd_heap_string(path);
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return made;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {

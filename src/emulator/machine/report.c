@@ -141,12 +141,14 @@ static bool write_all(int file, const char *at)
 }
 
 /* All at once, so that lines of several processes do not mix. What the report cannot take goes to
- * stderr. */
+ * stderr, and so does all where it is a pipe from which nobody reads. */
 static void write_out(gd_text *text)
 {
     const char *path = findings.path;
-    int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
-    bool written = file >= 0 && write_all(file, gd_text_get(text));
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+    int file = path ? open(path, flags, 0666) : STDERR_FILENO;
+    bool written = file >= 0 && (!path || !fcntl(file, F_SETFL, O_APPEND)) &&
+                   write_all(file, gd_text_get(text));
 
     const int cause = errno;
     if (path && file >= 0)
