@@ -8,7 +8,8 @@
 //
 // The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the loader finds it. What fails throws a GriddepError. Arguments are converted to what
 // the kernel's PTX declares; device memory is a Memory, or a BigInt or number: its address. Every function of griddep.h is in raw under its name
-// without the prefix, every constant likewise in this module. Calls are synchronous; doc/languages.md tells about threads, finalizers and callbacks.
+// without the prefix, every constant likewise in this module. Calls are synchronous; doc/languages.md lists
+// the functions, and tells about threads, finalizers and callbacks.
 'use strict';
 
 const koffi = require('koffi');

@@ -1569,6 +1569,14 @@ impl Runtime {
         Ok(Module { handle, _shared: self.shared.clone() })
     }
 
+    /// A kernel of the shelf by its name.
+    pub fn load_shelf(&self, kernel: &str) -> Result<Module> {
+        let kernel = c_text(kernel)?;
+        let mut handle = ptr::null_mut();
+        call(|c, error| unsafe { (c.module_load_shelf)(self.raw(), kernel.as_ptr(), ptr::null(), &mut handle, error) })?;
+        Ok(Module { handle, _shared: self.shared.clone() })
+    }
+
     /// One module of several PTX texts, relocatable cubins, fatbins and archives.
     pub fn link(&self, images: &[&[u8]], name: &str) -> Result<Module> {
         let name = c_text(name)?;

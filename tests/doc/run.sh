@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the commands and snippets of the documentation on the emulated driver; run.py tells how. PYTHON3 runs it, CC compiles.
+# Runs the commands and snippets of the documentation on the emulated driver; run.py tells how. PYTHON3 runs it, CC and CXX compile.
 #
 # GRIDDEP: the command; srcdir: the top of the source tree; builddir: that of the build.
 set -u
@@ -20,8 +20,9 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$griddep" >"$work/bin/griddep"
 printf '#!/bin/sh\nexec %s "$@"\n' "${CC:-gcc}" >"$work/bin/cc"
+printf '#!/bin/sh\nexec %s "$@"\n' "${CXX:-g++}" >"$work/bin/c++"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v "$python")" >"$work/bin/python3"
-chmod +x "$work/bin/griddep" "$work/bin/cc" "$work/bin/python3"
+chmod +x "$work/bin/griddep" "$work/bin/cc" "$work/bin/c++" "$work/bin/python3"
 
 PATH=$work/bin:$PATH PKG_CONFIG_PATH=$build GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-auto} GRIDDEP_STORE=off NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$top/bindings/python GRIDDEP_LIBRARY=$build/.libs/libgriddep.so.0
