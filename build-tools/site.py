@@ -69,7 +69,7 @@ class Site:
     def markdown(self, page, text):
         body = subprocess.run(MARKDOWN, input=text, capture_output=True, text=True, check=True).stdout
         body = re.sub(r'(href|src)="([^"]*)"', lambda m: f'{m[1]}="{escape(self.target(page, html.unescape(m[2])))}"', body)
-        body = re.sub(r"<table>.*?</table>", lambda m: f'<div class="wide" tabindex="0">{m[0]}</div>', body, flags=re.S)
+        body = re.sub(r"<table>.*?</table>|<p><img[^>]*></p>", lambda m: f'<div class="wide" tabindex="0">{m[0]}</div>', body, flags=re.S)
         body = body.replace("<pre>", '<pre tabindex="0">')
         seen = {}
 
@@ -197,18 +197,60 @@ def add_header(site):
 
 # ---- the command
 
+def blocks_of(lines):
+    """Lines of help: paragraphs, and rows of two columns, such as those of exit codes."""
+    out, rows = [], []
+    for line in lines + [""]:
+        row = re.match(r"  (\S+) {2,}(.*)", line)
+        if row:
+            rows.append((f"<code>{escape(row[1])}</code>", escape(row[2])))
+            continue
+        if rows:
+            out.append(definitions(rows))
+            rows = []
+        if line:
+            out.append(f'<pre tabindex="0">{escape(line)}</pre>' if line.startswith(" ") else f"<p>{escape(line)}</p>")
+    return "".join(out)
+
+
+def definitions(rows):
+    return "<dl>" + "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in rows) + "</dl>"
+
+
+def kept_together(synopsis):
+    """A synopsis whose lines break between options alone."""
+    return re.sub(r"\[[^][]*(?:\[[^]]*\])?\]\S*|[^\s|]+\|?", lambda m: f"<span>{escape(m[0])}</span>", synopsis)
+
+
+def command_page(name, rows):
+    """The help of a subcommand, of its rows of 'griddep help --table'."""
+    of = lambda kind: [row[1:] for row in rows if row[0] == kind]
+    usage = "".join(f"<li><code>griddep {escape(name)} {kept_together(line)}</code></li>" for line, in of("synopsis"))
+    options = [(f"<code>--{escape(' '.join(row[:2]).strip())}</code>", escape(row[3])) for row in of("option")]
+    examples = []
+    for line, in of("example"):
+        if not line.startswith(" "):
+            examples.append((line, []))
+        else:
+            examples[-1][1].append(line.strip())
+    shown = "".join(f'<p>{escape(about)}</p><pre tabindex="0"><code>{escape(chr(10).join(lines))}</code></pre>' for about, lines in examples)
+    return (f"<h1>griddep {escape(name)}</h1><p>{escape(of('summary')[0][0])}</p>"
+            f'<h2 id="usage">Usage</h2><ul class="usage">{usage}</ul><h2 id="options">Options</h2>{definitions(options)}'
+            f'<h2 id="details">Details</h2>{blocks_of([line for line, in of("detail")])}<h2 id="examples">Examples</h2>{shown}')
+
+
 def add_commands(site, command):
     table = subprocess.run([command, "help", "--table"], capture_output=True, text=True, check=True).stdout
-    names = [line.split("\t")[1:3] for line in table.split("\n") if line.startswith("command\t")]
+    commands = re.split(r"^command\t", table, flags=re.M)[1:]
     rows = []
-    for name, about in names:
-        said = subprocess.run([command, name, "--help"], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}).stdout
+    for part in commands:
+        (name, about, *_), *more = [line.split("\t") for line in part.splitlines()]
         file = f"command-{name}.html"
-        site.add(file, f"griddep {name}", f'<h1>griddep {escape(name)}</h1>\n<pre class="help" tabindex="0">{escape(said)}</pre>')
-        rows.append(f'<tr><td><a href="{file}">{escape(name)}</a></td><td>{escape(about)}</td></tr>')
+        site.add(file, f"griddep {name}", command_page(name, more))
+        rows.append((f'<a href="{file}">{escape(name)}</a>', escape(about)))
     site.pages["commands"] = "commands.html"
-    body = "<h1>The command</h1>\n<p>Each subcommand shows this help with <code>--help</code>.</p>\n"
-    site.add("commands.html", "The command", body + f'<div class="wide" tabindex="0"><table>{"".join(rows)}</table></div>')
+    body = "<h1>The command</h1>\n<p>Each subcommand shows its page with <code>--help</code>.</p>\n"
+    site.add("commands.html", "The command", body + definitions(rows))
 
 
 def add_kernels(site, command):

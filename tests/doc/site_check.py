@@ -1,7 +1,7 @@
 """Checks a site that build-tools/site.py wrote: site_check.py FOLDER [CHROMIUM].
 
 Links and names of each page, and that nothing is loaded from elsewhere; with Chromium, that no page is wider than 360 and 1280 pixels,
-that text stands off its ground (WCAG 2.1, 4.5 to 1), light and dark, and that the search finds. Prints failures and a sum."""
+that nothing is cut that does not scroll, that pictures are large enough to read, that text stands off its ground (WCAG 2.1, 4.5 to 1), light and dark, and that the search finds. Prints failures and a sum."""
 import json
 import os
 import re
@@ -82,6 +82,16 @@ function ground(element) {
 function measure(frame, name, width) {
     const inside = frame.contentDocument, root = inside.documentElement;
     if (root.scrollWidth > width) found.push(`${name}: ${root.scrollWidth} pixels wide in ${width}`);
+    for (const box of inside.querySelectorAll("main *")) {
+        const scrolls = box.closest("pre, .wide");
+        if (box === scrolls && box.scrollWidth > box.clientWidth && box.tabIndex !== 0) found.push(`${name}: no key scrolls ${box.tagName}`);
+        if (!scrolls && box.scrollWidth > box.clientWidth && frame.contentWindow.getComputedStyle(box).display === "block")
+            found.push(`${name}: ${box.tagName} is cut in ${width}: ${box.textContent.slice(0, 60)}`);
+    }
+    for (const box of inside.querySelectorAll("pre"))
+        if (frame.contentWindow.getComputedStyle(box).whiteSpace !== "pre") found.push(`${name}: the columns of a text break in ${width}`);
+    for (const image of inside.images)
+        if (image.clientWidth < 0.7 * image.naturalWidth) found.push(`${name}: ${image.clientWidth} pixels for a picture of ${image.naturalWidth}`);
     const seen = new Set();
     const walk = inside.createTreeWalker(inside.body, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
