@@ -133,10 +133,41 @@ void add_shelf(builder *with, const char *family, const char *type, griddep_laun
     free(name);
 }
 
+static void add_hop(builder *with, int32_t operation, uint64_t from, uint64_t to, uint64_t count)
+{
+    const griddep_hop hop = {.size = sizeof hop,
+                             .operation = operation,
+                             .type = with->of->type == ELEMENT_F16 ? GRIDDEP_TENSOR_F16
+                                                                   : GRIDDEP_TENSOR_BF16,
+                             .source = from,
+                             .target = to,
+                             .count = count};
+
+    if (!with->of->group)
+        return;
+    check(griddep_chain_add_hop(with->chain, with->of->group, NULL, &hop, &error), &error, "a hop");
+    with->launches++;
+}
+
+void add_sum(builder *with, uint64_t at, uint64_t count)
+{
+    add_hop(with, GRIDDEP_HOP_ALL_REDUCE, at, at, count);
+}
+
+void add_gather(builder *with, uint64_t from, uint64_t to, uint64_t count)
+{
+    add_hop(with, GRIDDEP_HOP_ALL_GATHER, from, to, count);
+}
+
+uint64_t once(const builder *with, uint64_t address)
+{
+    return with->of->rank ? 0 : address;
+}
+
 void add_head_norms(builder *with, const layer *at, uint64_t qkv, uint32_t rows)
 {
     enum { WARPS = 8 };
-    const model_config *config = with->of->config;
+    const model_config *config = &with->of->config;
     uint32_t heads = config->heads + config->kv_heads;
     char *name = format_text("norm_heads_%s", with->type);
 

@@ -31,6 +31,14 @@ void add_own(builder *with, const char *name, griddep_launch_config config);
  * arguments do not tell of it: grid, pdl. type NULL: the family is the name. */
 void add_shelf(builder *with, const char *family, const char *type, griddep_launch_config config);
 
+/* On several devices: all of them get the sum of so many elements that each of them has there; or
+ * each one's elements, one behind the other. On one device nothing is added. */
+void add_sum(builder *with, uint64_t at, uint64_t count);
+void add_gather(builder *with, uint64_t from, uint64_t to, uint64_t count);
+
+/* What is added to a device's share of a sum: the first one's alone. */
+uint64_t once(const builder *with, uint64_t address);
+
 /* Norms of the heads of q and k, in `rows` rows of them. */
 void add_head_norms(builder *with, const layer *at, uint64_t qkv, uint32_t rows);
 

@@ -1,5 +1,6 @@
 /* The decode step. A layer is five launches: norm with queries, keys and values; attention; output
- * with residual; norm with gate and up; down with residual; and one more where heads are normed.
+ * with residual; norm with gate and up; down with residual; one more where heads are normed; and on
+ * several devices two hops more, which add their shares of output and down.
  * Each launch writes memory of its own, so that no launch waits for a reader of what it
  * overwrites. */
 #include <math.h>
@@ -29,7 +30,7 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     give_u32(with, columns);
     if (of->sequences > 1)
         give_u32(with, of->sequences);
-    give_f32(with, of->config->epsilon);
+    give_f32(with, of->config.epsilon);
     add_shelf(with, of->sequences > 1 ? "skinny" : "linear", weight->scale ? "fp8" : with->type,
               (griddep_launch_config){0});
 }
@@ -37,7 +38,7 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
 static void add_attention(builder *with, const layer *at)
 {
     const model *of = with->of;
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
 
     give_address(with, at->qkv_out);
     give_address(with, at->k_cache);
@@ -56,7 +57,7 @@ static void add_attention(builder *with, const layer *at)
 /* From h to the layer's own h. */
 static void add_layer(builder *with, const layer *at, uint64_t h)
 {
-    const model_config *config = with->of->config;
+    const model_config *config = &with->of->config;
     uint64_t hidden = config->hidden, wide = config->feed_forward;
     uint64_t all_heads = (uint64_t)config->heads * config->head_dim;
 
@@ -65,17 +66,19 @@ static void add_layer(builder *with, const layer *at, uint64_t h)
     if (at->q_norm)
         add_head_norms(with, at, at->qkv_out, with->of->sequences);
     add_attention(with, at);
-    add_linear(with, &at->output, NULL, at->attention_out, 0, at->output_bias, h, at->output_out,
-               hidden, all_heads);
+    add_linear(with, &at->output, NULL, at->attention_out, 0, at->output_bias, once(with, h),
+               at->output_out, hidden, all_heads);
+    add_sum(with, at->output_out, hidden * with->of->sequences);
     add_linear(with, &at->gate, &at->up, at->output_out, at->norm_2, 0, 0, at->f, wide, hidden);
-    add_linear(with, &at->down, NULL, at->f, 0, 0, at->output_out, at->h, hidden, wide);
+    add_linear(with, &at->down, NULL, at->f, 0, 0, once(with, at->output_out), at->h, hidden, wide);
+    add_sum(with, at->h, hidden * with->of->sequences);
 }
 
 /* From logits to the sampled tokens. */
 static void add_sampling(builder *with, const sampling *draw)
 {
     const model *of = with->of;
-    uint32_t vocabulary = of->config->vocabulary;
+    uint32_t vocabulary = of->config.vocabulary;
     bool half = !strcmp(with->type, "f16");
     const char *type = half ? "f32" : "bf16";
     uint64_t logits = of->at.logits;
@@ -111,7 +114,7 @@ static void add_sampling(builder *with, const sampling *draw)
 
 void decode_make(model *of, const sampling *draw)
 {
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
     const places *at = &of->at;
     builder with = build_begin(of, &of->step);
     uint64_t h = at->h;
@@ -126,8 +129,11 @@ void decode_make(model *of, const sampling *draw)
         add_layer(&with, &at->layers[i], h);
         h = at->layers[i].h;
     }
-    add_linear(&with, &at->head, NULL, h, at->norm, 0, 0, at->logits, config->vocabulary,
+    add_linear(&with, &at->head, NULL, h, at->norm, 0, 0, at->own_logits, of->head_rows,
                config->hidden);
+    for (uint32_t i = 0; i < of->sequences && at->own_logits != at->logits; i++)
+        add_gather(&with, at->own_logits + 2 * i * of->head_rows,
+                   at->logits + 2 * i * (uint64_t)config->vocabulary, of->head_rows);
     add_sampling(&with, draw);
     const uint64_t end[] = {at->sampled, at->history, at->position, at->token,
                             at->uniform, at->seen,    at->prompt};

@@ -13,7 +13,7 @@ enum { BATCH = 8, AHEAD = 2 };
 /* Step k reads position from[i] + k of sequence i and writes the token behind it. */
 typedef struct loop {
     model *of;
-    void *stream, *reader;
+    void *streams[MOST_DEVICES], *reader; /* tokens are read on the first device */
     void *computed[AHEAD], *arrived[AHEAD];
     uint32_t *tokens[AHEAD]; /* pinned: BATCH of each sequence */
     uint32_t steps[AHEAD];
@@ -41,9 +41,11 @@ static void launch_batch(loop *in, uint32_t steps)
     uint32_t slot = in->batches++ % AHEAD, first = in->launched;
 
     for (uint32_t i = 0; i < steps; i++, in->launched++)
-        check(griddep_chain_run(of->step, in->mode, in->stream, &error), &error, "a step");
+        for (const model *each = of; each; each = each->next)
+            check(griddep_chain_run(each->step, in->mode, in->streams[each->rank], &error), &error,
+                  "a step");
     in->steps[slot] = steps;
-    check(griddep_event_record(of->runtime, in->computed[slot], in->stream, &error), &error,
+    check(griddep_event_record(of->runtime, in->computed[slot], in->streams[0], &error), &error,
           "a step");
     check(griddep_stream_wait_event(of->runtime, in->reader, in->computed[slot], &error), &error,
           "the tokens");
@@ -63,7 +65,9 @@ static void open_loop(model *of, int32_t mode, loop *in)
     griddep_runtime *runtime = of->runtime;
 
     *in = (loop){.of = of, .mode = mode};
-    check(griddep_stream_create(runtime, NULL, &in->stream, &error), &error, "a stream");
+    for (const model *each = of; each; each = each->next)
+        check(griddep_stream_create(each->runtime, NULL, &in->streams[each->rank], &error), &error,
+              "a stream");
     check(griddep_stream_create(runtime, NULL, &in->reader, &error), &error, "a stream");
     for (int i = 0; i < AHEAD; i++) {
         void *memory = NULL;
@@ -82,7 +86,8 @@ static void close_loop(loop *in)
 {
     griddep_runtime *runtime = in->of->runtime;
 
-    griddep_stream_synchronize(runtime, in->stream, NULL);
+    for (const model *each = in->of; each; each = each->next)
+        griddep_stream_synchronize(each->runtime, in->streams[each->rank], NULL);
     griddep_stream_synchronize(runtime, in->reader, NULL);
     for (int i = 0; i < AHEAD; i++) {
         griddep_host_free(runtime, in->tokens[i], NULL);
@@ -90,7 +95,8 @@ static void close_loop(loop *in)
         griddep_event_destroy(runtime, in->arrived[i], NULL);
     }
     griddep_stream_destroy(runtime, in->reader, NULL);
-    griddep_stream_destroy(runtime, in->stream, NULL);
+    for (const model *each = in->of; each; each = each->next)
+        griddep_stream_destroy(each->runtime, in->streams[each->rank], NULL);
 }
 
 static bool ends_text(const model_config *config, uint32_t token)
@@ -106,7 +112,7 @@ static bool take_token(loop *in, uint32_t sequence, uint32_t token, generation *
 {
     if (in->ended[sequence])
         return true;
-    if (run->stop && ends_text(in->of->config, token)) {
+    if (run->stop && ends_text(&in->of->config, token)) {
         run->ended_by[sequence] = "stop";
         in->ended[sequence] = true;
         return true;
@@ -128,6 +134,7 @@ static bool take_batch(loop *in, uint32_t slot, uint32_t given, generation *run)
 
     check(griddep_event_synchronize(in->of->runtime, in->arrived[slot], &error), &error,
           "the tokens");
+    model_check(in->of);
     for (uint32_t i = 0; i < in->steps[slot]; i++, in->taken++)
         for (uint32_t k = 0; k < sequences && in->taken >= given; k++)
             if (!take_token(in, k, in->tokens[slot][k * BATCH + i], run))
@@ -151,18 +158,15 @@ static uint32_t last_step(const model *of, const loop *in, uint32_t given, gener
 }
 
 uint32_t generate_start(model *of, const token_list *prompts, const sampling *draw, int32_t mode,
-                        void *stream, uint32_t *from)
+                        void *const *streams, uint32_t *from)
 {
-    if (!of->part) {
-        model_start(of, prompts, from, draw, stream);
-        return (uint32_t)prompts[0].count - 1;
-    }
-    for (uint32_t i = 0; i < of->sequences; i++)
+    for (uint32_t i = 0; i < of->sequences && of->part; i++)
         from[i] = (uint32_t)prompts[i].count - 1;
-    model_start(of, prompts, from, draw, stream);
-    for (uint32_t i = 0; i < of->sequences; i++)
-        prompt_run(of, i, from[i], mode, stream);
-    return 0;
+    for (model *each = of; each; each = each->next)
+        model_start(each, prompts, from, draw, streams[each->rank]);
+    for (uint32_t i = 0; i < of->sequences && of->part; i++)
+        prompt_run(of, i, from[i], mode, streams);
+    return of->part ? 0 : (uint32_t)prompts[0].count - 1;
 }
 
 /* Steps of the next batch: the one that gives the first token ends with it. */
@@ -178,12 +182,14 @@ void generate(model *of, const token_list *prompts, const sampling *draw, genera
     loop in;
 
     open_loop(of, run->mode, &in);
-    check(griddep_chain_prepare(of->step, run->mode, &error), &error, "the step");
-    if (of->part)
-        prompt_prepare(of, run->mode);
+    for (const model *each = of; each; each = each->next) {
+        check(griddep_chain_prepare(each->step, run->mode, &error), &error, "the step");
+        if (each->part)
+            prompt_prepare(each, run->mode);
+    }
     run->count = 0;
     double begin = now(), first = 0;
-    uint32_t given = generate_start(of, prompts, draw, in.mode, in.stream, in.from), taken = 0;
+    uint32_t given = generate_start(of, prompts, draw, in.mode, in.streams, in.from), taken = 0;
     in.last = last_step(of, &in, given, run);
     for (bool more = in.last; more; taken++) {
         while (in.batches - taken < AHEAD && in.launched < in.last)

@@ -18,10 +18,11 @@ typedef struct generation {
 } generation;
 
 /* Puts the prompts in place and computes them, all but their last tokens, or leaves that to the
- * steps, of which then as many as it returns give tokens of the prompt. from: the position that the
- * next step reads of each sequence, 0 before. Asynchronous. */
+ * steps, of which then as many as it returns give tokens of the prompt. streams: one of each
+ * device, in the order of the models. from: the position that the next step reads of each sequence,
+ * 0 before. Asynchronous. */
 uint32_t generate_start(model *of, const token_list *prompts, const sampling *draw, int32_t mode,
-                        void *stream, uint32_t *from);
+                        void *const *streams, uint32_t *from);
 
 /* Runs the model from the prompts on, one for each of its sequences. */
 void generate(model *of, const token_list *prompts, const sampling *draw, generation *run);

@@ -21,7 +21,8 @@ typedef struct options {
     char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
     uint32_t sequences;
     bool chat, print_tokens, json, bench, ignore_stop, eight_bits;
-    uint32_t count, context, device, rows;
+    uint32_t count, context, rows;
+    uint32_t devices[MOST_DEVICES], device_count;
     int32_t mode;
     element type;                                  /* ELEMENT_OTHER: the files' */
     double temperature, top_p, repetition_penalty; /* NaN: the model's */
@@ -53,7 +54,7 @@ static const char usage[] =
     "      --weights TYPE          bf16, f16 or fp8 (as the files have it; f32 becomes bf16); "
     "fp8:\n"
     "                              e4m3 with a scale for each row, made when the model is loaded\n"
-    "      --device N              ordinal of the device (0)\n"
+    "      --devices N[,N]...      ordinals of the devices that share the model, 8 at most (0)\n"
     "      --driver NAME           nvidia, emulated, or the path of a driver\n"
     "      --print-tokens          print numbers of tokens in place of text\n"
     "      --trace FILE            draw the launches of one step, as text; -: before the output\n"
@@ -92,6 +93,19 @@ static void read_type(const char *text, options *given)
         fail("--weights: \"%s\" is none of bf16, f16 and fp8", text);
 }
 
+static void read_devices(const char *text, options *given)
+{
+    given->device_count = 0;
+    do {
+        if (given->device_count == MOST_DEVICES)
+            fail("--devices: there are more than %d", MOST_DEVICES);
+        char *one = format_text("%.*s", (int)strcspn(text, ","), text);
+        given->devices[given->device_count++] = (uint32_t)read_whole("devices", one, INT32_MAX);
+        free(one);
+        text += strcspn(text, ",");
+    } while (*text++);
+}
+
 enum {
     OPTION_CONTEXT = 256,
     OPTION_PART,
@@ -103,7 +117,7 @@ enum {
     OPTION_IGNORE_STOP,
     OPTION_MODE,
     OPTION_WEIGHTS,
-    OPTION_DEVICE,
+    OPTION_DEVICES,
     OPTION_DRIVER,
     OPTION_PRINT_TOKENS,
     OPTION_BENCH,
@@ -128,7 +142,7 @@ static const struct option table[] = {
     {"ignore-stop", no_argument, NULL, OPTION_IGNORE_STOP},
     {"mode", required_argument, NULL, OPTION_MODE},
     {"weights", required_argument, NULL, OPTION_WEIGHTS},
-    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"devices", required_argument, NULL, OPTION_DEVICES},
     {"driver", required_argument, NULL, OPTION_DRIVER},
     {"print-tokens", no_argument, NULL, OPTION_PRINT_TOKENS},
     {"trace", required_argument, NULL, OPTION_TRACE},
@@ -189,8 +203,8 @@ static void read_option(int option, options *given)
     case OPTION_WEIGHTS:
         read_type(optarg, given);
         break;
-    case OPTION_DEVICE:
-        given->device = (uint32_t)read_whole("device", optarg, INT32_MAX);
+    case OPTION_DEVICES:
+        read_devices(optarg, given);
         break;
     case OPTION_DRIVER:
         given->driver = optarg;
@@ -222,6 +236,7 @@ static void read_options(int count, char **arguments, options *given)
     int option;
 
     *given = (options){.count = 128,
+                       .device_count = 1,
                        .rows = 512,
                        .mode = GRIDDEP_MODE_GRAPH_PDL,
                        .type = ELEMENT_OTHER,
@@ -411,10 +426,10 @@ static json_t *json_sequence(const output *out, const token_list *prompt, const 
 static void print_json(const model *of, const writer *out, const token_list *prompts,
                        const generation *run, double bytes)
 {
-    json_t *document = json_pack("{ss sf sf sf ss sb ss}", "mode", griddep_mode_name(run->mode),
-                                 "first_us", run->first, "token_us", run->each, "token_bytes",
-                                 bytes, "device", of->device.device_name, "emulated",
-                                 (int)of->device.emulated, "family", of->config->family);
+    json_t *document = json_pack(
+        "{ss sf sf sf ss si sb ss}", "mode", griddep_mode_name(run->mode), "first_us", run->first,
+        "token_us", run->each, "token_bytes", bytes, "device", of->device.device_name, "devices",
+        (int)of->devices, "emulated", (int)of->device.emulated, "family", of->config.family);
     json_t *sequences = json_array();
 
     for (uint32_t i = 0; i < of->sequences; i++)
@@ -437,12 +452,14 @@ static void print_times(const model *of, const token_list *prompts, const genera
 
     for (uint32_t i = 0; i < of->sequences; i++)
         prompt += prompts[i].count;
-    printf("%s, %u layers, %s, mode %s%s\n", of->config->family, of->config->layers,
+    printf("%s, %u layers, %s, mode %s%s\n", of->config.family, of->config.layers,
            of->device.device_name, griddep_mode_name(run->mode),
            of->device.emulated ? " (emulated: no GPU's times)" : "");
     printf("prompt   %zu tokens, first token after %.2f ms\n", prompt, run->first / 1e3);
     printf("tokens   %u, a step of %u takes %.1f us and reads %.3f GB", run->count, of->sequences,
            run->each, bytes / 1e9);
+    if (of->devices > 1)
+        printf(" on each of %u devices", of->devices);
     if (read_share(of, run, bytes) > 0)
         printf(", %.1f %% of what an H200 reads (4.55 TB/s)", 100 * read_share(of, run, bytes));
     putchar('\n');
@@ -507,13 +524,13 @@ static element choose_type(const options *given, const model_config *config,
     return embedding.type == ELEMENT_F16 ? ELEMENT_F16 : ELEMENT_BF16;
 }
 
-static griddep_runtime *open_runtime(const options *given)
+static griddep_runtime *open_runtime(const options *given, uint32_t device)
 {
     griddep_error error = {.size = sizeof error};
     griddep_runtime_options wanted = {.size = sizeof wanted,
                                       .flags = GRIDDEP_RUNTIME_DEVICE,
                                       .driver = given->driver,
-                                      .device = (int32_t)given->device};
+                                      .device = (int32_t)device};
     griddep_runtime *runtime = NULL;
 
     check(griddep_runtime_open(&wanted, &runtime, &error), &error, "the driver");
@@ -537,14 +554,16 @@ static void run_model(const options *given, const model_config *config, tokenize
     for (uint32_t i = 0; i < given->sequences; i++)
         longest = prompts[i].count > longest ? prompts[i].count : longest;
     weight_files *files = weights_open(given->folder);
-    griddep_runtime *runtime = open_runtime(given);
+    griddep_runtime *runtimes[MOST_DEVICES];
     const model_options wanted = {.type = choose_type(given, config, files),
                                   .eight_bits = given->eight_bits,
                                   .capacity = choose_capacity(given, config, longest),
                                   .sequences = given->sequences,
                                   .rows = given->rows ? choose_rows(given, longest) : 0,
                                   .draw = choose_sampling(given, config)};
-    model *of = model_load(config, files, &wanted, runtime);
+    for (uint32_t i = 0; i < given->device_count; i++)
+        runtimes[i] = open_runtime(given, given->devices[i]);
+    model *of = model_load(config, files, &wanted, runtimes, given->device_count);
     writer out = {.given = given, .with = with};
     generation run = {.mode = given->mode,
                       .most = given->count,
@@ -577,7 +596,8 @@ static void run_model(const options *given, const model_config *config, tokenize
         free(out.of[i].tokens.list);
     }
     model_free(of);
-    griddep_runtime_close(runtime);
+    for (uint32_t i = 0; i < given->device_count; i++)
+        griddep_runtime_close(runtimes[i]);
 }
 
 int main(int count, char **arguments)

@@ -19,6 +19,8 @@ typedef struct layout {
     bool eight_bits;     /* all matrices */
     bool any_eight_bits; /* that were placed */
     uint64_t sequences, capacity, rows;
+    uint64_t head_rows;
+    bool first;         /* device, which alone adds biases and what is there already to a sum */
     stretch *stretches; /* NULL: they are counted alone */
     uint32_t count;
 } layout;
@@ -109,7 +111,7 @@ static layer place_layer(const model_config *config, const weight_files *files, 
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
     at.output = place_matrix(in, EIGHT("self_attn.o_proj.weight"), hidden, all_heads);
-    if (has_part(files, index, "self_attn.o_proj.bias"))
+    if (in->first && has_part(files, index, "self_attn.o_proj.bias"))
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
     bool gated = EIGHT("mlp.gate_proj.weight", "mlp.up_proj.weight");
@@ -153,6 +155,11 @@ static prompt_places place_part(const model_config *config, layout *in)
     return at;
 }
 
+static bool head_is_embedding(const model_config *config, bool eight_bits)
+{
+    return config->tied && !eight_bits;
+}
+
 static places place_all(const model_config *config, const weight_files *files, layer *layers,
                         layout *in)
 {
@@ -162,16 +169,15 @@ static places place_all(const model_config *config, const weight_files *files, l
     in->weight_bytes = in->cache_bytes = 0;
     at.embedding = place_weight(in, vocabulary, hidden);
     at.norm = place_weight(in, 1, hidden);
-    if (config->tied && !in->eight_bits)
-        at.head.at = at.embedding;
-    else
+    if (!head_is_embedding(config, in->eight_bits))
         at.head = place_matrix(in, in->eight_bits || weights_have_e4m3(files, "lm_head.weight"),
-                               vocabulary, hidden);
+                               in->head_rows, hidden);
     for (uint32_t i = 0; i < config->layers; i++)
         layers[i] = place_layer(config, files, i, in);
     at.rotary = place(in, in->capacity * config->head_dim * sizeof(float));
     at.h = place(in, 2 * batch * hidden);
     at.logits = place(in, 2 * batch * vocabulary);
+    at.own_logits = in->head_rows < vocabulary ? place(in, 2 * batch * in->head_rows) : at.logits;
     at.wide_logits = place(in, 4 * batch * vocabulary);
     at.sampled = place(in, 4 * batch);
     at.history = place(in, 4 * batch * (in->capacity + 1));
@@ -206,71 +212,88 @@ static void allocate_all(model *of, const layout *in)
          (double)memory / giga);
 }
 
-/* ---- weights ---- */
+/* ---- weights: rows and columns are the device's, which are its share of the file's ---- */
 
-static void upload(model *of, const weight_files *files, const char *name, element type,
-                   uint64_t rows, uint64_t columns, uint64_t target)
+/* Finds a tensor, and in it the device's share. What is returned is to be freed. */
+static void *find_share(const model *of, const weight_files *files, const char *name, uint64_t rows,
+                        uint64_t columns, cut_by by, tensor *found)
 {
-    tensor from = weights_find(files, name, rows, columns);
+    const uint64_t high = by == CUT_ROWS ? rows * of->devices : rows,
+                   wide = by == CUT_COLUMNS ? columns * of->devices : columns;
+
+    *found = weights_find(files, name, high, wide);
+    return tensor_share(found, high ? high : 1, wide, by, of->rank, of->devices);
+}
+
+static void upload(model *of, const weight_files *files, const char *name, uint64_t rows,
+                   uint64_t columns, cut_by by, uint64_t target)
+{
+    tensor from;
+    void *share = find_share(of, files, name, rows, columns, by, &from), *converted = NULL;
     uint64_t bytes = 2 * (rows ? rows : 1) * columns;
+
     if (from.type == ELEMENT_E4M3)
         fail("%s: tensor %s has 8 bits, which only matrices of layers and head may have", from.file,
              name);
-    void *converted = NULL;
-
-    if (from.type != type) {
+    if (from.type != of->type) {
         converted = allocate(bytes, 1);
-        tensor_convert(&from, type, converted);
+        tensor_convert(&from, of->type, converted);
     }
     check(griddep_memory_write(of->runtime, target, converted ? converted : (const void *)from.data,
                                bytes, NULL, &error),
           &error, name);
     free(converted);
+    free(share);
 }
 
-static void upload_part(model *of, const weight_files *files, element type, uint32_t index,
-                        const char *part, uint64_t rows, uint64_t columns, uint64_t target)
+static void upload_part(model *of, const weight_files *files, uint32_t index, const char *part,
+                        uint64_t columns, cut_by by, uint64_t target)
 {
     char *name = layer_name(index, part);
 
-    upload(of, files, name, type, rows, columns, target);
+    upload(of, files, name, 0, columns, by, target);
     free(name);
 }
 
 /* Rows of 8 bits with their scales, as the file has them. */
 static void upload_eight_bits(model *of, const weight_files *files, const char *name, uint64_t rows,
-                              uint64_t columns, const matrix *to, uint64_t first)
+                              uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
-    tensor from = weights_find(files, name, rows, columns);
-    float *scales = allocate(rows, sizeof *scales);
+    const uint64_t all = by == CUT_ROWS ? rows * of->devices : rows;
+    tensor from;
+    void *share = find_share(of, files, name, rows, columns, by, &from);
+    float *scales = allocate(all, sizeof *scales);
 
-    weights_scales(files, name, rows, scales);
+    weights_scales(files, name, all, scales);
     check(griddep_memory_write(of->runtime, to->at + first * columns, from.data, rows * columns,
                                NULL, &error),
           &error, name);
-    check(griddep_memory_write(of->runtime, to->scale + 4 * first, scales, 4 * rows, NULL, &error),
+    check(griddep_memory_write(of->runtime, to->scale + 4 * first,
+                               by == CUT_ROWS ? scales + rows * of->rank : scales, 4 * rows, NULL,
+                               &error),
           &error, name);
     free(scales);
+    free(share);
 }
 
 /* Rows of a matrix from row `first` on. For 8 bits they go to the device in 16, and are rounded
  * there, unless the file has them so. */
-static void upload_matrix(model *of, const weight_files *files, element type, const char *name,
-                          uint64_t rows, uint64_t columns, const matrix *to, uint64_t first)
+static void upload_matrix(model *of, const weight_files *files, const char *name, uint64_t rows,
+                          uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
     uint64_t staged;
 
     if (!to->scale) {
-        upload(of, files, name, type, rows, columns, to->at + 2 * first * columns);
+        upload(of, files, name, rows, columns, by, to->at + 2 * first * columns);
         return;
     }
     if (weights_have_e4m3(files, name)) {
-        upload_eight_bits(of, files, name, rows, columns, to, first);
+        upload_eight_bits(of, files, name, rows, columns, by, to, first);
         return;
     }
     griddep_launch_config shape = {.grid = {(uint32_t)rows}, .block = {256}};
     check(griddep_memory_allocate(of->runtime, 2 * rows * columns, &staged, &error), &error, name);
-    upload(of, files, name, type, rows, columns, staged);
+    upload(of, files, name, rows, columns, by, staged);
     const griddep_argument arguments[] = {
         {.bytes = 8, .value = staged},
         {.bytes = 8, .value = to->at + first * columns},
@@ -282,65 +305,79 @@ static void upload_matrix(model *of, const weight_files *files, element type, co
     check(griddep_memory_free(of->runtime, staged, &error), &error, name);
 }
 
-static void upload_matrix_part(model *of, const weight_files *files, element type, uint32_t index,
-                               const char *part, uint64_t rows, uint64_t columns, const matrix *to,
-                               uint64_t first)
+static void upload_matrix_part(model *of, const weight_files *files, uint32_t index,
+                               const char *part, uint64_t rows, uint64_t columns, cut_by by,
+                               const matrix *to, uint64_t first)
 {
     char *name = layer_name(index, part);
 
-    upload_matrix(of, files, type, name, rows, columns, to, first);
+    upload_matrix(of, files, name, rows, columns, by, to, first);
     free(name);
 }
 
-static void upload_layer(model *of, const weight_files *files, element type, uint32_t index,
-                         const layer *to)
+static void upload_layer(model *of, const weight_files *files, uint32_t index, const layer *to)
 {
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
     uint64_t hidden = config->hidden, wide = config->feed_forward, head = config->head_dim;
     uint64_t q = config->heads * head, kv = config->kv_heads * head;
+    const struct {
+        const char *part;
+        uint64_t rows, columns;
+        cut_by by;
+        const matrix *to;
+        uint64_t first;
+    } matrices[] = {
+        {"self_attn.q_proj.weight", q, hidden, CUT_ROWS, &to->qkv, 0},
+        {"self_attn.k_proj.weight", kv, hidden, CUT_ROWS, &to->qkv, q},
+        {"self_attn.v_proj.weight", kv, hidden, CUT_ROWS, &to->qkv, q + kv},
+        {"self_attn.o_proj.weight", hidden, q, CUT_COLUMNS, &to->output, 0},
+        {"mlp.gate_proj.weight", wide, hidden, CUT_ROWS, &to->gate, 0},
+        {"mlp.up_proj.weight", wide, hidden, CUT_ROWS, &to->up, 0},
+        {"mlp.down_proj.weight", hidden, wide, CUT_COLUMNS, &to->down, 0},
+    };
+    const struct {
+        const char *part;
+        uint64_t columns;
+        cut_by by;
+        uint64_t to, behind; /* to 0: the model has none */
+    } vectors[] = {
+        {"input_layernorm.weight", hidden, CUT_NOTHING, to->norm_1, 0},
+        {"self_attn.q_proj.bias", q, CUT_COLUMNS, to->qkv_bias, 0},
+        {"self_attn.k_proj.bias", kv, CUT_COLUMNS, to->qkv_bias, 2 * q},
+        {"self_attn.v_proj.bias", kv, CUT_COLUMNS, to->qkv_bias, 2 * (q + kv)},
+        {"self_attn.q_norm.weight", head, CUT_NOTHING, to->q_norm, 0},
+        {"self_attn.k_norm.weight", head, CUT_NOTHING, to->k_norm, 0},
+        {"self_attn.o_proj.bias", hidden, CUT_NOTHING, to->output_bias, 0},
+        {"post_attention_layernorm.weight", hidden, CUT_NOTHING, to->norm_2, 0},
+    };
 
-    upload_part(of, files, type, index, "input_layernorm.weight", 0, hidden, to->norm_1);
-    upload_matrix_part(of, files, type, index, "self_attn.q_proj.weight", q, hidden, &to->qkv, 0);
-    upload_matrix_part(of, files, type, index, "self_attn.k_proj.weight", kv, hidden, &to->qkv, q);
-    upload_matrix_part(of, files, type, index, "self_attn.v_proj.weight", kv, hidden, &to->qkv,
-                       q + kv);
-    if (to->qkv_bias) {
-        upload_part(of, files, type, index, "self_attn.q_proj.bias", 0, q, to->qkv_bias);
-        upload_part(of, files, type, index, "self_attn.k_proj.bias", 0, kv, to->qkv_bias + 2 * q);
-        upload_part(of, files, type, index, "self_attn.v_proj.bias", 0, kv,
-                    to->qkv_bias + 2 * (q + kv));
-    }
-    if (to->q_norm) {
-        upload_part(of, files, type, index, "self_attn.q_norm.weight", 0, head, to->q_norm);
-        upload_part(of, files, type, index, "self_attn.k_norm.weight", 0, head, to->k_norm);
-    }
-    upload_matrix_part(of, files, type, index, "self_attn.o_proj.weight", hidden, q, &to->output,
-                       0);
-    if (to->output_bias)
-        upload_part(of, files, type, index, "self_attn.o_proj.bias", 0, hidden, to->output_bias);
-    upload_part(of, files, type, index, "post_attention_layernorm.weight", 0, hidden, to->norm_2);
-    upload_matrix_part(of, files, type, index, "mlp.gate_proj.weight", wide, hidden, &to->gate, 0);
-    upload_matrix_part(of, files, type, index, "mlp.up_proj.weight", wide, hidden, &to->up, 0);
-    upload_matrix_part(of, files, type, index, "mlp.down_proj.weight", hidden, wide, &to->down, 0);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (vectors[i].to)
+            upload_part(of, files, index, vectors[i].part, vectors[i].columns, vectors[i].by,
+                        vectors[i].to + vectors[i].behind);
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+        upload_matrix_part(of, files, index, matrices[i].part, matrices[i].rows,
+                           matrices[i].columns, matrices[i].by, matrices[i].to, matrices[i].first);
     if (has_part(files, index, "mlp.gate_proj.bias") ||
         has_part(files, index, "mlp.up_proj.bias") || has_part(files, index, "mlp.down_proj.bias"))
         fail("the feed-forward layers have a bias, which this program does not add");
 }
 
-static void upload_all(model *of, const weight_files *files, element type, const places *to)
+static void upload_all(model *of, const weight_files *files, bool tied)
 {
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
+    const places *to = &of->at;
     float *rotary = config_rotary(config, of->capacity);
 
-    upload(of, files, "model.embed_tokens.weight", type, config->vocabulary, config->hidden,
+    upload(of, files, "model.embed_tokens.weight", config->vocabulary, config->hidden, CUT_NOTHING,
            to->embedding);
-    upload(of, files, "model.norm.weight", type, 0, config->hidden, to->norm);
-    if (to->head.at != to->embedding)
-        upload_matrix(of, files, type,
-                      config->tied ? "model.embed_tokens.weight" : "lm_head.weight",
-                      config->vocabulary, config->hidden, &to->head, 0);
+    upload(of, files, "model.norm.weight", 0, config->hidden, CUT_NOTHING, to->norm);
+    if (!tied)
+        upload_matrix(of, files, config->tied ? "model.embed_tokens.weight" : "lm_head.weight",
+                      of->head_rows, config->hidden,
+                      of->head_rows < config->vocabulary ? CUT_ROWS : CUT_NOTHING, &to->head, 0);
     for (uint32_t i = 0; i < config->layers; i++)
-        upload_layer(of, files, type, i, &to->layers[i]);
+        upload_layer(of, files, i, &to->layers[i]);
     check(griddep_memory_write(of->runtime, to->rotary, rotary,
                                (uint64_t)of->capacity * config->head_dim * sizeof *rotary, NULL,
                                &error),
@@ -363,34 +400,42 @@ static void upload_numbers(const model *of)
                               &error),
           &error, "the positions");
     check(griddep_memory_fill(of->runtime, of->at.part.h, 0,
-                              of->at.part.f + 2 * (uint64_t)of->rows * of->config->feed_forward -
+                              of->at.part.f + 2 * (uint64_t)of->rows * of->config.feed_forward -
                                   of->at.part.h,
                               NULL, &error),
           &error, "a part of a prompt");
     free(numbers);
 }
 
-/* ---- public ---- */
+/* ---- one device ---- */
 
-model *model_load(const model_config *config, const weight_files *files,
-                  const model_options *options, griddep_runtime *runtime)
+/* Of a count that the devices share. */
+static uint32_t share_of(uint32_t count, uint32_t devices, const char *what)
 {
-    model *of = allocate(1, sizeof *of);
+    if (count % devices)
+        fail("%u devices cannot share the model's %u %s", devices, count, what);
+    return count / devices;
+}
+
+static void load_device(model *of, const weight_files *files, const model_options *options)
+{
+    const model_config *config = &of->config;
+    const bool tied = head_is_embedding(config, options->eight_bits);
     layer *layers = allocate(config->layers, sizeof *layers);
     layout in = {.next = ALIGNMENT,
                  .eight_bits = options->eight_bits,
                  .sequences = options->sequences,
                  .capacity = options->capacity,
-                 .rows = options->rows};
+                 .rows = options->rows,
+                 .head_rows = of->head_rows,
+                 .first = !of->rank};
 
-    of->config = config;
     of->type = options->type;
-    of->runtime = runtime;
     of->capacity = options->capacity;
     of->sequences = options->sequences;
     of->rows = options->rows;
     of->device.size = sizeof of->device;
-    check(griddep_runtime_get_info(runtime, &of->device, &error), &error, "the device");
+    check(griddep_runtime_get_info(of->runtime, &of->device, &error), &error, "the device");
     place_all(config, files, layers, &in);
     if (in.any_eight_bits)
         of->type = ELEMENT_BF16; /* which the kernels for 8 bits go with */
@@ -399,32 +444,74 @@ model *model_load(const model_config *config, const weight_files *files,
     of->stretches = in.stretches = allocate(in.count, sizeof *in.stretches);
     in.count = 0;
     of->at = place_all(config, files, layers, &in);
+    if (tied)
+        of->at.head.at = of->at.embedding + 2 * of->head_rows * config->hidden *
+                                                (of->head_rows < config->vocabulary ? of->rank : 0);
     of->stretch_count = in.count;
-    /* Of the embedding a step reads one row, unless it is the head too. */
-    of->step_bytes = in.weight_bytes;
-    if (of->at.head.at != of->at.embedding)
-        of->step_bytes -= 2 * (uint64_t)config->vocabulary * config->hidden;
+    /* Of the embedding a step reads one row, and what of it is the head. */
+    of->step_bytes = in.weight_bytes - 2 * (uint64_t)config->hidden *
+                                           (config->vocabulary - (tied ? of->head_rows : 0));
     of->cache_bytes_per_position = in.cache_bytes / of->capacity / of->sequences;
-    upload_all(of, files, of->type, &of->at);
+    upload_all(of, files, tied);
     decode_make(of, &options->draw);
     if (of->rows) {
         upload_numbers(of);
         prompt_make(of);
     }
-    return of;
+}
+
+/* ---- public ---- */
+
+model *model_load(const model_config *config, const weight_files *files,
+                  const model_options *options, griddep_runtime *const *runtimes, uint32_t devices)
+{
+    model *first = NULL;
+    griddep_group *group = NULL;
+    model_config share = *config;
+
+    share.heads = share_of(config->heads, devices, "heads");
+    share.kv_heads = share_of(config->kv_heads, devices, "key heads");
+    share.feed_forward = share_of(config->feed_forward, devices, "rows of the feed-forward layers");
+    if (devices > 1)
+        check(griddep_group_open(runtimes, devices, NULL, &group, &error), &error, "the devices");
+    for (uint32_t rank = devices; rank-- > 0;) {
+        model *of = allocate(1, sizeof *of);
+        *of =
+            (model){.config = share,
+                    .next = first,
+                    .group = group,
+                    .rank = rank,
+                    .devices = devices,
+                    .head_rows = config->vocabulary / (config->vocabulary % devices ? 1 : devices),
+                    .runtime = runtimes[rank]};
+        load_device(of, files, options);
+        first = of;
+    }
+    return first;
 }
 
 void model_free(model *of)
 {
-    if (!of)
-        return;
-    prompt_free(of);
-    griddep_chain_destroy(of->step);
-    build_end(of);
-    griddep_memory_free(of->runtime, of->memory, NULL);
-    free(of->stretches);
-    free(of->at.layers);
-    free(of);
+    griddep_group *group = of ? of->group : NULL;
+
+    while (of) {
+        model *next = of->next;
+        prompt_free(of);
+        griddep_chain_destroy(of->step);
+        build_end(of);
+        griddep_memory_free(of->runtime, of->memory, NULL);
+        free(of->stretches);
+        free(of->at.layers);
+        free(of);
+        of = next;
+    }
+    griddep_group_close(group);
+}
+
+void model_check(const model *of)
+{
+    if (of->group)
+        check(griddep_group_status(of->group, &error), &error, "the devices");
 }
 
 /* The random number of a position, as step_end makes it. */
@@ -442,7 +529,7 @@ static void start_sequence(model *of, uint32_t i, const token_list *prompt, uint
 {
     float uniform = uniform_of(seed, from);
     uint32_t length = (uint32_t)prompt->count;
-    uint64_t vocabulary = of->config->vocabulary;
+    uint64_t vocabulary = of->config.vocabulary;
     unsigned char *seen = allocate(vocabulary, 1);
     const struct {
         uint64_t at;

@@ -1,12 +1,14 @@
-/* A model on the device: its weights, its cache, and what it does as two chains: a decode step of a
- * batch of sequences, and a part of a sequence's prompt. */
+/* A model on one device or several: its weights, its cache, and what it does as two chains on each
+ * device: a decode step of a batch of sequences, and a part of a sequence's prompt. Several devices
+ * share the heads, the feed-forward rows and the vocabulary, and add what came of them twice a
+ * layer. */
 #ifndef LLAMA_MODEL_H
 #define LLAMA_MODEL_H
 
 #include "config.h"
 #include "weights.h"
 
-enum { MOST_SEQUENCES = 8 };
+enum { MOST_SEQUENCES = 8, MOST_DEVICES = 8 };
 
 /* How tokens are drawn. Sequence i has the seed `seed` + i. */
 typedef struct sampling {
@@ -44,13 +46,19 @@ typedef struct prompt_places {
 typedef struct places {
     matrix head;
     uint64_t embedding, norm, rotary, h, logits, wide_logits, sampled;
+    uint64_t own_logits; /* of a device's share of the vocabulary; `logits` where it has all */
     uint64_t history, position, token, uniform, seen, prompt; /* of each sequence */
     prompt_places part;
     layer *layers;
 } places;
 
+/* One device's. */
 typedef struct model {
-    const model_config *config;
+    model_config config;  /* heads, key heads and feed-forward rows: the device's share */
+    struct model *next;   /* the next device's; NULL: there is none */
+    griddep_group *group; /* NULL: of one device */
+    uint32_t rank, devices;
+    uint64_t head_rows; /* the device's share of the vocabulary */
     element type;
     griddep_runtime *runtime;
     griddep_runtime_info device;
@@ -78,16 +86,20 @@ typedef struct model_options {
     sampling draw;
 } model_options;
 
-/* Copies the weights to the device and makes the chains. The program ends with a message where the
- * device's memory does not hold the model, before anything is copied. */
+/* Copies the weights to the devices, 1 to MOST_DEVICES, and makes the chains. The program ends with
+ * a message where a device's memory does not hold its share of the model, before anything is copied
+ * to it, and where the devices cannot share the model's heads. */
 model *model_load(const model_config *config, const weight_files *files,
-                  const model_options *options, griddep_runtime *runtime);
+                  const model_options *options, griddep_runtime *const *runtimes, uint32_t devices);
 void model_free(model *of);
+
+/* Ends the program when a device has waited for another one in vain. */
+void model_check(const model *of);
 
 uint64_t model_qkv_rows(const model_config *config);
 
-/* Puts the prompts in place: the next step computes token `from[i]` of sequence i, and what comes
- * before it is in the cache. */
+/* Puts the prompts in place on one device: the next step computes token `from[i]` of sequence i,
+ * and what comes before it is in the cache. */
 void model_start(model *of, const token_list *prompts, const uint32_t *from, const sampling *draw,
                  void *stream);
 

@@ -69,8 +69,8 @@ static void add_norm(builder *with, uint64_t x, uint64_t weight, uint64_t out)
     give_address(with, x);
     give_address(with, weight);
     give_address(with, out);
-    give_u32(with, of->config->hidden);
-    give_f32(with, of->config->epsilon);
+    give_u32(with, of->config.hidden);
+    give_f32(with, of->config.epsilon);
     add_shelf(with, of->type == ELEMENT_F16 ? "rms_norm_f16" : "rms_norm", NULL,
               (griddep_launch_config){.grid = {of->rows}});
     note_grid(with, PART_GRID);
@@ -160,7 +160,7 @@ static void add_product(builder *with, const matrix *weight, const matrix *up, u
 static void add_append(builder *with, const layer *at, bool queries)
 {
     const model *of = with->of;
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
     const prompt_places *part = &of->at.part;
 
     give_address(with, part->qkv);
@@ -187,7 +187,7 @@ static void add_append(builder *with, const layer *at, bool queries)
 static void add_attention(builder *with, const layer *at)
 {
     const model *of = with->of;
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
     const prompt_places *part = &of->at.part;
 
     give_address(with, part->attention);
@@ -212,7 +212,7 @@ static void add_attention(builder *with, const layer *at)
 static void add_layer(builder *with, const layer *at, bool last)
 {
     const model *of = with->of;
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
     const prompt_places *part = &of->at.part;
     uint64_t hidden = config->hidden, wide = config->feed_forward;
     uint64_t all_heads = (uint64_t)config->heads * config->head_dim;
@@ -228,16 +228,18 @@ static void add_layer(builder *with, const layer *at, bool last)
     if (last)
         return;
     add_attention(with, at);
-    add_product(with, &at->output, NULL, part->attention, at->output_bias, part->h, part->output,
-                hidden, all_heads);
+    add_product(with, &at->output, NULL, part->attention, at->output_bias, once(with, part->h),
+                part->output, hidden, all_heads);
+    add_sum(with, part->output, hidden * of->rows);
     add_norm(with, part->output, at->norm_2, part->normed);
     add_product(with, &at->gate, &at->up, part->normed, 0, 0, part->f, wide, hidden);
-    add_product(with, &at->down, NULL, part->f, 0, part->output, part->h, hidden, wide);
+    add_product(with, &at->down, NULL, part->f, 0, once(with, part->output), part->h, hidden, wide);
+    add_sum(with, part->h, hidden * of->rows);
 }
 
 void prompt_make(model *of)
 {
-    const model_config *config = of->config;
+    const model_config *config = &of->config;
 
     of->part = allocate(1, sizeof *of->part);
     of->part->rows = of->rows;
@@ -265,7 +267,7 @@ void prompt_free(model *of)
     free(of->part);
 }
 
-void prompt_prepare(model *of, int32_t mode)
+void prompt_prepare(const model *of, int32_t mode)
 {
     check(griddep_chain_prepare(of->part->chain, mode, &error), &error, "a part of a prompt");
 }
@@ -290,7 +292,7 @@ static void set_rows(const struct prompt_chain *part, change *one, uint32_t rows
 static void place_part(model *of, uint32_t sequence, uint32_t first, uint32_t rows)
 {
     struct prompt_chain *part = of->part;
-    uint64_t cache = 2 * (uint64_t)of->config->kv_heads * of->capacity * of->config->head_dim;
+    uint64_t cache = 2 * (uint64_t)of->config.kv_heads * of->capacity * of->config.head_dim;
     uint64_t history = 4 * (sequence * ((uint64_t)of->capacity + 1) + first);
     bool other = sequence != part->sequence, on = first != part->first, cut = rows != part->rows;
 
@@ -312,12 +314,14 @@ static void place_part(model *of, uint32_t sequence, uint32_t first, uint32_t ro
     part->rows = rows;
 }
 
-void prompt_run(model *of, uint32_t sequence, uint32_t count, int32_t mode, void *stream)
+void prompt_run(model *of, uint32_t sequence, uint32_t count, int32_t mode, void *const *streams)
 {
     for (uint32_t first = 0; first < count; first += of->rows) {
-        uint32_t left = count - first;
-        place_part(of, sequence, first, left < of->rows ? left : of->rows);
-        check(griddep_chain_run(of->part->chain, mode, stream, &error), &error,
-              "a part of a prompt");
+        const uint32_t left = count - first, rows = left < of->rows ? left : of->rows;
+        for (model *each = of; each; each = each->next) {
+            place_part(each, sequence, first, rows);
+            check(griddep_chain_run(each->part->chain, mode, streams[each->rank], &error), &error,
+                  "a part of a prompt");
+        }
     }
 }

@@ -78,7 +78,9 @@ void trace_step(model *of, const token_list *prompts, const sampling *draw, int3
     uint32_t from[MOST_SEQUENCES] = {0};
 
     check(griddep_stream_create(of->runtime, NULL, &stream, &error), &error, "a stream");
-    generate_start(of, prompts, draw, mode, stream, from);
+    if (of->group)
+        fail("--trace draws one device: a step by itself would wait for the others");
+    generate_start(of, prompts, draw, mode, &stream, from);
     for (uint32_t i = 0; i < of->sequences; i++)
         if (from[i] + 2 > of->capacity)
             fail("--trace runs two steps behind the prompt, and the context is %u", of->capacity);

@@ -293,6 +293,25 @@ void weights_scales(const weight_files *files, const char *name, uint64_t rows, 
     free(scale_name);
 }
 
+void *tensor_share(tensor *of, uint64_t rows, uint64_t columns, cut_by by, uint32_t rank,
+                   uint32_t count)
+{
+    const uint64_t row = columns * element_bytes(of->type), part = row / count;
+
+    if (by == CUT_NOTHING || count == 1)
+        return NULL;
+    of->bytes /= count;
+    if (by == CUT_ROWS) {
+        of->data += rank * of->bytes;
+        return NULL;
+    }
+    unsigned char *data = allocate(of->bytes, 1);
+    for (uint64_t i = 0; i < rows; i++)
+        memcpy(data + i * part, of->data + i * row + rank * part, part);
+    of->data = data;
+    return data;
+}
+
 void tensor_convert(const tensor *from, element to, void *target)
 {
     uint16_t *out = target;

@@ -42,6 +42,14 @@ void weights_scales(const weight_files *files, const char *name, uint64_t rows, 
  * */
 tensor weights_find(const weight_files *files, const char *name, uint64_t rows, uint64_t columns);
 
+/* What several devices share of a tensor: nothing, its rows, or its columns. */
+typedef enum cut_by { CUT_NOTHING, CUT_ROWS, CUT_COLUMNS } cut_by;
+
+/* Share `rank` of `count` of a tensor of so many rows and columns, which these divide. The memory
+ * of columns is the caller's to free; NULL where the share lies in the file. */
+void *tensor_share(tensor *of, uint64_t rows, uint64_t columns, cut_by by, uint32_t rank,
+                   uint32_t count);
+
 /* Writes the tensor's elements as bf16 or f16, rounded to nearest even where they are f32. */
 void tensor_convert(const tensor *from, element to, void *target);
 

@@ -172,6 +172,39 @@ drawn_beside() {
 check "sequences draw by seeds of their own" drawn_beside
 unset seed
 
+# ---- several devices: heads, rows and the vocabulary are shared
+
+if [ "$GRIDDEP_DRIVER" = emulated ]; then
+    GRIDDEP_EMULATOR_DEVICES=4
+    export GRIDDEP_EMULATOR_DEVICES
+    for folder in llama3 qwen2 f32 e4m3_row $(more qwen3 mistral e4m3_tensor); do
+        check "$folder on two devices" agrees $folder --devices 0,1
+    done
+    check "a prompt in parts on two devices" parted qwen2 --devices 2,1
+    rounded=fp8
+    check "8 bits on two devices" parted llama3 --devices 0,1 --weights fp8
+    unset rounded
+    check "sequences beside each other on two devices" beside llama3 --ignore-stop --devices 0,1
+    check "make four key heads, an odd vocabulary" small make "$work/four" llama3 heads=4 kv_heads=4 \
+        vocabulary=401
+    check "four devices, of which each has the whole vocabulary" agrees four --devices 3,2,1,0
+    generate llama3 -p "a kernel" -n 12 --ignore-stop --devices 0,1
+    for mode in serial pdl graph; do
+        check "two devices, mode $mode" same_tokens "$(field "$work/out.json" tokens)" \
+            llama3 -p "a kernel" -n 12 --ignore-stop --devices 0,1 --mode $mode
+    done
+    check "devices that cannot share the heads" refuses "4 devices cannot share the model's 2 key" \
+        llama3 -p a --devices 0,1,2,3
+    check "a device twice" refuses "both of device 0" llama3 -p a --devices 0,0
+    check "a device that is not there" refuses "device 9 does not exist" llama3 -p a --devices 0,9
+    check "no device" refuses '"" is no whole number' llama3 -p a --devices 0,
+    check "a picture of several devices" refuses "--trace draws one device" \
+        llama3 -p a --devices 0,1 --trace -
+    check "sanitize, two devices" "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" \
+        "$work/llama3" -p "$long" -n 2 --part 64 --devices 0,1
+    unset GRIDDEP_EMULATOR_DEVICES
+fi
+
 # ---- chips: other limits, and no wgmma
 
 chipped() {

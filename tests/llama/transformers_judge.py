@@ -1,6 +1,6 @@
 """Holds the program against Hugging Face Transformers, where that is installed (a GPU machine).
 
-    transformers_judge.py agree LLAMA
+    transformers_judge.py agree LLAMA [OPTION]...
         random small models of each family, saved by Transformers: 256 greedy tokens each behind a
         prompt in parts, judged by Transformers' logits in float32
     transformers_judge.py bench LLAMA [OPTION]...
@@ -45,8 +45,8 @@ def families():
     yield "llama 2", c.LlamaConfig(**SHAPE)
     yield "llama 3", c.LlamaConfig(**dict(SHAPE, rope_theta=500000.0, rope_scaling=LLAMA3_ROPE,
                                           tie_word_embeddings=True))
-    yield "llama, heads of 128", c.LlamaConfig(**dict(SHAPE, head_dim=128, num_attention_heads=8,
-                                                      num_key_value_heads=1))
+    yield "llama, heads of 128", c.LlamaConfig(**dict(SHAPE, head_dim=128, num_attention_heads=16,
+                                                      num_key_value_heads=2))
     yield "mistral", c.MistralConfig(**dict(SHAPE, sliding_window=None))
     yield "qwen 2", c.Qwen2Config(**SHAPE)
     yield "qwen 3", c.Qwen3Config(**dict(SHAPE, head_dim=128))
@@ -85,14 +85,14 @@ def logits_of(folder, dtype, tokens, last):
         return model.cuda()(torch.tensor([tokens]).cuda()).logits[0, -last - 1 : -1].double().cpu()
 
 
-def agree(llama):
+def agree(llama, options):
     failed = 0
     for name, config in families():
         for dtype in (torch.bfloat16, torch.float16):
             with tempfile.TemporaryDirectory() as folder:
                 make(config, folder, dtype)
                 prompt = torch.randint(3, 1000, (301,)).tolist()
-                tokens = run(llama, folder, prompt, 256, "--part", "128")["tokens"]
+                tokens = run(llama, folder, prompt, 256, "--part", "128", *options)["tokens"]
                 rows = logits_of(folder, torch.float32, prompt + tokens, len(tokens))
                 rounded = logits_of(folder, dtype, prompt + tokens, len(tokens))
             precision = 2 * (rows - rounded).abs().max().item()
@@ -243,8 +243,8 @@ def main(arguments):
         return 77
     if len(arguments) == 2 and arguments[0] == "prompt":
         return prompt(arguments[1])
-    if len(arguments) == 2 and arguments[0] == "agree":
-        return agree(arguments[1])
+    if len(arguments) >= 2 and arguments[0] == "agree":
+        return agree(arguments[1], arguments[2:])
     if len(arguments) >= 2 and arguments[0] == "bench":
         return bench(arguments[1], arguments[2:])
     sys.stderr.write(__doc__)
