@@ -60,7 +60,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/control.c %D%/execute/control.h \
 	%D%/execute/convert.c %D%/execute/convert.h \
 	%D%/execute/cta.c \
-	%D%/execute/distributed.c %D%/execute/distributed.h \
 	%D%/execute/execute.h \
 	%D%/execute/lanes.def %D%/execute/lanes.h \
 	%D%/execute/lanes_avx2.c \
@@ -71,7 +70,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/memory.c %D%/execute/memory.h \
 	%D%/execute/move.c %D%/execute/move.h \
 	%D%/execute/program.h \
-	%D%/execute/site.c %D%/execute/site.h \
 	%D%/execute/stop.c \
 	%D%/execute/stuck.c \
 	%D%/execute/sweep.h \

@@ -3,7 +3,7 @@
 
 #include "emulator/decode/decode.h"
 #include "emulator/execute/control.h"
-#include "emulator/execute/distributed.h"
+#include "emulator/execute/cluster.h"
 #include "emulator/execute/system.h"
 #include "emulator/execute/lanes.h"
 

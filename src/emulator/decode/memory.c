@@ -1,7 +1,7 @@
 /* Loads, stores, atomics, fences, and hints about memory. */
 #include "emulator/decode/decode.h"
 #include "emulator/execute/atomic.h"
-#include "emulator/execute/distributed.h"
+#include "emulator/execute/cluster.h"
 #include "emulator/execute/control.h"
 #include "emulator/execute/memory.h"
 

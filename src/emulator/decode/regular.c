@@ -4,7 +4,7 @@
 #include "emulator/execute/async.h"
 #include "emulator/execute/control.h"
 #include "emulator/execute/convert.h"
-#include "emulator/execute/distributed.h"
+#include "emulator/execute/cluster.h"
 #include "emulator/execute/move.h"
 #include "emulator/execute/warp.h"
 

@@ -1,4 +1,4 @@
-/* Calls of the driver: what an entry point asks for, the lock it holds, and what it answers. */
+/* Calls of the driver: what an entry point asks for, the lock that it holds, what it answers. */
 #ifndef GD_EMULATOR_DRIVER_CALL_H
 #define GD_EMULATOR_DRIVER_CALL_H
 

@@ -383,8 +383,8 @@ gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *grap
 
 /* ---- launching ---- */
 
-/* The same for kernels in the bodies of conditional nodes, which are handed in later: what unloads
- * a module waits for that. */
+/* Looks up what kernels name, those in the bodies of conditional nodes too, which are handed in
+ * later: what unloads a module waits for that. */
 static gd_CUresult refresh(const gd_launching *launch, gd_work *work)
 {
     const gd_conditional_work *inner = &work->is.conditional;

@@ -6,7 +6,7 @@
 #include "emulator/execute/check.h"
 #include "emulator/execute/async.h"
 #include "emulator/execute/atomic.h"
-#include "emulator/execute/distributed.h"
+#include "emulator/execute/cluster.h"
 #include "emulator/execute/program.h"
 #include "emulator/execute/memory.h"
 

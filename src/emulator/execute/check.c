@@ -1,15 +1,81 @@
 /* Accesses as the race detector wants them: by allocation, or by the CTA whose shared memory it is.
  * Local memory, which nobody else can reach, is checked here for reads of what has not been
  * written. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "emulator/execute/check.h"
 #include "emulator/execute/cluster.h"
 #include "emulator/execute/memory.h"
 #include "emulator/execute/program.h"
 #include "emulator/machine/report.h"
-#include "emulator/execute/site.h"
+
+/* ---- instructions as reports name them ---- */
+
+/* The instruction's text from its guard to its semicolon, white space as single blanks, cut where
+ * it is longer than the buffer. */
+static void put_instruction(const gd_ptx_module *module, uint32_t instruction, char *text,
+                            size_t bytes)
+{
+    const gd_ptx_instruction *item = &module->instructions[instruction];
+    uint32_t length;
+    const char *at = gd_ptx_token_text(module, item->token, &length);
+    const char *last = gd_ptx_token_text(module, item->token_end - 1, &length);
+    const char *end = last + length;
+    size_t used = 0;
+    bool blank = false;
+
+    for (; at < end && used + 2 < bytes; at++) {
+        if (isspace((unsigned char)*at)) {
+            blank = used > 0;
+            continue;
+        }
+        if (blank)
+            text[used++] = ' ';
+        text[used++] = *at;
+        blank = false;
+    }
+    text[used] = 0;
+}
+
+static uint32_t make_site(gd_race *race, const gd_image *image, const gd_code *code)
+{
+    const gd_program *program = image->entry.program;
+    gd_race_site site = {.kernel = image->entry.name, .module = program->number};
+    char text[160];
+
+    put_instruction(program->module, code->instruction, text, sizeof text);
+    gd_ptx_token_position(program->module, program->module->instructions[code->instruction].opcode,
+                          &site.line, &site.column);
+    site.instruction = text;
+    return gd_race_site_add(race, &site);
+}
+
+/* The number of an operation's instruction; 0: no memory. */
+static uint32_t find_site(gd_race *race, const gd_image *image, const gd_code *code)
+{
+    uint32_t index = (uint32_t)(code - image->code);
+
+    /* The table is a cache of what the image says; filling it changes nothing that its readers
+     * see. */
+    uint32_t **sites = (uint32_t **)(uintptr_t)&image->sites;
+    if (!*sites && !(*sites = calloc(image->code_count, sizeof **sites)))
+        return 0;
+    if (!(*sites)[index])
+        (*sites)[index] = make_site(race, image, code);
+    return (*sites)[index];
+}
+
+void gd_entry_instruction(const gd_entry *entry, uint32_t instruction, char *text, size_t bytes,
+                          uint32_t *module)
+{
+    put_instruction(entry->program->module, instruction, text, bytes);
+    *module = entry->program->number;
+}
+
+/* ---- memory ---- */
 
 /* Bytes that the host may write without the driver's knowledge, or that were there from the start,
  * count as written. */
@@ -40,7 +106,7 @@ static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t m
 {
     return (gd_race_operation){.warp = warp->index,
                                .mask = mask,
-                               .site = gd_site_find(warp->cta->view->race, warp->cta->image, code),
+                               .site = find_site(warp->cta->view->race, warp->cta->image, code),
                                .bytes = check->bytes,
                                .action = check->action,
                                .strong = check->order & GD_ORDER_STRONG,
@@ -365,7 +431,7 @@ void gd_check_init(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space s
     gd_race_cta *owner = gd_check_owner(warp, space, &address);
 
     gd_race_mbarrier_init(owner, warp->index, lane,
-                          gd_site_find(warp->cta->view->race, warp->cta->image, code), address);
+                          find_site(warp->cta->view->race, warp->cta->image, code), address);
 }
 
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,

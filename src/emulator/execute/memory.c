@@ -5,7 +5,7 @@
 
 #include "base/plural.h"
 #include "emulator/execute/check.h"
-#include "emulator/execute/distributed.h"
+#include "emulator/execute/cluster.h"
 #include "emulator/execute/memory.h"
 #include "emulator/execute/sweep.h"
 #include "emulator/execute/program.h"
