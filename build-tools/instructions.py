@@ -173,6 +173,8 @@ def show_role(role, letters):
         text = text.upper() if kind == "D" else text
     elif kind in "aAtT":
         text = "[t, c]" if kind in "tT" else "[" + next(letters["s"]) + "]"
+    elif kind == "B":
+        text = "({0}:u64|[{0}])".format(next(letters["s"]))
     elif kind in "hm":
         return "{, %s}" % ("h" if kind == "h" else "mask")
     elif kind == "p":

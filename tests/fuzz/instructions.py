@@ -142,8 +142,8 @@ def spell_operand(role, types, modifiers, number, op):
         r"(\w)(\d?)(w?)(?:\.([\w/-]+))?(?:==?|~)?#?(?:<<?\d+(?:[,/]\d+)?)?(?:%\+?\d+)?([|&]?)(?:\*(\w+))?[:!{]*_?\??$", role.replace("_?", "").rstrip("_?")).groups()
     of = types[int(index) - 1] if index else name
     of = WIDER[of] if wide else of
-    if kind in "aAl":
-        return {"a": "[%u64_9]", "A": "[%b32_9]", "l": "targets" if op == "brx.idx" else "label"}[kind]
+    if kind in "aABl":
+        return {"a": "[%u64_9]", "B": "[%b32_9]" if "cta_group::2" in modifiers else register("u64", number), "A": "[%b32_9]", "l": "targets" if op == "brx.idx" else "label"}[kind]
     if kind == "n" or (kind in "iI" and name):
         return "_" if kind == "n" else re.split("[-/]", name)[-1]
     if kind == "c":

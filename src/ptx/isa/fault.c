@@ -100,6 +100,7 @@ static void describe_role(const gd_form_role *role, char text[EXPECTED])
                                         ['n'] = "'_'",
                                         ['a'] = "an address in brackets",
                                         ['A'] = "an address in brackets",
+                                        ['B'] = "an address in brackets or a .u64 register",
                                         ['T'] =
                                             "a texture or surface and coordinates, [name, {...}],",
                                         ['l'] = "a label",

@@ -987,6 +987,10 @@ static bool fits(const gd_fitting *fit, const gd_ptx_operand *operand, gd_form_r
         return fits_pair(fit, operand, role);
     if (role.pair == '&')
         return gd_fault_of(fit, operand, "has a predicate behind a '|' here");
+    if (role.kind == 'B') {
+        role.bits = operand->kind == GD_OPERAND_MEMORY || is_element(fit, operand);
+        role.kind = role.bits ? 'A' : 's';
+    }
     switch (role.kind) {
     case 'a':
     case 'A':

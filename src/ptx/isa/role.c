@@ -126,8 +126,8 @@ static void read_kind(const gd_form_match *match, const char **text, gd_form_rol
         at += length;
         into->exact =
             into->type.class == GD_CLASS_INTEGER || into->type.class == GD_CLASS_PREDICATE;
-    } else if (has_kind(into, "hm")) {
-        into->type = gd_value_type_read(into->kind == 'h' ? "u64" : "b16", 3);
+    } else if (has_kind(into, "hmB")) {
+        into->type = gd_value_type_read(into->kind == 'm' ? "b16" : "u64", 3);
         into->exact = true;
     }
     *text = at;
