@@ -24,7 +24,7 @@ static const char details[] =
     "With --record the command also writes a folder with a chain file, chain.yaml: the launches "
     "with their modules, arguments and memory. Memory has the content that it had before the first "
     "launch that used it. The program's results are the expectations. 'griddep run', 'check', "
-    "'trace', 'explain', 'graph', 'tune' and 'sanitize' read the file, so it is a bug report that "
+    "'trace', 'explain', 'tune' and 'sanitize' read the file, so it is a bug report that "
     "does not need the program. Launches stand in the program's order, those of graphs one by one. "
     "Each stream is a lane. A launch depends on launches of other lanes that it waited for: by "
     "events, by the default stream, or because the host had seen them end. The program waits for "

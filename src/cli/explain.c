@@ -135,6 +135,8 @@ static const char examples[] = "All codes, and one in full:\n"
                                "    griddep explain GD110\n"
                                "Why a chain's launches overlap, or do not:\n"
                                "    griddep explain chain.yaml\n"
+                               "A chain's graph, for Graphviz:\n"
+                               "    griddep explain examples/fork_join.yaml --dot >graph.dot\n"
                                "Why a program's launches overlap, or do not:\n"
                                "    griddep explain -- ./application\n";
 
@@ -153,6 +155,8 @@ int gd_command_explain(int argc, char **argv)
         {GD_OPTION_FLAG, "rounds", NULL,
          "of a chain: also from its last launch to the first of the next run", &request.rounds, 0,
          0},
+        {GD_OPTION_FLAG, "dot", NULL, "of a chain: print its graph for Graphviz, and nothing else",
+         &request.dot, 0, 0},
         GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
@@ -163,16 +167,20 @@ int gd_command_explain(int argc, char **argv)
         .name = "explain",
         .summary =
             "Tells why the launches of a chain overlap or do not, or what a finding's code means.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--all] [--rounds] [--json]\n"
-                    "[--first N] [--launches N] [--mode MODE] [--no-measure] [--all] [--json] -- "
+        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--all] [--rounds] "
+                    "[--json | --dot]\n"
+                    "[--first N] [--launches N] [--mode MODE] [--no-measure] [--all] "
+                    "[--json | --dot] -- "
                     "PROGRAM [ARGUMENT]...\n"
                     "[CODE]... [--json | --markdown]",
-        .details = "For a chain the command predicts which launches overlap, then measures it by "
-                   "code that it adds to the kernels. It lists the conditions that are not met, "
-                   "with their numbers; --all lists all conditions. It says where prediction and "
-                   "measurement differ. For a code it tells the meaning and the remedy. Without a "
-                   "word it lists all codes. Codes need no driver.\n\n" GD_RECORDEDPROGRAM_DETAILS
-                   " The default mode of a program is pdl.\n",
+        .details =
+            "For a chain the command predicts which launches overlap, then measures it by "
+            "code that it adds to the kernels. It lists the conditions that are not met, "
+            "with their numbers; --all lists all conditions. It says where prediction and "
+            "measurement differ. In the graph modes it also tells each edge of a launch "
+            "that several edges lead to. For a code it tells the meaning and the remedy. Without a "
+            "word it lists all codes. Codes need no driver.\n\n" GD_RECORDEDPROGRAM_DETAILS
+            " The default mode of a program is pdl.\n",
         .examples = examples,
         .options = options,
         .words_most = (size_t)argc};
@@ -184,6 +192,9 @@ int gd_command_explain(int argc, char **argv)
         code = gd_message_error(GD_EXIT_USAGE, "a program after '--' goes with neither %s",
                                 markdown ? "--markdown nor codes" : "codes nor a chain");
     request.json = json;
+    if (code < 0 && request.dot && json)
+        code =
+            gd_message_error(GD_EXIT_USAGE, "--dot and --json are two forms of the same; give one");
     if (code < 0 && marker < argc)
         code = explain_program(&request, &recorded, argc, argv, marker);
     if (code < 0 && markdown && (json || count > 0))
@@ -196,10 +207,11 @@ int gd_command_explain(int argc, char **argv)
     if (code < 0 && count == 1 && gd_planfile_is(words[0]))
         code = gd_chainexplain_run(&request);
     if (code < 0 && (request.mode != NULL || request.no_measure || request.all || request.rounds ||
-                     gd_device_is_chosen(&request.device)))
-        code = gd_message_error(GD_EXIT_USAGE, "--mode, --no-measure, --all, --rounds and options "
-                                               "of the driver go with a chain file, which "
-                                               "ends in .yaml or .yml");
+                     request.dot || gd_device_is_chosen(&request.device)))
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "--mode, --no-measure, --all, --rounds, --dot and options "
+                                "of the driver go with a chain file, which "
+                                "ends in .yaml or .yml");
     if (code < 0)
         code = explain(words, count, json);
     free(words);

@@ -32,7 +32,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/compare.c \
 	%D%/demo.c %D%/demo.h \
 	%D%/explain.c \
-	%D%/graph.c \
 	%D%/info.c \
 	%D%/kernels.c \
 	%D%/off.c \
@@ -106,7 +105,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/tracedraw.c \
 	%D%/show/tracejson.c %D%/show/tracejson.h \
 	%D%/show/traceperfetto.c \
-	%D%/show/graphsvg.c %D%/show/graphsvg.h \
 	%D%/show/tracesvg.c \
 	%D%/show/tracetext.c \
 	%D%/show/traceview.c %D%/show/traceview.h \

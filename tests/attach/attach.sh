@@ -358,10 +358,9 @@ traced() {
 }
 traced_graph() { of trace --mode graph-pdl -- "$program" graph tell && grep -q "mode graph-pdl: 6 launches" "$work/out" && err "programmatic edges 1"; }
 explained() { of explain -- "$program" right lost && grep -q "^launch 1: waits after waits" "$work/out" && grep -q "switches dependent launch off" "$work/out"; }
-graphed() { of graph -- "$program" racy tell && grep -q "programmatic  races: forced by the caller" "$work/out" && err "counter 2"; }
 ends_badly() { of trace -- "$program" right crash && err "the program ended with exit code 139" && grep -q "4 launches" "$work/out"; }
 launches_nothing() { "$griddep" explain -- true >"$work/out" 2>"$work/err"; [ $? -eq 4 ] && err "no launch was seen to be recorded" && [ -z "$(ls -A "$TMPDIR")" ]; }
-both() { for command in trace explain graph; do "$griddep" $command "$srcdir/examples/vector_add.yaml" -- true >"$work/out" 2>"$work/err"; [ $? -eq 2 ] || { echo "$command"; return 1; }; done; }
+both() { for command in trace explain; do "$griddep" $command "$srcdir/examples/vector_add.yaml" -- true >"$work/out" 2>"$work/err"; [ $? -eq 2 ] || { echo "$command"; return 1; }; done; }
 # Two programs; the pictures stand one above the other.
 compared() {
     "$griddep" compare --svg "$work/both.svg" -- "$program" right tell -- "$program" lost lost tell >"$work/out" 2>"$work/err" || { cat "$work/out" "$work/err"; return 1; }
@@ -449,7 +448,6 @@ check "compare, and words that are missing" compared_badly
 check "trace" traced
 check "trace, of a graph" traced_graph
 check "explain" explained
-check "graph" graphed
 check "trace, of a program that crashes" ends_badly
 check "explain, of a program that launches nothing" launches_nothing
 check "a chain and a program" both

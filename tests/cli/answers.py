@@ -63,7 +63,7 @@ for line in subprocess.run([griddep, "help", "--table"], capture_output=True, te
         taken.setdefault(commands[-1], {})[fields[1]] = fields[2]
     if fields[:2] == ["option", "driver"]:
         drivers.add(commands[-1])
-case({"run", "check", "trace", "sanitize", "graph", "explain", "tune", "stress"} <= readers, "the table tells which subcommands read chains", readers)
+case({"run", "check", "trace", "sanitize", "explain", "tune", "stress"} <= readers, "the table tells which subcommands read chains", readers)
 
 for command in ["", *commands]:
     shown = run("help", *[command] * bool(command)).stdout
@@ -304,34 +304,34 @@ for command in sorted(readers):
     done = expect(OK, f"{command} of a chain that is right", *words(command, good), env={**environment, "GRIDDEP_LOG": "warning"})
     case(done.stderr == "", f"{command} of a chain that is right says nothing on stderr", done.stderr)
 
-# ---- graph, explain and run say the same of each hop in each mode, and what trace runs is the chain
+# ---- explain, its edges and run say the same of each hop in each mode, and what trace runs is the chain
 
 def hops_of(path, modes):
-    """For each mode the edges of graph, the hops of explain and the launches of run."""
+    """For each mode the hops of explain and the launches of run."""
     name = os.path.basename(path)
     done = expect(OK, f"run of {name}", "run", path, "--repeat", "0", "--driver", driver, "--json")
     launches = {mode["mode"]: mode["launches"] for mode in json.loads(done.stdout)["modes"]}
     for mode in modes:
         arguments = [path, "--mode", mode, "--driver", driver, "--json"]
-        edges = json.loads(expect(OK, f"graph of {name}", "graph", *arguments).stdout)["edges"]
         hops = json.loads(expect(OK, f"explain of {name}", "explain", "--no-measure", *arguments).stdout)["hops"]
-        yield mode, edges, hops, launches[mode]
+        yield mode, hops, launches[mode]
 
 
 def compare(path, modes, previous):
-    for mode, edges, hops, launches in hops_of(path, modes):
+    for mode, hops, launches in hops_of(path, modes):
         for number, (hop, launch) in enumerate(zip(hops, launches)):
             name = f"{os.path.basename(path)}, {mode}, launch {number}"
             before = previous[number]
-            own = [edge for edge in edges if edge["to"] == number and edge["from"] == before]
+            edges = hop["edges"]
+            own = [edge for edge in edges or [] if edge["from"] == before]
             called = [one["name"] or one["kernel"] for one in launches]
             case((hop["consumer"], hop["producer"]) == (called[number], None if before is None else called[before]), f"{name}: names", (hop, called))
-            case((hop["producer"] is None) == (before is None) and len(own) == (before is not None), f"{name}: what comes before", (hop, edges))
+            case((hop["producer"] is None) == (before is None) and (edges is None or len(own) == (before is not None)), f"{name}: what comes before", (hop, edges))
             for edge in own:
                 told = [(one["overlap"], one["reason"]) for one in (edge, hop)]
-                case(told[0] == told[1], f"{name}: graph and explain", told)
+                case(told[0] == told[1], f"{name}: edge and hop", told)
                 if launch["programmatic_edge"] is not None:
-                    case(launch["programmatic_edge"] == edge["programmatic"] == launch["pdl"], f"{name}: graph and run", (edge, launch))
+                    case(launch["programmatic_edge"] == (edge["type"] == "programmatic") == launch["pdl"], f"{name}: edge and run", (edge, launch))
             case(launch["pdl"] or launch["reason"] == hop["reason"], f"{name}: run and explain", (launch, hop["reason"], hop["text"]))
             case(not launch["pdl"] or hop["overlap"] != "none" or hop["reason"] > 8, f"{name}: run and explain of the overlap", (launch, hop["reason"]))
 
@@ -389,10 +389,9 @@ launches:
 )
 found = json.loads(expect(OK, "check of a forced launch of another lane", "check", "forced.yaml", "--json").stdout)["findings"]
 case([f["code"] for f in found] == ["GD204"] and "after launches of other lanes" in found[0]["text"], "what the check says of forcing behind another lane", found)
-for command in ("explain", "trace", "run", "graph"):
-    settings = [] if command == "graph" else ["--json"]
-    shown = expect(OK, f"{command} with settings of the emulated driver", command, "forced.yaml", *more.get(command, []), *settings, "--emulate", "--multiprocessors", "7", "--model", "observed", "--schedule", "lazy").stdout
-    case("7 multiprocessors" in shown or json.loads(shown)["device"]["multiprocessors"] == 7, f"{command}: the settings hold", shown)
+for command in ("explain", "trace", "run"):
+    shown = expect(OK, f"{command} with settings of the emulated driver", command, "forced.yaml", *more.get(command, []), "--json", "--emulate", "--multiprocessors", "7", "--model", "observed", "--schedule", "lazy").stdout
+    case(json.loads(shown)["device"]["multiprocessors"] == 7, f"{command}: the settings hold", shown)
 clusters = os.path.join(top, "examples", "next_token.yaml")
 measured = json.loads(expect(OK, "explain of clusters, measured", "explain", clusters, "--driver", driver, "--json").stdout)
 case(all(hop["measured"] for hop in measured["hops"][1:]), "each hop is measured", measured)

@@ -1,4 +1,4 @@
-"""One chain, one set of facts: check, run, graph, explain, trace, stress, sanitize, audit and compare
+"""One chain, one set of facts: check, run, explain, trace, stress, sanitize, audit and compare
 are asked about the same chain, and what they say of it is held side by side.
 
 Of each chain: which launches race, with code, severity, file and line; how many launches start early;
@@ -63,19 +63,17 @@ def run(path):
     return {w for w in warned if w[0] in HAZARDS}, early, {mode: modes[mode]["equal_to_serial"] for mode in MODES}
 
 
-def graph(path, mode):
-    """The launches that a programmatic edge leads to, and those that race."""
-    edges = document("graph", path, "--mode", mode)[0]["edges"]
-    return {e["to"] for e in edges if e["programmatic"]}, {e["to"] for e in edges if e["races"]}
-
-
 def explain(path, mode):
-    """The launches that are to start early, those that race, and for each hop whether it was seen to overlap."""
+    """The launches that are to start early, those that race by the conditions, the codes, for each hop
+    whether it was seen to overlap; and in a graph the launches that a programmatic edge leads to, and those that race by an edge."""
     hops = document("explain", path, "--mode", mode)[0]["hops"]
     races = {h["launch"] for h in hops for c in h["conditions"] if c["name"] == "check" and c["text"].startswith("forced")}
     early = {h["launch"] for h in hops if any(c["name"] in ("attribute 6", "event") and c["met"] for c in h["conditions"]) and not any(c["name"] == "producer" and not c["met"] for c in h["conditions"])}
     codes = {(h["launch"], c["text"].split(": ")[1]) for h in hops for c in h["conditions"] if c["name"] == "check" and c["text"].startswith("forced")}
-    return early, races, codes, {h["launch"]: h["measured"]["overlaps"] for h in hops if h["measured"]}
+    edges = [(h["launch"], e) for h in hops for e in h["edges"] or []]
+    case(all((h["edges"] is None) == (mode == "pdl") for h in hops), f"explain {path}, {mode}: a graph has edges", hops)
+    led, hazards = ({i for i, e in edges if e["type"] == "programmatic"}, {i for i, e in edges if e["races"]}) if mode != "pdl" else (early, races)
+    return early, races, codes, {h["launch"]: h["measured"]["overlaps"] for h in hops if h["measured"]}, led, hazards
 
 
 def trace(path, mode):
@@ -136,13 +134,12 @@ def same(path, kernels, early, racing, held=frozenset()):
     case(seen == len(early), f"{name}: audit counts the early launches", (seen, early))
     case(blamed == {kernels[i] for i in early if kernels[i].startswith("never")}, f"{name}: audit blames kernels that never wait", blamed)
     for mode in MODES:
-        edges, hazards = graph(path, mode)
-        planned, told, codes, measured = explain(path, mode)
+        planned, told, codes, measured, edges, hazards = explain(path, mode)
         dependent, leads, as_serial = trace(path, mode)
-        views = {"run": {i for i, pdl in enumerate(started[mode]) if pdl}, "graph": edges, "explain": planned, "trace": dependent}
+        views = {"run": {i for i, pdl in enumerate(started[mode]) if pdl}, "edges": edges, "explain": planned, "trace": dependent}
         for tool, view in views.items():
             case(view == early, f"{name}, {mode}: early launches, as {tool} tells them", (view, early))
-        case(hazards == racing and told == racing, f"{name}, {mode}: races of graph and explain", (hazards, told, racing))
+        case(hazards == racing and told == racing, f"{name}, {mode}: races of edges and conditions", (hazards, told, racing))
         case(codes == {(f[4], f[0]) for f in found if f[1] == "error" and f[4] in told} or len(codes) < len(found), f"{name}, {mode}: codes of explain", (codes, found))
         case(measured == {i: lead for i, lead in leads.items() if i in measured} and len(measured) == len(leads), f"{name}, {mode}: trace and explain measure the same overlap", (measured, leads))
         case(as_serial or bool(racing), f"{name}, {mode}: trace's results", as_serial)
@@ -163,8 +160,7 @@ def consistent(path):
     case(all(any(launch in likely for _, _, launch in race) for race in raced), f"{name}: the check names a launch of each race", (raced, found))
     case(likely or not stress(path), f"{name}: nothing differs under attack where the check finds nothing")
     for mode in MODES:
-        edges, hazards = graph(path, mode)
-        planned, told, _, measured = explain(path, mode)
+        planned, told, _, measured, edges, hazards = explain(path, mode)
         dependent, leads, as_serial = trace(path, mode)
         early = {i for i, pdl in enumerate(started[mode]) if pdl}
         case(early == edges == planned == dependent, f"{name}, {mode}: early launches", (early, edges, planned, dependent))

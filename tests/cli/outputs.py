@@ -112,7 +112,6 @@ usual = {
     "audit": ["audit", *emulate],
     "off": ["off", *emulate],
     "on": ["on", *emulate],
-    "graph": ["graph", "chain.yaml", *emulate],
     "explain": ["explain", "chain.yaml", "--no-measure", *emulate],
     "rewrite": ["rewrite", "copy.ptx"],
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],
@@ -124,7 +123,7 @@ usual = {
 }
 case(sorted(usual) == sorted(commands), "each subcommand has a line in this test", set(usual) ^ set(commands))
 
-known = {("run", "dump"), ("trace", "perfetto"), ("trace", "svg"), ("graph", "svg"), ("sanitize", "report"), ("rewrite", "output"), ("tune", "output")}
+known = {("run", "dump"), ("trace", "perfetto"), ("trace", "svg"), ("sanitize", "report"), ("rewrite", "output"), ("tune", "output")}
 case(known <= set((c, o) for c, o, _ in outputs), "the table tells which options are outputs", outputs)
 
 

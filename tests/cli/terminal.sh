@@ -120,7 +120,7 @@ case(b"\x1b" not in said, "no progress line at a dumb terminal", said)
 # Nothing is wider than the terminal, but for messages, which are one line each as a compiler's.
 chain = f"{top}/tests/cli/preamble.yaml"
 for command in (["kernels", "list"], ["kernels", "show", "matvec_bf16"], ["explain"], ["explain", "GD110"], ["help"], ["check", "--help"],
-                ["info", "--driver", "emulated"], ["run", chain, "--emulate"], ["trace", chain, "--emulate"], ["graph", chain, "--driver", "emulated"],
+                ["info", "--driver", "emulated"], ["run", chain, "--emulate"], ["trace", chain, "--emulate"], ["explain", chain, "--driver", "emulated", "--no-measure"],
                 ["explain", chain, "--emulate"], ["tune", chain, "--emulate", "--forget"]):
     for columns in (60,) if chain in command else (60, 80):
         said, status, _ = at_terminal(command, {"TERM": "dumb", "LC_ALL": "C.UTF-8"}, columns=columns)

@@ -94,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo check sanitize explain rewrite graph tune stress bench; do
+for command in info kernels run demo check sanitize explain rewrite tune stress bench; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -1318,19 +1318,16 @@ unset TMPDIR
 if [ -z "$fake" ] || [ ! -e "$fake" ]; then
     skip "runs on the scripted driver: FAKE_DRIVER names none"
 else
-    run graph copy.yaml --driver "$fake"
-    check "graph" 0 out "chain copy, mode graph-pdl: 3 launches, 2 edges" \
-        out "1 vector_add  programmatic  no overlap: the first kernel never triggers" out "has no griddepcontrol.wait"
-    run graph copy.yaml --driver "$fake" --mode serial --json
-    json "graph --json" '[e["reason"] for e in d["edges"]] == [2, 2] and d["nodes"][1]["kernel"] == "vector_add"'
-    run graph copy.yaml --driver "$fake" --dot
-    check "graph --dot" 0 out "digraph {" out "n0 -> n1 [color=gray40, style=bold"
-    run graph copy.yaml --dot --json
-    check "graph in two forms" 2 err "--dot and --json"
-    run graph copy.yaml --mode fast
-    check "graph in no mode" 2 err "graph-pdl"
-    run graph copy.yaml --driver "$nowhere" --json
-    json "graph without a driver" 'd["driver"] is None and d["error"]["exit_code"] == 3'
+    run explain copy.yaml --driver "$fake" --mode graph --no-measure --json
+    json "edges of a graph" '[[e["reason"] for e in h["edges"]] for h in d["hops"]] == [[], [2], [2]]'
+    run explain copy.yaml --driver "$fake" --dot
+    check "explain --dot" 0 out "digraph {" out "n0 -> n1 [color=gray40, style=bold"
+    run explain copy.yaml --dot --json
+    check "explain in two forms" 2 err "--dot and --json"
+    run explain copy.yaml --mode fast
+    check "explain in no mode" 2 err "graph-pdl"
+    run explain copy.yaml --driver "$nowhere" --json
+    json "explain without a driver" 'd["driver"] is None and d["error"]["exit_code"] == 3'
     run info --driver "$fake"
     check "info" 0 out "compute capability       9.0" out "programmatic dependent launch"
     run info --driver "$fake" --json

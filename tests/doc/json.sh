@@ -52,8 +52,6 @@ compare run run "$small" --emulate
 compare run run "$top/examples/fork_join.yaml" --emulate --repeat 0 --mode graph-pdl
 compare run run "$top/tests/cli/forced.yaml" --emulate
 compare run demo --emulate --layers 1 --rows 64 --columns 64
-compare graph graph "$top/examples/fork_join.yaml" --driver emulated
-compare graph graph "$top/examples/vector_add.yaml" --driver emulated --mode graph
 compare check check "$top"/tests/golden/check/GD1*_fires.ptx "$top/tests/cli/late.yaml"
 compare check check "$top/tests/cli/broken.ptx" "$work/missing.ptx"
 compare check check "$top"/tests/golden/check/GD01*_fires.ptx "$top"/tests/golden/check/GD10*_fires.ptx

@@ -238,28 +238,6 @@ names = [e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 assert names.count("load") == names.count("store") == 2, names
 '
 
-# Its graph: a column for each lane, a row for each step, and an edge for each edge.
-"$griddep" graph "$work/join.yaml" --driver emulated --svg "$work/graph.svg" --json >"$work/out" 2>"$work/err"
-python_says "a graph in a picture" "$work/graph.svg" '
-import json, os, re, sys, xml.dom.minidom
-picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
-graph = json.load(open(os.path.dirname(sys.argv[1]) + "/out"))
-number = lambda of, name: float(of.getAttribute(name))
-boxes = [r for r in picture.getElementsByTagName("rect") if r.getAttribute("class").startswith("n")]
-edges = [p for p in picture.getElementsByTagName("path") if p.getAttribute("marker-end")]
-titles = [p.parentNode.getElementsByTagName("title")[0].firstChild.data for p in edges]
-assert len(boxes) == len(graph["nodes"]) == 3 and len(edges) == len(graph["edges"]) == 2, (boxes, edges)
-x, y = [number(b, "x") for b in boxes], [number(b, "y") for b in boxes]
-lanes = [t.firstChild.data for t in picture.getElementsByTagName("text") if t.firstChild.data.startswith("lane ")]
-assert len(lanes) == len(set(x)) == 2, (lanes, x)
-assert y[2] > max(y[0], y[1]), y
-assert all(number(b, "x") + number(b, "width") <= number(picture, "width") for b in boxes)
-assert max(y) + number(boxes[2], "height") <= number(picture, "height")
-for edge, title in zip(graph["edges"], titles):
-    assert re.match(r"launch %d \(.*\) to launch %d \(.*\): " % (edge["from"], edge["to"]), title), title
-    assert edge["text"] in title, (edge, title)
-'
-
 # Blocks of 1024 threads fill an SM, so the second launch finds no room after the trigger; the third
 # one may not start early. A serial run holds nothing back.
 cat >"$work/room.yaml" <<'END'

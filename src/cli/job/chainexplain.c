@@ -30,8 +30,10 @@ typedef struct gd_hop_report {
     const char *kernel; /* or what it is: "copy" */
     griddep_explanation *explanation;
     griddep_explanation_info info;
-    const gd_overlap *measured; /* NULL: nothing was asked for */
-    const char *unmeasured;     /* why nothing could be measured, or NULL */
+    const gd_overlap *measured;           /* NULL: nothing was asked for */
+    const char *unmeasured;               /* why nothing could be measured, or NULL */
+    const griddep_graph_edge_info *edges; /* that lead to it; NULL: the mode has no graph */
+    uint32_t edge_count;
 } gd_hop_report;
 
 static const char *met_text(const griddep_condition *condition)
@@ -94,6 +96,13 @@ static void print_measured(const gd_hop_report *hop)
     print_difference(hop);
 }
 
+static const char *edge_kind(const griddep_graph_edge_info *edge)
+{
+    return edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "programmatic"
+           : edge->type < 0                        ? "unknown"
+                                                   : "plain";
+}
+
 /* Those that are met say what is as it should be: they are counted, unless all are asked for. */
 static void print_conditions(const gd_hop_report *hop, bool all)
 {
@@ -117,7 +126,19 @@ static void print_conditions(const gd_hop_report *hop, bool all)
                         gd_plural(left_out, "condition is", "conditions are"));
 }
 
-static void print_hop(const gd_hop_report *hop, bool all)
+/* Where several edges lead to a launch: the conditions are of one of them. */
+static void print_edges(const gd_hop_report *hop, const gd_plan *plan)
+{
+    for (uint32_t i = 0; i < hop->edge_count && hop->edge_count > 1; i++) {
+        const griddep_graph_edge_info *edge = &hop->edges[i];
+        gd_output_print("  %s edge from %s: %s: %s\n", edge_kind(edge),
+                        gd_plan_launch_name(plan, edge->from),
+                        edge->races ? "races" : griddep_overlap_text(edge->overlap),
+                        griddep_reason_text(edge->reason));
+    }
+}
+
+static void print_hop(const gd_hop_report *hop, const gd_plan *plan, bool all)
 {
     puts("");
     if (hop->next_round)
@@ -131,6 +152,7 @@ static void print_hop(const gd_hop_report *hop, bool all)
     gd_output_print("\n");
     gd_output_print("  prediction: %s\n", hop->info.text);
     print_measured(hop);
+    print_edges(hop, plan);
     print_conditions(hop, all);
 }
 
@@ -162,6 +184,22 @@ static json_t *measured_json(const gd_hop_report *hop)
     return object;
 }
 
+static json_t *edges_json(const gd_hop_report *hop)
+{
+    json_t *list = hop->edges != NULL ? json_array() : json_null();
+    for (uint32_t i = 0; i < hop->edge_count; i++) {
+        const griddep_graph_edge_info *edge = &hop->edges[i];
+        gd_output_append(
+            list,
+            GD_OBJECT({"from", json_integer(edge->from)},
+                      {"type", gd_output_string(edge_kind(edge))},
+                      {"overlap", gd_output_string(griddep_overlap_name(edge->overlap))},
+                      {"races", json_boolean(edge->races)}, {"reason", json_integer(edge->reason)},
+                      {"text", gd_output_string(griddep_reason_text(edge->reason))}));
+    }
+    return list;
+}
+
 static json_t *hop_json(const gd_hop_report *hop)
 {
     json_t *object = json_object(), *list = json_array();
@@ -175,8 +213,8 @@ static json_t *hop_json(const gd_hop_report *hop)
            {"overlap", gd_output_string(griddep_overlap_name(hop->info.overlap))},
            {"reason", json_integer(hop->info.reason)},
            {"unmet", hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet)},
-           {"text", gd_output_string(hop->info.text)}, {"conditions", list},
-           {"measured", measured_json(hop)});
+           {"text", gd_output_string(hop->info.text)}, {"edges", edges_json(hop)},
+           {"conditions", list}, {"measured", measured_json(hop)});
     return object;
 }
 
@@ -189,6 +227,7 @@ typedef struct gd_chain_report {
     gd_hop_report *hops;
     uint32_t hop_count; /* one more than launches where the next round is asked for */
     gd_overlap *overlaps;
+    griddep_graph_edge_info *edges; /* in the order of the launches that they lead to */
 } gd_chain_report;
 
 static int explain_hops(gd_chain_report *report, const gd_session *session)
@@ -215,12 +254,66 @@ static int explain_hops(gd_chain_report *report, const gd_session *session)
     return code;
 }
 
+static int by_target(const void *left, const void *right)
+{
+    const griddep_graph_edge_info *a = left, *b = right;
+    return a->to != b->to ? (a->to > b->to) - (a->to < b->to)
+                          : (a->from > b->from) - (a->from < b->from);
+}
+
+static int read_edges(gd_chain_report *report, const griddep_graph *graph, griddep_error *error)
+{
+    const uint32_t count = griddep_graph_edge_count(graph);
+    report->edges = gd_heap_take(count, sizeof(*report->edges));
+    for (uint32_t i = 0; i < count; i++) {
+        report->edges[i].size = sizeof(*report->edges);
+        if (griddep_graph_get_edge(graph, i, &report->edges[i], error) != GRIDDEP_OK)
+            return gd_message_library(error, "the graph of the chain");
+    }
+    qsort(report->edges, count, sizeof(*report->edges), by_target);
+    for (uint32_t i = 0, at = 0; i < report->plan->launch_count; i++) {
+        gd_hop_report *hop = &report->hops[i];
+        hop->edges = &report->edges[at];
+        while (at < count && report->edges[at].to == i)
+            at++;
+        hop->edge_count = (uint32_t)(&report->edges[at] - hop->edges);
+    }
+    return 0;
+}
+
+static int print_dot(const griddep_graph *graph, griddep_error *error)
+{
+    uint64_t bytes = 0;
+    if (griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, NULL, 0, &bytes, error) != GRIDDEP_OK)
+        return gd_message_library(error, "the graph of the chain");
+    char *text = gd_heap_take(bytes + 1, 1);
+    int32_t status = griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, text, bytes + 1, &bytes, error);
+    fputs(text, stdout);
+    free(text);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(error, "the graph of the chain");
+}
+
+/* The graph has a node for each launch, in their order. */
+static int explain_edges(gd_chain_report *report, const gd_session *session, bool dot)
+{
+    griddep_graph *graph = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (!dot && report->mode != GRIDDEP_MODE_GRAPH && report->mode != GRIDDEP_MODE_GRAPH_PDL)
+        return 0;
+    if (griddep_graph_from_chain(session->chain, report->mode, &graph, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, "the graph of the chain");
+    int code = dot ? print_dot(graph, &error) : read_edges(report, graph, &error);
+    griddep_graph_destroy(graph);
+    return code;
+}
+
 static void print_report(const gd_chain_report *report, bool all)
 {
     gd_device_print(&report->device);
     gd_output_print("chain %s, mode %s\n", report->plan->name, griddep_mode_name(report->mode));
     for (uint32_t i = 0; i < report->hop_count; i++)
-        print_hop(&report->hops[i], all);
+        print_hop(&report->hops[i], report->plan, all);
     if (all)
         return;
     puts("");
@@ -248,9 +341,11 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
     gd_session session = {0};
     char *unmeasured = NULL;
     code = gd_session_open(&session, report->plan, runtime, GRIDDEP_PDL_DEFAULT);
-    if (code == 0)
+    if (code == 0 && !request->dot)
         code = explain_hops(report, &session);
-    if (code == 0 && !request->no_measure)
+    if (code == 0)
+        code = explain_edges(report, &session, request->dot);
+    if (code == 0 && !request->no_measure && !request->dot)
         code = gd_overlap_measure(&session, report->mode, report->overlaps, &unmeasured);
     for (uint32_t i = 1; i < report->plan->launch_count && !request->no_measure; i++) {
         report->hops[i].measured = &report->overlaps[i];
@@ -258,7 +353,7 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
     }
     if (code == 0 && request->json)
         print_report_json(report);
-    else if (code == 0)
+    else if (code == 0 && !request->dot)
         print_report(report, request->all);
     free(unmeasured);
     gd_session_close(&session);
@@ -282,6 +377,7 @@ static int explain_plan(const gd_chainexplain_request *request, const gd_plan *p
         griddep_explanation_destroy(report.hops[i].explanation);
     free(report.hops);
     free(report.overlaps);
+    free(report.edges);
     return code;
 }
 

@@ -10,7 +10,8 @@ typedef struct gd_chainexplain_request {
     const char *path;
     const char *mode; /* NULL: graph-pdl */
     bool no_measure, json;
-    bool all; /* conditions: those that are met too */
+    bool dot;    /* the chain's graph for Graphviz, and nothing else */
+    bool all;    /* conditions: those that are met too */
     bool rounds; /* also the first launch of a further round */
     gd_device_choice device;
 } gd_chainexplain_request;
