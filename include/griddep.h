@@ -53,13 +53,12 @@
  *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
- *                  kernel_get_info kernel_get_parameter kernel_get_requirement group_get_info
- *                  group_status
+ *                  kernel_get_info kernel_get_parameter group_get_info group_status
  *             A    ptx_* shelf_suggest conditional_* findings_destroy explanation_destroy
  *             L    completion_get_descriptor completion_take group_get_address
  *             WAL  runtime_* device_* module_find_kernel module_get_kernel module_* tune_*
  *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
- *                  event_synchronize event_elapsed pool_* chain_destroy chain_prepare chain_run*
+ *                  event_synchronize event_elapsed chain_destroy chain_prepare chain_run*
  *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
  *                  graph_upload graph_update graph_upgrade group_* chain_add_hop
  *             AL   *
@@ -425,11 +424,8 @@ int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
                               double *microseconds, griddep_error *error);
 
-/* Waiting for an event, which blocks, and asking: *done is 1 when what it was last recorded behind
- * is over, and for one that was never recorded. FAULT. */
+/* Waits for what the event was last recorded behind; blocks. FAULT. */
 int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error);
-int32_t griddep_event_query(griddep_runtime *runtime, void *event, uint32_t *done,
-                            griddep_error *error);
 
 /* Later work in the stream waits for the work that the event was last recorded after, in another
  * stream or in a launch. An event that was never recorded orders nothing. While `event` was
@@ -518,13 +514,6 @@ int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, ui
                                   uint32_t element_bytes, uint64_t count, void *stream,
                                   griddep_error *error);
 
-/* Copies from the memory of another runtime, whose device may be another one, to `runtime`'s, in a
- * stream of `runtime` (cuMemcpyPeerAsync). It works without peer access too, through the host then.
- * The source's own work is not waited for: order the streams by an event. */
-int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target,
-                                       griddep_runtime *source_runtime, uint64_t source,
-                                       uint64_t bytes, void *stream, griddep_error *error);
-
 enum {
     GRIDDEP_HOST_PORTABLE = 1,      /* pinned for all contexts (CU_MEMHOSTALLOC_PORTABLE) */
     GRIDDEP_HOST_WRITE_COMBINED = 4 /* fast to write, slow for the host to read */
@@ -538,36 +527,6 @@ enum {
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
                               void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-/* ---------------------------------------------------------------------------------------------
- * Pool: device memory that is allocated and freed in stream order
- */
-
-typedef struct griddep_pool_options {
-    uint32_t size;
-    uint32_t flags;             /* 0 */
-    uint64_t release_threshold; /* bytes that the pool keeps for reuse when the driver waits
-                                 * (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD); UINT64_MAX: all */
-    uint64_t maximum_bytes;     /* 0: as much as the device has; else driver API 12.2, or
-                                 * UNSUPPORTED */
-} griddep_pool_options;
-
-/* A pool is a CUmemoryPool of the runtime's device; options may be NULL. What was allocated from it
- * outlives it. trim gives unused memory back to the system, down to keep_bytes. */
-int32_t griddep_pool_create(griddep_runtime *runtime, const griddep_pool_options *options,
-                            void **pool, griddep_error *error);
-int32_t griddep_pool_destroy(griddep_runtime *runtime, void *pool, griddep_error *error);
-int32_t griddep_pool_trim(griddep_runtime *runtime, void *pool, uint64_t keep_bytes,
-                          griddep_error *error);
-
-/* Memory that exists from a position in the stream on, and until another (cuMemAllocAsync,
- * cuMemFreeAsync); pool NULL: the device's. Work in other streams must be ordered between both by
- * events. The address is known at once. Neither call waits for work. griddep_memory_free takes such
- * memory too, and waits. DEVICE_MEMORY where pool or device have no room. */
-int32_t griddep_memory_allocate_async(griddep_runtime *runtime, void *pool, uint64_t bytes,
-                                      void *stream, uint64_t *address, griddep_error *error);
-int32_t griddep_memory_free_async(griddep_runtime *runtime, uint64_t address, void *stream,
-                                  griddep_error *error);
-
 /* ---------------------------------------------------------------------------------------------
  * Device: what a driver has, before a runtime is opened on one of them
  *
@@ -601,17 +560,6 @@ typedef struct griddep_device_info {
 int32_t griddep_device_count(const char *driver, uint32_t *count, griddep_error *error);
 int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info,
                                 griddep_error *error);
-
-/* Whether kernels on a device can be made to reach a peer's memory (cuDeviceCanAccessPeer); no
- * device is its own peer. */
-int32_t griddep_device_reaches_peer(const char *driver, int32_t device, int32_t peer,
-                                    uint32_t *reaches, griddep_error *error);
-
-/* Lets kernels and copies of a runtime reach the memory of another one's context, in this direction
- * alone; once more is no failure. ARGUMENT for runtimes of one device; DRIVER where the device
- * cannot. */
-int32_t griddep_runtime_enable_peer(griddep_runtime *runtime, griddep_runtime *peer,
-                                    griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * PTX: parsed text, on any machine, with no driver
@@ -1128,7 +1076,8 @@ typedef struct griddep_kernel_info {
     int32_t virtual_architecture; /* that the code was compiled from: 90 for compute_90
                                    * (CU_FUNC_ATTRIBUTE_PTX_VERSION) */
     int32_t binary_version;       /* architecture of the code: 90 */
-    uint32_t reserved;
+    uint32_t entry;               /* its number in `ptx`: griddep_ptx_get_requirement */
+    const griddep_ptx *ptx;       /* the text that it comes from; NULL where the code is not PTX */
 } griddep_kernel_info;
 
 /* The kernel of that name; name NULL: the only kernel of a module that has one. NOT_FOUND lists
@@ -1288,19 +1237,6 @@ enum {
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
 
-/* How many blocks of the kernel one multiprocessor holds at a time in a configuration, of which the
- * grid does not matter: checked as a launch is (cuOccupancyMaxActiveBlocksPerMultiprocessor). */
-int32_t griddep_kernel_get_occupancy(griddep_kernel *kernel, const griddep_launch_config *config,
-                                     uint32_t *blocks, griddep_error *error);
-
-/* The block size, in threads, with which most threads are resident, and how many blocks then fill
- * the device (may be NULL): with so much dynamic shared memory, and at most maximum_threads (0: no
- * limit). cuOccupancyMaxPotentialBlockSize. How many clusters fit tells
- * griddep_kernel_get_cluster_limit. */
-int32_t griddep_kernel_suggest_block(griddep_kernel *kernel, uint32_t shared_bytes,
-                                     uint32_t maximum_threads, uint32_t *threads, uint32_t *blocks,
-                                     griddep_error *error);
-
 /* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and
  * device, both against the kernel's conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream
  * of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. */
@@ -1340,16 +1276,9 @@ typedef struct griddep_requirement_info {
     const char *reason;   /* what stands behind "--" in the comment; NULL: nothing */
 } griddep_requirement_info;
 
-/* The index-th condition of a kernel, or of an entry of PTX. Past the last: NOT_FOUND. */
-int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index,
-                                       griddep_requirement_info *info, griddep_error *error);
+/* The index-th condition of an entry. Past the last: NOT_FOUND. */
 int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
                                     griddep_requirement_info *info, griddep_error *error);
-
-/* Checks a launch as griddep_launch does, and launches nothing. */
-int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config,
-                             const griddep_argument *arguments, uint32_t argument_count,
-                             griddep_error *error);
 
 /* Checks a launch of an entry of PTX against its conditions, without any driver. SIGNATURE where
  * number or size of the arguments are wrong; LIMIT where no device that runs the text takes grid,
@@ -1363,9 +1292,6 @@ int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry,
 /* How many bytes a launch may touch from the address on that it has as argument `parameter`
  * (counted from 0); 0 for the address 0. NOT_FOUND where the head comment does not tell. The
  * library does not know how large a caller's buffers are: the caller compares. */
-int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config,
-                                  const griddep_argument *arguments, uint32_t argument_count,
-                                  uint32_t parameter, uint64_t *bytes, griddep_error *error);
 int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry,
                                const griddep_launch_config *config,
                                const griddep_argument *arguments, uint32_t argument_count,
@@ -1454,15 +1380,6 @@ enum {
  * (GRIDDEP_EVENT_ORDER): ARGUMENT at the launch for one of this runtime that has. */
 int32_t griddep_attribute_set(griddep_attribute *attribute, int32_t id, const int64_t *values,
                               uint32_t count, griddep_error *error);
-
-/* The largest cluster, in blocks, that the kernel can be launched with in a configuration, and how
- * many clusters the device holds at once: of the configuration's cluster where it names one, else
- * of the largest. count may be NULL. Asks the driver (cuOccupancyMaxPotentialClusterSize,
- * cuOccupancyMaxActiveClusters), after opting in to sizes that are not portable. UNSUPPORTED below
- * sm_90 or where the driver lacks these. */
-int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel,
-                                         const griddep_launch_config *config, uint32_t *size,
-                                         uint32_t *count, griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Tensor maps: what cp.async.bulk.tensor is told of a tensor in global memory
@@ -1825,7 +1742,7 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * each. A member alone waits for the others, so hand in the runs of all members before you wait for
  * one of them. Tools that run a chain by itself (timelines, tuning) find no others there.
  *
- * Devices must be peers (griddep_device_reaches_peer). Members are of one process, or each of a
+ * Devices must be peers (cuDeviceCanAccessPeer). Members are of one process, or each of a
  * process of its own, of one machine and user. A group may be used by several threads at once, a
  * chain by one.
  */
@@ -2608,7 +2525,7 @@ int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_i
  * grid[0], the rows of kernels with a block for each (norms, softmax, embedding_gather) and the
  * heads of attention_prefill; grid[1], the rows of argmax and sample, the key heads of
  * attention_decode; grid[2], the batch of an attention; 0 is 1. Nothing is launched and no driver
- * asked. The kernel's conditions are not checked here: griddep_kernel_check does that. NOT_FOUND
+ * asked. The kernel's conditions are not checked here. NOT_FOUND
  * where no shape is known for a kernel of that name, SIGNATURE. Any thread. */
 int32_t griddep_shelf_suggest(const char *kernel, const griddep_runtime_info *device,
                               const griddep_argument *arguments, uint32_t argument_count,

@@ -463,22 +463,6 @@ private:
     detail::owner<griddep_completion, griddep_completion_destroy> handle_;
 };
 
-/// Memory in stream order comes from it, and outlives it.
-class pool {
-public:
-    void trim(uint64_t keep_bytes = 0) { call(griddep_pool_trim, handle_.get_deleter().kept->runtime, handle_.get(), keep_bytes); }
-
-private:
-    friend class runtime;
-    template <typename> friend class memory;
-    struct destroy {
-        detail::hold kept;
-        void operator()(void *handle) const noexcept { griddep_pool_destroy(kept->runtime, handle, nullptr); }
-    };
-    pool(detail::hold hold, void *handle) : handle_(handle, destroy{std::move(hold)}) {}
-    std::unique_ptr<void, destroy> handle_;
-};
-
 /// What each device of a driver is like; no runtime is opened.
 inline std::vector<griddep_device_info> devices(const char *driver = nullptr)
 {
@@ -585,15 +569,6 @@ public:
         call(griddep_completion_create, handle(), &made);
         return {hold_, made};
     }
-    griddep::pool pool(uint64_t release_threshold = 0, uint64_t maximum_bytes = 0) const
-    {
-        void *made;
-        auto options = sized<griddep_pool_options>();
-        options.release_threshold = release_threshold;
-        options.maximum_bytes = maximum_bytes;
-        call(griddep_pool_create, handle(), &options, &made);
-        return {hold_, made};
-    }
     void synchronize(void *stream = nullptr) const { call(griddep_stream_synchronize, handle(), stream); }
     void synchronize_all() const { call(griddep_runtime_synchronize, handle()); }
     /// The stream calls a function on a thread of the driver's, where the library refuses what needs the driver, and waits for its return.
@@ -682,13 +657,6 @@ public:
             throw std::length_error("more values than memory can hold");
         call(griddep_memory_allocate, hold_->runtime, uint64_t(bytes()), &address_);
     }
-    /// In stream order; free_async ends it there, the destructor waits.
-    memory(const pool &from, std::size_t count, void *stream) : hold_(from.handle_.get_deleter().kept), count_(count)
-    {
-        if (count > SIZE_MAX / sizeof(Value))
-            throw std::length_error("more values than memory can hold");
-        call(griddep_memory_allocate_async, hold_->runtime, from.handle_.get(), uint64_t(bytes()), stream, &address_);
-    }
     memory(const runtime &runtime, const std::vector<Value> &values) : memory(runtime, values.size()) { write(values); }
     memory(memory &&other) noexcept
         : hold_(std::move(other.hold_)), address_(std::exchange(other.address_, 0)), count_(std::exchange(other.count_, 0))
@@ -742,12 +710,6 @@ public:
         if (from.count_ > count_)
             throw std::length_error("more values than the memory holds");
         call(griddep_memory_copy_async, hold_->runtime, address(), from.address(), uint64_t(from.bytes()), stream);
-    }
-    /// Ends memory of a pool in stream order.
-    void free_async(void *stream = nullptr)
-    {
-        call(griddep_memory_free_async, hold_->runtime, address(), stream);
-        address_ = 0;
     }
     uint64_t address() const
     {

@@ -318,9 +318,6 @@ typedef struct griddep_stream_options {
 typedef struct griddep_stream_info {
     uint32_t size; uint32_t flags; int32_t priority; uint32_t captured;
 } griddep_stream_info;
-typedef struct griddep_pool_options {
-    uint32_t size; uint32_t flags; uint64_t release_threshold; uint64_t maximum_bytes;
-} griddep_pool_options;
 typedef struct griddep_device_info {
     uint32_t size; int32_t device; int32_t capability; uint32_t multiprocessors; uint64_t memory_bytes;
     uint64_t l2_bytes; uint32_t shared_bytes_per_multiprocessor; uint32_t shared_bytes_per_block;
@@ -404,7 +401,8 @@ typedef struct griddep_kernel_info {
     uint32_t size; uint32_t traits; const char *name; void *function; uint32_t parameter_count;
     uint32_t parameter_bytes; uint32_t parameters_known; uint32_t registers; uint32_t static_shared_bytes;
     uint32_t local_bytes; uint32_t maximum_threads; uint32_t maximum_dynamic_shared_bytes;
-    uint32_t required_block[3]; int32_t virtual_architecture; int32_t binary_version; uint32_t reserved;
+    uint32_t required_block[3]; int32_t virtual_architecture; int32_t binary_version; uint32_t entry;
+    const griddep_ptx *ptx;
 } griddep_kernel_info;
 typedef struct griddep_argument {
     uint32_t bytes; uint32_t kind; uint64_t value; const void *data;
@@ -536,7 +534,6 @@ int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_err
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
 int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error);
-int32_t griddep_event_query(griddep_runtime *runtime, void *event, uint32_t *done, griddep_error *error);
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
 int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream, griddep_host_function function, void *user, griddep_error *error);
 int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream, griddep_notify_function function, void *user, griddep_error *error);
@@ -549,18 +546,10 @@ int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, c
 int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
-int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target, griddep_runtime *source_runtime, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_pool_create(griddep_runtime *runtime, const griddep_pool_options *options, void **pool, griddep_error *error);
-int32_t griddep_pool_destroy(griddep_runtime *runtime, void *pool, griddep_error *error);
-int32_t griddep_pool_trim(griddep_runtime *runtime, void *pool, uint64_t keep_bytes, griddep_error *error);
-int32_t griddep_memory_allocate_async(griddep_runtime *runtime, void *pool, uint64_t bytes, void *stream, uint64_t *address, griddep_error *error);
-int32_t griddep_memory_free_async(griddep_runtime *runtime, uint64_t address, void *stream, griddep_error *error);
 int32_t griddep_device_count(const char *driver, uint32_t *count, griddep_error *error);
 int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info, griddep_error *error);
-int32_t griddep_device_reaches_peer(const char *driver, int32_t device, int32_t peer, uint32_t *reaches, griddep_error *error);
-int32_t griddep_runtime_enable_peer(griddep_runtime *runtime, griddep_runtime *peer, griddep_error *error);
 int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
 void griddep_ptx_destroy(griddep_ptx *ptx);
 int32_t griddep_ptx_get_info(const griddep_ptx *ptx, griddep_ptx_info *info, griddep_error *error);
@@ -602,18 +591,12 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, gri
 const char *griddep_reason_text(int32_t reason);
 const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
-int32_t griddep_kernel_get_occupancy(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *blocks, griddep_error *error);
-int32_t griddep_kernel_suggest_block(griddep_kernel *kernel, uint32_t shared_bytes, uint32_t maximum_threads, uint32_t *threads, uint32_t *blocks, griddep_error *error);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
-int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info, griddep_error *error);
 int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_requirement_info *info, griddep_error *error);
-int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
-int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
 int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
 int32_t griddep_attribute_set(griddep_attribute *attribute, int32_t id, const int64_t *values, uint32_t count, griddep_error *error);
-int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size, uint32_t *count, griddep_error *error);
 int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 const char *griddep_mode_name(int32_t mode);

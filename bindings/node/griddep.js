@@ -301,9 +301,6 @@ koffi.struct('griddep_stream_options', {
 koffi.struct('griddep_stream_info', {
   size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', captured: 'uint32_t',
 });
-koffi.struct('griddep_pool_options', {
-  size: 'uint32_t', flags: 'uint32_t', release_threshold: 'uint64_t', maximum_bytes: 'uint64_t',
-});
 koffi.struct('griddep_device_info', {
   size: 'uint32_t', device: 'int32_t', capability: 'int32_t', multiprocessors: 'uint32_t', memory_bytes: 'uint64_t',
   l2_bytes: 'uint64_t', shared_bytes_per_multiprocessor: 'uint32_t', shared_bytes_per_block: 'uint32_t',
@@ -390,7 +387,7 @@ koffi.struct('griddep_kernel_info', {
   parameter_bytes: 'uint32_t', parameters_known: 'uint32_t', registers: 'uint32_t', static_shared_bytes: 'uint32_t',
   local_bytes: 'uint32_t', maximum_threads: 'uint32_t', maximum_dynamic_shared_bytes: 'uint32_t',
   required_block: koffi.array('uint32_t', 3, 'Array'), virtual_architecture: 'int32_t', binary_version: 'int32_t',
-  reserved: 'uint32_t',
+  entry: 'uint32_t', ptx: 'void *',
 });
 koffi.struct('griddep_argument', {
   bytes: 'uint32_t', kind: 'uint32_t', value: 'uint64_t', data: 'void *',
@@ -514,7 +511,7 @@ koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t m
 
 const structs = [
   'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_stream_options',
-  'griddep_stream_info', 'griddep_pool_options', 'griddep_device_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
+  'griddep_stream_info', 'griddep_device_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
   'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit', 'griddep_related',
   'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options', 'griddep_header',
   'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
@@ -554,7 +551,6 @@ const prototypes = [
   'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_event_elapsed(void *runtime, void *start, void *end, _Out_ double *microseconds, _Inout_ griddep_error *error)',
   'int32_t griddep_event_synchronize(void *runtime, void *event, _Inout_ griddep_error *error)',
-  'int32_t griddep_event_query(void *runtime, void *event, _Out_ uint32_t *done, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_add_host(void *runtime, void *stream, griddep_host_function function, void *user, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_notify(void *runtime, void *stream, griddep_notify_function function, void *user, _Inout_ griddep_error *error)',
@@ -567,18 +563,10 @@ const prototypes = [
   'int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
   'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
-  'int32_t griddep_pool_create(void *runtime, const griddep_pool_options *options, _Out_ void **pool, _Inout_ griddep_error *error)',
-  'int32_t griddep_pool_destroy(void *runtime, void *pool, _Inout_ griddep_error *error)',
-  'int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_allocate_async(void *runtime, void *pool, uint64_t bytes, void *stream, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_free_async(void *runtime, uint64_t address, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_device_count(const char *driver, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_device_get_info(const char *driver, int32_t device, _Inout_ griddep_device_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_device_reaches_peer(const char *driver, int32_t device, int32_t peer, _Out_ uint32_t *reaches, _Inout_ griddep_error *error)',
-  'int32_t griddep_runtime_enable_peer(void *runtime, void *peer, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, _Out_ void **ptx, _Inout_ griddep_error *error)',
   'void griddep_ptx_destroy(void *ptx)',
   'int32_t griddep_ptx_get_info(void *ptx, _Inout_ griddep_ptx_info *info, _Inout_ griddep_error *error)',
@@ -620,18 +608,12 @@ const prototypes = [
   'const char *griddep_reason_text(int32_t reason)',
   'const char *griddep_overlap_name(int32_t overlap)',
   'const char *griddep_overlap_text(int32_t overlap)',
-  'int32_t griddep_kernel_get_occupancy(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *blocks, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_suggest_block(void *kernel, uint32_t shared_bytes, uint32_t maximum_threads, _Out_ uint32_t *threads, _Out_ uint32_t *blocks, _Inout_ griddep_error *error)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_check(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_get_extent(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_set(_Inout_ griddep_attribute *attribute, int32_t id, const int64_t *values, uint32_t count, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_get_cluster_limit(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *size, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_tiled(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_im2col(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'const char *griddep_mode_name(int32_t mode)',
@@ -1064,12 +1046,6 @@ class Runtime extends Owner {
     return new Pinned(this, this.#hold, bytes);
   }
 
-  /** A pool that memory in stream order comes from; options: releaseThreshold and maximumBytes. */
-  pool({ releaseThreshold = 0, maximumBytes = 0 } = {}) {
-    const options = sized('griddep_pool_options', { release_threshold: releaseThreshold, maximum_bytes: maximumBytes });
-    return new Pool(this, this.#hold, options);
-  }
-
   /** Copies device memory in the stream, without waiting. */
   copy(target, source, bytes, stream) {
     call('memory_copy_async', this.handle, placeOf(target, bytes), placeOf(source, bytes), bytes, streamOf(stream));
@@ -1119,27 +1095,15 @@ class Runtime extends Owner {
 
 /** Device memory, freed with the object; the driver frees it when the work that uses it is done. */
 class Memory extends Owner {
-  #freed = { early: false };
-
-  constructor(runtime, hold, bytes, pool = null, stream = null) {
+  constructor(runtime, hold, bytes) {
     super();
     this.bytes = bytes;
     this.runtime = runtime;
-    const size = integer(bytes, 'uint64_t', 'bytes');
-    const handle = pool ? made('memory_allocate_async', runtime.handle, pool, size, streamOf(stream)) : made('memory_allocate', runtime.handle, size);
-    const freed = this.#freed;
-    this.own(handle, (address) => {
-      if (!freed.early) raw.memory_free(hold.handle, address, null);
+    this.own(made('memory_allocate', runtime.handle, integer(bytes, 'uint64_t', 'bytes')), (address) => {
+      raw.memory_free(hold.handle, address, null);
       hold.release();
     });
     hold.take();
-  }
-
-  /** Ends memory of a pool in stream order. */
-  freeAsync(stream) {
-    call('memory_free_async', this.runtime.handle, this.address, streamOf(stream));
-    this.#freed.early = true;
-    this.close();
   }
 
   get address() {
@@ -1169,31 +1133,6 @@ class Pinned {
   /** All of it as a typed array: pinned.array(Float32Array). */
   array(Type) {
     return new Type(this.#buffer);
-  }
-}
-
-/** A CUmemoryPool. What was allocated from it outlives it. */
-class Pool extends Owner {
-  #hold;
-
-  constructor(runtime, hold, options) {
-    super();
-    this.runtime = runtime;
-    this.#hold = hold;
-    this.own(made('pool_create', runtime.handle, options), (pool) => {
-      raw.pool_destroy(hold.handle, pool, null);
-      hold.release();
-    });
-    hold.take();
-  }
-
-  /** Memory that exists from here on in the stream: Memory.freeAsync ends it there. */
-  allocate(bytes, stream) {
-    return new Memory(this.runtime, this.#hold, bytes, this.handle ?? refuse('the pool has been closed'), stream);
-  }
-
-  trim(keepBytes = 0) {
-    call('pool_trim', this.runtime.handle, this.handle, integer(keepBytes, 'uint64_t', 'keepBytes'));
   }
 }
 
@@ -1449,4 +1388,4 @@ class Chain extends Owner {
   }
 }
 
-module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Pool, Stream, Module, Kernel, Chain, GriddepError, devices, imageParts, reasonText: raw.reason_text };
+module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Stream, Module, Kernel, Chain, GriddepError, devices, imageParts, reasonText: raw.reason_text };

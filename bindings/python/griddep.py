@@ -430,15 +430,6 @@ class c_stream_info(_Struct):
     ]
 
 
-class c_pool_options(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("flags", c_uint32),
-        ("release_threshold", c_uint64),
-        ("maximum_bytes", c_uint64),
-    ]
-
-
 class c_device_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -718,7 +709,8 @@ class c_kernel_info(_Struct):
         ("required_block", c_uint32 * 3),
         ("virtual_architecture", c_int32),
         ("binary_version", c_int32),
-        ("reserved", c_uint32),
+        ("entry", c_uint32),
+        ("ptx", c_void_p),
     ]
 
 
@@ -1117,7 +1109,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "event_elapsed": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "event_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "event_query": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_wait_event": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_add_host": (c_int32, [c_void_p, c_void_p, host_function, c_void_p, c_void_p]),
     "stream_notify": (c_int32, [c_void_p, c_void_p, notify_function, c_void_p, c_void_p]),
@@ -1130,18 +1121,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "memory_read_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "memory_copy_async": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
     "memory_fill_async": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
-    "memory_copy_peer_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "host_allocate": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_void_p]),
     "host_free": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "pool_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "pool_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "pool_trim": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
-    "memory_allocate_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
-    "memory_free_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "device_count": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "device_get_info": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
-    "device_reaches_peer": (c_int32, [c_char_p, c_int32, c_int32, c_void_p, c_void_p]),
-    "runtime_enable_peer": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "ptx_parse": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p]),
     "ptx_destroy": (None, [c_void_p]),
     "ptx_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1183,18 +1166,12 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "reason_text": (c_char_p, [c_int32]),
     "overlap_name": (c_char_p, [c_int32]),
     "overlap_text": (c_char_p, [c_int32]),
-    "kernel_get_occupancy": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "kernel_suggest_block": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p, c_void_p]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
-    "kernel_get_requirement": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "ptx_get_requirement": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
-    "kernel_check": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
     "ptx_check_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p]),
-    "kernel_get_extent": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_get_extent": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "attribute_set": (c_int32, [c_void_p, c_int32, c_void_p, c_uint32, c_void_p]),
-    "kernel_get_cluster_limit": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "mode_name": (c_char_p, [c_int32]),
@@ -1604,13 +1581,9 @@ class Runtime:
         return out
 
     def copy(self, target: DeviceMemory, source: DeviceMemory, nbytes: int, stream: StreamLike = None) -> None:
-        """Copies device memory in the stream, without waiting; a source of another runtime's Memory by way of both devices."""
-        owner = source.runtime if isinstance(source, Memory) else self
+        """Copies device memory in the stream, without waiting."""
         places = [self._address(memory, nbytes, stream) for memory in (target, source)]
-        if owner.handle == self.handle:
-            call(raw.memory_copy_async, self.handle, *places, nbytes, _handle(stream))
-        else:
-            call(raw.memory_copy_peer_async, self.handle, places[0], owner.handle, places[1], nbytes, _handle(stream))
+        call(raw.memory_copy_async, self.handle, *places, nbytes, _handle(stream))
 
     def fill(self, target: DeviceMemory, value: int, count: int, element_bytes: int = 1, stream: StreamLike = None) -> None:
         """Writes `count` elements of 1, 2 or 4 bytes, without waiting."""
@@ -1620,10 +1593,6 @@ class Runtime:
     def pinned(self, nbytes: int, flags: int = HOST_PORTABLE) -> Pinned:
         """Memory of the host that copies reach without waiting."""
         return Pinned(self, nbytes, flags)
-
-    def pool(self, release_threshold: int = 0, maximum_bytes: int = 0) -> Pool:
-        """A pool that memory in stream order comes from: Pool.allocate."""
-        return Pool(self, release_threshold, maximum_bytes)
 
     def stream(self, priority: int = 0, blocking: bool = False) -> Stream:
         """A stream of its own; a smaller priority is more urgent."""
@@ -1670,10 +1639,6 @@ class Runtime:
         with Completion(self) as completion:
             completion.arm(stream)
             await completion.reached()
-
-    def enable_peer(self, other: Runtime) -> None:
-        """Lets this runtime's kernels and copies reach the memory of another one's device."""
-        call(raw.runtime_enable_peer, self.handle, other.handle)
 
     def chain(self) -> Chain:
         """An empty chain."""
@@ -1780,12 +1745,6 @@ class Event(_Object):
         """Waits for the place that it was recorded at."""
         call(raw.event_synchronize, self.runtime.handle, self.handle)
 
-    def query(self) -> bool:
-        """Whether that place has been reached; True before it was recorded."""
-        done = c_uint32()
-        call(raw.event_query, self.runtime.handle, self.handle, byref(done))
-        return bool(done.value)
-
 
 class Completion(_Object):
     """A file descriptor that becomes readable when a position in a stream is reached: for select, and for asyncio by `await
@@ -1854,43 +1813,15 @@ class Pinned(_HostMemory):
         self._own(_end_with, runtime._hold, raw.host_free, self.handle)
 
 
-class Pool(_Object):
-    """A CUmemoryPool. What was allocated from it outlives it."""
-
-    def __init__(self, runtime: Runtime, release_threshold: int = 0, maximum_bytes: int = 0) -> None:
-        self.runtime = runtime
-        options = c_pool_options(release_threshold=release_threshold, maximum_bytes=maximum_bytes)
-        self.handle = _make(raw.pool_create, runtime.handle, byref(options))
-        self._own(_end_with, runtime._hold, raw.pool_destroy, self.handle)
-
-    def allocate(self, nbytes: int, stream: StreamLike = None) -> Memory:
-        """Memory that exists from here on in the stream. Memory.free_async ends it there; close() waits for the context's work."""
-        return Memory(self.runtime, nbytes, self, stream)
-
-    def trim(self, keep_bytes: int = 0) -> None:
-        """Gives memory that nobody uses back, down to `keep_bytes`."""
-        call(raw.pool_trim, self.runtime.handle, self.handle, keep_bytes)
-
-
 class Memory(_Object):
     """Device memory, freed with the object. The driver frees it when the work that uses it is done."""
 
-    def __init__(self, runtime: Runtime, nbytes: int, pool: Pool | None = None, stream: StreamLike = None) -> None:
+    def __init__(self, runtime: Runtime, nbytes: int) -> None:
         address = c_uint64()
-        if pool is None:
-            call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
-        else:
-            call(raw.memory_allocate_async, runtime.handle, pool.handle, nbytes, _handle(stream), byref(address))
+        call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
         self.runtime = runtime
         self.handle, self.nbytes = address.value, operator.index(nbytes)
         self._own(_end_with, runtime._hold, raw.memory_free, self.handle)
-
-    def free_async(self, stream: StreamLike = None) -> None:
-        """Ends memory of a pool in stream order."""
-        address = self.address
-        call(raw.memory_free_async, self.runtime.handle, address, _handle(stream))
-        self._end.detach()
-        self.handle = None
 
     @property
     def address(self) -> int:
@@ -1978,7 +1909,9 @@ class Kernel:
 
     def __init__(self, module: Module, handle: Any) -> None:
         self.module, self.handle = module, handle
-        self.parameters = [self._parameter(index) for index in range(self.info().parameter_count)]
+        told = self.info()
+        self.ptx, self.entry = told.ptx, told.entry
+        self.parameters = [self._parameter(index) for index in range(told.parameter_count)]
 
     def info(self) -> types.SimpleNamespace:
         """The fields of griddep_kernel_info."""
@@ -2000,7 +1933,7 @@ class Kernel:
         """What the kernel requires of a launch: `text` and `reason` of each condition."""
         found: list[types.SimpleNamespace] = []
         info = c_requirement_info()
-        while raw.kernel_get_requirement(self.handle, len(found), byref(info), None) == OK:
+        while self.ptx and raw.ptx_get_requirement(self.ptx, self.entry, len(found), byref(info), None) == OK:
             found.append(_dictionary(info))
         return found
 
@@ -2011,19 +1944,6 @@ class Kernel:
         made.stream = _handle(stream)
         call(raw.launch, self.handle, byref(made), packed, len(packed), byref(reason))
         return reason.value
-
-    def occupancy(self, block: Shape, **config: Any) -> int:
-        """How many blocks one multiprocessor holds at a time."""
-        blocks = c_uint32()
-        made = c_launch_config(grid=_three(1, "grid"), block=_three(block, "block"), **config)
-        call(raw.kernel_get_occupancy, self.handle, byref(made), byref(blocks))
-        return blocks.value
-
-    def suggest_block(self, shared_bytes: int = 0, maximum_threads: int = 0) -> tuple[int, int]:
-        """The block size with which most threads are resident, and how many blocks of it fill the device."""
-        threads, blocks = c_uint32(), c_uint32()
-        call(raw.kernel_suggest_block, self.handle, shared_bytes, maximum_threads, byref(threads), byref(blocks))
-        return threads.value, blocks.value
 
     def _prepare(
         self, grid: Shape, block: Shape, arguments: Sequence[Any], stream: StreamLike, config: dict[str, Any]
@@ -2054,8 +1974,10 @@ class Kernel:
     def _check_sizes(self, config: Any, packed: Any, sizes: list[tuple[int, int]]) -> None:
         """Memory that is smaller than what the launch may touch, by the head comment of the kernel's PTX."""
         touched = c_uint64()
+        if not self.ptx:
+            return
         for index, nbytes in sizes:
-            told = raw.kernel_get_extent(self.handle, byref(config), packed, len(packed), index, byref(touched), None)
+            told = raw.ptx_get_extent(self.ptx, self.entry, byref(config), packed, len(packed), index, byref(touched), None)
             if told == OK and touched.value > nbytes:
                 name = self.parameters[index].name
                 raise ValueError(f"the kernel may touch {touched.value} bytes of {name}, the memory that is given has {nbytes}")
@@ -2299,13 +2221,6 @@ def devices(driver: str | None = None) -> list[types.SimpleNamespace]:
         call(raw.device_get_info, _text(driver), index, byref(info))
         found.append(_dictionary(info))
     return found
-
-
-def reaches_peer(device: int, peer: int, driver: str | None = None) -> bool:
-    """Whether a device can be made to reach another one's memory."""
-    reaches = c_uint32()
-    call(raw.device_reaches_peer, _text(driver), device, peer, byref(reaches))
-    return bool(reaches.value)
 
 
 def reason_text(reason: int) -> str:

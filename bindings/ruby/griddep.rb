@@ -312,10 +312,6 @@ module Griddep
       "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t captured",
     ])
 
-    CPoolOptions = struct([
-      "uint32_t size", "uint32_t flags", "uint64_t release_threshold", "uint64_t maximum_bytes",
-    ])
-
     CDeviceInfo = struct([
       "uint32_t size", "int32_t device", "int32_t capability", "uint32_t multiprocessors", "uint64_t memory_bytes",
       "uint64_t l2_bytes", "uint32_t shared_bytes_per_multiprocessor", "uint32_t shared_bytes_per_block",
@@ -418,7 +414,8 @@ module Griddep
       "uint32_t size", "uint32_t traits", "void *name", "void *function", "uint32_t parameter_count",
       "uint32_t parameter_bytes", "uint32_t parameters_known", "uint32_t registers", "uint32_t static_shared_bytes",
       "uint32_t local_bytes", "uint32_t maximum_threads", "uint32_t maximum_dynamic_shared_bytes",
-      "uint32_t required_block[3]", "int32_t virtual_architecture", "int32_t binary_version", "uint32_t reserved",
+      "uint32_t required_block[3]", "int32_t virtual_architecture", "int32_t binary_version", "uint32_t entry",
+      "void *ptx",
     ])
 
     CArgument = struct([
@@ -583,7 +580,6 @@ module Griddep
       "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
       "int32_t griddep_event_elapsed(void *runtime, void *start, void *end, void *microseconds, void *error)",
       "int32_t griddep_event_synchronize(void *runtime, void *event, void *error)",
-      "int32_t griddep_event_query(void *runtime, void *event, void *done, void *error)",
       "int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, void *error)",
       "int32_t griddep_stream_add_host(void *runtime, void *stream, void *function, void *user, void *error)",
       "int32_t griddep_stream_notify(void *runtime, void *stream, void *function, void *user, void *error)",
@@ -596,18 +592,10 @@ module Griddep
       "int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
-      "int32_t griddep_memory_copy_peer_async(void *runtime, uint64_t target, void *source_runtime, uint64_t source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
       "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
-      "int32_t griddep_pool_create(void *runtime, void *options, void *pool, void *error)",
-      "int32_t griddep_pool_destroy(void *runtime, void *pool, void *error)",
-      "int32_t griddep_pool_trim(void *runtime, void *pool, uint64_t keep_bytes, void *error)",
-      "int32_t griddep_memory_allocate_async(void *runtime, void *pool, uint64_t bytes, void *stream, void *address, void *error)",
-      "int32_t griddep_memory_free_async(void *runtime, uint64_t address, void *stream, void *error)",
       "int32_t griddep_device_count(void *driver, void *count, void *error)",
       "int32_t griddep_device_get_info(void *driver, int32_t device, void *info, void *error)",
-      "int32_t griddep_device_reaches_peer(void *driver, int32_t device, int32_t peer, void *reaches, void *error)",
-      "int32_t griddep_runtime_enable_peer(void *runtime, void *peer, void *error)",
       "int32_t griddep_ptx_parse(void *text, uint64_t bytes, void *name, void *ptx, void *error)",
       "void griddep_ptx_destroy(void *ptx)",
       "int32_t griddep_ptx_get_info(void *ptx, void *info, void *error)",
@@ -649,18 +637,12 @@ module Griddep
       "const char *griddep_reason_text(int32_t reason)",
       "const char *griddep_overlap_name(int32_t overlap)",
       "const char *griddep_overlap_text(int32_t overlap)",
-      "int32_t griddep_kernel_get_occupancy(void *kernel, void *config, void *blocks, void *error)",
-      "int32_t griddep_kernel_suggest_block(void *kernel, uint32_t shared_bytes, uint32_t maximum_threads, void *threads, void *blocks, void *error)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
-      "int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
-      "int32_t griddep_kernel_check(void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, void *error)",
-      "int32_t griddep_kernel_get_extent(void *kernel, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
       "int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
       "int32_t griddep_attribute_set(void *attribute, int32_t id, void *values, uint32_t count, void *error)",
-      "int32_t griddep_kernel_get_cluster_limit(void *kernel, void *config, void *size, void *count, void *error)",
       "int32_t griddep_tensor_map_tiled(void *runtime, void *options, void *map, void *error)",
       "int32_t griddep_tensor_map_im2col(void *runtime, void *options, void *map, void *error)",
       "const char *griddep_mode_name(int32_t mode)",

@@ -414,15 +414,6 @@ pub struct StreamInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct PoolOptions {
-    pub size: u32,
-    pub flags: u32,
-    pub release_threshold: u64,
-    pub maximum_bytes: u64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct DeviceInfo {
     pub size: u32,
     pub device: i32,
@@ -701,7 +692,8 @@ pub struct KernelInfo {
     pub required_block: [u32; 3],
     pub virtual_architecture: i32,
     pub binary_version: i32,
-    pub reserved: u32,
+    pub entry: u32,
+    pub ptx: *const Ptx,
 }
 
 #[repr(C)]
@@ -1073,12 +1065,12 @@ pub struct ShelfInfo {
 }
 
 sized! {
-    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, PoolOptions, DeviceInfo, PtxInfo, PtxEntryInfo,
-    ParameterInfo, ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions, RewriteOptions,
-    ModuleOptions, ImageInfo, ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
-    TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, Hop, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer,
-    TuneOptions, TuneTrial, TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions,
-    TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
+    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, DeviceInfo, PtxInfo, PtxEntryInfo, ParameterInfo,
+    ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions, RewriteOptions, ModuleOptions, ImageInfo,
+    ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo, TensorOptions, HopInfo, Use,
+    GroupOptions, GroupInfo, Hop, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial,
+    TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch,
+    TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -1108,7 +1100,6 @@ functions! {
     fn event_record(runtime: *mut Runtime, event: *mut c_void, stream: *mut c_void, error: *mut Error) -> i32;
     fn event_elapsed(runtime: *mut Runtime, start: *mut c_void, end: *mut c_void, microseconds: *mut f64, error: *mut Error) -> i32;
     fn event_synchronize(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
-    fn event_query(runtime: *mut Runtime, event: *mut c_void, done: *mut u32, error: *mut Error) -> i32;
     fn stream_wait_event(runtime: *mut Runtime, stream: *mut c_void, event: *mut c_void, error: *mut Error) -> i32;
     fn stream_add_host(runtime: *mut Runtime, stream: *mut c_void, function: Option<HostFunction>, user: *mut c_void, error: *mut Error) -> i32;
     fn stream_notify(runtime: *mut Runtime, stream: *mut c_void, function: Option<NotifyFunction>, user: *mut c_void, error: *mut Error) -> i32;
@@ -1121,18 +1112,10 @@ functions! {
     fn memory_read_async(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_copy_async(runtime: *mut Runtime, target: u64, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn memory_copy_peer_async(runtime: *mut Runtime, target: u64, source_runtime: *mut Runtime, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
     fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
-    fn pool_create(runtime: *mut Runtime, options: *const PoolOptions, pool: *mut *mut c_void, error: *mut Error) -> i32;
-    fn pool_destroy(runtime: *mut Runtime, pool: *mut c_void, error: *mut Error) -> i32;
-    fn pool_trim(runtime: *mut Runtime, pool: *mut c_void, keep_bytes: u64, error: *mut Error) -> i32;
-    fn memory_allocate_async(runtime: *mut Runtime, pool: *mut c_void, bytes: u64, stream: *mut c_void, address: *mut u64, error: *mut Error) -> i32;
-    fn memory_free_async(runtime: *mut Runtime, address: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn device_count(driver: *const c_char, count: *mut u32, error: *mut Error) -> i32;
     fn device_get_info(driver: *const c_char, device: i32, info: *mut DeviceInfo, error: *mut Error) -> i32;
-    fn device_reaches_peer(driver: *const c_char, device: i32, peer: i32, reaches: *mut u32, error: *mut Error) -> i32;
-    fn runtime_enable_peer(runtime: *mut Runtime, peer: *mut Runtime, error: *mut Error) -> i32;
     fn ptx_parse(text: *const c_char, bytes: u64, name: *const c_char, ptx: *mut *mut Ptx, error: *mut Error) -> i32;
     fn ptx_destroy(ptx: *mut Ptx);
     fn ptx_get_info(ptx: *const Ptx, info: *mut PtxInfo, error: *mut Error) -> i32;
@@ -1174,18 +1157,12 @@ functions! {
     fn reason_text(reason: i32) -> *const c_char;
     fn overlap_name(overlap: i32) -> *const c_char;
     fn overlap_text(overlap: i32) -> *const c_char;
-    fn kernel_get_occupancy(kernel: *mut Kernel, config: *const LaunchConfig, blocks: *mut u32, error: *mut Error) -> i32;
-    fn kernel_suggest_block(kernel: *mut Kernel, shared_bytes: u32, maximum_threads: u32, threads: *mut u32, blocks: *mut u32, error: *mut Error) -> i32;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
-    fn kernel_get_requirement(kernel: *mut Kernel, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
     fn ptx_get_requirement(ptx: *const Ptx, entry: u32, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
-    fn kernel_check(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn ptx_check_launch(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
-    fn kernel_get_extent(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
     fn ptx_get_extent(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
     fn attribute_set(attribute: *mut Attribute, id: i32, values: *const i64, count: u32, error: *mut Error) -> i32;
-    fn kernel_get_cluster_limit(kernel: *mut Kernel, config: *const LaunchConfig, size: *mut u32, count: *mut u32, error: *mut Error) -> i32;
     fn tensor_map_tiled(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn tensor_map_im2col(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn mode_name(mode: i32) -> *const c_char;
@@ -1688,13 +1665,6 @@ impl Runtime {
         Ok(Pinned { values: memory.cast(), count, shared: self.shared.clone() })
     }
 
-    pub fn pool(&self, release_threshold: u64, maximum_bytes: u64) -> Result<Pool> {
-        let (mut options, mut handle) = (raw::PoolOptions::new(), ptr::null_mut());
-        (options.release_threshold, options.maximum_bytes) = (release_threshold, maximum_bytes);
-        call(|c, error| unsafe { (c.pool_create)(self.raw(), &options, &mut handle, error) })?;
-        Ok(Pool { handle, shared: self.shared.clone() })
-    }
-
     pub fn chain(&self) -> Result<Chain> {
         let mut handle = ptr::null_mut();
         call(|c, error| unsafe { (c.chain_create)(self.raw(), &mut handle, error) })?;
@@ -1738,37 +1708,6 @@ impl Completion {
 impl Drop for Completion {
     fn drop(&mut self) {
         end(|c| unsafe { (c.completion_destroy)(self.handle) });
-    }
-}
-
-/// Memory in stream order comes from it, and outlives it.
-pub struct Pool {
-    handle: *mut c_void,
-    shared: Arc<Shared>,
-}
-
-unsafe impl Send for Pool {}
-unsafe impl Sync for Pool {}
-
-impl Pool {
-    /// Memory that exists from here on in the stream. Memory::free_async ends it there; dropping it waits for the context's work.
-    pub fn allocate<T: Plain>(&self, count: usize, stream: Option<&Stream>) -> Result<Memory<T>> {
-        let mut address = 0;
-        let bytes = count.checked_mul(mem::size_of::<T>()).ok_or_else(|| refused(format!("{count} values are more than memory can hold")))? as u64;
-        call(|c, error| unsafe { (c.memory_allocate_async)(self.shared.runtime, self.handle, bytes, raw_stream(stream), &mut address, error) })?;
-        Ok(Memory { address, count, shared: self.shared.clone(), of: PhantomData })
-    }
-
-    pub fn trim(&self, keep_bytes: u64) -> Result<()> {
-        call(|c, error| unsafe { (c.pool_trim)(self.shared.runtime, self.handle, keep_bytes, error) })
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        end(|c| unsafe {
-            (c.pool_destroy)(self.shared.runtime, self.handle, ptr::null_mut());
-        });
     }
 }
 
@@ -1862,14 +1801,6 @@ impl<T: Plain> Memory<T> {
         self.check_count(from.count)?;
         let bytes = (from.count * mem::size_of::<T>()) as u64;
         call(|c, error| unsafe { (c.memory_copy_async)(self.shared.runtime, self.address, from.address, bytes, raw_stream(stream), error) })
-    }
-
-    /// Ends memory of a pool in stream order.
-    pub fn free_async(self, stream: Option<&Stream>) -> Result<()> {
-        call(|c, error| unsafe { (c.memory_free_async)(self.shared.runtime, self.address, raw_stream(stream), error) })?;
-        let mut ended = self;
-        ended.address = 0;
-        Ok(())
     }
 }
 

@@ -164,26 +164,6 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
     return fill(runtime, address, value, 1, bytes, stream, true, error);
 }
 
-int32_t griddep_memory_copy_peer_async(griddep_runtime *runtime, uint64_t target,
-                                       griddep_runtime *source_runtime, uint64_t source,
-                                       uint64_t bytes, void *stream, griddep_error *error)
-{
-    bool pushed;
-    int32_t status = gd_error_check(error);
-
-    if (!status && runtime && !source_runtime)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "source_runtime is NULL");
-    if (!status)
-        status = gd_stream_begin(runtime, runtime, &pushed, error);
-    if (status)
-        return status;
-    gd_CUresult result =
-        bytes ? runtime->driver->cuMemcpyPeerAsync(target, runtime->context, source,
-                                                   source_runtime->context, (size_t)bytes, stream)
-              : GD_CUDA_SUCCESS;
-    return finish(runtime, pushed, result, stream, false, "a copy between devices", bytes, error);
-}
-
 /* ---- memory of the host ---- */
 
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,

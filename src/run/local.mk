@@ -9,7 +9,6 @@ libgriddep_core_la_SOURCES += \
 	%D%/host.c %D%/host.h \
 	%D%/memory.c \
 	%D%/part.c %D%/part.h \
-	%D%/pool.c \
 	%D%/private.h \
 	%D%/runtime.c %D%/runtime.h \
 	%D%/store.c %D%/store.h \
@@ -33,7 +32,6 @@ libgriddep_core_la_SOURCES += \
 	%D%/launch/hold.c %D%/launch/hold.h \
 	%D%/launch/hop.h \
 	%D%/launch/launch.c %D%/launch/launch.h \
-	%D%/launch/occupancy.c \
 	%D%/launch/reasons.def \
 	%D%/launch/require.c %D%/launch/require.h \
 	%D%/launch/room.c %D%/launch/room.h \

@@ -244,8 +244,7 @@ void completions()
     griddep::module module = runtime.load(ptx);
     griddep::stream stream = runtime.stream(0, true);
     griddep::pinned<float> in(runtime, count), out(runtime, count);
-    griddep::pool pool = runtime.pool(UINT64_MAX);
-    griddep::memory<float> x(pool, count, stream), y(runtime, count);
+    griddep::memory<float> x(runtime, count), y(runtime, count);
     griddep::config config = shape();
     std::atomic<int> called{0};
     int32_t refused = 0;
@@ -257,7 +256,6 @@ void completions()
     module.kernel("square").launch(config, x, y, count);
     y.read_async(out, stream);
     x.copy_async(y, stream);
-    x.free_async(stream);
     runtime.done(stream).get();
     stream.synchronize(); // what told the future stands in the stream too
     REQUIRE(out[9] == 81 && stream.query());
@@ -275,7 +273,6 @@ void completions()
     runtime.notify([&](const griddep_error *failure) { called += failure ? 10 : 1; }, stream);
     runtime.synchronize_all();
     REQUIRE(called == 2 && refused == GRIDDEP_ERROR_CALLBACK && completion.take() == 2);
-    pool.trim();
     REQUIRE(status_of([&] { runtime.stream(-99); }) == GRIDDEP_ERROR_LIMIT);
     REQUIRE(griddep::devices().at(0).capability == runtime.info().capability);
 }

@@ -475,7 +475,7 @@ class Binding(unittest.TestCase):
             self.skipTest("one GPU")
         said = subprocess.run([sys.executable, __file__, "devices"], capture_output=True, text=True, check=False,
                               env=os.environ | {"GRIDDEP_EMULATOR_DEVICES": "2"})
-        self.assertEqual((said.returncode, said.stdout), (0, "2 True\n"), said.stderr)
+        self.assertEqual((said.returncode, said.stdout), (0, "2\n"), said.stderr)
 
     def test_chains_are_awaited(self):
         """Four tasks in one thread, none of which blocks the others."""
@@ -532,7 +532,7 @@ class Binding(unittest.TestCase):
         event = self.runtime.event()
         event.record(stream)
         event.synchronize()
-        self.assertTrue(event.query() and stream.query())
+        self.assertTrue(stream.query())
         stream.wait_event(event)
         self.runtime.synchronize_all()
         with self.assertRaises(TypeError):
@@ -565,33 +565,15 @@ class Binding(unittest.TestCase):
         host[:] = 3
         self.assertEqual(self.result(self.runtime.copy_in(host))[7], 3)
 
-    def test_pools_streams_and_devices(self):
+    def test_streams_and_devices(self):
         stream = self.runtime.stream(priority=-1, blocking=True)
         info = stream.info()
         self.assertEqual((info.flags, info.priority, info.captured), (griddep.STREAM_BLOCKING, -1, 0))
         with self.assertRaisesRegex(griddep.Error, "ERROR_LIMIT"):
             self.runtime.stream(priority=-1000)
-        with self.runtime.pool(maximum_bytes=0 if DRIVER == "nvidia" else 1 << 20) as pool:
-            memory = pool.allocate(4 * COUNT, stream)
-            self.runtime.fill(memory, 0, 4 * COUNT, stream=stream)
-            memory.free_async(stream)
-            with self.assertRaisesRegex(griddep.Error, "has been closed"):
-                memory.free_async(stream)
-            if DRIVER != "nvidia":
-                with self.assertRaisesRegex(griddep.Error, "DEVICE_MEMORY"):
-                    pool.allocate(1 << 21)
-            pool.allocate(4, stream).close()
-            pool.trim()
         self.runtime.synchronize(griddep.PER_THREAD_STREAM)
         device = griddep.devices(DRIVER)[0]
         self.assertEqual((device.capability, device.name), (self.runtime.info().capability, self.runtime.info().device_name))
-        self.assertFalse(griddep.reaches_peer(0, 0, DRIVER))
-        with self.assertRaisesRegex(griddep.Error, "own memory"):
-            self.runtime.enable_peer(self.runtime)
-        kernel = self.module.kernel("square")
-        self.assertGreater(kernel.occupancy(BLOCK), 0)
-        threads, blocks = kernel.suggest_block()
-        self.assertGreater(threads * blocks, 0)
 
     def test_findings_need_no_driver(self):
         early = PTX.replace("    griddepcontrol.wait;\n", "").replace("st.global.f32 [%to], %v;", "st.global.f32 [%to], %v; griddepcontrol.wait;")
@@ -869,15 +851,14 @@ def fault():
 
 
 def two_devices():
-    """The first device squares what lies on the second one, and copies it back."""
-    print(len(griddep.devices(DRIVER)), griddep.reaches_peer(0, 1, DRIVER))
-    with griddep.Runtime(driver=DRIVER, device=0) as near, griddep.Runtime(driver=DRIVER, device=1) as far:
-        near.enable_peer(far)
-        numbers = array.array("f", range(COUNT))
-        source, target, back = far.copy_in(numbers), far.allocate(4 * COUNT), near.allocate(4 * COUNT)
-        near.load(PTX).kernel("square").launch(GRID, BLOCK, [source.address, target.address, COUNT])
-        near.copy(back, target, 4 * COUNT)
-        assert near.read(back, array.array("f", numbers)).tolist() == [x * x for x in numbers]
+    """One text on two devices."""
+    print(len(griddep.devices(DRIVER)))
+    numbers = array.array("f", range(COUNT))
+    for device in (0, 1):
+        with griddep.Runtime(driver=DRIVER, device=device) as runtime:
+            source, target = runtime.copy_in(numbers), runtime.allocate(4 * COUNT)
+            runtime.load(PTX).kernel("square").launch(GRID, BLOCK, [source, target, COUNT])
+            assert runtime.read(target, array.array("f", numbers)).tolist() == [x * x for x in numbers]
 
 
 if __name__ == "__main__":

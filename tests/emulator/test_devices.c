@@ -763,11 +763,12 @@ END_TEST
 START_TEST(library_on_two_devices)
 {
     griddep_runtime *runtimes[2];
+    griddep_group *group = NULL;
     griddep_module *made[2];
     griddep_kernel *kernels[2];
     griddep_error error;
     griddep_device_info info = {.size = sizeof info};
-    uint32_t devices = 0, reaches = 0, value = 40;
+    uint32_t devices = 0, value = 40;
     uint64_t memory[2];
 
     setenv("GRIDDEP_EMULATOR_DEVICES", "2", 1);
@@ -776,8 +777,6 @@ START_TEST(library_on_two_devices)
     ck_assert_uint_eq(devices, 2);
     ck_library(griddep_device_get_info(EMULATED_DRIVER, 1, &info, &error));
     ck_assert_str_eq(info.name, "Emulated sm_90");
-    ck_library(griddep_device_reaches_peer(EMULATED_DRIVER, 0, 1, &reaches, &error));
-    ck_assert_uint_eq(reaches, 1);
     for (int i = 0; i < 2; i++) {
         const griddep_runtime_options options = {.size = sizeof options,
                                                  .flags = GRIDDEP_RUNTIME_DEVICE,
@@ -792,8 +791,7 @@ START_TEST(library_on_two_devices)
         ck_library(griddep_module_find_kernel(made[i], "add", &kernels[i], &error));
         ck_library(griddep_memory_allocate(runtimes[i], 64, &memory[i], &error));
     }
-    ck_library(griddep_runtime_enable_peer(runtimes[0], runtimes[1], &error));
-    ck_library(griddep_runtime_enable_peer(runtimes[0], runtimes[1], &error)); /* it is already */
+    ck_library(griddep_group_open(runtimes, 2, NULL, &group, &error)); /* reach each other */
     ck_library(griddep_memory_write(runtimes[0], memory[0], &value, 4, NULL, &error));
     for (int i = 0; i < 2; i++) { /* the first device writes the second one's memory */
         const griddep_launch_config config = {
@@ -803,10 +801,10 @@ START_TEST(library_on_two_devices)
         ck_library(griddep_launch(kernels[i], &config, arguments, 2, NULL, &error));
         ck_library(griddep_runtime_synchronize(runtimes[i], &error));
     }
-    ck_library(griddep_memory_copy_peer_async(runtimes[0], memory[0], runtimes[1], memory[1], 4,
-                                              NULL, &error));
+    ck_library(griddep_memory_copy_async(runtimes[0], memory[0], memory[1], 4, NULL, &error));
     ck_library(griddep_memory_read(runtimes[0], &value, memory[0], 4, NULL, &error));
     ck_assert_uint_eq(value, 42);
+    griddep_group_close(group);
     for (int i = 0; i < 2; i++) {
         ck_library(griddep_memory_free(runtimes[i], memory[i], &error));
         griddep_module_unload(made[i]);

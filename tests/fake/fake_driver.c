@@ -59,7 +59,6 @@ typedef enum kind {
     MODULE,
     ALLOCATION,
     HOST,
-    POOL,
     STREAM,
     EVENT,
     GRAPH,
@@ -71,13 +70,17 @@ typedef enum kind {
     KINDS
 } kind;
 
-static const char *const kind_names[KINDS] = {
-    [MODULE] = "module",    [ALLOCATION] = "allocation",
-    [STREAM] = "stream",    [HOST] = "pinned range",
-    [POOL] = "pool",        [EVENT] = "event",
-    [GRAPH] = "graph",      [EXECUTABLE] = "executable graph",
-    [USER] = "user object", [CAPTURE] = "open capture",
-    [RETAIN] = "retain",    [LINK] = "linker"};
+static const char *const kind_names[KINDS] = {[MODULE] = "module",
+                                              [ALLOCATION] = "allocation",
+                                              [STREAM] = "stream",
+                                              [HOST] = "pinned range",
+                                              [EVENT] = "event",
+                                              [GRAPH] = "graph",
+                                              [EXECUTABLE] = "executable graph",
+                                              [USER] = "user object",
+                                              [CAPTURE] = "open capture",
+                                              [RETAIN] = "retain",
+                                              [LINK] = "linker"};
 
 /* What a call that succeeds makes, and what it ends. */
 static const struct {
@@ -92,9 +95,6 @@ static const struct {
                 {SYMBOL_cuLinkDestroy, LINK, -1},
                 {SYMBOL_cuMemAlloc, ALLOCATION, 1},
                 {SYMBOL_cuMemFree, ALLOCATION, -1},
-                {SYMBOL_cuMemAllocAsync, ALLOCATION, 1},
-                {SYMBOL_cuMemAllocFromPoolAsync, ALLOCATION, 1},
-                {SYMBOL_cuMemFreeAsync, ALLOCATION, -1},
                 {SYMBOL_cuMemCreate, ALLOCATION, 1},
                 {SYMBOL_cuMemImportFromShareableHandle, ALLOCATION, 1},
                 {SYMBOL_cuMemRelease, ALLOCATION, -1},
@@ -104,8 +104,6 @@ static const struct {
                 {SYMBOL_cuMemUnmap, ALLOCATION, -1},
                 {SYMBOL_cuMemHostAlloc, HOST, 1},
                 {SYMBOL_cuMemFreeHost, HOST, -1},
-                {SYMBOL_cuMemPoolCreate, POOL, 1},
-                {SYMBOL_cuMemPoolDestroy, POOL, -1},
                 {SYMBOL_cuStreamCreateWithPriority, STREAM, 1},
                 {SYMBOL_cuStreamCreate, STREAM, 1},
                 {SYMBOL_cuStreamDestroy, STREAM, -1},

@@ -101,7 +101,8 @@ class KernelInfo(Sized):
         ("required_block", c_uint32 * 3),
         ("virtual_architecture", c_int32),
         ("binary_version", c_int32),
-        ("reserved", c_uint32),
+        ("entry", c_uint32),
+        ("ptx", c_void_p),
     ]
 
 

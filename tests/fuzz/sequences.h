@@ -148,7 +148,6 @@ void end_item(actor *by, item_kind kind, item *ended);
 
 void copy_in_stream(actor *by);
 void notify_in_stream(actor *by);
-void use_pool(actor *by);
 void ask_streams(actor *by);
 void ask_devices(actor *by);
 

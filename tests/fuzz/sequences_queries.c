@@ -155,7 +155,6 @@ static void ask_kernel(actor *by)
     item *kernel = pick(by, ITEM_KERNEL, false);
     griddep_kernel_info info = {.size = one_in(by, 20) ? 3 : sizeof info};
     griddep_parameter_info parameter = {.size = sizeof parameter};
-    griddep_requirement_info requirement = {.size = sizeof requirement};
 
     if (!kernel)
         return;
@@ -166,7 +165,6 @@ static void ask_kernel(actor *by)
                         : info.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS |
                                          GRIDDEP_TRAIT_TRIGGERS),
           E);
-    CHECK(griddep_kernel_get_requirement, kernel->handle, below(by, 2), &requirement, E);
 }
 
 static void ask_module(actor *by)

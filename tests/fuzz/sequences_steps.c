@@ -259,23 +259,6 @@ static void launch_kernel(actor *by)
     launch_in(by, any_stream(by));
 }
 
-static void check_kernel(actor *by)
-{
-    item *kernel = pick(by, ITEM_KERNEL, false);
-    uint32_t size = 0, clusters = 0;
-    uint64_t bytes = 0;
-    launch made;
-
-    if (!kernel)
-        return;
-    make_launch(by, kernel->handle, &made);
-    CHECK(griddep_kernel_check, kernel->handle, &made.config, made.arguments, made.count, E);
-    CHECK(griddep_kernel_get_cluster_limit, kernel->handle, &made.config, &size,
-          one_in(by, 2) ? &clusters : NULL, E);
-    CHECK(griddep_kernel_get_extent, kernel->handle, &made.config, made.arguments, made.count,
-          below(by, 3), &bytes, E);
-}
-
 /* ---- memory, streams, events ---- */
 
 static void use_memory(actor *by)
@@ -1123,7 +1106,6 @@ const step_kind step_kinds[] = {
     {"use a stream", 60, use_stream},
     {"copy in a stream", 30, copy_in_stream},
     {"be notified by a stream", 30, notify_in_stream},
-    {"use a pool", 10, use_pool},
     {"ask a stream", 20, ask_streams},
     {"ask for devices", 2, ask_devices},
     {"end a capture", 50, end_capture},
@@ -1138,7 +1120,6 @@ const step_kind step_kinds[] = {
     {"end a captured graph", 12, end_captured},
     {"close a runtime", 14, close_runtime},
     {"free memory", 4, free_memory},
-    {"check a kernel", 10, check_kernel},
     {"ask", 60, ask_about},
     {"ask what is static", 3, ask_static},
     {"work on PTX", 60, work_on_ptx},

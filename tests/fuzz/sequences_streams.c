@@ -68,7 +68,7 @@ void copy_in_stream(actor *by)
 
     if (!runtime || !memory)
         return;
-    switch (below(by, 4)) {
+    switch (below(by, 3)) {
     case 0:
         CHECK(griddep_memory_copy_async, runtime, memory->address, memory->address + 128, 64,
               stream, E);
@@ -76,10 +76,6 @@ void copy_in_stream(actor *by)
     case 1:
         CHECK(griddep_memory_fill_async, runtime, memory->address, below(by, 300),
               1u << below(by, 4), 16, stream, E);
-        break;
-    case 2:
-        CHECK(griddep_memory_copy_peer_async, runtime, memory->address, runtime,
-              memory->address + 128, 64, stream, E);
         break;
     default:
         copy_host(by, runtime, memory->address, stream);
@@ -109,34 +105,14 @@ void notify_in_stream(actor *by)
     USE(griddep_completion_destroy)(completion);
 }
 
-void use_pool(actor *by)
-{
-    const griddep_pool_options options = {.size = sizeof options,
-                                          .maximum_bytes = one_in(by, 2) ? 1 << 16 : 0};
-    griddep_runtime *runtime = any_runtime(by);
-    void *stream = any_stream(by), *pool = NULL;
-    uint64_t address = 0;
-
-    if (!runtime || CHECK(griddep_pool_create, runtime, one_in(by, 2) ? &options : NULL, &pool, E))
-        return;
-    if (!CHECK(griddep_memory_allocate_async, runtime, one_in(by, 2) ? pool : NULL,
-               1u << below(by, 20), stream, &address, E) &&
-        CHECK(griddep_memory_free_async, runtime, address, stream, E))
-        CHECK(griddep_memory_free, runtime, address, E);
-    CHECK(griddep_pool_trim, runtime, pool, 0, E);
-    CHECK(griddep_pool_destroy, runtime, pool, E);
-}
-
 void ask_streams(actor *by)
 {
     griddep_runtime *runtime = any_runtime(by);
-    item *event = pick(by, ITEM_EVENT, false), *kernel = pick(by, ITEM_KERNEL, false);
+    item *event = pick(by, ITEM_EVENT, false);
     griddep_stream_info info = {.size = sizeof info};
     griddep_stream_options options = {.size = sizeof options, .priority = -(int32_t)below(by, 7)};
-    griddep_launch_config config = {
-        .size = sizeof config, .grid = {1}, .block = {1 + below(by, 1100)}};
     void *stream = any_stream(by), *made = NULL;
-    uint32_t done = 0, blocks = 0;
+    uint32_t done = 0;
 
     if (!runtime)
         return;
@@ -145,15 +121,8 @@ void ask_streams(actor *by)
         CHECK(griddep_stream_query, runtime, stream, &done, E);
     if (!CHECK(griddep_stream_create, runtime, &options, &made, E))
         CHECK(griddep_stream_destroy, runtime, made, E);
-    if (event && one_in(by, 2))
-        CHECK(griddep_event_query, runtime, event->handle, &done, E);
-    else if (event)
+    if (event)
         CHECK(griddep_event_synchronize, runtime, event->handle, E);
-    if (kernel) {
-        CHECK(griddep_kernel_get_occupancy, kernel->handle, &config, &blocks, E);
-        CHECK(griddep_kernel_suggest_block, kernel->handle, 0, 0, &done, &blocks, E);
-    }
-    CHECK(griddep_runtime_enable_peer, runtime, runtime, E);
 }
 
 void ask_devices(actor *by)
@@ -164,5 +133,4 @@ void ask_devices(actor *by)
 
     CHECK(griddep_device_count, driver, &count, E);
     CHECK(griddep_device_get_info, driver, (int32_t)below(by, 2), &info, E);
-    CHECK(griddep_device_reaches_peer, driver, 0, (int32_t)below(by, 2), &count, E);
 }

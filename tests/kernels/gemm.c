@@ -244,7 +244,12 @@ static int32_t check_maps(const shelf_kernel *kernel, const griddep_tensor_optio
         MUST(griddep_tensor_map_tiled(shelf_runtime, &placed, &maps[i], &shelf_error));
         arguments[i] = (griddep_argument){.bytes = sizeof maps[i], .data = &maps[i]};
     }
-    return griddep_kernel_check(kernel->kernel, &config, arguments, ARGUMENTS, &shelf_error);
+    griddep_chain *chain = NULL; /* an addition checks as a launch does */
+    MUST(griddep_chain_create(shelf_runtime, &chain, &shelf_error));
+    const int32_t status =
+        griddep_chain_add(chain, kernel->kernel, &config, arguments, ARGUMENTS, &shelf_error);
+    griddep_chain_destroy(chain);
+    return status;
 }
 
 /* One change, and the condition that it breaks, behind the map's name. */

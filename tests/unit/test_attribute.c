@@ -555,7 +555,6 @@ START_TEST(large_clusters_are_opted_in_to)
 {
     griddep_launch_config config = {
         .size = sizeof config, .grid = {16}, .block = {64}, .cluster = {8}};
-    uint32_t size = 0, count = 0;
 
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 0);
@@ -584,30 +583,6 @@ START_TEST(large_clusters_are_opted_in_to)
     ck_says("with the cluster (attribute 4); a cluster of 4 x 1 x 1, 4 blocks; in this "
             "configuration the device can "
             "have 8 in a cluster");
-    config.cluster[0] = 0;
-    ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
-    ck_assert_uint_eq(size, 8);
-    ck_assert_uint_eq(count, 132 / 8);
-    config.shared_bytes = 0;
-    ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, NULL, &error), GRIDDEP_OK);
-    ck_assert_uint_eq(size, 16);
-    config.cluster[0] = 4;
-    ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
-    ck_assert_uint_eq(count, 132 * 32 / 4);
-    ck_status(griddep_kernel_get_cluster_limit(NULL, &config, &size, &count, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_kernel_get_cluster_limit(first, NULL, &size, &count, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_kernel_get_cluster_limit(first, &config, NULL, &count, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    for (int i = 0; i < 2; i++) {
-        fake_driver_fail(i ? "cuOccupancyMaxActiveClusters" : "cuOccupancyMaxPotentialClusterSize",
-                         1, GD_CUDA_ERROR_UNKNOWN);
-        size = count = 77;
-        ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error),
-                  GRIDDEP_ERROR_DRIVER);
-        ck_assert_uint_eq(size + count, 154);
-    }
 }
 END_TEST
 

@@ -43,7 +43,7 @@ static struct {
     griddep_chain *made_chain;
     void *made_stream, *made_event;
     uint64_t made_memory;
-    void *pinned, *pool;
+    void *pinned;
     griddep_completion *completion;
 } world;
 
@@ -148,8 +148,6 @@ static void close_world(void)
     if (world.made_memory)
         ck_ended(griddep_memory_free(world.runtime, world.made_memory, &error));
     ck_ended(griddep_host_free(world.runtime, world.pinned, &error));
-    if (world.pool)
-        ck_ended(griddep_pool_destroy(world.runtime, world.pool, &error));
     griddep_completion_destroy(world.completion);
     griddep_module_unload(world.module);
     griddep_module_unload(world.library);
@@ -206,18 +204,6 @@ static int32_t call_event_destroy(void)
     return status;
 }
 
-static int32_t call_memory_free_async(void)
-{
-    int32_t status =
-        griddep_memory_allocate_async(world.runtime, NULL, 4, NULL, &world.made_memory, &error);
-
-    if (!status)
-        status = griddep_memory_free_async(world.runtime, world.made_memory, NULL, &error);
-    if (!status)
-        world.made_memory = 0;
-    return status;
-}
-
 static int32_t call_host_free(void)
 {
     int32_t status = griddep_host_allocate(world.runtime, BYTES, 0, &world.pinned, &error);
@@ -225,23 +211,6 @@ static int32_t call_host_free(void)
     if (!status)
         status = griddep_host_free(world.runtime, world.pinned, &error);
     world.pinned = status ? world.pinned : NULL;
-    return status;
-}
-
-static int32_t call_pool_trim(void)
-{
-    int32_t status = griddep_pool_create(world.runtime, NULL, &world.pool, &error);
-
-    return status ? status : griddep_pool_trim(world.runtime, world.pool, 0, &error);
-}
-
-static int32_t call_pool_destroy(void)
-{
-    int32_t status = griddep_pool_create(world.runtime, NULL, &world.pool, &error);
-
-    if (!status)
-        status = griddep_pool_destroy(world.runtime, world.pool, &error);
-    world.pool = status ? world.pool : NULL;
     return status;
 }
 
@@ -322,20 +291,13 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(memory_copy_async, "a", world.runtime, world.memory, world.memory + BYTES, 4, NULL,       \
          &error)                                                                                   \
     CALL(memory_fill_async, "a", world.runtime, world.memory, 1, 4, 4, NULL, &error)               \
-    CALL(memory_copy_peer_async, "a", world.runtime, world.memory, world.runtime,                  \
-         world.memory + BYTES, 4, NULL, &error)                                                    \
-    CALL(memory_allocate_async, "a", world.runtime, NULL, BYTES, NULL, &world.made_memory, &error) \
     CALL(host_allocate, "a", world.runtime, BYTES, 0, &world.pinned, &error)                       \
-    CALL(pool_create, "a", world.runtime, NULL, &world.pool, &error)                               \
     CALL(stream_query, "a", world.runtime, world.stream, &count, &error)                           \
     CALL(stream_get_info, "a", world.runtime, world.stream, SIZED(griddep_stream_info), &error)    \
     CALL(stream_add_host, "a", world.runtime, world.stream, do_nothing, NULL, &error)              \
     CALL(stream_notify, "a", world.runtime, world.stream, hear_nothing, NULL, &error)              \
-    CALL(event_query, "a", world.runtime, world.event, &count, &error)                             \
     CALL(event_synchronize, "a", world.runtime, world.event, &error)                               \
     CALL(completion_create, "a", world.runtime, &world.completion, &error)                         \
-    CALL(kernel_get_occupancy, "a", world.step, &one_block, &count, &error)                        \
-    CALL(kernel_suggest_block, "a", world.step, 0, 0, &count, &node, &error)                       \
     CALL(stream_create, "a", world.runtime, NULL, &world.made_stream, &error)                      \
     CALL(stream_synchronize, "a", world.runtime, world.stream, &error)                             \
     CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                 \
@@ -354,10 +316,6 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(module_get_kernel, "", world.module, 0, &kernel, &error)                                  \
     CALL(kernel_get_info, "", world.step, SIZED(griddep_kernel_info), &error)                      \
     CALL(kernel_get_parameter, "", world.step, 0, SIZED(griddep_parameter_info), &error)           \
-    CALL(kernel_get_requirement, "", world.step, 0, SIZED(griddep_requirement_info), &error)       \
-    CALL(kernel_get_extent, "a", world.step, &one_block, world.arguments, 2, 0, &bytes, &error)    \
-    CALL(kernel_check, "a", world.step, &one_block, world.arguments, 2, &error)                    \
-    CALL(kernel_get_cluster_limit, "a", world.step, &one_block, &node, &count, &error)             \
     CALL(launch, "a", world.step, &one_block, world.arguments, 2, NULL, &error)                    \
     CALL(launch_packed, "a", world.step, &one_block, packed, sizeof packed, NULL, &error)          \
     CALL(tensor_map_tiled, "a", world.runtime, &tiles, &map, &error)                               \
@@ -431,10 +389,7 @@ static const struct {
         "griddep_" #name, call_##name, entries                                                     \
     }
         OWN(memory_free, "a"),
-    OWN(memory_free_async, "aa"),
     OWN(host_free, "aa"),
-    OWN(pool_trim, "aa"),
-    OWN(pool_destroy, "aa"),
     OWN(runtime_synchronize, "aa"),
     OWN(stream_destroy, "a"),
     OWN(event_destroy, "a"),
@@ -447,21 +402,13 @@ static const struct {
 
 /* Whole programs of the calls above, and what needs a second device; compile needs NVRTC, and like
  * link ends as module_load does; what a caller states needs no context. */
-static const char *const composed[] = {"griddep_module_link",
-                                       "griddep_kernel_state_traits",
-                                       "griddep_module_compile",
-                                       "griddep_timeline_create",
-                                       "griddep_tune_run",
-                                       "griddep_tune_load",
-                                       "griddep_chain_add_ptx",
-                                       "griddep_chain_set_name",
-                                       "griddep_chain_set_use",
-                                       "griddep_chain_set_reach",
-                                       "griddep_chain_set_traits",
-                                       "griddep_chain_add_buffer",
-                                       "griddep_runtime_enable_peer",
-                                       "griddep_group_open",
-                                       "griddep_group_join",
+static const char *const composed[] = {"griddep_module_link",      "griddep_kernel_state_traits",
+                                       "griddep_module_compile",   "griddep_timeline_create",
+                                       "griddep_tune_run",         "griddep_tune_load",
+                                       "griddep_chain_add_ptx",    "griddep_chain_set_name",
+                                       "griddep_chain_set_use",    "griddep_chain_set_reach",
+                                       "griddep_chain_set_traits", "griddep_chain_add_buffer",
+                                       "griddep_group_open",       "griddep_group_join",
                                        "griddep_chain_add_hop"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
@@ -589,7 +536,6 @@ static const char *const telling[] = {"griddep_launch",
                                       "griddep_stream_synchronize",
                                       "griddep_stream_query",
                                       "griddep_event_synchronize",
-                                      "griddep_event_query",
                                       "griddep_event_record",
                                       "griddep_memory_read",
                                       "griddep_memory_write",

@@ -1200,32 +1200,20 @@ START_TEST(a_node_of_a_graph_is_refused_and_so_are_its_changes)
 }
 END_TEST
 
-START_TEST(a_kernel_tells_and_checks)
+START_TEST(a_kernel_tells_its_text)
 {
     griddep_requirement_info info = {.size = sizeof info};
+    griddep_kernel_info kernel = {.size = sizeof kernel};
     uint64_t bytes = 0;
 
-    ck_assert_int_eq(griddep_kernel_get_requirement(road, 1, &info, &error), GRIDDEP_OK);
-    ck_assert_str_eq(info.text, "block.x % 32 == 0");
-    ck_assert_int_eq(griddep_kernel_get_requirement(road, 3, &info, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_kernel_get_requirement(NULL, 0, &info, &error),
-                     GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_kernel_check(road, &road_config, road_arguments, 2, &error),
+    ck_assert_int_eq(griddep_kernel_get_info(road, &kernel, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_ptx_get_requirement(kernel.ptx, kernel.entry, 1, &info, &error),
                      GRIDDEP_OK);
-    ck_refused(griddep_kernel_check(road, &road_config, road_others, 2, &error), COLUMNS);
-    ck_assert_int_eq(griddep_kernel_check(road, &road_config, road_arguments, 1, &error),
-                     GRIDDEP_ERROR_SIGNATURE);
-    ck_assert_int_eq(griddep_kernel_check(road, NULL, road_arguments, 2, &error),
-                     GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(
-        griddep_kernel_get_extent(road, &road_config, road_arguments, 2, 0, &bytes, &error),
-        GRIDDEP_OK);
+    ck_assert_str_eq(info.text, "block.x % 32 == 0");
+    ck_assert_int_eq(griddep_ptx_get_extent(kernel.ptx, kernel.entry, &road_config, road_arguments,
+                                            2, 0, &bytes, &error),
+                     GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 64);
-    ck_assert_int_eq(
-        griddep_kernel_get_extent(road, &road_config, road_arguments, 2, 1, &bytes, &error),
-        GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_uint_eq(fake_driver_launches(), 0);
 }
 END_TEST
 
@@ -1270,7 +1258,7 @@ static Suite *make_suite(void)
     tcase_add_test(roads, a_cluster_given_as_an_attribute_counts);
     tcase_add_test(roads, a_launch_of_a_chain_is_refused);
     tcase_add_test(roads, a_node_of_a_graph_is_refused_and_so_are_its_changes);
-    tcase_add_test(roads, a_kernel_tells_and_checks);
+    tcase_add_test(roads, a_kernel_tells_its_text);
     suite_add_tcase(suite, roads);
     return suite;
 }

@@ -622,7 +622,10 @@ END_TEST
 /* An address whose extent is not told cannot be compared with a buffer. */
 START_TEST(an_extent_belongs_to_an_address)
 {
+    griddep_kernel_info told = {.size = sizeof told};
+
     open_subject((uint32_t)_i);
+    ck_assert_int_eq(griddep_kernel_get_info(on.kernel, &told, &error), GRIDDEP_OK);
     for (uint32_t i = 0; i < on.terms->extent_count; i++) {
         const gd_require_name *name = &on.terms->names[on.terms->extents[i].name];
         uint64_t bytes = 0;
@@ -630,9 +633,9 @@ START_TEST(an_extent_belongs_to_an_address)
         start_at_usual(&usual);
         ck_assert_msg(climb(&usual), "%s: no launch was found that is taken", on.shelf.file);
         const launch made = make_launch(&usual);
-        ck_assert_msg(griddep_kernel_get_extent(on.kernel, &made.config, made.arguments,
-                                                on.parameter_count, name->index, &bytes,
-                                                &error) == GRIDDEP_OK,
+        ck_assert_msg(griddep_ptx_get_extent(told.ptx, told.entry, &made.config, made.arguments,
+                                             on.parameter_count, name->index, &bytes,
+                                             &error) == GRIDDEP_OK,
                       "%s: %s", on.shelf.file, error.text);
         ck_assert_uint_gt(bytes, 0);
     }

@@ -12,6 +12,7 @@
 #include "run/host.h"
 #include "run/module/module.h"
 #include "run/module/shelf.h"
+#include "run/stream.h"
 
 #include "run/hops.inc"
 
@@ -376,6 +377,21 @@ static int32_t check_runtimes(griddep_runtime *const *runtimes, uint32_t count,
     return status;
 }
 
+static int32_t enable_peer(griddep_runtime *runtime, const griddep_runtime *peer,
+                           griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_stream_begin(runtime, runtime, &pushed, error);
+
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuCtxEnablePeerAccess(peer->context, 0);
+    if (result == GD_CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        result = GD_CUDA_SUCCESS;
+    return gd_stream_finish(runtime, pushed, result, NULL, "reaching another device's memory",
+                            error);
+}
+
 /* Each member reaches each other one's memory. */
 static int32_t connect_peers(griddep_group *group, griddep_error *error)
 {
@@ -385,8 +401,7 @@ static int32_t connect_peers(griddep_group *group, griddep_error *error)
         for (uint32_t j = 0; j < group->count && !status; j++) {
             if (i == j || group->members[i].runtime->device == group->members[j].runtime->device)
                 continue;
-            status = griddep_runtime_enable_peer(group->members[i].runtime,
-                                                 group->members[j].runtime, error);
+            status = enable_peer(group->members[i].runtime, group->members[j].runtime, error);
             if (status)
                 gd_error_append(error, " (member %" PRIu32 " to member %" PRIu32 ")", i, j);
         }

@@ -1,5 +1,4 @@
-/* Launch attributes held against device, kernel and shape, so that a refusal has its numbers; and
- * how large clusters can be. */
+/* Launch attributes held against device, kernel and shape, so that a refusal has its numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -392,74 +391,4 @@ int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, grid
     for (uint32_t i = 0; i < launch->attribute_count && !status; i++)
         status = check_one(kernel, launch, &launch->attributes[i], error);
     return status;
-}
-
-/* ---- how large clusters can be ---- */
-
-/* A launch without a cluster becomes one of clusters of `size` blocks, one of them. */
-static void add_cluster(gd_launch *launch, unsigned size)
-{
-    if (gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
-        return;
-    launch->attributes[launch->attribute_count++] = (gd_CUlaunchAttribute){
-        .id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
-    launch->config.gridDimX = size;
-    launch->config.gridDimY = launch->config.gridDimZ = 1;
-}
-
-static int32_t ask_limit(griddep_kernel *kernel, const griddep_launch_config *config, int *size,
-                         int *count, griddep_error *error)
-{
-    const gd_driver *driver = kernel->runtime->driver;
-    gd_launch_room room;
-    gd_launch launch;
-    int32_t status = opt_in(kernel, error);
-
-    if (!status)
-        status = gd_launch_make(kernel, config, &room, &launch, error);
-    if (!status)
-        status = ask_cluster_size(kernel, &launch, size, error);
-    if (status || *size <= 0)
-        return status;
-    add_cluster(&launch, (unsigned)*size);
-    const gd_CUlaunchConfig made = config_of(&launch);
-    gd_CUresult result = driver->cuOccupancyMaxActiveClusters(count, kernel->function, &made);
-    return result == GD_CUDA_SUCCESS
-               ? GRIDDEP_OK
-               : gd_driver_fail(driver, result, error, "kernel %s: clusters at once", kernel->name);
-}
-
-int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel,
-                                         const griddep_launch_config *config, uint32_t *size,
-                                         uint32_t *count, griddep_error *error)
-{
-    int most = 0, resident = 0;
-    bool pushed;
-    int32_t status = gd_error_check(error);
-
-    if (status)
-        return status;
-    if (!kernel || !config || !size)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                            !kernel  ? "kernel"
-                            : config ? "size"
-                                     : "config");
-    status = need_clusters(kernel, error);
-    if (!status && (!kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize ||
-                    !kernel->runtime->driver->cuOccupancyMaxActiveClusters))
-        status = gd_error_set(
-            error, GRIDDEP_ERROR_UNSUPPORTED,
-            "the driver lacks cuOccupancyMaxPotentialClusterSize or cuOccupancyMaxActiveClusters");
-    if (!status)
-        status = gd_runtime_enter(kernel->runtime, &pushed, error);
-    if (status)
-        return status;
-    status = ask_limit(kernel, config, &most, &resident, error);
-    gd_runtime_leave(kernel->runtime, pushed);
-    if (status)
-        return status;
-    *size = most > 0 ? (uint32_t)most : 0;
-    if (count)
-        *count = resident > 0 ? (uint32_t)resident : 0;
-    return GRIDDEP_OK;
 }

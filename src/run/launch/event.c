@@ -140,23 +140,6 @@ int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_err
     return end_event(runtime, event, error);
 }
 
-int32_t griddep_event_query(griddep_runtime *runtime, void *event, uint32_t *done,
-                            griddep_error *error)
-{
-    bool pushed;
-    int32_t status = gd_stream_begin(runtime, event ? done : NULL, &pushed, error);
-
-    if (status)
-        return status;
-    gd_CUresult result = runtime->driver->cuEventQuery(event);
-    bool ready = result != GD_CUDA_ERROR_NOT_READY;
-    status = gd_stream_finish(runtime, pushed, ready ? result : GD_CUDA_SUCCESS, NULL,
-                              "whether an event has happened", error);
-    if (!status)
-        *done = ready;
-    return status;
-}
-
 int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error)
 {
     bool pushed;

@@ -85,6 +85,8 @@ static int32_t read_code(griddep_kernel *kernel, const griddep_ptx *ptx, griddep
         status = griddep_ptx_get_parameter(ptx, index, i, &kernel->parameters[i], error);
     }
     kernel->info.traits = kernel->read_traits = entry.traits;
+    kernel->info.ptx = ptx;
+    kernel->info.entry = index;
     kernel->info.parameter_count = entry.parameter_count;
     kernel->info.parameters_known = 1;
     kernel->terms = ptx->terms ? &ptx->terms[index] : NULL;
