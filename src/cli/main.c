@@ -180,17 +180,23 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
+/* The exit code. Where a write failed before, errno may be of something later, so that one more byte
+ * asks for the reason anew. */
+static int finish_output(int code)
+{
+    bool failed = ferror(stdout) != 0;
+    bool fails = (failed && putchar('\n') == EOF) || fflush(stdout) != 0;
+    if (fails ? errno == EPIPE : !failed)
+        return code;
+    return gd_message_error(GD_EXIT_REFUSED, "cannot write the output: %s",
+                            fails ? strerror(errno) : "a part of it is lost");
+}
+
 int main(int argc, char **argv)
 {
     open_streams();
     gd_temporary_begin();
     if (wants_json(argc, argv))
         gd_message_want_json();
-    int code = dispatch(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        if (errno != EPIPE)
-            code =
-                gd_message_error(GD_EXIT_REFUSED, "cannot write the output: %s", strerror(errno));
-    }
-    return code;
+    return finish_output(dispatch(argc, argv));
 }

@@ -157,10 +157,17 @@ if [ -w /dev/full ]; then
     "$griddep" kernels list >/dev/full 2>"$work/err"
     code=$?
     : >"$work/out"
-    check "full output" 4 err "cannot write the output"
+    check "full output" 4 err "cannot write the output: No space left on device"
+    # Written at once, and stderr is asked whether it is a terminal before the end.
+    "$griddep" rewrite "$top/ptx/softmax/softmax.ptx" >/dev/full 2>"$work/err"
+    code=$?
+    check "full output, and a note after it" 4 err "cannot write the output: No space left on device"
 else
     skip "full output: no /dev/full here"
 fi
+"$griddep" rewrite "$top/ptx/softmax/softmax.ptx" >&- 2>"$work/err"
+code=$?
+check "closed output, and a note after it" 4 err "cannot write the output: Bad file descriptor"
 
 # ---- the shelf
 
