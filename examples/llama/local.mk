@@ -35,6 +35,7 @@ llama-demo: %D%/llama
 	test -f small-llama/config.json || \
 	    $(PYTHON3) $(srcdir)/tests/llama/small.py make small-llama llama3
 	%D%/llama small-llama --driver emulated --prompt "the lazy dog" --count 20
+	@echo "The weights of this small model are random, and so are its words."
 clean-local-llama:
 	rm -rf small-llama
 .PHONY: llama-demo clean-local-llama

@@ -409,6 +409,8 @@ done
 check "weights in a FIFO" refuses "is no regular file" broken -p a
 check "a picture into a FIFO without a reader" refuses "$work/fifo: this is a pipe from which no program reads" llama3 -p a --trace="$work/fifo"
 rm "$work/broken/model.safetensors"
+says_random() { make -n -C "$builddir" llama-demo | grep -q "are random, and so are its words"; }
+check "the demonstration says that its words are random" says_random
 # ends_with_error OPTION...: on a device that is full, and with standard output closed.
 ends_with_error() {
     for closed in "standard output is closed" "standard output: "; do
