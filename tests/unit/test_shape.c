@@ -205,6 +205,28 @@ START_TEST(an_h200_has_its_best_shapes)
 }
 END_TEST
 
+/* Blocks that a device of few multiprocessors cannot hold at once are no cluster. */
+START_TEST(a_cluster_fits_a_small_device)
+{
+    static const uint64_t contexts[] = {64, 4096, 32768};
+    griddep_runtime_info info = info_of(0);
+
+    info.multiprocessors = 1 + _i;
+    for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++) {
+        griddep_argument arguments[10] = {0};
+        griddep_launch_config config = {.size = sizeof config, .grid = {0, 8, 0}};
+
+        for (uint32_t k = 0; k < 10; k++)
+            arguments[k] = (griddep_argument){.bytes = 8, .value = k == 6 ? 32 : 64};
+        arguments[8].value = contexts[i];
+        ck_good(
+            griddep_shelf_suggest("attention_decode_bf16", &info, arguments, 10, &config, &error));
+        uint32_t beside = info.shared_bytes_per_multiprocessor / (config.shared_bytes + 1024);
+        ck_assert_uint_le(config.cluster[0], beside * (uint32_t)info.multiprocessors);
+    }
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_told)
 {
     griddep_argument arguments[16] = {0};
@@ -233,6 +255,7 @@ int main(void)
 
     tcase_add_test(cases, each_kernel_takes_what_is_suggested);
     tcase_add_loop_test(cases, an_h200_has_its_best_shapes, 0, (int)(sizeof bests / sizeof *bests));
+    tcase_add_loop_test(cases, a_cluster_fits_a_small_device, 0, 8);
     tcase_add_test(cases, what_is_wrong_is_told);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

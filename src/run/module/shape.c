@@ -196,9 +196,11 @@ static void shape_attention(const shape_request *request)
     bool is_long = context * head_dim > 131072, is_longest = context > 6000;
     uint64_t splits = is_longest || !is_long ? 8 : head_dim <= 64 ? 12 : 16;
     uint64_t groups = kv_heads * (config->grid[2] ? config->grid[2] : 1);
+    uint64_t room = (uint64_t)device->multiprocessors * (is_longest ? 1 : 2);
 
-    while (!is_long && splits > 4 && splits * groups > 2 * (uint64_t)device->multiprocessors)
-        splits /= 2; /* so that all run at once */
+    /* A cluster that the device cannot hold is refused; short contexts all run at once. */
+    while (splits > room || (!is_long && splits > 4 && splits * groups > room))
+        splits /= 2;
     uint64_t threads = is_longest ? 256 : 128, group = value(request, 0) / kv_heads;
     uint64_t usual = is_longest                 ? device->shared_bytes_per_block
                      : is_long || head_dim > 64 ? half_shared(device)
