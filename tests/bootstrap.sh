@@ -28,7 +28,7 @@ version=$(sed -n 's/^ *GRIDDEP_VERSION_[A-Z]* = \([0-9]*\),\{0,1\}$/\1/p' includ
 touch Makefile.am configure.ac Makefile.in config.h.in
 mkdir m4 && touch m4/gd_any.m4
 printf "#!/bin/sh\nPACKAGE_VERSION='%s'\n%s\n" "$version" \
-    'touch Makefile; echo configured' >configure
+    'echo "abs_top_builddir = $PWD" >Makefile; echo configured' >configure
 chmod +x configure
 # Everything is installed, but for what MISSING matches.
 cat >"$work/bin/any" <<'END'
@@ -64,6 +64,13 @@ copied() {
         says 'configure in build  *up to date' ./bootstrap build
 }
 check "a copied checkout is not up to date" copied
+copied_by_hand() {
+    cp -rp "$work/one" "$work/three" && cd "$work/three" && rm build/configured || return 1
+    says 'configure in build  *ok' ./bootstrap build && [ ! -e build/by_hand ]
+}
+touch "$work/one/build/by_hand"
+check "nor one that was built by hand" copied_by_hand
+rm "$work/one/build/by_hand"
 cd "$work/one" || exit 99
 MISSING='libpcre2-8' check "the build needs no library of the language model" says 'built: ' \
     ./bootstrap build
