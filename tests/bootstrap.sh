@@ -27,6 +27,7 @@ version=$(sed -n 's/^ *GRIDDEP_VERSION_[A-Z]* = \([0-9]*\),\{0,1\}$/\1/p' includ
     paste -s -d . -)
 touch Makefile.am configure.ac Makefile.in config.h.in
 mkdir m4 && touch m4/gd_any.m4
+# shellcheck disable=SC2016 # for the shell that runs it
 printf "#!/bin/sh\nPACKAGE_VERSION='%s'\n%s\n" "$version" \
     'echo "abs_top_builddir = $PWD" >Makefile; echo configured' >configure
 chmod +x configure

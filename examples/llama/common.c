@@ -138,6 +138,8 @@ json_t *json_read(const char *folder, const char *name, bool optional)
     if (optional && !file_exists(folder, name))
         return NULL;
     file_map(folder, name, &file);
+    if (!file.bytes)
+        fail("%s is empty", file.path);
     json_t *object =
         json_loadb((const char *)file.data, file.bytes, JSON_REJECT_DUPLICATES, &error);
     if (!object)

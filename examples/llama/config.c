@@ -60,17 +60,22 @@ static void read_rope(const json_t *root, model_config *config)
 {
     json_t *scaling = json_object_get(root, "rope_parameters");
 
-    if (!json_is_object(scaling))
+    if (!scaling || json_is_null(scaling))
         scaling = json_object_get(root, "rope_scaling");
     config->rope_base = json_real_or(file_name, root, "rope_theta", 10000);
     check_rope(root, scaling);
-    if (!json_is_object(scaling))
+    if (!scaling || json_is_null(scaling))
         return;
+    if (!json_is_object(scaling))
+        fail("%s: the rotary scaling is no object", file_name);
     config->rope_base = json_real_or(file_name, scaling, "rope_theta", config->rope_base);
     const char *type = json_text_or(file_name, scaling, "type", "default");
     type = json_text_or(file_name, scaling, "rope_type", type);
-    if (!strcmp(type, "default"))
+    if (!strcmp(type, "default")) {
+        if (json_real_or(file_name, scaling, "factor", 1) != 1)
+            fail("%s: the rotary scaling has a factor, and no type that uses it", file_name);
         return;
+    }
     if (strcmp(type, "linear") && strcmp(type, "llama3"))
         fail("%s: rotary scaling \"%s\" is none that this program knows: default, linear, llama3",
              file_name, type);

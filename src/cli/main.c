@@ -180,8 +180,8 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
-/* The exit code. Where a write failed before, errno may be of something later, so that one more byte
- * asks for the reason anew. */
+/* The exit code. Where a write failed before, errno may be of something later: one more byte asks
+ * for the reason anew. */
 static int finish_output(int code)
 {
     bool failed = ferror(stdout) != 0;

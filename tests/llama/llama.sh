@@ -356,6 +356,9 @@ broken "a rotary scaling that is not known" '"yarn"' config.json \
     'd["rope_scaling"] = {"rope_type": "yarn", "factor": 4}'
 broken "llama3 without a factor" '"llama3" needs a factor' config.json \
     'del d["rope_scaling"]["factor"]'
+broken "a scaling that is no object" 'the rotary scaling is no object' config.json \
+    'd["rope_scaling"] = "yarn"'
+broken "a factor without a type" 'no type that uses it' config.json 'd["rope_scaling"] = {"factor": 4}'
 broken "heads that turn in part" 'partial_rotary_factor is not 1' config.json \
     'd["partial_rotary_factor"] = 0.5'
 broken "heads that turn in part, in the scaling" 'partial_rotary_factor is not 1' config.json \
@@ -375,6 +378,8 @@ broken "a pattern that is none" 'the pattern that splits texts' tokenizer.json \
     'd["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": "(a"}'
 broken "another model" 'the model is "Unigram"' tokenizer.json 'd["model"]["type"] = "Unigram"'
 
+: >"$work/broken/config.json"
+check "an empty file" refuses "broken/config.json is empty" broken -p a
 echo '{"a": 1' >"$work/broken/config.json"
 check "JSON that is cut" refuses "config.json, line" broken -p a
 cp "$work/llama3/config.json" "$work/broken/config.json"
