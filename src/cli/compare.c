@@ -222,7 +222,7 @@ static int draw(const compare_request *request, const gd_plan plans[SIDES],
     gd_traceview views[SIDES];
     int code = 0;
     for (int i = 0; i < SIDES && code == 0; i++) {
-        sides[i].title = gd_heap_format("%c: %s, %.2f us without stamps", 'A' + i,
+        sides[i].title = gd_heap_format("%c: %s, %.2f us without clock readings", 'A' + i,
                                         request->names[i], result->us[i]);
         sides[i].view = gd_traceview_of(&plans[i], info);
         sides[i].view.chain = sides[i].title;

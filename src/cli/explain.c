@@ -150,7 +150,7 @@ int gd_command_explain(int argc, char **argv)
          "of a chain: serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing",
          &request.no_measure, 0, 0},
-        {GD_OPTION_FLAG, "all", NULL, "of a chain: also list the conditions that are met",
+        {GD_OPTION_FLAG, "all", NULL, "of a chain: show all launches, and conditions that are met",
          &request.all, 0, 0},
         {GD_OPTION_FLAG, "rounds", NULL,
          "of a chain: also from its last launch to the first of the next run", &request.rounds, 0,
@@ -176,11 +176,11 @@ int gd_command_explain(int argc, char **argv)
         .details =
             "For a chain the command predicts which launches overlap, then measures it by "
             "code that it adds to the kernels. It lists the conditions that are not met, "
-            "with their numbers; --all lists all conditions. It says where prediction and "
-            "measurement differ. In the graph modes it also tells each edge of a launch "
-            "that several edges lead to. For a code it tells the meaning and the remedy. Without a "
-            "word it lists all codes. Codes need no driver.\n\n" GD_RECORDEDPROGRAM_DETAILS
-            " The default mode of a program is pdl.\n",
+            "with their numbers, for 40 launches at most; --all lists all. It says where "
+            "prediction and measurement differ. In the graph modes it also tells each edge of a "
+            "launch that several edges lead to. For a code it tells the meaning and the remedy. "
+            "Without a word it lists all codes. Codes need no "
+            "driver.\n\n" GD_RECORDEDPROGRAM_DETAILS " The default mode of a program is pdl.\n",
         .examples = examples,
         .options = options,
         .words_most = (size_t)argc};

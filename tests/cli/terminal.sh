@@ -178,8 +178,9 @@ with tempfile.TemporaryDirectory() as work:
 
 forced = os.path.join(top, "tests", "cli", "forced.yaml")
 late = os.path.join(top, "tests", "cli", "late.ptx")
+broken = os.path.join(top, "tests", "cli", "broken.ptx")
 for columns in (60, 80):
-    for arguments in (["check", forced], ["check", late], ["sanitize", forced, "--schedule", "eager", "--modes", "pdl"], ["compare", "x.yaml"], ["explain", forced, "--no-measure", "--emulate"]):
+    for arguments in (["check", forced], ["check", late], ["check", broken], ["sanitize", forced, "--schedule", "eager", "--modes", "pdl"], ["compare", "x.yaml"], ["explain", forced, "--no-measure", "--emulate"]):
         said = at_terminal(arguments, {"NO_COLOR": "1"}, columns=columns)[0]
         lines = [line for part in said.decode().replace("\r\n", "\n").split("\n") for line in [part.split("\r")[-1].replace("\x1b[K", "")]]
         wide = [line for line in lines if len(line) > columns and not re.match(r"[ 0-9]*\|", line) and len(line.split()) > 1]
@@ -189,6 +190,19 @@ for columns in (60, 80):
     case(plain == at_terminal(["check", forced], {"NO_COLOR": "1"}, columns=columns)[0].replace(b"\r\n", b"\n"), f"colours change no line at {columns} columns", plain)
 piped = subprocess.run([griddep, "check", forced], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
 case("late reads x before its wait, and nothing orders it after launch 0 (vector_add), which writes it [GD206]" in piped, "what goes to a pipe keeps its lines", piped.encode())
+
+# ---- long chains: tables end, and say so
+
+with tempfile.TemporaryDirectory() as work:
+    with open(f"{work}/long.yaml", "w") as file:
+        file.write("name: long\nbuffers: [{name: a, type: f32, count: 32}, {name: b, type: f32, count: 32}]\nlaunches:\n" +
+                   "  - {kernel: vector_add, grid: [1], block: [32], arguments: [{buffer: a}, {buffer: b}, {buffer: b}, {u32: 32}]}\n" * 70)
+    for arguments, words in ((["explain", "--no-measure"], ["and 30 more; --all shows them"]),
+                             (["trace", "--repeat", "0"], ["and 30 more launches; --all shows them", "and 29 more hops; --all", "6 more launches; --svg",
+                                                           "wait min", "wait mid", "wait max", "idle share", "hand-off: "])):
+        said = at_terminal([*arguments, file.name, "--emulate"], {"TERM": "dumb"}, columns=60)[0].decode().replace("\r", "")
+        case(all(word in said for word in words) and max(map(len, said.split("\n"))) <= 60, f"{arguments[0]} of 70 launches",
+             repr([word for word in words if word not in said] + [line for line in said.split("\n") if len(line) > 60]).encode())
 
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)

@@ -142,10 +142,10 @@ launches:
      arguments: [{buffer: y, access: read}, {buffer: x, access: read}, {buffer: z, access: write}, {u32: 16384}]}
 END
 trace "names" 0 "$work/named.yaml" --svg "$work/n.svg" --perfetto "$work/n.json"
-says "names" out "launch  name"
+says "names" out "#  name"
 says "names" out "the other ha~re is to do"
 says "names" out "  1 the oth~s to do"
-if awk 'NR > 3 && length > 90 {exit 1}' "$work/out"; then passed=$((passed + 1)); else fail "names: 80 columns"; fi
+if awk 'NR > 3 && length > 90 {exit 1}' "$work/out"; then passed=$((passed + 1)); else fail "names: 90 columns"; fi
 python_says "names and thousands of blocks in a picture" "$work/n.svg" '
 import os, sys, xml.dom.minidom
 picture = xml.dom.minidom.parse(sys.argv[1]).documentElement

@@ -22,6 +22,8 @@
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
 
+enum { MOST_HOPS = 40 };
+
 /* One hop as it is printed. */
 typedef struct gd_hop_report {
     uint32_t launch;
@@ -312,12 +314,17 @@ static void print_report(const gd_chain_report *report, bool all)
 {
     gd_device_print(&report->device);
     gd_output_print("chain %s, mode %s\n", report->plan->name, griddep_mode_name(report->mode));
-    for (uint32_t i = 0; i < report->hop_count; i++)
+    const uint32_t shown = all || report->hop_count <= MOST_HOPS ? report->hop_count : MOST_HOPS;
+    for (uint32_t i = 0; i < shown; i++)
         print_hop(&report->hops[i], report->plan, all);
     if (all)
         return;
     puts("");
-    gd_output_print("--all also lists the conditions that are met\n");
+    if (shown < report->hop_count)
+        gd_output_print("and %u more; --all shows them, and the conditions that are met\n",
+                        (unsigned)(report->hop_count - shown));
+    else
+        gd_output_print("--all also lists the conditions that are met\n");
 }
 
 static void print_report_json(const gd_chain_report *report)

@@ -271,8 +271,10 @@ void gd_finding_print(FILE *to, const gd_finding *finding, const char *file)
     free(quote);
 }
 
-void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally, bool held_back)
+void gd_finding_print_tally(FILE *to, const gd_finding_tally *tally, bool held_back)
 {
+    gd_page page;
+    FILE *stream = gd_page_begin(&page, to);
     print_count(stream, tally->errors, "error", ", ");
     print_count(stream, tally->warnings, "warning", ", ");
     print_count(stream, tally->notes, "note", "");
@@ -281,6 +283,7 @@ void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally, bool he
     if (held_back)
         fputs("; waits and triggers are checked when the text is valid PTX", stream);
     putc('\n', stream);
+    gd_page_end(&page);
 }
 
 static json_t *integer_or_null(uint32_t value)

@@ -120,10 +120,11 @@ void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii)
     for (uint32_t i = 0; i < view->count && i < MOST_ROWS; i++)
         print_row(&drawing, i);
     if (view->count > MOST_ROWS)
-        printf("%*s%u %s more; --svg and --perfetto show all\n", (int)label, "",
-               (unsigned)(view->count - MOST_ROWS),
-               view->clock != NULL ? gd_plural(view->count - MOST_ROWS, "kernel", "kernels")
-                                   : gd_plural(view->count - MOST_ROWS, "launch", "launches"));
+        gd_output_print("%*s%u more %s; --svg and --perfetto show all\n", (int)label, "",
+                        (unsigned)(view->count - MOST_ROWS),
+                        view->clock != NULL
+                            ? gd_plural(view->count - MOST_ROWS, "kernel", "kernels")
+                            : gd_plural(view->count - MOST_ROWS, "launch", "launches"));
     print_axis(&drawing);
     if (view->clock == NULL)
         gd_output_print("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n",

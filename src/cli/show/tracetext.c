@@ -57,11 +57,11 @@ static bool has_names(const gd_traceview *view)
 
 static void print_launches(const gd_traceview *view)
 {
-    const char *const titles[] = {"launch",     has_names(view) ? "name" : "kernel",
-                                  "blocks",     "start",
-                                  "end",        "preamble",
-                                  "wait least", "median",
-                                  "most"};
+    const char *const titles[] = {"#",        has_names(view) ? "name" : "kernel",
+                                  "blocks",   "start",
+                                  "end",      "preamble",
+                                  "wait min", "wait mid",
+                                  "wait max"};
     gd_columns columns = {
         .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
     const uint32_t shown = shown_rows(view, view->count);
@@ -96,7 +96,7 @@ static uint32_t count_hops(const gd_traceview *view)
 static void print_hops(const gd_traceview *view)
 {
     static const char *const titles[] = {"hop",    "dependent", "hand-off",   "lead",
-                                         "hidden", "overlap",   "idle SM us", "idle"};
+                                         "hidden", "overlap",   "idle SM us", "idle share"};
     gd_columns columns = {
         .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U | 1U << 1, .titled = true};
     const uint32_t count = count_hops(view), shown = shown_rows(view, count);
@@ -123,6 +123,13 @@ static void print_hops(const gd_traceview *view)
         putchar('\n');
         gd_columns_print(&columns);
         print_rest(count, shown, "hop", "hops");
+        gd_output_print("preamble: a block's time before its wait; wait mid: the median time in "
+                        "it\n");
+        gd_output_print("hand-off: from the first launch's end to the second's first block past "
+                        "its wait\n");
+        gd_output_print("lead: how long before the first launch's end the second began\n");
+        gd_output_print("hidden: the second's preamble before that end\n");
+        gd_output_print("idle: SMs (multiprocessors) without work\n");
     }
     gd_columns_free(&columns);
 }
@@ -171,10 +178,11 @@ static void print_cost(const gd_traceview *view)
 {
     const gd_traceview_cost *cost = &view->cost;
     if (cost->plain > 0)
-        gd_output_print("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n",
+        gd_output_print("a step takes %.2f us, and %.2f us with the trace's clock readings "
+                        "(%+.1f %%)\n",
                         cost->plain, cost->traced, (cost->traced / cost->plain - 1.0) * 100.0);
-    gd_output_print("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias,
-                    view->info.clock_step);
+    gd_output_print("a clock reading costs its warp %.0f ns; the clock moves by %.0f ns\n",
+                    view->info.bias, view->info.clock_step);
 }
 
 static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)
@@ -199,7 +207,7 @@ static void print_registers(const gd_traceview *view, uint32_t index)
     gd_output_print("launch %u (%s)", (unsigned)index, gd_traceview_name(view, index));
     if (more > 0)
         printf(" and %u more", more);
-    gd_output_print(": %u registers a thread with stamps, %u without\n",
+    gd_output_print(": %u registers a thread with clock readings, %u without\n",
                     (unsigned)figures->registers, (unsigned)figures->plain_registers);
 }
 
@@ -242,8 +250,9 @@ void gd_tracetext_print(const gd_traceview *view)
         printf("; %.3f MB, %.2f TB/s", (double)view->step_bytes * 1e-6,
                (double)view->step_bytes / info->span * 1e-3);
     puts("");
-    gd_output_print("SMs without work: %.2f SM us, %.0f %% of %u SMs\n", info->idle * 1e-3,
-                    info->idle_share * 100.0, (unsigned)info->multiprocessors);
+    gd_output_print("without work: %.0f %% of the time of %u %s, %.2f SM us\n",
+                    info->idle_share * 100.0, (unsigned)info->multiprocessors,
+                    gd_plural(info->multiprocessors, "SM", "SMs"), info->idle * 1e-3);
     print_cost(view);
     print_kept(view);
     puts(view->equal ? "results: as the plain serial run leaves them, to the bit"
