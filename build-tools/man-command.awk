@@ -77,8 +77,9 @@ function write_command_page(    i, name) {
     print ".SH SYNOPSIS\n.B griddep\n.I COMMAND\n.RI [ OPTION ]...\n.RI [ WORD ]..."
     print ".br\n.B griddep help\n.RI [ COMMAND ]\n.br\n.B griddep \\-\\-version"
     print ".SH DESCRIPTION"
-    put("griddep runs short GPU kernels one after the other, and lets them overlap where that is safe. It checks the results and shows the")
-    put("time saved. It finds mistakes in PTX without a GPU: by reading the PTX, and by running it on an emulated driver.")
+    put("griddep is for people who launch many short CUDA kernels, one after the other. It lets kernels overlap where that is safe,")
+    put("shows the time saved, and says why other kernels do not overlap. It finds races and invalid PTX without a GPU: by reading the")
+    put("PTX, and by running it on an emulated driver.")
     put("Without an NVIDIA driver, griddep uses the emulated driver; --driver nvidia prevents that.")
     print ".SH COMMANDS"
     for (i = 1; i <= command_count; i++) {

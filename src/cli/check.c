@@ -49,11 +49,12 @@ static const char details[] =
     "compressed fatbin needs libzstd.so.1 or liblz4.so.1. For machine code in fatbins and cubins, "
     "a verdict tells whether its kernels wait and trigger. A "
     "file that ends in .yaml or .yml is a chain file. Its launches are checked together: each "
-    "kernel with its arguments, and the hops between launches. Each finding has a code; 'griddep "
-    "explain CODE' tells more:\n\n"
-    "  error    the contract of dependent launch is broken, or the text is no PTX\n"
-    "  warning  the contract is likely broken, or cannot be shown to be kept\n"
-    "  note     correct, but overlap is not gained\n\n"
+    "kernel with its arguments, and each launch with those before it. Each finding has a code; "
+    "'griddep explain CODE' tells more:\n\n"
+    "  error    a rule of dependent launch is broken (a kernel reads data too early, for "
+    "example), or the text is not valid PTX\n"
+    "  warning  a rule is probably broken, or the check cannot show that it is kept\n"
+    "  note     correct, but kernels overlap less than they could\n\n"
     "A parameter is constant when no kernel that may still run writes its data. A kernel may read "
     "constant data before its wait. --constant names constant parameters, and so does the head "
     "comment of a PTX file. A chain file has 'access: constant'.\n\n"
@@ -477,7 +478,8 @@ int gd_command_check(int argc, char **argv)
         {0}};
     const gd_usage usage = {
         .name = "check",
-        .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
+        .summary = "Finds mistakes in PTX, and races between the launches of a chain. Needs no "
+                   "driver.",
         .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|CHAIN.yaml|-... [--constant NAME]... "
                     "[--severity LEVEL] [--fix [-o FILE]] [--json]",
         .details = details,

@@ -51,9 +51,11 @@ static const char examples[] =
 static void print_help(void)
 {
     gd_help_print_text("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
-                       "griddep runs short GPU kernels one after the other, and lets them overlap "
-                       "where that is safe (programmatic dependent launch). It checks the results "
-                       "and shows the time saved.\n\ncommands:\n");
+                       "griddep is for people who launch many short CUDA kernels, one after the "
+                       "other. It lets kernels overlap where that is safe (programmatic dependent "
+                       "launch), shows the time saved, and says why other kernels do not overlap. "
+                       "It finds races and invalid PTX without a GPU. Begin with 'griddep "
+                       "demo'.\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         gd_help_print_item(commands[i].name, 13, commands[i].summary);
     gd_help_print_text("  help       print a command's help\n\n"
