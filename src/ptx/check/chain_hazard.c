@@ -108,7 +108,7 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
     if (!writes && produced && produced->late_write != GD_PTX_NONE &&
         at->other->launch == at->between)
         gd_chain_add(at->chain, at->other->launch, at->weight, GD207, produced->late_write,
-                     "let the dependent wait",
+                     "put a wait into the dependent kernel (griddep rewrite)",
                      "%s writes %s after its trigger, and launch %" PRIu32
                      " (%s) reads it without a wait%s",
                      other->kernel_name, gd_chain_parameter_name(other, at->other->argument),
