@@ -60,6 +60,7 @@ add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
 ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1;
 mul.f32 %f32_1, %f32_2, %f32_3+4; st.global.f64 [%u64_1], %f64_2+1; ld.global.f32 %f32_1+1, [%u64_1]; mad.lo.u32 %u32_1, %u32_2, (1088), %u32_3;
 ld.v2.f32 {%s32_1, %s32_2}, [%u64_9];
+wgmma.wait_group.sync.aligned -1;
 tex.1d.v4.f32.f32 {%u32_1, %u32_2, %u32_3, %u32_4}, [%u64_9, {%f32_0}];
 vote.sync.sync.uni.pred %pred_1, %pred_2, %b32_1;
 add.cc.cc.u32 %u32_1, %u32_1, %u32_1;

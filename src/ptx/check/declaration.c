@@ -100,6 +100,16 @@ bool gd_declared_refuse(gd_validity *check, uint32_t token, const char *why)
     return false;
 }
 
+bool gd_declared_before(const gd_validity *check, uint32_t symbol, uint32_t token)
+{
+    const gd_ptx_module *module = check->module;
+    bool before = module->symbols[symbol].token <= token;
+
+    for (uint32_t i = 0; !before && i < module->function_count; i++)
+        before = module->functions[i].symbol == symbol && module->functions[i].token_name <= token;
+    return before;
+}
+
 /* Whether a word's place is still to come. */
 static bool comes(gd_validity *check, uint32_t token, word_place at, words *found)
 {

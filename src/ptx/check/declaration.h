@@ -45,6 +45,9 @@ void gd_declared_need(gd_validity *check, uint32_t token, const char *text, uint
 bool gd_declared_refuse(gd_validity *check, uint32_t token, const char *why);
 bool gd_declared_complain(gd_validity *check, const gd_ptx_symbol *symbol, const char *why);
 
+/* Whether a symbol is declared in front of a token; of a function, any declaration counts. */
+bool gd_declared_before(const gd_validity *check, uint32_t symbol, uint32_t token);
+
 /* What an .attribute has in brackets; *token, that of the directive, becomes that of the ')'. A
  * function is .unified only. */
 bool gd_check_attribute(gd_validity *check, uint32_t *token, bool function);

@@ -404,13 +404,23 @@ static void check_listed(gd_validity *check, const gd_ptx_directive *directive)
         const gd_ptx_operand *operand = &module->operands[i];
         uint32_t length;
         const char *text = gd_ptx_token_text(module, operand->token, &length);
-        if (operand->symbol == GD_PTX_NONE)
+        if (operand->symbol == GD_PTX_NONE ||
+            (directive->kind == GD_DIRECTIVE_CALLTARGETS &&
+             !gd_declared_before(check, operand->symbol, operand->token)))
             gd_validity_add(check, GD_CODE_GD013, operand->token, NULL, "%.*s is not declared here",
                             gd_declared_bytes(length), text);
         else if (directive->kind != GD_DIRECTIVE_BRANCHTARGETS &&
                  module->symbols[operand->symbol].kind != GD_SYMBOL_FUNCTION)
             gd_declared_refuse(check, operand->token, "is no function");
     }
+}
+
+/* Why another name cannot stand for a function; NULL: it can. */
+static const char *name_no_alias(const gd_ptx_function *function)
+{
+    if (function->flags & GD_FUNCTION_ENTRY)
+        return "a kernel has no alias";
+    return function->link & GD_LINK_WEAK ? "a .weak function has no alias" : NULL;
 }
 
 /* An alias has the parameters of what it names. */
@@ -433,7 +443,11 @@ static void check_alias(gd_validity *check, const gd_ptx_directive *directive)
             gd_validity_add(check, GD_CODE_GD015, directive->token + 1, NULL,
                             "%s is an alias already", pair[0]->name);
     }
-    const char *differs = gd_compare_functions(module, pair[0], pair[1]);
+    const char *differs =
+        pair[0] == pair[1] ? "a function is no alias of itself" : name_no_alias(pair[1]);
+    if (differs)
+        gd_validity_add(check, GD_CODE_GD016, directive->token + 1, NULL, "%s", differs);
+    differs = gd_compare_functions(module, pair[0], pair[1]);
     if (!differs)
         return;
     gd_validity_relate(check, pair[1]->token_name, "it is declared here");
@@ -497,6 +511,9 @@ void gd_check_directive(gd_validity *check, uint32_t index)
                 gd_declared_need(check, token, text, length);
             }
         }
+        if (directive->results && directive->flags & GD_DIRECTIVE_NORETURN)
+            gd_validity_add(check, GD_CODE_GD016, directive->token, NULL,
+                            "a prototype with .noreturn has no results");
         gd_check_results(check, directive->token, directive->symbol,
                          directive->symbol + directive->results, true);
         gd_check_parameters(check, directive->symbol + directive->results, directive->symbol_end,

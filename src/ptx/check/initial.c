@@ -46,8 +46,7 @@ static bool is_declared(gd_validity *check, uint32_t token)
 
     if (symbol != GD_PTX_NONE && module->symbols[symbol].space == GD_SPACE_SHARED)
         return gd_declared_refuse(check, token, "does not lie in .global or .const");
-    if (symbol != GD_PTX_NONE && (module->symbols[symbol].kind == GD_SYMBOL_FUNCTION ||
-                                  module->symbols[symbol].token <= token))
+    if (symbol != GD_PTX_NONE && gd_declared_before(check, symbol, token))
         return true;
     gd_validity_add(check, GD_CODE_GD013, token, NULL, "%.*s is not declared in front of this",
                     gd_declared_bytes(length), text);

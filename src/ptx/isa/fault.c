@@ -128,7 +128,7 @@ static void describe_role(const gd_form_role *role, char text[EXPECTED])
     else if (role->ranged)
         snprintf(text, EXPECTED, "an integer constant from %u to %u", low, high);
     else
-        snprintf(text, EXPECTED, "an integer constant");
+        snprintf(text, EXPECTED, "an integer constant%s", role->multiple ? " from 0 on" : "");
 }
 
 /* Which constants a source has. */

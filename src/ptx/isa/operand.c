@@ -504,11 +504,11 @@ static bool is_wrong_way(const gd_fitting *fit, uint32_t symbol)
 }
 
 /* Whether a query asks about a symbol: samplers have modes, as textures do without them. */
-static bool is_queried(const gd_fitting *fit, const gd_ptx_symbol *symbol, bool mode)
+static bool is_queried(const gd_fitting *fit, const gd_ptx_symbol *symbol, const gd_form_role *role)
 {
     if (fit->instruction->op == GD_OP_SUQ)
         return symbol->type == GD_TYPE_SURFREF;
-    if (mode && fit->module->independent)
+    if (role->single && (role->alone || fit->module->independent))
         return symbol->type == GD_TYPE_SAMPLERREF;
     return symbol->type == GD_TYPE_TEXREF || symbol->space == GD_SPACE_TEX;
 }
@@ -531,7 +531,7 @@ static bool is_in_space(const gd_fitting *fit, const gd_ptx_operand *address,
         (opaque && fit->instruction->op == GD_OP_LD) || role->kind == 'A')
         return false;
     if (is_query(fit))
-        return is_queried(fit, symbol, role->single);
+        return is_queried(fit, symbol, role);
     if (fit->addresses > 2) /* the mbarrier of a copy */
         return symbol->space == GD_SPACE_SHARED;
     if (symbol->space == GD_SPACE_TEX || symbol->space == GD_SPACE_REG ||
@@ -847,9 +847,11 @@ static bool fits_label(const gd_fitting *fit, const gd_ptx_operand *operand)
     if (fit->instruction->op != GD_OP_BRX_IDX)
         return named == GD_PTX_NONE ||
                gd_fault_of(fit, operand, "is the name of a directive, and no place in the code");
-    return (named != GD_PTX_NONE &&
-            fit->module->directives[named].kind == GD_DIRECTIVE_BRANCHTARGETS) ||
-           gd_fault_of(fit, operand, "is the label of no .branchtargets");
+    const gd_ptx_directive *list = named == GD_PTX_NONE ? NULL : &fit->module->directives[named];
+    if (!list || list->kind != GD_DIRECTIVE_BRANCHTARGETS)
+        return gd_fault_of(fit, operand, "is the label of no .branchtargets");
+    return list->token < fit->instruction->opcode ||
+           gd_fault_of(fit, operand, "is a list that stands behind this; move it to the front");
 }
 
 static bool fits_pair(const gd_fitting *fit, const gd_ptx_operand *pair, gd_form_role role)

@@ -269,7 +269,7 @@ bool gd_role_has(const gd_form_role *role, const gd_ptx_module *module,
                  ? !gd_constant_evaluate(module, constant->token, constant->token_end, &value)
                  : constant->kind != GD_OPERAND_INTEGER)
         return true;
-    if (role->positive && (!value || (role->multiple == 1 && value > INT64_MAX)))
+    if ((role->positive && !value) || (role->multiple == 1 && value > INT64_MAX))
         return false;
     if (role->kind != 'i' && !role->wide && role->type.bytes != 8)
         value = (uint32_t)value;
