@@ -416,11 +416,15 @@ void gd_guess_look(gd_guess *best, const char *name, size_t length)
     char text[GD_GUESS_BYTES];
     gd_nearest nearest = {.word = best->nearest.word, .bytes = best->nearest.bytes};
 
-    if (length >= sizeof text)
+    const size_t bytes = best->nearest.bytes, most = 1 + bytes / 5;
+
+    /* Names of such lengths are not near. */
+    if (length >= sizeof text || length > bytes + most || bytes > length + most)
         return;
-    snprintf(text, sizeof text, "%.*s", (int)length, name);
+    memcpy(text, name, length);
+    text[length] = 0;
     gd_nearest_look(&nearest, text);
-    if (!nearest.name || nearest.distance > 1 + best->nearest.bytes / 5 ||
+    if (!nearest.name || nearest.distance > most ||
         (best->name[0] && nearest.distance > best->distance))
         return;
     best->tied = best->name[0] && nearest.distance == best->distance &&
