@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/library.h"
@@ -25,4 +26,11 @@ char *gd_library_build(const void *function)
     if (text.failed)
         gd_text_free(&text);
     return text.data;
+}
+
+bool gd_library_is_pipe(const char *path)
+{
+    struct stat status;
+
+    return strchr(path, '/') && !stat(path, &status) && S_ISFIFO(status.st_mode);
 }

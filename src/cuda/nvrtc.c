@@ -39,6 +39,11 @@ static gd_nvrtc *open_at(const char *path, gd_text *tried)
         gd_nvrtc_close(nvrtc);
         return NULL;
     }
+    if (gd_library_is_pipe(path)) {
+        gd_text_format(tried, "\n  %s: is a pipe", path);
+        gd_nvrtc_close(nvrtc);
+        return NULL;
+    }
     nvrtc->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!nvrtc->library) {
         const char *words = dlerror(); /* they begin with the path */

@@ -477,6 +477,13 @@ if mkfifo "$work/pipe" 2>/dev/null; then
         run $command "$work/pipe"
         check "$command: a pipe without a writer" 2 err "this is a pipe into which no program writes"
     done
+    run info --driver "$work/pipe"
+    check "a driver that is a pipe" 3 err "the driver cannot be opened: $work/pipe is a pipe"
+    run audit --driver "$work/pipe" -- true
+    check "a driver to watch that is a pipe" 3 err "the driver cannot be opened: $work/pipe: is not a regular file"
+    GRIDDEP_NVRTC=$work/pipe "$griddep" check "$work/k.cu" >"$work/out" 2>"$work/err"
+    code=$?
+    check "an NVRTC that is a pipe" 65 err "$work/pipe: is a pipe"
     run rewrite copy.ptx -o "$work/pipe"
     check "a pipe without a reader" 4 err "--output: $work/pipe: this is a pipe from which no program reads"
 else

@@ -19,6 +19,7 @@
 
 #include "cli/io/emulation.h"
 #include "cli/io/heap.h"
+#include "cli/io/hostfile.h"
 #include "cli/io/message.h"
 #include "cli/io/supervise.h"
 #include "cli/io/temporary.h"
@@ -73,10 +74,13 @@ static int find_named(const char *name, char **path)
         return gd_message_error(
             GD_EXIT_USAGE, "the driver is auto, nvidia, emulated, or a path with a slash, not '%s'",
             name);
-    *path = find_loaded(name);
-    return *path != NULL ? 0
-                         : gd_message_error(GD_EXIT_NO_DRIVER, "the driver %s cannot be opened: %s",
-                                            name, dlerror());
+    uint64_t bytes = 0;
+    const char *reason = gd_hostfile_measure(name, &bytes);
+    *path = reason == NULL ? find_loaded(name) : NULL;
+    if (*path != NULL)
+        return 0;
+    return gd_message_error(GD_EXIT_NO_DRIVER, "the driver cannot be opened: %s: %s", name,
+                            reason != NULL ? reason : dlerror());
 }
 
 /* *path: to free. Returns 0, or an exit code after a message. */
