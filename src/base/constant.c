@@ -1,5 +1,7 @@
-/* Every constant of griddep.h by name. constants.inc is made from the header at build time, so the
- * two cannot drift. */
+/* Every constant of griddep.h by name, and the version of the loaded library. constants.inc is made
+ * from the header at build time, so the two cannot drift. */
+#include "config.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -39,4 +41,19 @@ int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *e
         }
     }
     return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "griddep.h has no constant %s", name);
+}
+
+/* ---- the version, whose numbers configure.ac reads for PACKAGE_VERSION ---- */
+
+_Static_assert(GRIDDEP_VERSION_MINOR < 1000 && GRIDDEP_VERSION_PATCH < 1000,
+               "the version does not fit its number");
+
+int32_t griddep_version(void)
+{
+    return GRIDDEP_VERSION_MAJOR * 1000000 + GRIDDEP_VERSION_MINOR * 1000 + GRIDDEP_VERSION_PATCH;
+}
+
+const char *griddep_version_text(void)
+{
+    return PACKAGE_VERSION;
 }

@@ -24,4 +24,20 @@ const char *gd_elf_open(gd_view file, gd_elf *elf);
 /* Section `index` and its bytes, of which it has none where its type says so. */
 bool gd_elf_section(const gd_elf *elf, uint64_t index, Elf64_Shdr *section, gd_view *bytes);
 
+/* What the emulated driver's linker makes: a file that a cubin's reader takes for a whole one, and
+ * whose first section has PTX behind a head. */
+enum { GD_EMULATED_DIGEST = 32 };
+
+typedef struct gd_emulated_head {
+    char magic[16];
+    uint64_t bytes;
+    uint8_t digest[GD_EMULATED_DIGEST]; /* of the text and the driver's version */
+} gd_emulated_head;
+
+extern const char gd_emulated_magic[16];
+
+/* The text of such an image, with a zero byte behind it, and its head; false: it is none, or
+ * damaged. The digest is not looked at. */
+bool gd_emulated_text(gd_view image, gd_emulated_head *head, gd_view *text);
+
 #endif

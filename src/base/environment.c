@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/environment.h"
@@ -123,4 +124,27 @@ bool gd_environment_check(char *text, size_t bytes)
         return false;
     }
     return true;
+}
+
+static bool one_of(const char *word, const char *const words[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!strcasecmp(word, words[i]))
+            return true;
+    }
+    return false;
+}
+
+bool gd_word_is_off(const char *word)
+{
+    static const char *const words[] = {"off", "0", "no", "false"};
+
+    return one_of(word, words, sizeof words / sizeof words[0]);
+}
+
+bool gd_word_is_on(const char *word)
+{
+    static const char *const words[] = {"on", "1", "yes", "true"};
+
+    return one_of(word, words, sizeof words / sizeof words[0]);
 }

@@ -21,4 +21,9 @@ const char *gd_environment_values(const char *name);
  * GRIDDEP_ATTACH_. */
 bool gd_environment_check(char *text, size_t bytes);
 
+/* Words that variables take for no and yes, in any case of letters: off, 0, no, false; on, 1, yes,
+ * true. */
+bool gd_word_is_off(const char *word);
+bool gd_word_is_on(const char *word);
+
 #endif

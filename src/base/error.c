@@ -1,4 +1,4 @@
-/* Filling a caller's griddep_error, and the size rule of the public structs. */
+/* Filling a caller's griddep_error, the size rule of the public structs, and statuses as words. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "base/plural.h"
 #include "base/text.h"
 
 enum { LARGEST_STRUCT = 65536 }; /* a size beyond it is taken for one that was never set */
@@ -168,4 +167,41 @@ int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32
     memcpy(target, source, size < known ? size : known);
     memcpy(target, &size, sizeof size);
     return GRIDDEP_OK;
+}
+
+/* ---- statuses, from status.def ---- */
+
+typedef struct status_entry {
+    const char *name;
+    const char *text;
+} status_entry;
+
+#define X(name, value, text)                                                                       \
+    _Static_assert(GRIDDEP_##name == (value), "status.def and griddep.h disagree on " #name);
+#include "base/status.def"
+#undef X
+
+#define X(name, value, text) [-(value)] = {"GRIDDEP_" #name, text},
+static const status_entry entries[] = {
+#include "base/status.def"
+};
+#undef X
+
+static const status_entry *entry_of(int32_t status)
+{
+    static const status_entry unknown = {"GRIDDEP_ERROR_UNKNOWN",
+                                         "a status that this library does not know"};
+    int32_t count = (int32_t)(sizeof entries / sizeof entries[0]);
+
+    return status > 0 || status <= -count ? &unknown : &entries[-status];
+}
+
+const char *griddep_status_name(int32_t status)
+{
+    return entry_of(status)->name;
+}
+
+const char *griddep_status_text(int32_t status)
+{
+    return entry_of(status)->text;
 }

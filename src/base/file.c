@@ -1,6 +1,8 @@
 /* Whole files in, whole files out. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,4 +142,31 @@ int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t 
 int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error)
 {
     return gd_file_write_at(AT_FDCWD, path, data, bytes, error);
+}
+
+char *gd_library_build(const void *function)
+{
+    gd_text text = {0};
+    struct stat status;
+    Dl_info library;
+
+    if (dladdr(function, &library) && library.dli_fname) {
+        char *path = realpath(library.dli_fname, NULL);
+        gd_text_string(&text, path ? path : library.dli_fname);
+        if (path && !stat(path, &status))
+            gd_text_format(&text, " %jd %jd.%09ld", (intmax_t)status.st_size,
+                           (intmax_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+        free(path);
+    }
+    gd_text_append(&text, "", 0);
+    if (text.failed)
+        gd_text_free(&text);
+    return text.data;
+}
+
+bool gd_file_is_pipe(const char *path)
+{
+    struct stat status;
+
+    return strchr(path, '/') && !stat(path, &status) && S_ISFIFO(status.st_mode);
 }

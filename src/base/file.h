@@ -2,6 +2,7 @@
 #ifndef GD_BASE_FILE_H
 #define GD_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +26,13 @@ int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t 
 
 /* FILE: "cannot open PATH: the system's words" for a number of errno.h. */
 int32_t gd_file_fail(griddep_error *error, const char *what, const char *path, int number);
+
+/* Path, size and time of the file that a function was loaded from, as one string, to free: another
+ * build of the library has another. NULL: no memory. Versions that a library tells itself are the
+ * same for many builds. */
+char *gd_library_build(const void *function);
+
+/* Whether a path with a slash is that of a pipe, for whose writer the loader would wait. */
+bool gd_file_is_pipe(const char *path);
 
 #endif

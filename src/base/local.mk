@@ -2,7 +2,6 @@
 libgriddep_front_la_SOURCES += \
 	%D%/arena.c %D%/arena.h \
 	%D%/attached.h \
-	%D%/carveout.h \
 	%D%/chip.c %D%/chip.def %D%/chip.h \
 	%D%/constant.c \
 	%D%/cubin.c %D%/cubin.h \
@@ -11,23 +10,18 @@ libgriddep_front_la_SOURCES += \
 	%D%/fatbin.c %D%/fatbin.h \
 	%D%/file.c %D%/file.h \
 	%D%/format.c %D%/format.h \
-	%D%/library.c %D%/library.h \
 	%D%/log.c %D%/log.h \
-	%D%/status.c %D%/status.def \
+	%D%/status.def \
 	%D%/table.c %D%/table.h \
-	%D%/plural.h \
 	%D%/profiles.def \
 	%D%/text.c %D%/text.h \
 	%D%/trust.c %D%/trust.h \
 	%D%/unpack.c %D%/unpack.h \
-	%D%/version.c \
-	%D%/view.h \
-	%D%/word.c %D%/word.h
+	%D%/view.h
 
 # What the command has a copy of.
 libgriddep_base_la_SOURCES = \
 	%D%/elf.c %D%/elf.h \
-	%D%/emulated.c %D%/emulated.h \
 	%D%/environment.c %D%/environment.def %D%/environment.h \
 	%D%/nearest.c %D%/nearest.h \
 	%D%/search.h \

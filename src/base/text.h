@@ -48,4 +48,10 @@ int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t ca
  * is cut around the column, between characters. */
 void gd_text_quote(gd_text *text, const char *source, size_t bytes, int32_t line, int32_t column);
 
+/* "1 launch", "2 launches". */
+static inline const char *gd_plural(uint64_t count, const char *one, const char *several)
+{
+    return count == 1 ? one : several;
+}
+
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 #include "base/statistics.h"
 #include "measure/clock.h"
 #include "griddep.h"

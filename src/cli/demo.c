@@ -8,7 +8,7 @@
 
 #include "griddep.h"
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/job/ceiling.h"
 #include "cli/command.h"

@@ -6,7 +6,7 @@
 
 #include "griddep.h"
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/plan/catalog.h"
 #include "cli/command.h"

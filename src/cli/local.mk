@@ -75,13 +75,11 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/job.c %D%/job/job.h \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
-	%D%/job/programspans.c %D%/job/programspans.h \
 	%D%/job/recordedchain.c %D%/job/recordedchain.h \
 	%D%/job/recordedprogram.c %D%/job/recordedprogram.h \
 	%D%/job/report.c %D%/job/report.h \
 	%D%/job/sanitize.c %D%/job/sanitize.h \
 	%D%/job/sanitizechain.c \
-	%D%/job/sanitizeprogram.c \
 	%D%/job/session.c %D%/job/session.h \
 	%D%/job/textfix.c %D%/job/textfix.h \
 	%D%/job/verify.c %D%/job/verify.h \

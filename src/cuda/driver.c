@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/library.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cuda/driver.h"
 
@@ -105,7 +105,7 @@ static gd_driver *allocate(const char *path)
 
 static int32_t open_library(gd_driver *driver, gd_get_proc_address *get, griddep_error *error)
 {
-    if (gd_library_is_pipe(driver->path))
+    if (gd_file_is_pipe(driver->path))
         return gd_error_set(error, GRIDDEP_ERROR_NO_DRIVER,
                             "the driver cannot be opened: %s is a pipe", driver->path);
     driver->library = dlopen(driver->path, RTLD_NOW | RTLD_LOCAL);

@@ -9,7 +9,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
-#include "base/library.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cuda/nvrtc.h"
 
@@ -39,7 +39,7 @@ static gd_nvrtc *open_at(const char *path, gd_text *tried)
         gd_nvrtc_close(nvrtc);
         return NULL;
     }
-    if (gd_library_is_pipe(path)) {
+    if (gd_file_is_pipe(path)) {
         gd_text_format(tried, "\n  %s: is a pipe", path);
         gd_nvrtc_close(nvrtc);
         return NULL;

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/word.h"
 #include "run/capture.h"
 #include "run/host.h"
 #include "run/part.h"

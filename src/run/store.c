@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/trust.h"
-#include "base/word.h"
 #include "run/store.h"
 
 #define ENTRY_SUFFIX ".gdstore"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/message.h"
 #include "cli/io/output.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/emulated.h"
+#include "base/elf.h"
 #include "griddep.h"
 
 #include "cli/io/heap.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 #include "base/statistics.h"
 #include "griddep.h"
 #include "run/private.h"

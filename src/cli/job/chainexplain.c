@@ -10,7 +10,7 @@
 
 #include "griddep.h"
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"

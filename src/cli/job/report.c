@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/device.h"
 #include "cli/io/heap.h"

@@ -13,7 +13,7 @@
 
 #include "griddep.h"
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/job/chaincheck.h"
 #include "cli/io/device.h"

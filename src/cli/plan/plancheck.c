@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/heap.h"
 #include "cli/plan/planlaunch.h"

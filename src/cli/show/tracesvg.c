@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/output.h"
 #include "cli/show/traceview.h"

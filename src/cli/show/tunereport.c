@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include "cli/io/device.h"
 #include "cli/io/output.h"

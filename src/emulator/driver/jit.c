@@ -10,7 +10,6 @@
 #include "base/chip.h"
 #include "base/digest.h"
 #include "base/elf.h"
-#include "base/emulated.h"
 #include "base/fatbin.h"
 #include "base/format.h"
 #include "base/unpack.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/carveout.h"
+#include "base/chip.h"
 #include "emulator/driver/call.h"
 #include "emulator/driver/context.h"
 #include "emulator/driver/green.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 #include "emulator/execute/check.h"
 #include "emulator/execute/async.h"
 #include "emulator/execute/atomic.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 #include "emulator/execute/cluster.h"
 #include "emulator/execute/program.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 #include "emulator/execute/check.h"
 #include "emulator/execute/cluster.h"
 #include "emulator/execute/memory.h"

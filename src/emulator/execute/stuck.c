@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/plural.h"
+#include "base/text.h"
 #include "emulator/execute/async.h"
 #include "emulator/execute/memory.h"
 #include "emulator/execute/program.h"

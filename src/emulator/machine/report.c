@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "emulator/machine/report.h"
 

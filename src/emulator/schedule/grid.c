@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/carveout.h"
-#include "base/plural.h"
+#include "base/chip.h"
+#include "base/text.h"
 #include "emulator/schedule/condition.h"
 #include "emulator/schedule/grid.h"
 #include "emulator/machine/report.h"

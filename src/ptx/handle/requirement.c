@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "ptx/handle/ptx.h"
 #include "ptx/handle/requirement.h"

@@ -2,7 +2,7 @@
  * calculator): whole warps, 256 registers a warp, 128 bytes of shared memory. */
 #include "run/launch/footprint.h"
 
-#include "base/carveout.h"
+#include "base/chip.h"
 
 enum { WARP = 32, REGISTER_UNIT = 256, SHARED_UNIT = 128 };
 

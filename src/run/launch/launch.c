@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "base/log.h"
 #include "run/launch/conditional.h"
 #include "run/launch/attribute_check.h"
