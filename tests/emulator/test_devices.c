@@ -295,6 +295,58 @@ START_TEST(memory_outlives_its_context)
 }
 END_TEST
 
+/* A graph whose body names a kernel that is gone is not launched; one whose kernel's context ends
+ * after the launch fails where the body would begin. */
+START_TEST(a_body_needs_its_kernel)
+{
+    gd_CUcontext other, popped;
+    gd_CUmodule module;
+    gd_CUfunction function;
+    gd_CUgraph graph;
+    gd_CUgraphNode node;
+    gd_CUgraphExec executable;
+    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                   .is.conditional = {.type = GD_CU_GRAPH_COND_TYPE_IF, .size = 1}};
+
+    begin("1", "eager", add);
+    gd_CUdeviceptr word = allocate(0, 64);
+    ck_good(cuCtxCreate_v2(&other, 0, 0));
+    ck_good(cuModuleLoadData(&module, add));
+    ck_good(cuModuleGetFunction(&function, module, "add"));
+    ck_good(cuCtxPopCurrent_v2(&popped));
+    ck_good(cuGraphCreate(&graph, 0));
+    ck_good(cuGraphConditionalHandleCreate(&params.is.conditional.handle, graph, contexts[0], 1,
+                                           GD_CU_GRAPH_COND_ASSIGN_DEFAULT));
+    params.is.conditional.ctx = contexts[0];
+    ck_good(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params));
+    gd_CUDA_KERNEL_NODE_PARAMS kernel = {.func = function,
+                                         .gridDimX = 1,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 1,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = (void *[]){&word, &word},
+                                         .ctx = other};
+    ck_good(cuGraphAddKernelNode_v2(&node, params.is.conditional.phGraph_out[0], NULL, 0, &kernel));
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuCtxSetCurrent(contexts[0]));
+    ck_good(cuGraphLaunch(executable, streams[0]));
+    finish(0);
+    if (_i) {
+        ck_good(cuGraphLaunch(executable, streams[0]));
+        ck_good(cuCtxDestroy_v2(other));
+        ck_result(cuStreamSynchronize(streams[0]), GD_CUDA_ERROR_INVALID_HANDLE);
+        return;
+    }
+    ck_good(cuCtxPushCurrent_v2(other));
+    ck_good(cuModuleUnload(module));
+    ck_good(cuCtxPopCurrent_v2(&popped));
+    ck_result(cuGraphLaunch(executable, streams[0]), GD_CUDA_ERROR_INVALID_HANDLE);
+    finish(0);
+}
+END_TEST
+
 /* ---- how far a device runs ahead ---- */
 
 /* Counts on its own device, and notes how far it was ahead of the other one at most. */
@@ -824,6 +876,7 @@ int main(void)
     tcase_add_test(cases, faults_name_the_owner);
     tcase_add_test(cases, contexts_that_end);
     tcase_add_test(cases, memory_outlives_its_context);
+    tcase_add_loop_test(cases, a_body_needs_its_kernel, 0, 2);
     tcase_add_test(cases, graphs_fail_as_a_whole);
     tcase_add_test(cases, eager_lets_the_youngest_run_ahead);
     tcase_add_test(cases, lazy_lets_the_oldest_run_ahead);

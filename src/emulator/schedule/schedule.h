@@ -4,7 +4,7 @@
  * When work runs. Nothing runs when it is handed in; it runs when the program waits for some of it
  * (synchronize, a synchronous copy, a free, an unload), a slice at a time when it asks (query),
  * when more than GD_QUEUE_LIMIT tasks wait, and on a thread of the emulator's while a host function
- * is due and the program is quiet (driver/host.c). Work that ran at once would be over before a
+ * is due and the program is quiet (schedule/host.c). Work that ran at once would be over before a
  * dependent grid is launched, and no two grids could overlap. A waiting program runs only what it
  * waits for, and what the schedule lets run beside it.
  *
