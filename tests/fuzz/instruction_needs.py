@@ -7,7 +7,7 @@ spells out each form of src/ptx/isa/forms.def: once with the first choice of eac
 operand and each modifier that may be left out. Of some
 instructions each pair of choices is spelled out too. A line of the output has the lowest version that ptxas takes the instruction in, the
 targets that it takes it for, and the instruction. "sm_80+" is a target and all later ones; the version is that of the first target.
-What is gone in PTX ISA 9.0 was asked about in 6.3: "6.3-" stands in front."""
+What is gone in PTX ISA 9.0 was asked about in 6.3: "6.3-" stands in front. Lines that show nothing new are left out."""
 import argparse
 import itertools
 import os
@@ -105,6 +105,17 @@ def ask_all(pool, ptxas, frame, questions):
     return taken
 
 
+def covering(answers):
+    """Of the answers those that have a modifier which none before them has with this opcode and these needs."""
+    seen = set()
+    for needs, line in answers:
+        opcode, *modifiers = line.split()[0].rstrip(";").split(".")
+        new = {(opcode, needs, modifier) for modifier in modifiers or [""]} - seen
+        if new:
+            seen |= new
+            yield needs, line
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
@@ -135,9 +146,10 @@ def main():
     for (_, version, _), some in zip(questions, taken):
         for line in some:
             lowest[line] = min(version, lowest.get(line, version))
-    for line in found:
-        targets, until = found[line]
-        print(("6.3-" if until != NEWEST else "") + "%d.%d" % lowest[line], targets, line)
+    answers = [(("6.3-" if until != NEWEST else "") + "%d.%d %s" % (*lowest[line], targets), line)
+               for line, (targets, until) in found.items()]
+    for answer in covering(answers):
+        print(*answer)
 
 
 if __name__ == "__main__":
