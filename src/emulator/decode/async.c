@@ -6,14 +6,6 @@
 
 #define NONE GD_TYPE_NONE
 
-static void put_address(gd_code *code, const gd_code *from)
-{
-    code->address = from->address;
-    code->value = from->value;
-    code->space = from->space;
-    code->kind = from->kind;
-}
-
 bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier,
                      uint32_t *list)
 {
@@ -34,27 +26,18 @@ static gd_ptx_space barrier_space(gd_decoder *decoder)
     return gd_space_at(decoder, 0);
 }
 
-static bool emit_mbarrier(gd_decoder *decoder, const gd_code *from, gd_mbarrier_op operation)
+static bool emit_mbarrier(gd_decoder *decoder, gd_code *made, gd_mbarrier_op operation)
 {
-    gd_code *code = gd_emit(decoder, gd_run_mbarrier);
-
-    if (!code)
-        return false;
-    put_address(code, from);
-    gd_widen_space(decoder, 0, code);
-    code->d = from->d;
-    code->a = from->a;
-    code->b = from->b;
-    code->x = (uint8_t)operation;
-    code->y = from->y;
-    code->order = from->order;
-    return true;
+    gd_widen_space(decoder, 0, made);
+    made->x = (uint8_t)operation;
+    return gd_emit_made(decoder, gd_run_mbarrier, made);
 }
 
 bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes)
 {
-    gd_code from = {.d = GD_AREA_SINK, .b = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
+    gd_code from = gd_no_operands;
 
+    from.order = GD_ORDER_RELEASE;
     return gd_constant(decoder, 4, bytes, &from.a) &&
            gd_memory_operand(decoder, operand, space, &from) &&
            emit_mbarrier(decoder, &from, GD_MBARRIER_COMPLETE);
@@ -63,7 +46,7 @@ bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space,
 /* init [a], count; inval [a]; expect_tx [a], bytes; complete_tx [a], bytes. */
 static bool simple(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space space)
 {
-    gd_code from = {.d = GD_AREA_SINK, .a = GD_AREA_SINK, .b = GD_AREA_SINK};
+    gd_code from = gd_no_operands;
 
     if (operation != GD_MBARRIER_INVAL &&
         !gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &from.a))
@@ -85,13 +68,11 @@ static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
     bool expects = gd_has(decoder, GD_MODIFIER_EXPECT_TX);
     bool state = gd_operand_at(decoder, decoder->operands[0])->kind != GD_OPERAND_MEMORY;
     uint32_t first = state ? 1 : 0;
-    gd_code from = {.d = GD_AREA_SINK, .order = release_order(decoder)};
-    gd_slot zero, one;
+    gd_code from = gd_no_operands;
 
-    if (!gd_constant(decoder, 4, 0, &zero) || !gd_constant(decoder, 4, 1, &one))
+    from.order = release_order(decoder);
+    if (!gd_constant(decoder, 4, 0, &from.b) || !gd_constant(decoder, 4, 1, &from.a))
         return false;
-    from.a = one;
-    from.b = zero;
     if (decoder->operand_count == first + 2 &&
         !gd_source(decoder, decoder->operands[first + 1], GD_TYPE_U32, expects ? &from.b : &from.a))
         return false;
@@ -104,9 +85,10 @@ static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
 /* test_wait, try_wait p, [a], state or parity{, time} */
 static bool wait(gd_decoder *decoder, gd_ptx_space space)
 {
-    gd_code from = {.b = GD_AREA_SINK, .order = release_order(decoder)};
+    gd_code from = gd_no_operands;
     gd_slot time;
 
+    from.order = release_order(decoder);
     from.y = gd_has(decoder, GD_MODIFIER_PARITY);
     if (!gd_source(decoder, decoder->operands[2], from.y ? GD_TYPE_U32 : GD_TYPE_B64, &from.a) ||
         !gd_predicate_target(decoder, decoder->operands[0], &from.d) ||
@@ -119,18 +101,12 @@ static bool wait(gd_decoder *decoder, gd_ptx_space space)
 
 static bool pending(gd_decoder *decoder)
 {
-    gd_slot d, a;
+    gd_code made = gd_no_operands;
 
     gd_type_at(decoder, 0);
-    if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B64, &a) ||
-        !gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d))
-        return false;
-    gd_code *code = gd_emit(decoder, gd_run_pending);
-    if (!code)
-        return false;
-    code->d = d;
-    code->a = a;
-    return true;
+    return gd_source(decoder, decoder->operands[1], GD_TYPE_B64, &made.a) &&
+           gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &made.d) &&
+           gd_emit_made(decoder, gd_run_pending, &made);
 }
 
 bool gd_decode_mbarrier(gd_decoder *decoder)
@@ -179,28 +155,18 @@ static bool read_limit(gd_decoder *decoder, uint32_t operand, gd_code *into)
 bool gd_decode_cp_async(gd_decoder *decoder)
 {
     gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
-    gd_code into = {0};
+    gd_code into = gd_no_operands;
     uint64_t bytes;
-    uint32_t list;
 
     if (!gd_known(decoder, decoder->operands[2], &bytes))
         return false;
     if (gd_own_operands(decoder) == 4 ? !read_limit(decoder, 3, &into)
                                       : !gd_constant(decoder, 4, bytes, &into.a))
         return false;
-    if (!gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
-        !gd_memory_operand(decoder, decoder->operands[0], to, &into))
-        return false;
-    gd_code *code = gd_emit(decoder, gd_run_cp_async);
-    if (!code)
-        return false;
-    put_address(code, &into);
-    code->a = into.a;
-    code->y = into.y;
-    code->flags = into.flags;
-    code->bytes = (uint8_t)bytes;
-    code->list = list;
-    return true;
+    into.bytes = (uint8_t)bytes;
+    return gd_list_address(decoder, decoder->operands[1], from, 1, &into.list) &&
+           gd_memory_operand(decoder, decoder->operands[0], to, &into) &&
+           gd_emit_made(decoder, gd_run_cp_async, &into);
 }
 
 /* The arrival that a thread's copies trigger comes at once. Without .noinc it adds the arrival that
@@ -209,17 +175,16 @@ bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
 {
     bool noinc = gd_has(decoder, GD_MODIFIER_NOINC);
     gd_ptx_space space = barrier_space(decoder);
-    gd_code from = {.d = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
+    gd_code from = gd_no_operands;
 
+    from.order = GD_ORDER_RELEASE;
+    from.flags = GD_MBARRIER_OF_COPIES;
     if (!gd_constant(decoder, 4, 1, &from.a) || !gd_constant(decoder, 4, 0, &from.b) ||
         !gd_memory_operand(decoder, decoder->operands[0], space, &from))
         return false;
     if (!noinc)
         from.a = from.b; /* complete_tx of 0 bytes checks the object and changes nothing */
-    if (!emit_mbarrier(decoder, &from, noinc ? GD_MBARRIER_ARRIVE : GD_MBARRIER_COMPLETE))
-        return false;
-    decoder->image->code[decoder->image->code_count - 1].flags = GD_MBARRIER_OF_COPIES;
-    return true;
+    return emit_mbarrier(decoder, &from, noinc ? GD_MBARRIER_ARRIVE : GD_MBARRIER_COMPLETE);
 }
 
 /* ---- cp.async.bulk ---- */
@@ -259,8 +224,8 @@ bool gd_decode_bulk(gd_decoder *decoder)
 {
     gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
     bool loads = gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
-    gd_code into = {.b = GD_AREA_SINK};
-    uint32_t list, second;
+    gd_code into = gd_no_operands;
+    uint32_t second;
 
     gd_has(decoder, GD_MODIFIER_BULK_GROUP);
     if (decoder->instruction->op == GD_OP_CP_ASYNC_BULK_PREFETCH)
@@ -269,21 +234,11 @@ bool gd_decode_bulk(gd_decoder *decoder)
         (loads && !receivers(decoder, &into)))
         return false;
     if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &into.a) ||
-        !gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
+        !gd_list_address(decoder, decoder->operands[1], from, 1, &into.list) ||
         (loads && !gd_list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, 0, &second)) ||
         !gd_memory_operand(decoder, decoder->operands[0], to, &into))
         return false;
-    gd_code *code = gd_emit(decoder, gd_run_bulk);
-    if (!code)
-        return false;
-    put_address(code, &into);
-    gd_widen_space(decoder, 0, code);
-    code->a = into.a;
-    code->b = into.b;
-    code->x = into.x;
-    code->count = into.count;
-    code->bytes = into.bytes;
-    code->list = list;
-    code->y = loads;
-    return true;
+    gd_widen_space(decoder, 0, &into);
+    into.y = loads;
+    return gd_emit_made(decoder, gd_run_bulk, &into);
 }

@@ -410,27 +410,17 @@ static bool red_operands(gd_decoder *decoder, gd_code *into, uint32_t *first, ui
 bool gd_decode_barrier(gd_decoder *decoder)
 {
     const uint8_t sync = gd_ops[decoder->instruction->op].sync;
-    gd_code from = {.d = GD_AREA_SINK, .c = GD_AREA_SINK};
+    gd_code from = gd_no_operands;
     uint32_t first = 0, count = decoder->operand_count;
 
     if (sync == GD_OP_SYNC_CTA_RED && !red_operands(decoder, &from, &first, &count))
         return gd_decode_refuse_form(decoder);
     from.flags |= sync == GD_OP_SYNC_CTA_ARRIVE ? GD_BARRIER_ARRIVE : 0;
     from.flags |= count == 2 ? GD_BARRIER_COUNTED : 0;
-    if (!gd_source(decoder, decoder->operands[first], GD_TYPE_U32, &from.a) ||
-        (count == 2 ? !gd_source(decoder, decoder->operands[first + 1], GD_TYPE_U32, &from.b)
-                    : !gd_constant(decoder, 4, 0, &from.b)))
-        return false;
-    gd_code *code = gd_emit(decoder, gd_run_barrier);
-    if (!code)
-        return false;
-    code->a = from.a;
-    code->b = from.b;
-    code->c = from.c;
-    code->d = from.d;
-    code->y = from.y;
-    code->flags = from.flags;
-    return true;
+    return gd_source(decoder, decoder->operands[first], GD_TYPE_U32, &from.a) &&
+           (count == 2 ? gd_source(decoder, decoder->operands[first + 1], GD_TYPE_U32, &from.b)
+                       : gd_constant(decoder, 4, 0, &from.b)) &&
+           gd_emit_made(decoder, gd_run_barrier, &from);
 }
 
 bool gd_decode_cluster_barrier(gd_decoder *decoder)

@@ -180,6 +180,9 @@ gd_space gd_code_space(gd_ptx_space space);
 /* A new operation under the instruction's guard; NULL when there is no memory. Good until the next
  * one is made. */
 gd_code *gd_emit(gd_decoder *decoder, gd_run *run);
+/* The same with the operands of one that was made from gd_no_operands. */
+gd_code *gd_emit_made(gd_decoder *decoder, gd_run *run, const gd_code *made);
+extern const gd_code gd_no_operands;
 gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a,
                        gd_slot b, gd_slot c);
 /* Numbers into the image's list; GD_PTX_NONE when there is no memory. */

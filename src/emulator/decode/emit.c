@@ -21,7 +21,13 @@ static bool grow(void **items, uint32_t *capacity, size_t bytes, uint32_t needed
     return true;
 }
 
-gd_code *gd_emit(gd_decoder *decoder, gd_run *run)
+const gd_code gd_no_operands = {.d = GD_AREA_SINK,
+                                .e = GD_AREA_SINK,
+                                .a = GD_AREA_SINK,
+                                .b = GD_AREA_SINK,
+                                .c = GD_AREA_SINK};
+
+gd_code *gd_emit_made(gd_decoder *decoder, gd_run *run, const gd_code *made)
 {
     gd_image *image = decoder->image;
     void *items = image->code;
@@ -33,18 +39,17 @@ gd_code *gd_emit(gd_decoder *decoder, gd_run *run)
     }
     image->code = items;
     gd_code *code = &image->code[image->code_count++];
-    *code = (gd_code){
-        .run = run,
-        .d = GD_AREA_SINK,
-        .e = GD_AREA_SINK,
-        .a = GD_AREA_SINK,
-        .b = GD_AREA_SINK,
-        .c = GD_AREA_SINK,
-        .guard = decoder->guard,
-        .guard_not = decoder->guard_not,
-        .instruction = (uint32_t)(decoder->instruction - decoder->module->instructions),
-    };
+    *code = *made;
+    code->run = run;
+    code->guard = decoder->guard;
+    code->guard_not = decoder->guard_not;
+    code->instruction = (uint32_t)(decoder->instruction - decoder->module->instructions);
     return code;
+}
+
+gd_code *gd_emit(gd_decoder *decoder, gd_run *run)
+{
+    return gd_emit_made(decoder, run, &gd_no_operands);
 }
 
 gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a,

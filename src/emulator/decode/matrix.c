@@ -23,31 +23,20 @@ static bool matrix_access(gd_decoder *decoder, bool store)
     uint32_t count = gd_has(decoder, GD_MODIFIER_X4) ? 4 : gd_has(decoder, GD_MODIFIER_X2) ? 2 : 1;
     gd_ptx_space space = gd_space_at(decoder, 0);
     bool transposed = gd_has(decoder, GD_MODIFIER_TRANS);
-    gd_code from = {0};
+    gd_code from = gd_no_operands;
     uint32_t slots[4];
-    gd_slot all;
 
     gd_has(decoder, GD_MODIFIER_X1);
     gd_type_at(decoder, 0);
     if (!read_slots(decoder, decoder->operands[store ? 1 : 0], count, GD_TYPE_B32, !store, slots) ||
         !gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &from) ||
-        !gd_constant(decoder, 4, UINT32_MAX, &all))
+        !gd_constant(decoder, 4, UINT32_MAX, &from.e))
         return false;
     from.list = gd_list_add(decoder, slots, count);
-    gd_code *code = from.list == GD_PTX_NONE
-                        ? NULL
-                        : gd_emit(decoder, store ? gd_run_stmatrix : gd_run_ldmatrix);
-    if (!code)
-        return false;
-    code->address = from.address;
-    code->value = from.value;
-    code->space = from.space;
-    code->kind = from.kind;
-    code->list = from.list;
-    code->count = (uint8_t)count;
-    code->x = transposed;
-    code->e = all;
-    return true;
+    from.count = (uint8_t)count;
+    from.x = transposed;
+    return from.list != GD_PTX_NONE &&
+           gd_emit_made(decoder, store ? gd_run_stmatrix : gd_run_ldmatrix, &from);
 }
 
 bool gd_decode_ldmatrix(gd_decoder *decoder)
@@ -62,21 +51,14 @@ bool gd_decode_stmatrix(gd_decoder *decoder)
 
 bool gd_decode_movmatrix(gd_decoder *decoder)
 {
-    gd_slot d, a, all;
+    gd_code made = gd_no_operands;
 
     gd_has(decoder, GD_MODIFIER_TRANS);
     gd_type_at(decoder, 0);
-    if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B32, &a) ||
-        !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) ||
-        !gd_constant(decoder, 4, UINT32_MAX, &all))
-        return false;
-    gd_code *code = gd_emit(decoder, gd_run_movmatrix);
-    if (!code)
-        return false;
-    code->d = d;
-    code->a = a;
-    code->e = all;
-    return true;
+    return gd_source(decoder, decoder->operands[1], GD_TYPE_B32, &made.a) &&
+           gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &made.d) &&
+           gd_constant(decoder, 4, UINT32_MAX, &made.e) &&
+           gd_emit_made(decoder, gd_run_movmatrix, &made);
 }
 
 /* ---- mma ---- */

@@ -49,26 +49,6 @@ static bool access_slots(gd_decoder *decoder, uint32_t operand, gd_ptx_type type
     return into->list != GD_PTX_NONE;
 }
 
-static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
-{
-    gd_code *code = gd_emit(decoder, run);
-
-    if (!code)
-        return false;
-    code->address = from->address;
-    code->value = from->value;
-    code->list = from->list;
-    code->flags = from->flags;
-    code->count = from->count;
-    code->bytes = from->bytes;
-    code->space = from->space;
-    code->kind = from->kind;
-    code->x = from->x;
-    code->y = from->y;
-    code->order = from->order;
-    return true;
-}
-
 /* st.async, red.async: a write to shared memory of the cluster that an mbarrier there hears of. It
  * is done at once, as copies are. */
 static bool is_async(gd_decoder *decoder, gd_op op)
@@ -94,7 +74,7 @@ static bool access(gd_decoder *decoder, bool store)
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t bytes = gd_bytes_of(type);
     bool async = is_async(decoder, GD_OP_ST_ASYNC);
-    gd_code code = {0};
+    gd_code code = gd_no_operands;
 
     if (decoder->instruction->op == GD_OP_ST_ASYNC && !async)
         return gd_decode_refuse_form(decoder);
@@ -108,7 +88,7 @@ static bool access(gd_decoder *decoder, bool store)
     gd_widen_space(decoder, 0, &code);
     if (async && !emit_need(decoder))
         return false;
-    return emit_access(decoder, store ? gd_run_store : gd_run_load, &code) &&
+    return gd_emit_made(decoder, store ? gd_run_store : gd_run_load, &code) &&
            (!async || gd_emit_complete(decoder, decoder->operands[2], space, bytes * count));
 }
 
@@ -134,12 +114,11 @@ bool gd_decode_prefetch(gd_decoder *decoder)
 /* discard, applypriority [a], 128: the range must be there. */
 bool gd_decode_discard(gd_decoder *decoder)
 {
-    gd_code code = {0};
+    gd_code code = gd_no_operands;
 
-    if (!gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code))
-        return false;
     code.bytes = 128;
-    return emit_access(decoder, gd_run_touch, &code);
+    return gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code) &&
+           gd_emit_made(decoder, gd_run_touch, &code);
 }
 
 /* A policy only says what stays in a cache: any value will do. */
@@ -235,32 +214,28 @@ static bool atomic(gd_decoder *decoder, bool red)
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t count = vector_count(decoder);
     bool async = is_async(decoder, GD_OP_RED_ASYNC);
-    gd_slot b = GD_AREA_SINK;
     gd_atomic operation = GD_ATOMIC_ADD;
-    gd_code from = {.count = (uint8_t)count, .bytes = (uint8_t)gd_bytes_of(type)};
+    gd_code from = gd_no_operands;
 
     if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type))
         return gd_decode_refuse_form(decoder);
     gd_has(decoder, GD_MODIFIER_NOFTZ);
     from.order = gd_order(decoder, true, GD_SCOPE_GPU);
-    if (operation == GD_ATOMIC_CAS && !gd_source(decoder, decoder->operands[3], type, &b))
+    if (operation == GD_ATOMIC_CAS && !gd_source(decoder, decoder->operands[3], type, &from.b))
         return false;
+    from.count = (uint8_t)count;
+    from.bytes = (uint8_t)gd_bytes_of(type);
     if (!gd_memory_operand(decoder, decoder->operands[red ? 0 : 1], space, &from) ||
         !atomic_slots(decoder, red, type, count, &from))
         return false;
     gd_widen_space(decoder, 0, &from);
-    if ((async && !emit_need(decoder)) || !emit_access(decoder, gd_run_atomic, &from))
-        return false;
-    gd_code *code = &decoder->image->code[decoder->image->code_count - 1];
-    code->d = from.d;
-    code->a = from.a;
-    code->b = b;
-    code->x = (uint8_t)operation;
-    code->y = (uint8_t)type;
+    from.x = (uint8_t)operation;
+    from.y = (uint8_t)type;
     /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX
      * ISA 9.7.13.5). */
-    code->flags = gd_is_float(type) && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
-    return !async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes);
+    from.flags = gd_is_float(type) && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
+    return (!async || emit_need(decoder)) && gd_emit_made(decoder, gd_run_atomic, &from) &&
+           (!async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes));
 }
 
 bool gd_decode_atom(gd_decoder *decoder)

@@ -38,25 +38,6 @@ static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimension
            gd_list_add(decoder, slots, dimensions) != GD_PTX_NONE;
 }
 
-static bool emit(gd_decoder *decoder, const gd_code *from)
-{
-    gd_code *code = gd_emit(decoder, gd_run_tensor);
-
-    if (!code)
-        return false;
-    code->address = from->address;
-    code->value = from->value;
-    code->space = from->space;
-    code->kind = from->kind;
-    code->list = from->list;
-    code->b = from->b;
-    code->x = from->x;
-    code->y = from->y;
-    code->count = from->count;
-    code->bytes = from->bytes;
-    return true;
-}
-
 /* [shared], [map, {coordinates}], [mbarrier]{, ranks} */
 static bool load(gd_decoder *decoder, gd_code *into)
 {
@@ -73,7 +54,7 @@ static bool load(gd_decoder *decoder, gd_code *into)
     gd_widen_space(decoder, 0, into);
     gd_widen_space(decoder, 0, &barrier);
     return read_place(decoder, decoder->operands[1], into->count, &barrier, &into->list) &&
-           emit(decoder, into);
+           gd_emit_made(decoder, gd_run_tensor, into);
 }
 
 /* [map, {coordinates}], [shared] */
@@ -90,14 +71,15 @@ static bool store(gd_decoder *decoder, gd_code *into)
     into->bytes = (uint8_t)operation;
     return gd_memory_operand(decoder, decoder->operands[1], GD_SPACE_SHARED, into) &&
            read_place(decoder, decoder->operands[0], into->count, &none, &into->list) &&
-           emit(decoder, into);
+           gd_emit_made(decoder, gd_run_tensor, into);
 }
 
 bool gd_decode_tensor(gd_decoder *decoder)
 {
-    gd_code into = {.b = GD_AREA_SINK, .count = decoder->form->dimensions};
+    gd_code into = gd_no_operands;
     const bool loads = gd_space_at(decoder, 0) == GD_SPACE_SHARED;
 
+    into.count = decoder->form->dimensions;
     gd_space_at(decoder, 1);
     return loads ? load(decoder, &into) : store(decoder, &into);
 }
@@ -105,11 +87,13 @@ bool gd_decode_tensor(gd_decoder *decoder)
 /* [map, {coordinates}] */
 bool gd_decode_tensor_prefetch(gd_decoder *decoder)
 {
-    gd_code into = {.b = GD_AREA_SINK, .x = GD_TENSOR_PREFETCH, .count = decoder->form->dimensions};
+    gd_code into = gd_no_operands;
     const gd_code none = {0};
 
+    into.x = GD_TENSOR_PREFETCH;
+    into.count = decoder->form->dimensions;
     gd_space_at(decoder, 0);
     return gd_constant(decoder, 8, 0, &into.address) &&
            read_place(decoder, decoder->operands[0], into.count, &none, &into.list) &&
-           emit(decoder, &into);
+           gd_emit_made(decoder, gd_run_tensor, &into);
 }
