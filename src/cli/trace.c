@@ -35,8 +35,8 @@ enum {
 
 typedef struct gd_trace_request {
     const char *path, *mode, *perfetto, *svg;
-    uint64_t width, blocks, runs, samples;
-    bool json, points, ascii, demo, serial, all;
+    uint64_t blocks, samples;
+    bool json, points, demo, serial, all;
     gd_device_choice device;
     char **program; /* NULL: a chain */
     gd_recordedprogram recorded;
@@ -133,16 +133,14 @@ static int measure_cost(gd_trace_job *job, int32_t mode, gd_traceview_cost *cost
 
 static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
 {
-    view->runs = job->session.emulated ? 1 : (uint32_t)job->request->runs;
+    view->runs = job->session.emulated ? 1 : RUNS;
     return gd_overlap_trace_typical(&job->session, job->timeline, mode, view->runs,
                                     &view->span_least, &view->span_most);
 }
 
-static uint32_t choose_width(const gd_trace_request *request)
+static uint32_t choose_width(void)
 {
     const uint32_t width = gd_output_width(STDOUT_FILENO);
-    if (request->width != 0)
-        return (uint32_t)request->width;
     return width == 0 ? 80 : width > 160 ? 160 : width;
 }
 
@@ -175,7 +173,7 @@ static int show_mode(gd_trace_job *job, const gd_traceview *view)
         return 0;
     }
     gd_tracetext_print(view);
-    gd_tracedraw_print(view, choose_width(request), request->ascii || !is_utf8());
+    gd_tracedraw_print(view, choose_width(), !is_utf8());
     return 0;
 }
 
@@ -232,7 +230,7 @@ static void print_spans(const gd_trace_request *request, const gd_spanview *view
     const griddep_runtime_info *info = view->trace.device;
     if (!request->json) {
         gd_spanview_print(view);
-        gd_tracedraw_print(&view->trace, choose_width(request), request->ascii || !is_utf8());
+        gd_tracedraw_print(&view->trace, choose_width(), !is_utf8());
         return;
     }
     json_t *document = gd_spanview_json(view);
@@ -430,7 +428,7 @@ static const char examples[] = "When each block ran, as text and as a picture:\n
 
 int gd_command_trace(int argc, char **argv)
 {
-    gd_trace_request request = {.runs = RUNS, .samples = SAMPLES};
+    gd_trace_request request = {.samples = SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all",
          (void *)&request.mode, 0, 0},
@@ -440,14 +438,8 @@ int gd_command_trace(int argc, char **argv)
         {GD_OPTION_FILE, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
         {GD_OPTION_FLAG, "serial", NULL, "with --svg: draw the run without overlap above",
          &request.serial, 0, 0},
-        {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)",
-         &request.width, 40, 1000},
-        {GD_OPTION_FLAG, "ascii", NULL,
-         "draw with ASCII (the default where the locale is not UTF-8)", &request.ascii, 0, 0},
         {GD_OPTION_COUNT, "blocks", "N", "keep at most this many blocks of a launch (16384)",
          &request.blocks, 1, 1 << 22},
-        {GD_OPTION_COUNT, "runs", "N",
-         "traced runs; the report shows a typical one (15, emulated 1)", &request.runs, 1, 10000},
         {GD_OPTION_COUNT, "repeat", "N", "samples of the cost of tracing (15, emulated 1); 0: none",
          &request.samples, 0, 100000},
         {GD_OPTION_FLAG, "as-run", NULL,
@@ -469,7 +461,7 @@ int gd_command_trace(int argc, char **argv)
         .name = "trace",
         .summary = "Shows when each block of a chain's launches ran, and how launches overlap.",
         .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE [--serial]] "
-                    "[--width N] [--ascii] [--emulate] [--json]\n"
+                    "[--emulate] [--json]\n"
                     "[--first N] [--launches N] [--mode MODE] [--perfetto FILE] "
                     "[--svg FILE [--serial]] [--json] -- PROGRAM [ARGUMENT]...\n"
                     "--as-run [--kernel NAME] [--window FROM:TO] [--first N] [--launches N] "

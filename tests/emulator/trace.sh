@@ -97,9 +97,9 @@ assert "feed forward" in texts and "1 rms_norm" in texts and any("model time" in
 assert "prefers-color-scheme" in picture.getElementsByTagName("style")[0].firstChild.data
 '
 
-LC_ALL=en_US.UTF-8 "$griddep" trace "$chain" --driver emulated --width 60 >"$work/out" 2>"$work/err"
+LC_ALL=en_US.UTF-8 "$griddep" trace "$chain" --driver emulated >"$work/out" 2>"$work/err"
 says "UTF-8" out "█"
-LC_ALL=en_US.UTF-8 "$griddep" trace "$chain" --driver emulated --ascii >"$work/out" 2>"$work/err"
+LC_ALL=C "$griddep" trace "$chain" --driver emulated >"$work/out" 2>"$work/err"
 says "ASCII" out "####"
 
 trace "JSON" 0 "$chain" --mode all --json --points
