@@ -188,6 +188,7 @@ const char *griddep_constant_name(uint32_t index, int32_t *value);
  *   GRIDDEP_LOG      error, warning, info or debug: messages up to that level go to stderr when no
  *                    log function is given
  *   GRIDDEP_NVRTC    path of libnvrtc when options name none
+ *   GRIDDEP_NCCL     path of libnccl, for large hops of groups
  */
 
 typedef struct griddep_runtime griddep_runtime;
@@ -1500,13 +1501,15 @@ typedef struct griddep_hop_info {
     int32_t reason;       /* GRIDDEP_REASON_*: whether it may start early in this mode: by attribute
                            * 6; first in its lane, by the event of the last launch that it depends
                            * on; in graph modes by an edge */
-    const char *kernel;   /* its name; else what it is: "copy", "fill", "host function" */
+    const char *kernel;   /* its name; else what it is: "copy", "fill", "host function", of a hop
+                           * of NCCL "all_reduce" */
     int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1
                            * the edge from the launch before (of a lane's first, the last that it
                            * depends on) is programmatic, 0 it is not; -1 in stream modes, for the
                            * first launch, or where the driver does not tell */
     uint32_t lane;        /* that the launch is in */
-    int32_t node;         /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST */
+    int32_t node;         /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST; _CHILD: a hop of
+                           * NCCL */
     const char *name;     /* that its configuration gave; NULL */
 } griddep_hop_info;
 
@@ -1751,12 +1754,32 @@ enum {
     GRIDDEP_NO_MEMBER = -1
 };
 
+/* Whether NCCL (libnccl.so.2 from 2.11 on, or what GRIDDEP_NCCL names) carries out large hops.
+ * Then members of one process have a device each, in its primary context, and all processes have
+ * one version of it. A hop of NCCL is no kernel of this library: nothing starts early beside it,
+ * timeout_ms does not hold for it, and its chain becomes a graph by a capture, which
+ * griddep_graph_from_chain refuses. What NCCL guarantees of sums is that all members get the same
+ * bits. Of two members a sum has one order and is rounded once, so it has the bits of our kernels,
+ * in every run. Of more, NCCL chooses the order, rounds partial sums to the type, and may add in
+ * the switch in an order that differs from run to run (NVLS; NCCL_NVLS_ENABLE=0 switches that
+ * off). */
+enum {
+    GRIDDEP_NCCL_AUTO = 0, /* where it is there, and changes no bit: of sums those of two members;
+                            * not for three or more members of one process, which NCCL may block */
+    GRIDDEP_NCCL_OFF = 1,  /* never */
+    GRIDDEP_NCCL_ON = 2    /* sums of any number of members too. UNSUPPORTED where it is not there
+                            * or cannot serve the group, in the words of the loader */
+};
+
 typedef struct griddep_group_options {
     uint32_t size;
     uint32_t timeout_ms; /* how long a kernel waits for another member; 0: 10000; at most 4000000 */
     uint32_t join_ms;    /* how long griddep_group_join, and calls that all processes make together,
                           * wait for another process; 0: 60000 */
-    uint32_t reserved;
+    int32_t nccl;        /* GRIDDEP_NCCL_* */
+    uint64_t nccl_bytes; /* from so many bytes on (of a part, where a hop has parts) NCCL carries
+                          * out a hop; 0: where it was measured to be faster, 16 MiB between two
+                          * members; to be the same on all members */
 } griddep_group_options;
 
 typedef struct griddep_group_info {

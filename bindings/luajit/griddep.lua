@@ -221,6 +221,9 @@ enum {
     GRIDDEP_ACCESS_UPDATE = 3,
     GRIDDEP_ACCESS_CONSTANT = 4,
     GRIDDEP_NO_MEMBER = -1,
+    GRIDDEP_NCCL_AUTO = 0,
+    GRIDDEP_NCCL_OFF = 1,
+    GRIDDEP_NCCL_ON = 2,
     GRIDDEP_HOP_ALL_REDUCE = 0,
     GRIDDEP_HOP_ALL_GATHER = 1,
     GRIDDEP_HOP_REDUCE_SCATTER = 2,
@@ -434,7 +437,7 @@ typedef struct griddep_use {
     const char *element;
 } griddep_use;
 typedef struct griddep_group_options {
-    uint32_t size; uint32_t timeout_ms; uint32_t join_ms; uint32_t reserved;
+    uint32_t size; uint32_t timeout_ms; uint32_t join_ms; int32_t nccl; uint64_t nccl_bytes;
 } griddep_group_options;
 typedef struct griddep_group_info {
     uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t rank;

@@ -219,6 +219,9 @@ const constants = {
   ACCESS_UPDATE: 3,
   ACCESS_CONSTANT: 4,
   NO_MEMBER: -1,
+  NCCL_AUTO: 0,
+  NCCL_OFF: 1,
+  NCCL_ON: 2,
   HOP_ALL_REDUCE: 0,
   HOP_ALL_GATHER: 1,
   HOP_REDUCE_SCATTER: 2,
@@ -425,7 +428,7 @@ koffi.struct('griddep_use', {
   bytes: 'uint64_t', element: 'const char *',
 });
 koffi.struct('griddep_group_options', {
-  size: 'uint32_t', timeout_ms: 'uint32_t', join_ms: 'uint32_t', reserved: 'uint32_t',
+  size: 'uint32_t', timeout_ms: 'uint32_t', join_ms: 'uint32_t', nccl: 'int32_t', nccl_bytes: 'uint64_t',
 });
 koffi.struct('griddep_group_info', {
   size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', rank: 'uint32_t',

@@ -290,6 +290,9 @@ ACCESS_WRITE = 2
 ACCESS_UPDATE = 3
 ACCESS_CONSTANT = 4
 NO_MEMBER = -1
+NCCL_AUTO = 0
+NCCL_OFF = 1
+NCCL_ON = 2
 HOP_ALL_REDUCE = 0
 HOP_ALL_GATHER = 1
 HOP_REDUCE_SCATTER = 2
@@ -817,7 +820,8 @@ class c_group_options(_Struct):
         ("size", c_uint32),
         ("timeout_ms", c_uint32),
         ("join_ms", c_uint32),
-        ("reserved", c_uint32),
+        ("nccl", c_int32),
+        ("nccl_bytes", c_uint64),
     ]
 
 

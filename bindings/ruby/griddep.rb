@@ -227,6 +227,9 @@ module Griddep
     ACCESS_UPDATE = 3
     ACCESS_CONSTANT = 4
     NO_MEMBER = -1
+    NCCL_AUTO = 0
+    NCCL_OFF = 1
+    NCCL_ON = 2
     HOP_ALL_REDUCE = 0
     HOP_ALL_GATHER = 1
     HOP_REDUCE_SCATTER = 2
@@ -458,7 +461,7 @@ module Griddep
     ])
 
     CGroupOptions = struct([
-      "uint32_t size", "uint32_t timeout_ms", "uint32_t join_ms", "uint32_t reserved",
+      "uint32_t size", "uint32_t timeout_ms", "uint32_t join_ms", "int32_t nccl", "uint64_t nccl_bytes",
     ])
 
     CGroupInfo = struct([

@@ -259,6 +259,9 @@ pub const ACCESS_WRITE: i32 = 2;
 pub const ACCESS_UPDATE: i32 = 3;
 pub const ACCESS_CONSTANT: i32 = 4;
 pub const NO_MEMBER: i32 = -1;
+pub const NCCL_AUTO: i32 = 0;
+pub const NCCL_OFF: i32 = 1;
+pub const NCCL_ON: i32 = 2;
 pub const HOP_ALL_REDUCE: i32 = 0;
 pub const HOP_ALL_GATHER: i32 = 1;
 pub const HOP_REDUCE_SCATTER: i32 = 2;
@@ -800,7 +803,8 @@ pub struct GroupOptions {
     pub size: u32,
     pub timeout_ms: u32,
     pub join_ms: u32,
-    pub reserved: u32,
+    pub nccl: i32,
+    pub nccl_bytes: u64,
 }
 
 #[repr(C)]

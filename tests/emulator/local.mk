@@ -32,6 +32,7 @@ unit_tests += \
 %C%_test_findings_LDADD = $(emulator_ldadd)
 %C%_test_forms_LDADD = $(emulator_ldadd)
 %C%_test_group_LDADD = libgriddep.la $(CHECK_LIBS)
+%C%_test_group_CPPFLAGS = $(AM_CPPFLAGS) -DFAKE_NCCL='"$(abs_top_builddir)/.libs/libfake-nccl.so"'
 %C%_test_hostile_LDADD = $(emulator_ldadd)
 %C%_test_interpreter_LDADD = $(emulator_ldadd)
 %C%_test_lanes_LDADD = $(emulator_ldadd)

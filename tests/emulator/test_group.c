@@ -37,6 +37,8 @@ static griddep_runtime *runtimes[MOST];
 static griddep_chain *chains[MOST];
 static griddep_group *group;
 static uint32_t members;
+static int32_t nccl = GRIDDEP_NCCL_OFF; /* of groups that are opened or joined */
+static uint64_t nccl_bytes;
 static int report_file = -1;
 
 /* ---- setting up ---- */
@@ -44,7 +46,8 @@ static int report_file = -1;
 static void begin_with(uint32_t count, const char *schedule, const char *checks,
                        uint32_t timeout_ms)
 {
-    const griddep_group_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+    const griddep_group_options options = {
+        .size = sizeof options, .timeout_ms = timeout_ms, .nccl = nccl, .nccl_bytes = nccl_bytes};
     char number[16], path[] = "/tmp/griddep-group-XXXXXX", report[64];
 
     griddep_error_init(&error);
@@ -298,11 +301,14 @@ static float expect(const hop_case *it, uint32_t member, uint64_t index, uint32_
         return value_of((uint32_t)(index / it->count), index % it->count, run);
     for (uint32_t i = 0; i < members; i++) {
         const uint64_t at = is(it, "reduce_scatter") ? member * it->count + index : index;
+        const bool large = nccl == GRIDDEP_NCCL_ON && it->count * bytes_of(it->type) >= nccl_bytes;
         char exact[4];
-        store(it->type, exact, 0, value_of(i, at, run));
+        store(it->type, exact, 0, value_of(large ? members - 1 - i : i, at, run));
         sum = i ? sum + load(it->type, exact, 0) : load(it->type, exact, 0);
+        store(it->type, rounded, 0, sum);
+        if (large) /* the fake NCCL begins with the last member, and rounds each sum */
+            sum = load(it->type, rounded, 0);
     }
-    store(it->type, rounded, 0, sum);
     return load(it->type, rounded, 0);
 }
 
@@ -343,18 +349,12 @@ static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"}
 static const uint32_t counts[] = {2, 8, 3, 1};
 enum { SCHEDULES = 4, COUNTS = 4 };
 
-/* A case's number is the hop, the schedule and the number of devices. Each mode runs twice. */
-START_TEST(hops_are_right)
+/* Each mode runs twice. */
+static void try_hop(const hop_case *it)
 {
-    const hop_case *it = &hop_cases[_i % HOP_CASES];
     uint64_t sources[MOST], targets[MOST];
     uint32_t run = 0;
 
-    if (_i >= HOP_CASES * SCHEDULES && _i % 3 != _i / HOP_CASES % 3)
-        return; /* more than two devices, or one: each hop in some schedule */
-    if (!round_takes_place(_i + _i / HOP_CASES, 2, 4))
-        return;
-    begin(counts[_i / HOP_CASES / SCHEDULES], schedules[_i / HOP_CASES % SCHEDULES]);
     const uint64_t in = it->count * source_parts(it), out = it->count * target_parts(it);
     for (uint32_t i = 0; i < members; i++) {
         sources[i] = allocate(i, in * 4);
@@ -380,6 +380,34 @@ START_TEST(hops_are_right)
         ck_library(griddep_memory_free(runtimes[i], targets[i], &error));
     }
     end();
+}
+
+/* A case's number is the hop, the schedule and the number of devices. */
+START_TEST(hops_are_right)
+{
+    if (_i >= HOP_CASES * SCHEDULES && _i % 3 != _i / HOP_CASES % 3)
+        return; /* more than two devices, or one: each hop in some schedule */
+    if (!round_takes_place(_i + _i / HOP_CASES, 2, 4))
+        return;
+    begin(counts[_i / HOP_CASES / SCHEDULES], schedules[_i / HOP_CASES % SCHEDULES]);
+    try_hop(&hop_cases[_i % HOP_CASES]);
+}
+END_TEST
+
+/* ---- large hops ---- */
+
+static void demand_nccl(uint64_t bytes)
+{
+    setenv("GRIDDEP_NCCL", FAKE_NCCL, 1);
+    nccl = GRIDDEP_NCCL_ON;
+    nccl_bytes = bytes;
+}
+
+START_TEST(large_hops_are_right)
+{
+    demand_nccl(1);
+    begin(2, schedules[_i % SCHEDULES]);
+    try_hop(&hop_cases[_i]);
 }
 END_TEST
 
@@ -712,6 +740,142 @@ START_TEST(who_does_not_come_is_told)
 }
 END_TEST
 
+/* Who carries out the first hop of member 0: the kernel's name, or the hop's. */
+static const char *carrier(void)
+{
+    griddep_hop_info info = {.size = sizeof info};
+
+    ck_library(griddep_chain_get_hop(chains[0], GRIDDEP_MODE_SERIAL, 0, &info, &error));
+    return info.kernel;
+}
+
+/* What NCCL cannot serve our kernels do, unless the caller demands it. */
+START_TEST(nccl_that_is_not_there)
+{
+    static const struct {
+        const char *path, *version, *words;
+    } cases[] = {{"/nowhere/libnccl.so.2", "22809", "NCCL cannot be opened: /nowhere/libnccl"},
+                 {EMULATED_DRIVER, "22809", "has no ncclGetVersion"},
+                 {FAKE_NCCL, "20900", "is of version 20900; the library calls 21100 to 29999"},
+                 {NULL, "22809", "NCCL cannot serve this group: the driver is the emulated one"}};
+    griddep_group *made = NULL;
+
+    nccl = GRIDDEP_NCCL_AUTO;
+    nccl_bytes = 8;
+    setenv("FAKE_NCCL_VERSION", cases[_i].version, 1);
+    if (cases[_i].path)
+        setenv("GRIDDEP_NCCL", cases[_i].path, 1);
+    begin(2, "eager");
+    for (uint32_t i = 0; i < 2; i++)
+        add_plain(i, 8, GRIDDEP_TENSOR_F32);
+    ck_assert_str_eq(carrier(), "sum_f32");
+    run_all(GRIDDEP_MODE_GRAPH_PDL, 1, false);
+    const griddep_group_options options = {.size = sizeof options, .nccl = GRIDDEP_NCCL_ON};
+    const griddep_group_options unknown = {.size = sizeof unknown, .nccl = 3};
+    ck_refused(griddep_group_open(runtimes, 2, &options, &made, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               cases[_i].words);
+    ck_refused(griddep_group_open(runtimes, 2, &unknown, &made, &error), GRIDDEP_ERROR_ARGUMENT,
+               "nccl is 3");
+    ck_assert_ptr_null(made);
+}
+END_TEST
+
+/* Where bits would change, or NCCL may block, AUTO leaves a hop to our kernels. */
+START_TEST(nccl_where_it_changes_nothing)
+{
+    setenv("GRIDDEP_NCCL", FAKE_NCCL, 1);
+    nccl = GRIDDEP_NCCL_AUTO;
+    nccl_bytes = 8;
+    begin(_i ? 3 : 2, "eager");
+    for (uint32_t i = 0; i < members; i++) {
+        add_plain(i, 2, GRIDDEP_TENSOR_F32);
+        add_plain(i, 1, GRIDDEP_TENSOR_F32);
+    }
+    ck_assert_str_eq(carrier(), _i ? "sum_f32" : "all_reduce");
+    griddep_hop_info info = {.size = sizeof info};
+    ck_library(griddep_chain_get_hop(chains[0], GRIDDEP_MODE_SERIAL, 1, &info, &error));
+    ck_assert_str_eq(info.kernel, "sum_f32");
+    run_all(GRIDDEP_MODE_PDL, 2, false);
+}
+END_TEST
+
+/* A large hop beside kernels of its lane and of another one: addresses change between runs, sets
+ * of arguments have their own, and a capture outlives chain and group. */
+START_TEST(large_hops_in_chains)
+{
+    static const float data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const griddep_launch_config second = {.size = sizeof second, .lane = 1};
+    griddep_graph *graphs[2];
+    uint64_t memory[2], other;
+    uint32_t set;
+    float got[8];
+
+    demand_nccl(1);
+    begin(2, schedules[_i / GRIDDEP_MODE_COUNT]);
+    for (uint32_t i = 0; i < 2; i++) {
+        /* [0] the source, [1] its copy, then the sum, [2] the sum, [3] of the other lane */
+        memory[i] = allocate(i, 4 * sizeof data);
+        write_memory(i, memory[i], data, sizeof data);
+        ck_library(griddep_chain_add_copy(chains[i], NULL, memory[i] + 32, memory[i], 32, &error));
+        ck_library(griddep_chain_add_fill(chains[i], &second, memory[i] + 96, 1, 32, &error));
+        ck_library(add_with(chains[i], group, NULL,
+                            ALL_REDUCE(memory[i] + 32, memory[i] + 32, 8, GRIDDEP_TENSOR_F32)));
+        ck_library(
+            griddep_chain_add_copy(chains[i], NULL, memory[i] + 64, memory[i] + 32, 32, &error));
+        ck_library(griddep_chain_depend(chains[i], 3, 1, &error));
+        ck_library(griddep_chain_add_argument_set(chains[i], &set, &error));
+    }
+    const int32_t mode = _i % GRIDDEP_MODE_COUNT;
+    run_all(mode, 3, false);
+    for (uint32_t i = 0; i < 2; i++) {
+        read_memory(i, memory[i] + 64, got, sizeof got);
+        ck_assert_msg(got[0] == 2 && got[7] == 16, "%g %g", (double)got[0], (double)got[7]);
+        ck_library(griddep_chain_select_argument_set(chains[i], set, &error));
+        other = memory[i];
+        const griddep_argument argument = {.bytes = 8, .data = &other}, small = {.bytes = 4};
+        ck_refused(griddep_chain_set_argument(chains[i], 2, 2, &argument, &error),
+                   GRIDDEP_ERROR_ARGUMENT, "launch 2 (all_reduce) is a hop of a group");
+        ck_refused(griddep_chain_set_argument(chains[i], 2, 0, &small, &error),
+                   GRIDDEP_ERROR_SIGNATURE, "argument 0 has 4 bytes; an address has 8");
+        ck_refused(griddep_chain_set_arguments(chains[i], 2, &argument, 1, &error),
+                   GRIDDEP_ERROR_ARGUMENT, "launch 2 (all_reduce) is a hop of a group");
+        ck_library(griddep_chain_set_argument(chains[i], 2, 1, &argument, &error));
+    }
+    run_all(mode, 1, true);
+    for (uint32_t i = 0; i < 2; i++) {
+        read_memory(i, memory[i], got, sizeof got);
+        ck_assert_msg(got[0] == 2 && got[7] == 16, "%g %g", (double)got[0], (double)got[7]);
+        ck_refused(griddep_graph_from_chain(chains[i], mode, &graphs[i], &error),
+                   GRIDDEP_ERROR_UNSUPPORTED, "all_reduce is a hop of NCCL");
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        void *stream;
+        ck_library(griddep_stream_create(runtimes[i], &stream, &error));
+        ck_library(griddep_graph_capture_begin(runtimes[i], stream, &error));
+        ck_library(griddep_chain_run(chains[i], GRIDDEP_MODE_PDL, stream, &error));
+        ck_library(griddep_graph_capture_end(runtimes[i], stream, &graphs[i], &error));
+        ck_library(griddep_graph_instantiate(graphs[i], &error));
+        ck_library(griddep_stream_destroy(runtimes[i], stream, &error));
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        griddep_chain_destroy(chains[i]);
+    griddep_group_close(group);
+    for (uint32_t i = 0; i < 2; i++) /* the sum of what was 2, 2 and so on is there */
+        ck_library(griddep_graph_launch(graphs[i], NULL, &error));
+    for (uint32_t i = 0; i < 2; i++)
+        ck_library(griddep_runtime_synchronize(runtimes[i], &error));
+    for (uint32_t i = 0; i < 2; i++) {
+        read_memory(i, memory[i], got, sizeof got);
+        ck_assert_msg(got[0] == 4 && got[7] == 32, "%g %g", (double)got[0], (double)got[7]);
+        griddep_graph_destroy(graphs[i]);
+        ck_library(griddep_memory_free(runtimes[i], memory[i], &error));
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        griddep_runtime_close(runtimes[i]);
+    ck_assert_str_eq(read_report(), "");
+}
+END_TEST
+
 /* Chains that differ are told before the second one runs, with the hop. */
 START_TEST(who_does_something_else_is_told)
 {
@@ -938,8 +1102,11 @@ static void end_meeting(void)
 
 static int32_t try_to_join(uint32_t rank, uint32_t count, uint32_t device, uint32_t join_ms)
 {
-    const griddep_group_options options = {
-        .size = sizeof options, .timeout_ms = timeout_of_kernels, .join_ms = join_ms};
+    const griddep_group_options options = {.size = sizeof options,
+                                           .timeout_ms = timeout_of_kernels,
+                                           .join_ms = join_ms,
+                                           .nccl = nccl,
+                                           .nccl_bytes = nccl_bytes};
     const griddep_runtime_options own = {.size = sizeof own,
                                          .flags = GRIDDEP_RUNTIME_DEVICE,
                                          .driver = EMULATED_DRIVER,
@@ -1017,7 +1184,9 @@ START_TEST(processes_have_hops)
 {
     pid_t children[MOST];
 
-    members = _i ? 8 : 2;
+    members = _i % 2 ? 8 : 2;
+    if (_i >= 2)
+        demand_nccl(300); /* not for each hop */
     make_meeting();
     for (uint32_t i = 0; i < members; i++) {
         children[i] = fork();
@@ -1247,7 +1416,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("group");
-    TCase *cases = tcase_create("group");
+    TCase *cases = tcase_create("group"), *large = tcase_create("large");
 
     tcase_add_loop_test(cases, hops_are_right, 0, HOP_CASES * SCHEDULES * COUNTS);
     tcase_add_loop_test(cases, hops_overlap, 0, 2 * SCHEDULES);
@@ -1263,6 +1432,12 @@ int main(void)
     tcase_add_loop_test(cases, strangers_do_not_hold_up_the_meeting, 0, 3);
     tcase_add_test(cases, places_to_meet);
     suite_add_tcase(suite, cases);
+    tcase_add_loop_test(large, large_hops_are_right, 0, HOP_CASES);
+    tcase_add_loop_test(large, nccl_that_is_not_there, 0, 4);
+    tcase_add_loop_test(large, nccl_where_it_changes_nothing, 0, 2);
+    tcase_add_loop_test(large, large_hops_in_chains, 0, 2 * GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(large, processes_have_hops, 2, 4);
+    suite_add_tcase(suite, large);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

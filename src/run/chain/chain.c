@@ -13,6 +13,7 @@
 #include "run/chain/chain.h"
 #include "run/graph/graph.h"
 #include "run/host.h"
+#include "run/module/module.h"
 
 enum { GD_CHAIN_MOST_ARGUMENTS = 4096 };
 
@@ -54,12 +55,41 @@ void gd_chain_forget_uses(gd_chain_launch *launch)
     launch->reach_stated = false;
 }
 
+static void free_large(gd_chain_large *large)
+{
+    if (large)
+        gd_module_release(large->module);
+    free(large);
+}
+
+/* NULL: there is nothing to copy, or no memory. */
+static gd_chain_large *copy_large(const gd_chain_large *from)
+{
+    gd_chain_large *large = from ? malloc(sizeof *large) : NULL;
+
+    if (large) {
+        *large = *from;
+        gd_module_hold(large->module);
+    }
+    return large;
+}
+
+bool gd_chain_has_large(const griddep_chain *chain)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < chain->count && !found; i++)
+        found = chain->launches[i].large != NULL;
+    return found;
+}
+
 static void destroy_launch(gd_chain_launch *launch)
 {
     gd_call_release(launch->call);
     gd_call_release(launch->spare);
     destroy_entry(launch->entry);
     gd_chain_forget_uses(launch);
+    free_large(launch->large);
     free(launch->on);
     free(launch->name);
 }
@@ -68,6 +98,7 @@ const char *gd_chain_kernel_name(const gd_chain_launch *launch)
 {
     const char *name = launch->call    ? launch->call->kernel->name
                        : launch->entry ? launch->entry->name
+                       : launch->large ? gd_group_hop_name(launch->large->step.operation)
                                        : gd_graph_type_name(launch->node);
 
     return name ? name : "the kernel";
@@ -178,6 +209,7 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
     const gd_chain_launch item = {.node = like->node,
                                   .call = call,
                                   .move = like->move,
+                                  .large = copy_large(like->large),
                                   .name = like->name,
                                   .lane = like->lane,
                                   .uses = copy_uses(like->uses, like->argument_count),
@@ -186,13 +218,15 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
                                   .reach_count = like->reach_count,
                                   .reach_stated = like->reach_stated,
                                   .held = like->held};
-    int32_t status = (like->uses && !item.uses) || (like->reaches && !item.reaches)
+    int32_t status = (like->uses && !item.uses) || (like->reaches && !item.reaches) ||
+                             (like->large && !item.large)
                          ? gd_error_memory(error)
                          : append(chain, &item, error);
 
     if (status) {
         free_uses(item.uses, item.argument_count);
         free_uses(item.reaches, item.reach_count);
+        free_large(item.large);
     }
     return status;
 }
@@ -231,6 +265,10 @@ int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t i
         gd_launch_give(chain->runtime, &call->launch, gd_chain_pdl(chain, mode, index),
                        !by_event && reason <= GRIDDEP_REASON_FORCED, stream, event, &given);
         status = gd_launch_submit(call->kernel, &call->launch, &given, call->pointers, NULL, error);
+    } else if (launch->large) {
+        const gd_chain_large *large = launch->large;
+        status = gd_group_call_nccl(large->group, large->member, &large->step, large->bytes,
+                                    launch->move.source, launch->move.target, stream, error);
     } else {
         status = launch_move(chain, launch, stream, error);
     }
@@ -457,6 +495,24 @@ int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config
                     (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_HOST,
                                       .move = {.function = function, .user = user}},
                     error);
+}
+
+int32_t gd_chain_append_large(griddep_chain *chain, const griddep_launch_config *config,
+                              const gd_chain_large *large, uint64_t source, uint64_t target,
+                              griddep_error *error)
+{
+    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_CHILD,
+                            .large = copy_large(large),
+                            .move = {.target = target, .source = source},
+                            .lane = config->lane,
+                            .name = (char *)(uintptr_t)config->name,
+                            .hop = true,
+                            .argument_count = 2};
+    int32_t status = item.large ? append(chain, &item, error) : gd_error_memory(error);
+
+    if (status)
+        free_large(item.large);
+    return status;
 }
 
 /* ---- entries of PTX */

@@ -24,6 +24,15 @@ typedef struct gd_chain_move {
     void *user;
 } gd_chain_move;
 
+/* A hop of a group that NCCL carries out; its addresses are those of the move. */
+typedef struct gd_chain_large {
+    griddep_module *module; /* held: it holds the group, also for captures */
+    const griddep_group *group;
+    uint32_t member;
+    gd_group_step step;
+    uint64_t bytes, source_bytes, target_bytes; /* of one part, and of all */
+} gd_chain_large;
+
 /* A launch of a chain without a runtime. */
 typedef struct gd_chain_entry {
     const griddep_ptx *ptx; /* held; NULL: the code is not known */
@@ -34,11 +43,12 @@ typedef struct gd_chain_entry {
 } gd_chain_entry;
 
 typedef struct gd_chain_launch {
-    int32_t node;          /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST */
+    int32_t node;          /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST; _CHILD: large */
     gd_call *call;         /* NULL in a chain without a runtime, and of what is no kernel */
     gd_call *spare;        /* one like it, to pack other arguments into; NULL: there is none */
     gd_chain_entry *entry; /* of a kernel in a chain without one */
     gd_chain_move move;    /* of what is no kernel */
+    gd_chain_large *large; /* NULL: it is none */
     char *name;            /* that the caller gave; NULL */
     griddep_use *uses;     /* by argument, elements owned; NULL, or size 0: nothing was said */
     uint32_t argument_count;
@@ -157,6 +167,11 @@ void gd_chain_decide_triggers(griddep_chain *chain);
 
 extern const gd_call_owner gd_chain_owner;
 
+/* Appends a hop of NCCL; what it has is copied. */
+int32_t gd_chain_append_large(griddep_chain *chain, const griddep_launch_config *config,
+                              const gd_chain_large *large, uint64_t source, uint64_t target,
+                              griddep_error *error);
+
 /* Appends a launch like one of another chain, with another call where it is a kernel's, which is
  * taken over on success, and what was said of its arguments, without what it depends on. */
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch, gd_call *call,
@@ -168,6 +183,8 @@ int32_t gd_chain_add_buffers_of(griddep_chain *chain, const griddep_chain *other
 
 /* Nothing is said any more of a launch's arguments. */
 void gd_chain_forget_uses(gd_chain_launch *launch);
+
+bool gd_chain_has_large(const griddep_chain *chain);
 
 /* The name of a launch's kernel; else what it is, "copy". And the name that the caller gave it;
  * else that. */

@@ -141,6 +141,8 @@ static int32_t find_kernel(griddep_chain *chain, uint32_t index, griddep_error *
         return status;
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
+    if (chain->launches[index].large)
+        return refuse_hop(chain, index, error);
     return chain->launches[index].call
                ? GRIDDEP_OK
                : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " is a %s", index,
@@ -253,6 +255,27 @@ static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
     return GRIDDEP_OK;
 }
 
+/* The source (0) or the target (1) of a hop of NCCL. */
+static int32_t set_address(griddep_chain *chain, uint32_t index, uint32_t argument,
+                           const griddep_argument *value, griddep_error *error)
+{
+    gd_chain_move *move = &chain->launches[index].move;
+    uint64_t address;
+
+    if (argument > 1)
+        return refuse_hop(chain, index, error);
+    if (value->bytes != sizeof address)
+        return gd_error_set(
+            error, GRIDDEP_ERROR_SIGNATURE,
+            "launch %" PRIu32 " (%s): argument %" PRIu32 " has %zu bytes; an address has 8", index,
+            gd_chain_name(&chain->launches[index]), argument, (size_t)value->bytes);
+    memcpy(&address, gd_launch_argument_data(value), sizeof address);
+    *(argument ? &move->target : &move->source) = address;
+    gd_chain_drop_set_graphs(chain, chain->sets[chain->set]);
+    gd_chain_forget_held(chain);
+    return GRIDDEP_OK;
+}
+
 /* ---- public ---- */
 
 int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index,
@@ -269,12 +292,16 @@ int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index,
 int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_t argument,
                                    const griddep_argument *value, griddep_error *error)
 {
-    int32_t status = find_kernel(chain, index, error);
+    const bool large = chain && index < chain->count && chain->launches[index].large;
+    int32_t status = large ? gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error)
+                           : find_kernel(chain, index, error);
 
     if (status)
         return status;
     if (!value)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "value is NULL");
+    if (large)
+        return set_address(chain, index, argument, value, error);
     if (chain->launches[index].hop && argument > 1)
         return refuse_hop(chain, index, error);
     const gd_call *call = chain->launches[index].call;

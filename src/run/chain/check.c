@@ -31,6 +31,11 @@ static void read_address(const gd_chain_launch *launch, uint32_t argument,
             *address = (gd_chain_address){reach->offset, reach->bytes};
         return;
     }
+    if (launch->large) {
+        *address = argument ? (gd_chain_address){launch->move.target, launch->large->target_bytes}
+                            : (gd_chain_address){launch->move.source, launch->large->source_bytes};
+        return;
+    }
     if (launch->node != GRIDDEP_GRAPH_NODE_KERNEL) {
         *address = (gd_chain_address){argument ? launch->move.source : launch->move.target,
                                       launch->move.bytes};
@@ -193,15 +198,16 @@ static bool is_said(const gd_chain_launch *launch, uint32_t argument)
 }
 
 /* What is known of an argument that nobody said anything about: a copy or fill writes its target,
- * argument 0, and a copy reads its source. */
+ * argument 0, and a copy reads its source; a hop of NCCL has them as its kernels do. */
 static griddep_use default_use(const gd_chain_launch *launch, uint32_t argument)
 {
     const bool kernel = launch->node == GRIDDEP_GRAPH_NODE_KERNEL;
+    const uint32_t target = launch->large != NULL;
 
     return (griddep_use){.size = sizeof(griddep_use),
-                         .access = kernel     ? GRIDDEP_ACCESS_UNKNOWN
-                                   : argument ? GRIDDEP_ACCESS_READ
-                                              : GRIDDEP_ACCESS_WRITE};
+                         .access = kernel               ? GRIDDEP_ACCESS_UNKNOWN
+                                   : argument != target ? GRIDDEP_ACCESS_READ
+                                                        : GRIDDEP_ACCESS_WRITE};
 }
 
 /* Arguments that are no addresses have no stretch. */
@@ -316,6 +322,7 @@ static gd_check_node check_node(int32_t node)
 {
     switch (node) {
     case GRIDDEP_GRAPH_NODE_COPY:
+    case GRIDDEP_GRAPH_NODE_CHILD: /* of NCCL: it reads a source and writes a target */
         return GD_CHECK_COPY;
     case GRIDDEP_GRAPH_NODE_FILL:
         return GD_CHECK_FILL;

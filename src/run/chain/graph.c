@@ -79,6 +79,11 @@ static int32_t add_node(const builder *build, const gd_chain_launch *launch)
     case GRIDDEP_GRAPH_NODE_HOST:
         return griddep_graph_add_host(build->graph, move->function, move->user, &node,
                                       build->error);
+    case GRIDDEP_GRAPH_NODE_CHILD:
+        return gd_error_set(build->error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "%s is a hop of NCCL, which becomes a graph by a capture alone: run "
+                            "the chain into griddep_graph_capture_begin",
+                            gd_chain_name(launch));
     default:
         return gd_graph_add_call(build->graph, launch->call, &node, build->error);
     }

@@ -189,14 +189,38 @@ static int32_t append(griddep_chain *chain, griddep_group *group, uint32_t membe
     return status;
 }
 
+/* The module that holds the group is loaded before a capture may ask for it. */
+static int32_t append_large(griddep_chain *chain, griddep_group *group, uint32_t member,
+                            const griddep_launch_config *config, const hop *it,
+                            griddep_error *error)
+{
+    griddep_kernel *kernel = NULL;
+    int32_t status = gd_group_get_kernel(group, member, GD_KERNEL_MOVE, &kernel, error);
+
+    if (status)
+        return status;
+    return gd_chain_append_large(chain, config,
+                                 &(gd_chain_large){.module = kernel->module,
+                                                   .group = group,
+                                                   .member = member,
+                                                   .step = it->step,
+                                                   .bytes = it->bytes,
+                                                   .source_bytes = it->source_bytes,
+                                                   .target_bytes = it->target_bytes},
+                                 it->source, it->target, error);
+}
+
 static int32_t add(griddep_chain *chain, griddep_group *group, const griddep_launch_config *given,
                    const hop *it, uint32_t member, griddep_error *error)
 {
     griddep_launch_config config;
     gd_group_program *program;
     uint32_t number;
+    bool large = false;
     int32_t status = make_config(group, given, it->bytes, &config, error);
 
+    if (!status)
+        status = gd_group_choose(group, &it->step, it->bytes, &large, error);
     if (!status)
         status =
             gd_group_find_program(&chain->programs, group, member, config.lane, &program, error);
@@ -204,7 +228,8 @@ static int32_t add(griddep_chain *chain, griddep_group *group, const griddep_lau
         status = gd_group_add_step(program, &it->step, &number, error);
     if (status)
         return status;
-    status = append(chain, group, member, &config, it, number, error);
+    status = large ? append_large(chain, group, member, &config, it, error)
+                   : append(chain, group, member, &config, it, number, error);
     if (status)
         gd_group_drop_step(program);
     return status;

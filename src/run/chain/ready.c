@@ -2,8 +2,8 @@
  * or of several.
  *
  * Graphs are built edge by edge (lane.c), so that their nodes can be changed between runs. A
- * driver before API 12.3 takes programmatic edges from a capture alone: there the same calls are
- * captured, and captured again after a change. */
+ * driver before API 12.3 takes programmatic edges from a capture alone, and NCCL can but be
+ * captured: there the same calls are captured, and captured again after a change. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -94,6 +94,10 @@ static int32_t capture(griddep_chain *chain, int32_t mode, uint32_t rounds, gd_C
         return gd_driver_fail(driver, result, error, "a stream to capture the chain with");
     result = driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED);
     if (result == GD_CUDA_SUCCESS) {
+        gd_capture_state state;
+        gd_hold_find_capture(chain->runtime, stream, &state);
+        if (chain->lane_count > 1)
+            status = gd_chain_make_lanes(chain, &state, error);
         for (uint32_t round = 0; round < rounds && !status; round++)
             status = launch_all(chain, mode, round > 0, stream, error);
         result = driver->cuStreamEndCapture(stream, graph);
@@ -170,12 +174,19 @@ static bool records_events(const griddep_chain *chain)
 /* Makes a graph of 2 to the power rounds; the context is current. */
 static int32_t make_graph(griddep_chain *chain, int32_t mode, uint32_t power, griddep_error *error)
 {
-    const bool captured = !chain->runtime->driver->cuGraphAddDependencies &&
-                          chain->lane_count == 1 && !records_events(chain);
+    const bool large = gd_chain_has_large(chain);
+    const bool captured = large || (!chain->runtime->driver->cuGraphAddDependencies &&
+                                    chain->lane_count == 1 && !records_events(chain));
     gd_chain_graph made = {.edges = malloc((size_t)chain->count + 1)};
 
     if (!made.edges)
         return gd_error_memory(error);
+    if (large && records_events(chain)) {
+        free(made.edges);
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "a launch records an event, and another one is a hop of NCCL: such a "
+                            "chain is no graph");
+    }
     memset(made.edges, -1, chain->count);
     int32_t status = captured ? capture_graph(chain, mode, UINT32_C(1) << power, &made, error)
                               : build_graph(chain, mode, UINT32_C(1) << power, &made, error);
@@ -239,8 +250,10 @@ static int32_t launch_into(griddep_chain *chain, int32_t mode, uint32_t rounds, 
     for (uint32_t round = 0; round < rounds && !status; round++)
         status = launch_all(chain, mode, round > 0, stream, error);
     for (uint32_t i = 0; i < chain->count; i++) {
-        if (chain->launches[i].call)
-            gd_hold_for_capture(chain->launches[i].call->kernel->module, &capture);
+        const gd_chain_launch *launch = &chain->launches[i];
+        if (launch->call || launch->large)
+            gd_hold_for_capture(launch->call ? launch->call->kernel->module : launch->large->module,
+                                &capture);
     }
     return status;
 }

@@ -1,5 +1,6 @@
 /* Opening a group, or joining one; its memory, its kernels, and what these have told. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@
 #include "run/hops.inc"
 
 enum {
-    OPTIONS_MINIMUM = sizeof(griddep_group_options),
+    OPTIONS_MINIMUM = offsetof(griddep_group_options, nccl_bytes),
     INFO_MINIMUM = sizeof(griddep_group_info),
     DEFAULT_TIMEOUT_MS = 10000,
     DEFAULT_JOIN_MS = 60000,
@@ -185,10 +186,11 @@ static void release(griddep_group *group, bool abandoned)
 {
     if (atomic_fetch_sub_explicit(&group->references, 1u, memory_order_acq_rel) != 1)
         return;
-    if (group->buffer_count && !abandoned) {
+    if (group->buffer_count && !abandoned)
         wait_for_members(group);
+    gd_group_end_nccl(group, abandoned);
+    if (group->buffer_count && !abandoned)
         free_memory(group);
-    }
     for (uint32_t i = 0; i < group->count; i++) {
         if (group->members[i].runtime)
             gd_runtime_forget(group->members[i].runtime, abandoned);
@@ -272,14 +274,20 @@ int32_t gd_group_get_kernel(griddep_group *group, uint32_t member, uint32_t whic
 
 /* ---- failures ---- */
 
-const char *gd_group_step_text(const gd_group_step *step, char text[64])
+const char *gd_group_hop_name(int32_t operation)
 {
     static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
                                         "exchange"};
+
+    return names[operation];
+}
+
+const char *gd_group_step_text(const gd_group_step *step, char text[64])
+{
     static const char *const types[] = {"u8",  "u16", "u32", "s32", "u64",
                                         "s64", "f16", "f32", "f64", "bf16"};
 
-    gd_format(text, 64, "%s of %" PRIu64 " %s", names[step->operation], step->count,
+    gd_format(text, 64, "%s of %" PRIu64 " %s", gd_group_hop_name(step->operation), step->count,
               types[step->type]);
     return text;
 }
@@ -314,9 +322,9 @@ static int32_t read_options(griddep_group_options *options, const griddep_group_
 
     if (status)
         return status;
-    if (options->reserved)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                            "griddep_group_options.reserved is not zero");
+    if (options->nccl < GRIDDEP_NCCL_AUTO || options->nccl > GRIDDEP_NCCL_ON)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "nccl is %" PRId32 ", which is no GRIDDEP_NCCL_*", options->nccl);
     if (!options->timeout_ms)
         options->timeout_ms = DEFAULT_TIMEOUT_MS;
     if (!options->join_ms)
@@ -455,8 +463,10 @@ static int32_t make_board(griddep_group *group, griddep_error *error)
 static int32_t compare_devices(griddep_group *group, griddep_error *error)
 {
     const griddep_runtime *runtime = group->members[group->rank].runtime;
-    gd_meeting_word words[GD_GROUP_MOST], own = {.values = {(uint64_t)runtime->info.multiprocessors,
-                                                            (uint64_t)runtime->info.capability}};
+    gd_meeting_word words[GD_GROUP_MOST],
+        own = {.values = {(uint64_t)runtime->info.multiprocessors,
+                          (uint64_t)runtime->info.capability, (uint64_t)group->nccl,
+                          group->nccl_bytes}};
     int files[GD_GROUP_MOST];
     gd_CUuuid id = {{0}};
 
@@ -476,6 +486,11 @@ static int32_t compare_devices(griddep_group *group, griddep_error *error)
                                   "member %" PRIu32 " is sm_%" PRIu64 ", this one sm_%" PRIu64
                                   ": they are no peers",
                                   i, words[i].values[1], own.values[1]);
+        if (!status && memcmp(&words[i].values[2], &own.values[2], 2 * sizeof own.values[2]) != 0)
+            status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                  "member %" PRIu32
+                                  " says something else about nccl and nccl_bytes than this one",
+                                  i);
         for (uint32_t k = 0; k < i && !status; k++) {
             if (!memcmp(words[i].id, words[k].id, sizeof own.id))
                 status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
@@ -490,8 +505,10 @@ static int32_t compare_devices(griddep_group *group, griddep_error *error)
 static int32_t make_members(griddep_group *group, uint32_t own, griddep_error *error)
 {
     uint32_t inbox;
-    int32_t status = make_board(group, error);
+    int32_t status = gd_group_check_nccl(group, error);
 
+    if (!status)
+        status = make_board(group, error);
     if (!status && !group->meeting)
         status = connect_peers(group, error);
     if (!status)
@@ -512,6 +529,8 @@ static int32_t make_group(griddep_runtime *const *runtimes, uint32_t own, uint32
         return gd_error_memory(error);
     atomic_init(&made->references, 1u);
     made->timeout_ms = options->timeout_ms;
+    made->nccl = options->nccl;
+    made->nccl_bytes = options->nccl_bytes;
     made->rank = rank;
     made->multiprocessors = UINT32_MAX;
     made->members = calloc(count, sizeof *made->members);
@@ -670,5 +689,7 @@ int32_t griddep_group_status(const griddep_group *group, griddep_error *error)
 {
     int32_t status = check_given(group, error);
 
-    return status ? status : gd_group_read_records(group, error);
+    if (!status)
+        status = gd_group_read_records(group, error);
+    return status ? status : gd_group_ask_nccl(group, error);
 }

@@ -52,6 +52,8 @@ typedef struct gd_group_buffer {
     uint64_t addresses[GD_GROUP_MOST]; /* by member */
 } gd_group_buffer;
 
+typedef struct gd_group_nccl gd_group_nccl;
+
 /* Held by the program, by programs of chains, and by each module, so that memory stays as long as a
  * kernel that uses it may run. */
 struct griddep_group {
@@ -63,9 +65,12 @@ struct griddep_group {
     gd_group_member *members;
     gd_group_buffer *buffers; /* the first one is the inbox */
     uint32_t buffer_count;
+    int32_t nccl;         /* GRIDDEP_NCCL_*; OFF where it turned out not to be there */
+    uint64_t nccl_bytes;  /* from so many on; 0: by the operation */
+    gd_group_nccl *large; /* made by the first hop that it carries out; NULL */
     gd_group_step *steps; /* of all hops, by the number that the record tells */
     uint32_t step_count, step_capacity;
-    pthread_mutex_t mutex; /* guards modules, buffers, steps and numbers of programs */
+    pthread_mutex_t mutex; /* guards modules, buffers, steps, numbers of programs and NCCL */
     bool mutex_ready;
 };
 
@@ -92,8 +97,31 @@ void gd_group_get_inboxes(griddep_group *group, uint64_t inboxes[GD_GROUP_MOST])
 /* PEER where the kernels of a member of this process have given one up. */
 int32_t gd_group_read_records(const griddep_group *group, griddep_error *error);
 
-/* "all_reduce of 64 bf16" */
+/* "all_reduce", and "all_reduce of 64 bf16" */
+const char *gd_group_hop_name(int32_t operation);
 const char *gd_group_step_text(const gd_group_step *step, char text[64]);
+
+/* ---- large.c */
+
+/* Where a caller demands NCCL, whether it can serve the group. */
+int32_t gd_group_check_nccl(const griddep_group *group, griddep_error *error);
+
+/* Whether NCCL carries out a hop with so many bytes a part. The first such hop makes communicators;
+ * members of other processes take part in that. */
+int32_t gd_group_choose(griddep_group *group, const gd_group_step *step, uint64_t bytes,
+                        bool *large, griddep_error *error);
+
+/* NCCL's call of a member into a stream; the context is current. Of a broadcast, source is not
+ * read. */
+int32_t gd_group_call_nccl(const griddep_group *group, uint32_t member, const gd_group_step *step,
+                           uint64_t bytes, uint64_t source, uint64_t target, gd_CUstream stream,
+                           griddep_error *error);
+
+/* PEER where a communicator has failed. */
+int32_t gd_group_ask_nccl(const griddep_group *group, griddep_error *error);
+
+/* All devices are done. `abandoned`: nothing may be asked of the driver, nor of NCCL. */
+void gd_group_end_nccl(griddep_group *group, bool abandoned);
 
 /* ---- agree.c */
 

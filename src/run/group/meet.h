@@ -13,6 +13,7 @@ typedef struct gd_meeting gd_meeting;
 typedef struct gd_meeting_word {
     uint64_t values[4];
     uint8_t id[16];
+    char note[128];
 } gd_meeting_word;
 
 /* Waits for all members. PEER where one does not come in time, by its rank; ARGUMENT for a rank
