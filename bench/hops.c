@@ -1,5 +1,5 @@
-/* How long an all_reduce between two GPUs takes, by its size, in a chain of them: in graph and
- * graph-pdl, beside NCCL's in a graph where libnccl.so.2 is found.
+/* How long an all_reduce between two GPUs takes, by its size, in a chain of them: by our kernels in
+ * graph and graph-pdl and, where libnccl.so.2 is found, by NCCL in a chain and without this library.
  *
  *     bench/hops [PROCESSES [BYTES]]
  *
@@ -16,7 +16,7 @@
 
 #include "griddep.h"
 
-enum { MEMBERS = 2, HOPS = 64, ROUNDS = 25, MOST = 64 << 20, MODES = 2 };
+enum { MEMBERS = 2, HOPS = 64, ROUNDS = 25, MOST = 64 << 20 };
 
 static griddep_error error = {.size = sizeof error};
 
@@ -208,11 +208,14 @@ static void open_member(member *it, int32_t device)
 /* The members first to first + own - 1; `id` is memory that all processes have. */
 static void measure_all(uint32_t first, uint32_t own, uint64_t most, const char *path, char *id)
 {
-    const griddep_group_options options = {.size = sizeof options, .timeout_ms = 20000};
+    const griddep_group_options ours = {
+        .size = sizeof ours, .timeout_ms = 20000, .nccl = GRIDDEP_NCCL_OFF};
+    const griddep_group_options its = {
+        .size = sizeof its, .nccl = GRIDDEP_NCCL_ON, .nccl_bytes = 1};
     member members[MEMBERS];
     griddep_runtime *runtimes[MEMBERS];
-    griddep_group *group;
-    nccl_id its;
+    griddep_group *group, *large;
+    nccl_id unique;
 
     for (uint32_t i = 0; i < own; i++) {
         open_member(&members[i], (int32_t)(first + i));
@@ -222,36 +225,52 @@ static void measure_all(uint32_t first, uint32_t own, uint64_t most, const char 
     if (!first && nccl.get_id)
         try_nccl(nccl.get_id(id), "id");
     if (own == MEMBERS)
-        try(griddep_group_open(runtimes, MEMBERS, &options, &group, &error), "group");
+        try(griddep_group_open(runtimes, MEMBERS, &ours, &group, &error), "group");
     else
-        try(griddep_group_join(runtimes[0], first, MEMBERS, path, &options, &group, &error),
-            "group");
-    memcpy(its.bytes, id, sizeof its.bytes); /* there, since all have joined */
+        try(griddep_group_join(runtimes[0], first, MEMBERS, path, &ours, &group, &error), "group");
+    memcpy(unique.bytes, id, sizeof unique.bytes); /* there, since all have joined */
     if (nccl.init) {
         nccl.start();
         for (uint32_t i = 0; i < own; i++) {
             void *context;
             if (nccl.retain(&context, (int)(first + i)) || nccl.push(context))
                 exit(1);
-            try_nccl(nccl.init(&members[i].comm, MEMBERS, its, (int)(first + i)), "init");
+            try_nccl(nccl.init(&members[i].comm, MEMBERS, unique, (int)(first + i)), "init");
             nccl.pop(&context);
         }
         try_nccl(nccl.end(), "init");
+        if (own == MEMBERS)
+            try(griddep_group_open(runtimes, MEMBERS, &its, &large, &error), "group of NCCL");
+        else
+            try(griddep_group_join(runtimes[0], first, MEMBERS, path, &its, &large, &error),
+                "group of NCCL");
     }
     int version = 0; /* 22803: 2.28.3 */
     if (nccl.version)
         nccl.version(&version);
     if (!first)
-        printf("NCCL %d\n%10s %10s %10s %10s\n", version, "bytes", "graph-pdl", "graph",
-               "NCCL graph");
-    for (uint64_t bytes = 8; bytes <= most; bytes *= bytes < 4096 ? 8 : 2) {
+        printf("NCCL %d\n%10s %10s %10s %10s %10s %10s\n", version, "bytes", "graph-pdl", "graph",
+               "by NCCL", "its stream", "NCCL alone");
+    for (uint64_t bytes = 8; bytes <= most; bytes = bytes < 4096 || bytes >= 32 << 20
+                                                        ? bytes * (bytes < 4096 ? 8 : 2)
+                                                    : bytes & (bytes - 1) ? bytes / 3 * 4
+                                                    : bytes < 8 << 20     ? bytes * 2
+                                                                          : bytes / 2 * 3) {
         const double pdl = measure_chains(members, own, group, bytes, GRIDDEP_MODE_GRAPH_PDL),
                      plain = measure_chains(members, own, group, bytes, GRIDDEP_MODE_GRAPH),
                      other = measure_nccl(members, own, bytes);
+        double through = 0, streamed = 0;
+        if (nccl.init) {
+            through = measure_chains(members, own, large, bytes, GRIDDEP_MODE_GRAPH_PDL);
+            streamed = measure_chains(members, own, large, bytes, GRIDDEP_MODE_PDL);
+        }
         if (!first)
-            printf("%10" PRIu64 " %10.2f %10.2f %10.2f\n", bytes, pdl, plain, other);
+            printf("%10" PRIu64 " %10.2f %10.2f %10.2f %10.2f %10.2f\n", bytes, pdl, plain, through,
+                   streamed, other);
         fflush(stdout);
     }
+    if (nccl.init)
+        griddep_group_close(large);
     griddep_group_close(group);
 }
 

@@ -1778,7 +1778,7 @@ typedef struct griddep_group_options {
                           * wait for another process; 0: 60000 */
     int32_t nccl;        /* GRIDDEP_NCCL_* */
     uint64_t nccl_bytes; /* from so many bytes on (of a part, where a hop has parts) NCCL carries
-                          * out a hop; 0: where it was measured to be faster, 16 MiB between two
+                          * out a hop; 0: where it was measured to be faster, 14 MiB between two
                           * members; to be the same on all members */
 } griddep_group_options;
 

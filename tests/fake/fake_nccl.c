@@ -21,7 +21,7 @@
 #include "cuda/nccl_symbols.def"
 #undef GD_NCCL
 
-enum { RANKS = 8, SLOT = 1 << 20, PAIRS = RANKS * RANKS };
+enum { RANKS = 8, SLOT = 4 << 20, PAIRS = RANKS * RANKS };
 enum { INVALID_ARGUMENT = 4, INVALID_USAGE = 5 };
 enum { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, EXCHANGE };
 

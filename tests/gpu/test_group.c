@@ -1,7 +1,7 @@
 /* A group of two GPUs, or of two parts of the only one: sums and exchanges of several sizes in
- * every mode, replayed. Without an NVIDIA driver it runs on the emulated one of EMULATED_DRIVER.
- * Exits 77 without a driver, or where the driver makes no parts. bench/hops measures how long hops
- * take. */
+ * every mode, replayed; where NCCL serves them, it gives the same bits. Without an NVIDIA driver it
+ * runs on the emulated one of EMULATED_DRIVER. Exits 77 without a driver, or where the driver makes
+ * no parts. bench/hops measures how long hops take. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -184,6 +184,70 @@ START_TEST(who_does_not_come_is_told)
 }
 END_TEST
 
+/* Values whose sums are rounded. */
+static void fill_with_fractions(uint32_t run)
+{
+    uint16_t *elements = (uint16_t *)values;
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        for (uint64_t k = 0; k < 2 * MOST; k++) /* bf16 of 2^-8 to 2^8 and both signs */
+            elements[k] = (uint16_t)(0x3b80 + (k * 2654435761u + i * 40503u + run * 97u) % 0x800 +
+                                     (k * 31 + i) % 2 * 0x8000);
+        ck_status(
+            griddep_memory_write(runtimes[i], sources[i], values, sizeof values, NULL, &error),
+            GRIDDEP_OK);
+    }
+}
+
+/* By our kernels, and by NCCL, RUNS times. */
+START_TEST(nccl_has_our_bits)
+{
+    const griddep_group_options options = {
+        .size = sizeof options, .nccl = GRIDDEP_NCCL_ON, .nccl_bytes = 1};
+    static float ours[MOST];
+    griddep_group *groups[2] = {group, NULL};
+    int32_t status = griddep_group_open(runtimes, MEMBERS, &options, &groups[1], &error);
+
+    if (status == GRIDDEP_ERROR_UNSUPPORTED) {
+        fprintf(stderr, "skipped: %s\n", error.text);
+        return;
+    }
+    ck_status(status, GRIDDEP_OK);
+    for (uint32_t run = 0; run < RUNS * 2; run++) {
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            griddep_chain_destroy(chains[i]);
+            ck_status(griddep_chain_create(runtimes[i], &chains[i], &error), GRIDDEP_OK);
+            ck_status(griddep_chain_add_hop(chains[i], groups[run % 2], NULL,
+                                            &(griddep_hop){.size = sizeof(griddep_hop),
+                                                           .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                                           .type = GRIDDEP_TENSOR_BF16,
+                                                           .source = sources[i],
+                                                           .target = targets[i],
+                                                           .count = 2 * (uint64_t)MOST},
+                                            &error),
+                      GRIDDEP_OK);
+        }
+        if (run % 2 == 0)
+            fill_with_fractions(run);
+        run_all(_i, 1);
+        ck_status(griddep_group_status(groups[1], &error), GRIDDEP_OK);
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            float *into = run % 2 || i ? values : ours;
+            ck_status(
+                griddep_memory_read(runtimes[i], into, targets[i], sizeof values, NULL, &error),
+                GRIDDEP_OK);
+            ck_assert_msg(into == ours || !memcmp(ours, values, sizeof values),
+                          "run %u, member %u: other bits", run, i);
+        }
+    }
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        griddep_chain_destroy(chains[i]);
+        chains[i] = NULL;
+    }
+    griddep_group_close(groups[1]);
+}
+END_TEST
+
 /* ---- all ---- */
 
 /* Asked in a process of its own: a driver that is initialized does not survive fork. */
@@ -221,6 +285,7 @@ int main(void)
                         GRIDDEP_MODE_COUNT * (on_gpu ? COUNTS : COUNTS - 1));
     if (on_gpu) /* the emulated driver ends the wait before its time is over */
         tcase_add_test(all, who_does_not_come_is_told);
+    tcase_add_loop_test(all, nccl_has_our_bits, 0, GRIDDEP_MODE_COUNT);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
