@@ -171,8 +171,8 @@ write(
     + "".join(f"  - {{kernel: vector_add, grid: [1], block: [32], arguments: [{{buffer: {a}, access: read}}, {{buffer: b, access: read}}, {{buffer: {c}, access: write}}, {{u32: 128}}]}}\n" for a, c in zip(names, names[1:])),
 )
 cut, whole = (run("trace", "long.yaml", "--repeat", "0", "--driver", driver, *more).stdout for more in ([], ["--all"]))
-case("and 20 more launches; --all shows them" in cut and "and 19 more hops" in cut and "\n    40  vector_add" not in cut, "trace cuts its tables", cut)
-case("--all shows them" not in whole and "\n    59  vector_add" in whole and "58 to 59" in whole, "trace --all does not", whole)
+case("and 20 more launches; --all shows them" in cut and "and 19 more hops" in cut and "\n40  vector_add" not in cut, "trace cuts its tables", cut)
+case("--all shows them" not in whole and "\n59  vector_add" in whole and "58 to 59" in whole, "trace --all does not", whole)
 
 # ---- names that nothing in the module defines
 

@@ -192,6 +192,7 @@ START_TEST(a_long_context_has_clusters_where_there_is_room)
     griddep_attribute expected;
     gd_plan plan = {0};
     succeeds(griddep_runtime_get_info(runtime, &info, &error));
+    info.multiprocessors = 132;
     gd_decoder_build(&decoder, &info, false, &plan);
     const griddep_launch_config config =
         gd_planlaunch_config(&plan.launches[1], GRIDDEP_PDL_DEFAULT, 132);
@@ -213,16 +214,21 @@ END_TEST
 
 /* ---- suites ---- */
 
-/* Kernels that are right, and a launch that the small device refuses: its cluster does not fit. */
+/* Kernels that are right, and a launch that the small device refuses: its cluster is one for a larger
+ * device. */
 START_TEST(a_suite_tells_what_became_of_its_kernels)
 {
     static const struct outcome {
         const gd_bench_suite *suite;
+        int32_t multiprocessors;
         int code;
-    } outcomes[] = {{&suite_fc_chain, 0}, {&suite_transformer_block, GD_EXIT_USAGE}};
+    } outcomes[] = {{&suite_fc_chain, 4, 0},
+                    {&suite_transformer_block, 4, 0},
+                    {&suite_transformer_block, 132, GD_EXIT_USAGE}};
     griddep_runtime_info info = {.size = sizeof info};
     void *results = NULL;
     succeeds(griddep_runtime_get_info(runtime, &info, &error));
+    info.multiprocessors = outcomes[_i].multiprocessors;
     const suites_request request = {.layers = 1, .decoder = "small", .rows = 16, .columns = 16};
     const gd_bench bench = {.runtime = runtime, .info = &info, .samples = 1, .request = &request};
     ck_assert_int_eq(outcomes[_i].suite->measure(&bench, &results), outcomes[_i].code);
@@ -252,7 +258,7 @@ int main(void)
     suite_add_tcase(suite, plans);
     TCase *suites = tcase_create("suites");
     tcase_add_checked_fixture(suites, setup, teardown);
-    tcase_add_loop_test(suites, a_suite_tells_what_became_of_its_kernels, 0, 2);
+    tcase_add_loop_test(suites, a_suite_tells_what_became_of_its_kernels, 0, 3);
     suite_add_tcase(suite, suites);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -850,7 +850,7 @@ START_TEST(large_hops_in_chains)
     }
     for (uint32_t i = 0; i < 2; i++) {
         void *stream;
-        ck_library(griddep_stream_create(runtimes[i], &stream, &error));
+        ck_library(griddep_stream_create(runtimes[i], NULL, &stream, &error));
         ck_library(griddep_graph_capture_begin(runtimes[i], stream, &error));
         ck_library(griddep_chain_run(chains[i], GRIDDEP_MODE_PDL, stream, &error));
         ck_library(griddep_graph_capture_end(runtimes[i], stream, &graphs[i], &error));
