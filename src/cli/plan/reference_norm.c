@@ -84,66 +84,34 @@ static bool take_shape(norm_launch *it, const gd_reference_argument *last, const
     return true;
 }
 
-static int rms_norm(const gd_reference *self, const gd_reference_argument *arguments,
-                    uint32_t count, const uint32_t grid[3])
+/* x, residual, weight, bias, sum, out, columns, epsilon. A kernel that adds a residual stores the
+ * sum too, and has two outputs; RMS norms have no bias. */
+static int norm(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                const uint32_t grid[3])
 {
-    if (count != 5)
+    const bool adds = self->outputs & (self->outputs - 1);
+    const bool has_bias = self->outputs == (adds ? 1U << 4 | 1U << 5 : 1U << 3);
+    const gd_reference_argument *next = arguments;
+    norm_launch it = {.type = self->type};
+    if (count != 5U + 2U * adds + has_bias)
         return -1;
-    norm_launch it = {
-        .type = self->type, .x = &arguments[0], .weight = &arguments[1], .out = &arguments[2]};
-    return take_shape(&it, &arguments[3], grid) ? normalize(&it) : -1;
-}
-
-static int rms_norm_residual(const gd_reference *self, const gd_reference_argument *arguments,
-                             uint32_t count, const uint32_t grid[3])
-{
-    if (count != 7)
-        return -1;
-    norm_launch it = {.type = self->type,
-                      .x = &arguments[0],
-                      .residual = &arguments[1],
-                      .weight = &arguments[2],
-                      .sum = &arguments[3],
-                      .out = &arguments[4]};
-    return take_shape(&it, &arguments[5], grid) ? normalize(&it) : -1;
-}
-
-static int layer_norm(const gd_reference *self, const gd_reference_argument *arguments,
-                      uint32_t count, const uint32_t grid[3])
-{
-    if (count != 6)
-        return -1;
-    norm_launch it = {.type = self->type,
-                      .x = &arguments[0],
-                      .weight = &arguments[1],
-                      .bias = &arguments[2],
-                      .out = &arguments[3]};
-    return take_shape(&it, &arguments[4], grid) ? normalize(&it) : -1;
-}
-
-static int layer_norm_residual(const gd_reference *self, const gd_reference_argument *arguments,
-                               uint32_t count, const uint32_t grid[3])
-{
-    if (count != 8)
-        return -1;
-    norm_launch it = {.type = self->type,
-                      .x = &arguments[0],
-                      .residual = &arguments[1],
-                      .weight = &arguments[2],
-                      .bias = &arguments[3],
-                      .sum = &arguments[4],
-                      .out = &arguments[5]};
-    return take_shape(&it, &arguments[6], grid) ? normalize(&it) : -1;
+    it.x = next++;
+    it.residual = adds ? next++ : NULL;
+    it.weight = next++;
+    it.bias = has_bias ? next++ : NULL;
+    it.sum = adds ? next++ : NULL;
+    it.out = next++;
+    return take_shape(&it, next, grid) ? normalize(&it) : -1;
 }
 
 const gd_reference gd_reference_norm[] = {
-    {"layer_norm_bf16", layer_norm, 1U << 3, "bf16", NULL},
-    {"layer_norm_f16", layer_norm, 1U << 3, "f16", NULL},
-    {"layer_norm_residual_bf16", layer_norm_residual, 1U << 4 | 1U << 5, "bf16", NULL},
-    {"layer_norm_residual_f16", layer_norm_residual, 1U << 4 | 1U << 5, "f16", NULL},
-    {"rms_norm", rms_norm, 1U << 2, "bf16", NULL},
-    {"rms_norm_f16", rms_norm, 1U << 2, "f16", NULL},
-    {"rms_norm_residual_bf16", rms_norm_residual, 1U << 3 | 1U << 4, "bf16", NULL},
-    {"rms_norm_residual_f16", rms_norm_residual, 1U << 3 | 1U << 4, "f16", NULL},
+    {"layer_norm_bf16", norm, 1U << 3, "bf16", NULL},
+    {"layer_norm_f16", norm, 1U << 3, "f16", NULL},
+    {"layer_norm_residual_bf16", norm, 1U << 4 | 1U << 5, "bf16", NULL},
+    {"layer_norm_residual_f16", norm, 1U << 4 | 1U << 5, "f16", NULL},
+    {"rms_norm", norm, 1U << 2, "bf16", NULL},
+    {"rms_norm_f16", norm, 1U << 2, "f16", NULL},
+    {"rms_norm_residual_bf16", norm, 1U << 3 | 1U << 4, "bf16", NULL},
+    {"rms_norm_residual_f16", norm, 1U << 3 | 1U << 4, "f16", NULL},
     {.kernel = NULL},
 };

@@ -54,16 +54,11 @@ static bool join(gd_decoder *decoder, uint32_t bytes, gd_slot d, const gd_slot *
                          parts[0], parts[1], GD_AREA_SINK);
 }
 
-static bool pack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements, uint32_t count)
+static bool pack(gd_decoder *decoder, uint32_t bytes, gd_slot d, const gd_slot *parts,
+                 uint32_t count)
 {
-    gd_slot d, parts[4], halves[2] = {gd_scratch(decoder, 0), gd_scratch(decoder, 1)};
+    const gd_slot halves[2] = {gd_scratch(decoder, 0), gd_scratch(decoder, 1)};
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (!gd_source(decoder, elements[i], bits_of(bytes / count), &parts[i]))
-            return false;
-    }
-    if (!gd_target(decoder, decoder->operands[0], bits_of(bytes), &d))
-        return false;
     if (count == 2)
         return join(decoder, bytes, d, parts);
     if (bytes == 4)
@@ -82,16 +77,11 @@ static bool split(gd_decoder *decoder, uint32_t bytes, const gd_slot *parts, gd_
                          a, GD_AREA_SINK, GD_AREA_SINK);
 }
 
-static bool unpack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements, uint32_t count)
+static bool unpack(gd_decoder *decoder, uint32_t bytes, const gd_slot *parts, uint32_t count,
+                   gd_slot a)
 {
-    gd_slot a, parts[4], halves[2] = {gd_scratch(decoder, 0), gd_scratch(decoder, 1)};
+    const gd_slot halves[2] = {gd_scratch(decoder, 0), gd_scratch(decoder, 1)};
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (!gd_target(decoder, elements[i], bits_of(bytes / count), &parts[i]))
-            return false;
-    }
-    if (!gd_source(decoder, decoder->operands[1], bits_of(bytes), &a))
-        return false;
     if (count == 2)
         return split(decoder, bytes, parts, a);
     if (bytes == 4)
@@ -100,9 +90,23 @@ static bool unpack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements
            split(decoder, bytes / 2, parts + 2, halves[1]);
 }
 
-static bool fits(uint32_t bytes, uint32_t count)
+/* One register and the elements of another operand. */
+static bool move_parts(gd_decoder *decoder, uint32_t bytes, bool packs)
 {
-    return (count == 2 && bytes >= 2 && bytes <= 16) || (count == 4 && bytes >= 4 && bytes <= 16);
+    uint32_t elements[4], count = gd_elements(decoder, decoder->operands[packs], elements, 4);
+    gd_slot whole, parts[4];
+
+    if (!(count == 2 && bytes >= 2 && bytes <= 16) && !(count == 4 && bytes >= 4 && bytes <= 16))
+        return gd_decode_refuse_form(decoder);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(packs ? gd_source : gd_target)(decoder, elements[i], bits_of(bytes / count),
+                                             &parts[i]))
+            return false;
+    }
+    return (packs ? gd_target : gd_source)(decoder, decoder->operands[!packs], bits_of(bytes),
+                                           &whole) &&
+           (packs ? pack(decoder, bytes, whole, parts, count)
+                  : unpack(decoder, bytes, parts, count, whole));
 }
 
 /* mov.v4.u32 {a, b, c, d}, %tid and mov.v2.f32 a, {b, c}: all are read before one is written. */
@@ -133,17 +137,9 @@ static bool move_vector(gd_decoder *decoder, gd_ptx_type type, uint32_t count)
 bool gd_decode_mov(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    uint32_t bytes = gd_bytes_of(type), elements[4], count;
     bool two = gd_has(decoder, GD_MODIFIER_V2), four = gd_has(decoder, GD_MODIFIER_V4);
 
     if (two || four)
         return move_vector(decoder, type, two ? 2 : 4);
-    if (gd_is_vector(decoder, decoder->operands[1])) {
-        count = gd_elements(decoder, decoder->operands[1], elements, 4);
-        return fits(bytes, count) ? pack(decoder, bytes, elements, count)
-                                  : gd_decode_refuse_form(decoder);
-    }
-    count = gd_elements(decoder, decoder->operands[0], elements, 4);
-    return fits(bytes, count) ? unpack(decoder, bytes, elements, count)
-                              : gd_decode_refuse_form(decoder);
+    return move_parts(decoder, gd_bytes_of(type), gd_is_vector(decoder, decoder->operands[1]));
 }

@@ -78,9 +78,8 @@ uint32_t gd_registers_estimate(const gd_ptx_module *module, const gd_ptx_functio
 
 enum {
     GD_SHARED_START =
-        1024, /* shared memory below it belongs to the system (compute capability 9.0) */
-    GD_SHARED_LIMIT = 232448, /* bytes of shared memory that a CTA may have */
-    GD_CALL_DEPTH = 64        /* calls inside one another where functions call themselves */
+        1024,          /* shared memory below it belongs to the system (compute capability 9.0) */
+    GD_CALL_DEPTH = 64 /* calls inside one another where functions call themselves */
 };
 
 #endif

@@ -76,7 +76,6 @@ struct gd_task {
     uint64_t launch;    /* the number of a kernel's launch, from 1 */
     uint64_t submitted; /* times in nanoseconds */
     uint64_t launched, triggered, completed, settled;
-    uint64_t start_delay;
     gd_task_state state;
     bool is_launched, is_triggered;
     bool late; /* drawn: starts after the end of what it depends on */

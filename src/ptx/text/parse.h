@@ -22,8 +22,7 @@ typedef struct gd_parser {
     const gd_token *tokens; /* module->tokens.list */
     uint32_t at;            /* the token that is looked at */
     uint32_t scope;
-    uint32_t function; /* GD_PTX_NONE at module scope */
-    uint32_t function_scope;
+    uint32_t function;    /* GD_PTX_NONE at module scope */
     uint32_t depth;       /* of open scopes, the module's not counted */
     uint32_t first_label; /* symbol: the labels that stand right before the statement begin here */
     bool out_of_memory;
