@@ -34,9 +34,8 @@
  * Context     Each call runs in the runtime's context and leaves the calling thread's current
  *             context as it was.
  * Threads     A runtime, a module, a kernel, a completion and a parsed PTX module may be used by
- *             several threads at once. A chain or a graph may be used by one thread at a time;
- *             using a graph reads the graphs in it, which other graphs may have too, and adding a
- *             graph to another one changes both. Ending an object while another thread uses that
+ *             several threads at once. A chain or a graph may be used by one thread at a time.
+ *             Ending an object while another thread uses that
  *             very object is the caller's error.
  * Callbacks   A host function (of a stream, a chain or a graph's node) and a notification
  *             (griddep_stream_notify) run on a thread of the driver, which allows no calls of the
@@ -49,18 +48,18 @@
  *             call's row is the first that fits its name, without griddep_; `*` is any text.
  *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
  *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
- *                  conditional_argument *_count chain_length
+ *                  *_count chain_length
  *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
  *                  kernel_get_info kernel_get_parameter group_get_info group_status
- *             A    ptx_* shelf_suggest conditional_* findings_destroy explanation_destroy
+ *             A    ptx_* shelf_suggest findings_destroy explanation_destroy
  *             L    completion_get_descriptor completion_take group_get_address
  *             WAL  runtime_* device_* module_find_kernel module_get_kernel module_* tune_*
  *                  timeline_* host_* memory_*_async memory_* stream_synchronize stream_destroy
  *                  event_synchronize event_elapsed chain_destroy chain_prepare chain_run*
  *                  chain_get_hop chain_explain graph_destroy graph_instantiate graph_launch
- *                  graph_upload graph_update graph_upgrade group_* chain_add_hop
+ *                  graph_update graph_upgrade group_* chain_add_hop
  *             AL   *
  * Process     The library never ends the process, installs no signal handler, and prints nothing
  *             unless asked to (GRIDDEP_LOG).
@@ -196,7 +195,6 @@ typedef struct griddep_module griddep_module;
 typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
-typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_completion griddep_completion;
@@ -287,8 +285,6 @@ enum {
     GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* the driver tells parameter offsets and sizes of code
                                           * without PTX: driver API 12.4 */
     GRIDDEP_FEATURE_CLUSTER = 64,      /* thread block clusters: compute capability 9.0 */
-    GRIDDEP_FEATURE_CONDITIONAL = 128, /* conditional nodes of graphs: driver API 12.3; switch and
-                                        * else: 12.8 */
     GRIDDEP_FEATURE_PARTS = 256        /* a runtime on a part of a device: driver API 12.4 */
 };
 
@@ -551,14 +547,12 @@ typedef struct griddep_device_info {
     uint32_t pools;        /* 1: it has memory in stream order */
     uint32_t integrated;   /* 1: its memory is the host's */
     uint32_t pci_domain, pci_bus, pci_device;
-    uint32_t reserved;
+    uint32_t device_count; /* that the driver has */
     uint8_t uuid[16];      /* zero where the driver does not tell */
     char name[256];
 } griddep_device_info;
 
-/* How many devices the driver has, and about one of them. NOT_FOUND past the last; NO_DRIVER as
- * griddep_runtime_open gives it. */
-int32_t griddep_device_count(const char *driver, uint32_t *count, griddep_error *error);
+/* About a device. NOT_FOUND past the last; NO_DRIVER as griddep_runtime_open gives it. */
 int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info,
                                 griddep_error *error);
 
@@ -771,7 +765,6 @@ typedef struct griddep_verdict {
 /* The verdicts of griddep_ptx_check, in the order of the text; griddep_chain_check has them only of
  * texts that are no valid PTX. They live as long as the findings. An index past the last:
  * NOT_FOUND. */
-uint32_t griddep_findings_verdict_count(const griddep_findings *findings);
 int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index,
                                      griddep_verdict *verdict, griddep_error *error);
 
@@ -1112,18 +1105,13 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index,
  * Launch
  */
 
-enum {
-    GRIDDEP_ARGUMENT_VALUE = 0,
-    GRIDDEP_ARGUMENT_CONDITIONAL = 0x434f4e44 /* made by griddep_conditional_argument alone */
-};
-
 /* One argument: `bytes` bytes, at `data`, or when data is NULL in the first bytes of `value` (then
  * bytes is at most 8; little endian, so a u32 or a device address can be stored as it is, and so
  * can a texture or surface object, CUtexObject, for a .u64 parameter. Texture references by name
  * are not supported: the driver deprecates them). Read during the call only. */
 typedef struct griddep_argument {
     uint32_t bytes;
-    uint32_t kind; /* GRIDDEP_ARGUMENT_* */
+    uint32_t reserved;
     uint64_t value;
     const void *data;
 } griddep_argument;
@@ -1233,9 +1221,7 @@ enum {
     GRIDDEP_OVERLAP_FULL = 2  /* from the first's trigger on */
 };
 
-/* "unknown", "none", "tail", "full", for programs; "not known", "no overlap", "overlaps at the
- * tail", "overlaps", for people. Static; NULL for another value. */
-const char *griddep_overlap_name(int32_t overlap);
+/* "not known", "no overlap", "overlaps at the tail", "overlaps". Static; NULL for another value. */
 const char *griddep_overlap_text(int32_t overlap);
 
 /* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and
@@ -1928,13 +1914,7 @@ void griddep_graph_destroy(griddep_graph *graph);
  * copy:    likewise, also of host memory (unified addressing), which must stay until the last
  *          launch is over.
  * host:    runs on a thread of the driver's, under the rules of "Callbacks" above. `user` must stay
- *          until the last launch is over, and those of what else has the graph.
- * child:   a whole graph as one node, which is held, and taken as it is when this one is
- *          instantiated, but for nodes that are switched off in it. From then on the child takes no
- *          more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each
- *          is counted as often as it is met.
- * event:   as griddep_event_record and griddep_stream_wait_event, each time the graph runs;
- *          borrowed. */
+ *          until the last launch is over. */
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel,
                                  const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count,
@@ -1945,60 +1925,6 @@ int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t s
                                uint64_t bytes, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user,
                                uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node,
-                                griddep_error *error);
-int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node,
-                                       griddep_error *error);
-int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node,
-                                     griddep_error *error);
-
-/* A conditional: the name of the value that one conditional node goes by. The value is a u32 on the
- * device: `initial` at the begin of each launch of the graph, then what kernels of the graph set,
- * before the node or in its bodies. In PTX that is a function of the driver's:
- *
- *     .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
- *     ...
- *     st.param.b64 [h], %handle;
- *     st.param.b32 [v], %value;
- *     call.uni cudaGraphSetConditional, (h, v);
- *
- * %handle comes from a kernel parameter of 8 bytes, and its argument from
- * griddep_conditional_argument: the driver's handle is another one in each graph that is
- * instantiated, and is put in place then. One thread sets the value: concurrent calls are not
- * defined. Edges must order a kernel that sets it against the node and against other kernels that
- * set it. Such an argument is for griddep_graph_add_kernel and griddep_graph_set_arguments;
- * ARGUMENT anywhere else, also for NULL. Graphs hold their conditionals. */
-int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional,
-                                   griddep_error *error);
-void griddep_conditional_destroy(griddep_conditional *conditional);
-int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument,
-                                     griddep_error *error);
-
-/* What a conditional node does when it is reached (CU_GRAPH_COND_TYPE_*). */
-enum {
-    GRIDDEP_CONDITIONAL_IF = 0,    /* body 0 unless the value is 0; else body 1, where there is
-                                    * one */
-    GRIDDEP_CONDITIONAL_WHILE = 1, /* body 0 again and again until the value is 0; it is looked at
-                                    * before each round */
-    GRIDDEP_CONDITIONAL_SWITCH = 2 /* the body with that number; none where there are not so many */
-};
-
-/* Appends a conditional node, like the others above. Its bodies are graphs, made before and held;
- * NULL: a body that does nothing. Like children they are taken as they are when this graph is
- * instantiated, and take no more graphs themselves from then on. An adopted graph is taken as a
- * copy. All nodes that lead to the node end before a body begins. A body ends before its next
- * round and before the nodes after it begin. So kernels overlap within a body, and not across its
- * ends. ARGUMENT for a count of bodies that the kind does not have, and for host functions and
- * events in a body. ARGUMENT also for a conditional that another node of the graph or of its
- * bodies has. UNSUPPORTED on a driver before API 12.3, for switch nodes and an else before 12.8,
- * and for an adopted graph. A graph with conditional nodes is no child (UNSUPPORTED). That an
- * argument names a conditional which no node of the graph has is found when it is instantiated:
- * NOT_FOUND, with the node. */
-int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind,
-                                      griddep_conditional *conditional,
-                                      griddep_graph *const *bodies, uint32_t body_count,
-                                      uint32_t *node, griddep_error *error);
 
 /* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a
  * port that the first node does not have or that does not go with the type, and for a programmatic
@@ -2036,8 +1962,8 @@ enum {
  * Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph. Kernels are known where their code
  * is a module of this runtime; of others griddep_graph_describe can tell. Where a switch is off,
  * edges that let a node start early are reported as plain. The CUgraph itself is changed when the
- * griddep_graph is instantiated, launched or put into another one (UNSUPPORTED before API 12.3).
- * Nodes and edges can be added, but no conditional nodes. */
+ * griddep_graph is instantiated or launched (UNSUPPORTED before API 12.3). Nodes and edges can be
+ * added. */
 int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags,
                             griddep_graph **graph, griddep_error *error);
 
@@ -2047,14 +1973,13 @@ int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const gridde
                                const char *entry, griddep_error *error);
 
 /* Makes the graph ready to run; again, it is made anew. The driver's refusal is reported with the
- * node or edge that it refused. launch and upload do it by themselves when it has not been done. */
+ * node or edge that it refused. launch does it by itself when it has not been done. */
 int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error);
 
-/* Runs the graph in a stream (NULL: the legacy default stream), asynchronously; upload only brings
- * it to the device ahead of its first launch. Launches of one graph run one after the other. STREAM
- * in a stream that is being captured, whose capture is spoilt. */
+/* Runs the graph in a stream (NULL: the legacy default stream), asynchronously. Launches of one
+ * graph run one after the other. STREAM in a stream that is being captured, whose capture is
+ * spoilt. */
 int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error);
-int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error);
 
 /* Gives a kernel node other arguments, or another configuration, without instantiating again;
  * launches that are under way keep what they had. ARGUMENT for a node that is no kernel.
@@ -2142,8 +2067,7 @@ enum {
     GRIDDEP_FORMAT_JSON = 1
 };
 
-/* Writes the audit as text, like griddep_ptx_print writes; bodies of conditional nodes are clusters
- * in DOT, and lists `bodies` in JSON. */
+/* Writes the audit as text, like griddep_ptx_print writes. */
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer,
                             uint64_t capacity, uint64_t *bytes, griddep_error *error);
 
@@ -2369,6 +2293,8 @@ typedef struct griddep_explanation_info {
                            * NULL for the first launch of a chain */
     const char *consumer;
     const char *text;     /* the prediction in a sentence */
+    uint32_t condition_count;
+    uint32_t reserved;
 } griddep_explanation_info;
 
 /* Explains the hop to the index-th launch of a chain from the one before it in its lane (for a
@@ -2381,7 +2307,6 @@ int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index
 void griddep_explanation_destroy(griddep_explanation *explanation);
 
 /* The conditions in their order, and what follows from them. Past the last: NOT_FOUND. */
-uint32_t griddep_explanation_count(const griddep_explanation *explanation);
 int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index,
                                 griddep_condition *condition, griddep_error *error);
 int32_t griddep_explanation_get_info(const griddep_explanation *explanation,

@@ -16,8 +16,7 @@ noun_pages = \
 	%D%/griddep_copy.3 %D%/griddep_device.3 \
 	%D%/griddep_explanation.3 %D%/griddep_findings.3 %D%/griddep_graph.3 \
 	%D%/griddep_group.3 %D%/griddep_kernel.3 %D%/griddep_launch.3 %D%/griddep_module.3 \
-	%D%/griddep_ptx.3 \
-	%D%/griddep_requirement.3 %D%/griddep_rewrite.3 %D%/griddep_runtime.3 \
+	%D%/griddep_ptx.3 %D%/griddep_requirement.3 %D%/griddep_rewrite.3 %D%/griddep_runtime.3 \
 	%D%/griddep_shelf.3 %D%/griddep_status.3 %D%/griddep_tensor.3 %D%/griddep_timeline.3 \
 	%D%/griddep_tune.3 %D%/griddep_version.3 %D%/libgriddep.3
 format_pages = \

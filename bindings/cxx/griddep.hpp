@@ -466,11 +466,12 @@ private:
 /// What each device of a driver is like; no runtime is opened.
 inline std::vector<griddep_device_info> devices(const char *driver = nullptr)
 {
-    uint32_t count;
-    call(griddep_device_count, driver, &count);
-    std::vector<griddep_device_info> found(count, sized<griddep_device_info>());
-    for (uint32_t i = 0; i < count; i++)
-        call(griddep_device_get_info, driver, int32_t(i), &found[i]);
+    std::vector<griddep_device_info> found;
+    do {
+        auto info = sized<griddep_device_info>();
+        call(griddep_device_get_info, driver, int32_t(found.size()), &info);
+        found.push_back(info);
+    } while (found.size() < found[0].device_count);
     return found;
 }
 

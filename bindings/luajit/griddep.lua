@@ -63,7 +63,6 @@ enum {
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16,
     GRIDDEP_FEATURE_PARAMETER_INFO = 32,
     GRIDDEP_FEATURE_CLUSTER = 64,
-    GRIDDEP_FEATURE_CONDITIONAL = 128,
     GRIDDEP_FEATURE_PARTS = 256,
     GRIDDEP_STREAM_BLOCKING = 1,
     GRIDDEP_EVENT_TIMING = 0,
@@ -116,8 +115,6 @@ enum {
     GRIDDEP_IMAGE_PTX = 1,
     GRIDDEP_IMAGE_CUBIN = 2,
     GRIDDEP_IMAGE_FATBIN = 3,
-    GRIDDEP_ARGUMENT_VALUE = 0,
-    GRIDDEP_ARGUMENT_CONDITIONAL = 0,
     GRIDDEP_REASON_SET = 0,
     GRIDDEP_REASON_FORCED = 1,
     GRIDDEP_REASON_OFF = 2,
@@ -244,9 +241,6 @@ enum {
     GRIDDEP_EDGE_DEFAULT = 0,
     GRIDDEP_EDGE_PROGRAMMATIC = 1,
     GRIDDEP_EDGE_AUTO = 2,
-    GRIDDEP_CONDITIONAL_IF = 0,
-    GRIDDEP_CONDITIONAL_WHILE = 1,
-    GRIDDEP_CONDITIONAL_SWITCH = 2,
     GRIDDEP_GRAPH_OWN = 1,
     GRIDDEP_FORMAT_DOT = 0,
     GRIDDEP_FORMAT_JSON = 1,
@@ -285,7 +279,6 @@ typedef struct griddep_module griddep_module;
 typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
-typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_completion griddep_completion;
@@ -326,7 +319,7 @@ typedef struct griddep_device_info {
     uint64_t l2_bytes; uint32_t shared_bytes_per_multiprocessor; uint32_t shared_bytes_per_block;
     uint32_t registers_per_multiprocessor; uint32_t threads_per_multiprocessor; uint32_t blocks_per_multiprocessor;
     uint32_t copy_engines; uint32_t pools; uint32_t integrated; uint32_t pci_domain; uint32_t pci_bus;
-    uint32_t pci_device; uint32_t reserved; uint8_t uuid[16]; char name[256];
+    uint32_t pci_device; uint32_t device_count; uint8_t uuid[16]; char name[256];
 } griddep_device_info;
 typedef struct griddep_ptx_info {
     uint32_t size; uint32_t address_bits; const char *target; int32_t version; int32_t capability;
@@ -408,7 +401,7 @@ typedef struct griddep_kernel_info {
     const griddep_ptx *ptx;
 } griddep_kernel_info;
 typedef struct griddep_argument {
-    uint32_t bytes; uint32_t kind; uint64_t value; const void *data;
+    uint32_t bytes; uint32_t reserved; uint64_t value; const void *data;
 } griddep_argument;
 typedef struct griddep_attribute {
     int32_t id; uint32_t reserved; uint64_t value[8];
@@ -487,7 +480,7 @@ typedef struct griddep_condition {
 } griddep_condition;
 typedef struct griddep_explanation_info {
     uint32_t size; int32_t overlap; int32_t reason; int32_t unmet; const char *producer; const char *consumer;
-    const char *text;
+    const char *text; uint32_t condition_count; uint32_t reserved;
 } griddep_explanation_info;
 typedef struct griddep_timeline_options {
     uint32_t size; uint32_t flags; uint32_t blocks; uint32_t reserved;
@@ -551,7 +544,6 @@ int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uin
 int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_device_count(const char *driver, uint32_t *count, griddep_error *error);
 int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info, griddep_error *error);
 int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
 void griddep_ptx_destroy(griddep_ptx *ptx);
@@ -565,7 +557,6 @@ int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, g
 int32_t griddep_findings_get_edit(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_edit *edit, griddep_error *error);
 int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_related *related, griddep_error *error);
 void griddep_findings_destroy(griddep_findings *findings);
-uint32_t griddep_findings_verdict_count(const griddep_findings *findings);
 int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index, griddep_verdict *verdict, griddep_error *error);
 int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error *error);
 int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error);
@@ -592,7 +583,6 @@ int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *inf
 int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
 const char *griddep_reason_text(int32_t reason);
-const char *griddep_overlap_name(int32_t overlap);
 const char *griddep_overlap_text(int32_t overlap);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
@@ -646,14 +636,6 @@ int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, c
 int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value, uint64_t bytes, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
-int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
-int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional, griddep_error *error);
-void griddep_conditional_destroy(griddep_conditional *conditional);
-int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument, griddep_error *error);
-int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const  *bodies, uint32_t body_count, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, griddep_error *error);
 int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error);
 int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
@@ -663,7 +645,6 @@ int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t
 int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx, const char *entry, griddep_error *error);
 int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error);
 int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error);
-int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error);
 int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config, griddep_error *error);
 int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error);
@@ -684,7 +665,6 @@ int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep
 void griddep_tune_destroy(griddep_tune *tune);
 int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);
-uint32_t griddep_explanation_count(const griddep_explanation *explanation);
 int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition, griddep_error *error);
 int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info, griddep_error *error);
 int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline, griddep_error *error);
@@ -985,10 +965,10 @@ end
 
 -- What each device of a driver is like; no runtime is opened.
 function griddep.devices(driver)
-    local count, found = ffi.new("uint32_t[1]"), {}
-    call("device_count", driver, count)
-    for index = 0, tonumber(count[0]) - 1 do
-        local info = info_of("griddep_device_info", "device_get_info", driver, index)
+    local count, found = 1, {}
+    while #found < count do
+        local info = info_of("griddep_device_info", "device_get_info", driver, #found)
+        count = info.device_count
         found[#found + 1] = {device = info.device, name = ffi.string(info.name), capability = info.capability, memory_bytes = info.memory_bytes}
     end
     return found

@@ -61,7 +61,6 @@ const constants = {
   FEATURE_LAUNCH_COMPLETION_EVENT: 16,
   FEATURE_PARAMETER_INFO: 32,
   FEATURE_CLUSTER: 64,
-  FEATURE_CONDITIONAL: 128,
   FEATURE_PARTS: 256,
   STREAM_BLOCKING: 1,
   EVENT_TIMING: 0,
@@ -114,8 +113,6 @@ const constants = {
   IMAGE_PTX: 1,
   IMAGE_CUBIN: 2,
   IMAGE_FATBIN: 3,
-  ARGUMENT_VALUE: 0,
-  ARGUMENT_CONDITIONAL: 0,
   REASON_SET: 0,
   REASON_FORCED: 1,
   REASON_OFF: 2,
@@ -242,9 +239,6 @@ const constants = {
   EDGE_DEFAULT: 0,
   EDGE_PROGRAMMATIC: 1,
   EDGE_AUTO: 2,
-  CONDITIONAL_IF: 0,
-  CONDITIONAL_WHILE: 1,
-  CONDITIONAL_SWITCH: 2,
   GRAPH_OWN: 1,
   FORMAT_DOT: 0,
   FORMAT_JSON: 1,
@@ -309,7 +303,7 @@ koffi.struct('griddep_device_info', {
   l2_bytes: 'uint64_t', shared_bytes_per_multiprocessor: 'uint32_t', shared_bytes_per_block: 'uint32_t',
   registers_per_multiprocessor: 'uint32_t', threads_per_multiprocessor: 'uint32_t',
   blocks_per_multiprocessor: 'uint32_t', copy_engines: 'uint32_t', pools: 'uint32_t', integrated: 'uint32_t',
-  pci_domain: 'uint32_t', pci_bus: 'uint32_t', pci_device: 'uint32_t', reserved: 'uint32_t',
+  pci_domain: 'uint32_t', pci_bus: 'uint32_t', pci_device: 'uint32_t', device_count: 'uint32_t',
   uuid: koffi.array('uint8_t', 16, 'Array'), name: koffi.array('char', 256, 'String'),
 });
 koffi.struct('griddep_ptx_info', {
@@ -393,7 +387,7 @@ koffi.struct('griddep_kernel_info', {
   entry: 'uint32_t', ptx: 'void *',
 });
 koffi.struct('griddep_argument', {
-  bytes: 'uint32_t', kind: 'uint32_t', value: 'uint64_t', data: 'void *',
+  bytes: 'uint32_t', reserved: 'uint32_t', value: 'uint64_t', data: 'void *',
 });
 koffi.struct('griddep_attribute', {
   id: 'int32_t', reserved: 'uint32_t', value: koffi.array('uint64_t', 8, 'Array'),
@@ -482,7 +476,7 @@ koffi.struct('griddep_condition', {
 });
 koffi.struct('griddep_explanation_info', {
   size: 'uint32_t', overlap: 'int32_t', reason: 'int32_t', unmet: 'int32_t', producer: 'const char *',
-  consumer: 'const char *', text: 'const char *',
+  consumer: 'const char *', text: 'const char *', condition_count: 'uint32_t', reserved: 'uint32_t',
 });
 koffi.struct('griddep_timeline_options', {
   size: 'uint32_t', flags: 'uint32_t', blocks: 'uint32_t', reserved: 'uint32_t',
@@ -568,7 +562,6 @@ const prototypes = [
   'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
   'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
-  'int32_t griddep_device_count(const char *driver, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_device_get_info(const char *driver, int32_t device, _Inout_ griddep_device_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, _Out_ void **ptx, _Inout_ griddep_error *error)',
   'void griddep_ptx_destroy(void *ptx)',
@@ -582,7 +575,6 @@ const prototypes = [
   'int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_edit *edit, _Inout_ griddep_error *error)',
   'int32_t griddep_findings_get_related(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_related *related, _Inout_ griddep_error *error)',
   'void griddep_findings_destroy(void *findings)',
-  'uint32_t griddep_findings_verdict_count(void *findings)',
   'int32_t griddep_findings_get_verdict(void *findings, uint32_t index, _Inout_ griddep_verdict *verdict, _Inout_ griddep_error *error)',
   'int32_t griddep_code_get(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index, _Inout_ griddep_error *error)',
@@ -609,7 +601,6 @@ const prototypes = [
   'int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
   'const char *griddep_reason_text(int32_t reason)',
-  'const char *griddep_overlap_name(int32_t overlap)',
   'const char *griddep_overlap_text(int32_t overlap)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
@@ -663,14 +654,6 @@ const prototypes = [
   'int32_t griddep_graph_add_fill(void *graph, uint64_t address, uint8_t value, uint64_t bytes, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_add_copy(void *graph, uint64_t target, uint64_t source, uint64_t bytes, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_add_host(void *graph, griddep_host_function function, void *user, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_add_empty(void *graph, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_add_child(void *graph, void *child, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_add_event_record(void *graph, void *event, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_add_event_wait(void *graph, void *event, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
-  'int32_t griddep_conditional_create(uint32_t initial, _Out_ void **conditional, _Inout_ griddep_error *error)',
-  'void griddep_conditional_destroy(void *conditional)',
-  'int32_t griddep_conditional_argument(void *conditional, _Inout_ griddep_argument *argument, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, _Out_ void **bodies, uint32_t body_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_remove_edge(void *graph, uint32_t edge, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_from_chain(void *chain, int32_t mode, _Out_ void **graph, _Inout_ griddep_error *error)',
@@ -680,7 +663,6 @@ const prototypes = [
   'int32_t griddep_graph_describe(void *graph, uint32_t node, void *ptx, const char *entry, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_instantiate(void *graph, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_launch(void *graph, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_upload(void *graph, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_set_arguments(void *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_set_config(void *graph, uint32_t node, const griddep_launch_config *config, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, _Inout_ griddep_error *error)',
@@ -701,7 +683,6 @@ const prototypes = [
   'void griddep_tune_destroy(void *tune)',
   'int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, _Out_ void **explanation, _Inout_ griddep_error *error)',
   'void griddep_explanation_destroy(void *explanation)',
-  'uint32_t griddep_explanation_count(void *explanation)',
   'int32_t griddep_explanation_get(void *explanation, uint32_t index, _Inout_ griddep_condition *condition, _Inout_ griddep_error *error)',
   'int32_t griddep_explanation_get_info(void *explanation, _Inout_ griddep_explanation_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_timeline_create(void *chain, const griddep_timeline_options *options, _Out_ void **timeline, _Inout_ griddep_error *error)',
@@ -966,7 +947,8 @@ function done(runtime, stream) {
 /** What each device of a driver is like; no runtime is opened. */
 function devices(driver = null) {
   const name = text(driver, 'driver');
-  return Array.from({ length: made('device_count', name) }, (_, index) => info('griddep_device_info', 'device_get_info', name, index));
+  const about = (index) => info('griddep_device_info', 'device_get_info', name, index);
+  return Array.from({ length: about(0).device_count }, (_, index) => about(index));
 }
 
 /** A driver, a device and a context. options: log(level, message), and the fields of griddep_runtime_options. */

@@ -132,7 +132,6 @@ FEATURE_PROGRAMMATIC_EVENT = 8
 FEATURE_LAUNCH_COMPLETION_EVENT = 16
 FEATURE_PARAMETER_INFO = 32
 FEATURE_CLUSTER = 64
-FEATURE_CONDITIONAL = 128
 FEATURE_PARTS = 256
 STREAM_BLOCKING = 1
 EVENT_TIMING = 0
@@ -185,8 +184,6 @@ OPTIMIZATION_NONE = -1
 IMAGE_PTX = 1
 IMAGE_CUBIN = 2
 IMAGE_FATBIN = 3
-ARGUMENT_VALUE = 0
-ARGUMENT_CONDITIONAL = 0
 REASON_SET = 0
 REASON_FORCED = 1
 REASON_OFF = 2
@@ -313,9 +310,6 @@ PORT_LAUNCH_ORDER = 2
 EDGE_DEFAULT = 0
 EDGE_PROGRAMMATIC = 1
 EDGE_AUTO = 2
-CONDITIONAL_IF = 0
-CONDITIONAL_WHILE = 1
-CONDITIONAL_SWITCH = 2
 GRAPH_OWN = 1
 FORMAT_DOT = 0
 FORMAT_JSON = 1
@@ -452,7 +446,7 @@ class c_device_info(_Struct):
         ("pci_domain", c_uint32),
         ("pci_bus", c_uint32),
         ("pci_device", c_uint32),
-        ("reserved", c_uint32),
+        ("device_count", c_uint32),
         ("uuid", c_uint8 * 16),
         ("name", c_char * 256),
     ]
@@ -720,7 +714,7 @@ class c_kernel_info(_Struct):
 class c_argument(_Struct):
     _fields_ = [
         ("bytes", c_uint32),
-        ("kind", c_uint32),
+        ("reserved", c_uint32),
         ("value", c_uint64),
         ("data", c_void_p),
     ]
@@ -1000,6 +994,8 @@ class c_explanation_info(_Struct):
         ("producer", c_char_p),
         ("consumer", c_char_p),
         ("text", c_char_p),
+        ("condition_count", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -1127,7 +1123,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "memory_fill_async": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
     "host_allocate": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_void_p]),
     "host_free": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "device_count": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "device_get_info": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
     "ptx_parse": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p]),
     "ptx_destroy": (None, [c_void_p]),
@@ -1141,7 +1136,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "findings_get_edit": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "findings_get_related": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "findings_destroy": (None, [c_void_p]),
-    "findings_verdict_count": (c_uint32, [c_void_p]),
     "findings_get_verdict": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "code_get": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "code_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
@@ -1168,7 +1162,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kernel_state_traits": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "reason_text": (c_char_p, [c_int32]),
-    "overlap_name": (c_char_p, [c_int32]),
     "overlap_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
@@ -1222,14 +1215,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "graph_add_fill": (c_int32, [c_void_p, c_uint64, c_uint8, c_uint64, c_void_p, c_void_p]),
     "graph_add_copy": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
     "graph_add_host": (c_int32, [c_void_p, host_function, c_void_p, c_void_p, c_void_p]),
-    "graph_add_empty": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "graph_add_child": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "graph_add_event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "graph_add_event_wait": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "conditional_create": (c_int32, [c_uint32, c_void_p, c_void_p]),
-    "conditional_destroy": (None, [c_void_p]),
-    "conditional_argument": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "graph_add_conditional": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_add_edge": (c_int32, [c_void_p, c_uint32, c_uint32, c_int32, c_int32, c_void_p]),
     "graph_remove_edge": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "graph_from_chain": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
@@ -1239,7 +1224,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "graph_describe": (c_int32, [c_void_p, c_uint32, c_void_p, c_char_p, c_void_p]),
     "graph_instantiate": (c_int32, [c_void_p, c_void_p]),
     "graph_launch": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "graph_upload": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_set_arguments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
     "graph_set_config": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_enable": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
@@ -1260,7 +1244,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "tune_destroy": (None, [c_void_p]),
     "chain_explain": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "explanation_destroy": (None, [c_void_p]),
-    "explanation_count": (c_uint32, [c_void_p]),
     "explanation_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "explanation_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "timeline_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -1652,10 +1635,6 @@ class Runtime:
         """An empty graph."""
         return Graph(self)
 
-    def conditional(self, initial: int = 0) -> Conditional:
-        """The name of a value that conditional nodes go by."""
-        return Conditional(initial)
-
     def tensor_map(
         self, memory: DeviceMemory, type: int, dimensions: Sequence[int], box: Sequence[int], strides: Sequence[int] = (), stream: StreamLike = None, **options: Any
     ) -> c_tensor_map:
@@ -1962,9 +1941,6 @@ class Kernel:
         packed.kept = []
         sizes: list[tuple[int, int]] = []
         for index, value in enumerate(arguments):
-            if isinstance(value, Conditional):
-                raw.conditional_argument(value.handle, byref(packed[index]), None)
-                continue
             parameter = self.parameters[index] if index < len(self.parameters) else None
             data, nbytes = _argument_bytes(value, parameter, stream, self.module.runtime)
             packed.kept.append(data)
@@ -2154,16 +2130,8 @@ class Chain(_Object):
         return _dictionary(info)
 
 
-class Conditional(_Object):
-    """The name of the value that a conditional node goes by; the argument of a kernel that sets it."""
-
-    def __init__(self, initial: int = 0) -> None:
-        self.handle = _make(raw.conditional_create, initial)
-        self._own(raw.conditional_destroy, self.handle)
-
-
 class Graph(_Object):
-    """Kernels, memory operations and conditionals, ordered by edges alone. Each method that adds a node returns its number. The graph keeps the
+    """Kernels and memory operations, ordered by edges alone. Each method that adds a node returns its number. The graph keeps the
     memory that its arguments named; what `raw` adds to it is the caller's to keep."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -2197,13 +2165,6 @@ class Graph(_Object):
         self._kept.append((target, source))
         return node
 
-    def when(self, kind: int, conditional: Conditional, bodies: Sequence[Graph | None]) -> int:
-        """A conditional node: `kind` is a CONDITIONAL_*, a body a Graph, or None for one that does nothing."""
-        handles = (c_void_p * len(bodies))(*(body.handle if body else None for body in bodies))
-        node = self._node(raw.graph_add_conditional, kind, conditional.handle, handles, len(bodies))
-        self._kept.append(bodies)
-        return node
-
     def edge(self, first: int, second: int, port: int = PORT_DEFAULT, type: int = EDGE_AUTO) -> None:
         """Orders two nodes, by a programmatic edge where that is possible and safe."""
         call(raw.graph_add_edge, self.handle, first, second, port, type)
@@ -2218,11 +2179,10 @@ LEGACY_STREAM, PER_THREAD_STREAM = 1, 2  # as CU_STREAM_LEGACY and CU_STREAM_PER
 
 def devices(driver: str | None = None) -> list[types.SimpleNamespace]:
     """What each device of a driver is like; no runtime is opened."""
-    count, found = c_uint32(), []
-    call(raw.device_count, _text(driver), byref(count))
-    for index in range(count.value):
+    found: list[types.SimpleNamespace] = []
+    while not found or len(found) < found[0].device_count:
         info = c_device_info()
-        call(raw.device_get_info, _text(driver), index, byref(info))
+        call(raw.device_get_info, _text(driver), len(found), byref(info))
         found.append(_dictionary(info))
     return found
 

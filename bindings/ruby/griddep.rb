@@ -69,7 +69,6 @@ module Griddep
     FEATURE_LAUNCH_COMPLETION_EVENT = 16
     FEATURE_PARAMETER_INFO = 32
     FEATURE_CLUSTER = 64
-    FEATURE_CONDITIONAL = 128
     FEATURE_PARTS = 256
     STREAM_BLOCKING = 1
     EVENT_TIMING = 0
@@ -122,8 +121,6 @@ module Griddep
     IMAGE_PTX = 1
     IMAGE_CUBIN = 2
     IMAGE_FATBIN = 3
-    ARGUMENT_VALUE = 0
-    ARGUMENT_CONDITIONAL = 0
     REASON_SET = 0
     REASON_FORCED = 1
     REASON_OFF = 2
@@ -250,9 +247,6 @@ module Griddep
     EDGE_DEFAULT = 0
     EDGE_PROGRAMMATIC = 1
     EDGE_AUTO = 2
-    CONDITIONAL_IF = 0
-    CONDITIONAL_WHILE = 1
-    CONDITIONAL_SWITCH = 2
     GRAPH_OWN = 1
     FORMAT_DOT = 0
     FORMAT_JSON = 1
@@ -320,7 +314,7 @@ module Griddep
       "uint64_t l2_bytes", "uint32_t shared_bytes_per_multiprocessor", "uint32_t shared_bytes_per_block",
       "uint32_t registers_per_multiprocessor", "uint32_t threads_per_multiprocessor",
       "uint32_t blocks_per_multiprocessor", "uint32_t copy_engines", "uint32_t pools", "uint32_t integrated",
-      "uint32_t pci_domain", "uint32_t pci_bus", "uint32_t pci_device", "uint32_t reserved", "uint8_t uuid[16]",
+      "uint32_t pci_domain", "uint32_t pci_bus", "uint32_t pci_device", "uint32_t device_count", "uint8_t uuid[16]",
       "char name[256]",
     ])
 
@@ -422,7 +416,7 @@ module Griddep
     ])
 
     CArgument = struct([
-      "uint32_t bytes", "uint32_t kind", "uint64_t value", "void *data",
+      "uint32_t bytes", "uint32_t reserved", "uint64_t value", "void *data",
     ])
 
     CAttribute = struct([
@@ -525,7 +519,7 @@ module Griddep
 
     CExplanationInfo = struct([
       "uint32_t size", "int32_t overlap", "int32_t reason", "int32_t unmet", "void *producer", "void *consumer",
-      "void *text",
+      "void *text", "uint32_t condition_count", "uint32_t reserved",
     ])
 
     CTimelineOptions = struct([
@@ -597,7 +591,6 @@ module Griddep
       "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
       "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
       "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
-      "int32_t griddep_device_count(void *driver, void *count, void *error)",
       "int32_t griddep_device_get_info(void *driver, int32_t device, void *info, void *error)",
       "int32_t griddep_ptx_parse(void *text, uint64_t bytes, void *name, void *ptx, void *error)",
       "void griddep_ptx_destroy(void *ptx)",
@@ -611,7 +604,6 @@ module Griddep
       "int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, void *edit, void *error)",
       "int32_t griddep_findings_get_related(void *findings, uint32_t index, uint32_t number, void *related, void *error)",
       "void griddep_findings_destroy(void *findings)",
-      "uint32_t griddep_findings_verdict_count(void *findings)",
       "int32_t griddep_findings_get_verdict(void *findings, uint32_t index, void *verdict, void *error)",
       "int32_t griddep_code_get(uint32_t index, void *info, void *error)",
       "int32_t griddep_code_find(void *code, void *index, void *error)",
@@ -638,7 +630,6 @@ module Griddep
       "int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, void *error)",
       "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
       "const char *griddep_reason_text(int32_t reason)",
-      "const char *griddep_overlap_name(int32_t overlap)",
       "const char *griddep_overlap_text(int32_t overlap)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
@@ -692,14 +683,6 @@ module Griddep
       "int32_t griddep_graph_add_fill(void *graph, uint64_t address, uint8_t value, uint64_t bytes, void *node, void *error)",
       "int32_t griddep_graph_add_copy(void *graph, uint64_t target, uint64_t source, uint64_t bytes, void *node, void *error)",
       "int32_t griddep_graph_add_host(void *graph, void *function, void *user, void *node, void *error)",
-      "int32_t griddep_graph_add_empty(void *graph, void *node, void *error)",
-      "int32_t griddep_graph_add_child(void *graph, void *child, void *node, void *error)",
-      "int32_t griddep_graph_add_event_record(void *graph, void *event, void *node, void *error)",
-      "int32_t griddep_graph_add_event_wait(void *graph, void *event, void *node, void *error)",
-      "int32_t griddep_conditional_create(uint32_t initial, void *conditional, void *error)",
-      "void griddep_conditional_destroy(void *conditional)",
-      "int32_t griddep_conditional_argument(void *conditional, void *argument, void *error)",
-      "int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, void *bodies, uint32_t body_count, void *node, void *error)",
       "int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, void *error)",
       "int32_t griddep_graph_remove_edge(void *graph, uint32_t edge, void *error)",
       "int32_t griddep_graph_from_chain(void *chain, int32_t mode, void *graph, void *error)",
@@ -709,7 +692,6 @@ module Griddep
       "int32_t griddep_graph_describe(void *graph, uint32_t node, void *ptx, void *entry, void *error)",
       "int32_t griddep_graph_instantiate(void *graph, void *error)",
       "int32_t griddep_graph_launch(void *graph, void *stream, void *error)",
-      "int32_t griddep_graph_upload(void *graph, void *stream, void *error)",
       "int32_t griddep_graph_set_arguments(void *graph, uint32_t node, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_graph_set_config(void *graph, uint32_t node, void *config, void *error)",
       "int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, void *error)",
@@ -730,7 +712,6 @@ module Griddep
       "void griddep_tune_destroy(void *tune)",
       "int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, void *explanation, void *error)",
       "void griddep_explanation_destroy(void *explanation)",
-      "uint32_t griddep_explanation_count(void *explanation)",
       "int32_t griddep_explanation_get(void *explanation, uint32_t index, void *condition, void *error)",
       "int32_t griddep_explanation_get_info(void *explanation, void *info, void *error)",
       "int32_t griddep_timeline_create(void *chain, void *options, void *timeline, void *error)",

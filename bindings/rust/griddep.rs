@@ -101,7 +101,6 @@ pub const FEATURE_PROGRAMMATIC_EVENT: i32 = 8;
 pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
 pub const FEATURE_PARAMETER_INFO: i32 = 32;
 pub const FEATURE_CLUSTER: i32 = 64;
-pub const FEATURE_CONDITIONAL: i32 = 128;
 pub const FEATURE_PARTS: i32 = 256;
 pub const STREAM_BLOCKING: i32 = 1;
 pub const EVENT_TIMING: i32 = 0;
@@ -154,8 +153,6 @@ pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;
 pub const IMAGE_CUBIN: i32 = 2;
 pub const IMAGE_FATBIN: i32 = 3;
-pub const ARGUMENT_VALUE: i32 = 0;
-pub const ARGUMENT_CONDITIONAL: i32 = 0;
 pub const REASON_SET: i32 = 0;
 pub const REASON_FORCED: i32 = 1;
 pub const REASON_OFF: i32 = 2;
@@ -282,9 +279,6 @@ pub const PORT_LAUNCH_ORDER: i32 = 2;
 pub const EDGE_DEFAULT: i32 = 0;
 pub const EDGE_PROGRAMMATIC: i32 = 1;
 pub const EDGE_AUTO: i32 = 2;
-pub const CONDITIONAL_IF: i32 = 0;
-pub const CONDITIONAL_WHILE: i32 = 1;
-pub const CONDITIONAL_SWITCH: i32 = 2;
 pub const GRAPH_OWN: i32 = 1;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
@@ -323,7 +317,6 @@ pub enum Module {}
 pub enum Kernel {}
 pub enum Chain {}
 pub enum Graph {}
-pub enum Conditional {}
 pub enum Ptx {}
 pub enum Timeline {}
 pub enum Completion {}
@@ -435,7 +428,7 @@ pub struct DeviceInfo {
     pub pci_domain: u32,
     pub pci_bus: u32,
     pub pci_device: u32,
-    pub reserved: u32,
+    pub device_count: u32,
     pub uuid: [u8; 16],
     pub name: [c_char; 256],
 }
@@ -703,7 +696,7 @@ pub struct KernelInfo {
 #[derive(Clone, Copy)]
 pub struct Argument {
     pub bytes: u32,
-    pub kind: u32,
+    pub reserved: u32,
     pub value: u64,
     pub data: *const c_void,
 }
@@ -983,6 +976,8 @@ pub struct ExplanationInfo {
     pub producer: *const c_char,
     pub consumer: *const c_char,
     pub text: *const c_char,
+    pub condition_count: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -1118,7 +1113,6 @@ functions! {
     fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
     fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
-    fn device_count(driver: *const c_char, count: *mut u32, error: *mut Error) -> i32;
     fn device_get_info(driver: *const c_char, device: i32, info: *mut DeviceInfo, error: *mut Error) -> i32;
     fn ptx_parse(text: *const c_char, bytes: u64, name: *const c_char, ptx: *mut *mut Ptx, error: *mut Error) -> i32;
     fn ptx_destroy(ptx: *mut Ptx);
@@ -1132,7 +1126,6 @@ functions! {
     fn findings_get_edit(findings: *const Findings, index: u32, number: u32, edit: *mut Edit, error: *mut Error) -> i32;
     fn findings_get_related(findings: *const Findings, index: u32, number: u32, related: *mut Related, error: *mut Error) -> i32;
     fn findings_destroy(findings: *mut Findings);
-    fn findings_verdict_count(findings: *const Findings) -> u32;
     fn findings_get_verdict(findings: *const Findings, index: u32, verdict: *mut Verdict, error: *mut Error) -> i32;
     fn code_get(index: u32, info: *mut CodeInfo, error: *mut Error) -> i32;
     fn code_find(code: *const c_char, index: *mut u32, error: *mut Error) -> i32;
@@ -1159,7 +1152,6 @@ functions! {
     fn kernel_state_traits(kernel: *mut Kernel, traits: u32, error: *mut Error) -> i32;
     fn kernel_get_parameter(kernel: *mut Kernel, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
     fn reason_text(reason: i32) -> *const c_char;
-    fn overlap_name(overlap: i32) -> *const c_char;
     fn overlap_text(overlap: i32) -> *const c_char;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
@@ -1213,14 +1205,6 @@ functions! {
     fn graph_add_fill(graph: *mut Graph, address: u64, value: u8, bytes: u64, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_copy(graph: *mut Graph, target: u64, source: u64, bytes: u64, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_host(graph: *mut Graph, function: Option<HostFunction>, user: *mut c_void, node: *mut u32, error: *mut Error) -> i32;
-    fn graph_add_empty(graph: *mut Graph, node: *mut u32, error: *mut Error) -> i32;
-    fn graph_add_child(graph: *mut Graph, child: *mut Graph, node: *mut u32, error: *mut Error) -> i32;
-    fn graph_add_event_record(graph: *mut Graph, event: *mut c_void, node: *mut u32, error: *mut Error) -> i32;
-    fn graph_add_event_wait(graph: *mut Graph, event: *mut c_void, node: *mut u32, error: *mut Error) -> i32;
-    fn conditional_create(initial: u32, conditional: *mut *mut Conditional, error: *mut Error) -> i32;
-    fn conditional_destroy(conditional: *mut Conditional);
-    fn conditional_argument(conditional: *mut Conditional, argument: *mut Argument, error: *mut Error) -> i32;
-    fn graph_add_conditional(graph: *mut Graph, kind: i32, conditional: *mut Conditional, bodies: *mut *mut Graph, body_count: u32, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_edge(graph: *mut Graph, from: u32, to: u32, from_port: i32, r#type: i32, error: *mut Error) -> i32;
     fn graph_remove_edge(graph: *mut Graph, edge: u32, error: *mut Error) -> i32;
     fn graph_from_chain(chain: *mut Chain, mode: i32, graph: *mut *mut Graph, error: *mut Error) -> i32;
@@ -1230,7 +1214,6 @@ functions! {
     fn graph_describe(graph: *mut Graph, node: u32, ptx: *const Ptx, entry: *const c_char, error: *mut Error) -> i32;
     fn graph_instantiate(graph: *mut Graph, error: *mut Error) -> i32;
     fn graph_launch(graph: *mut Graph, stream: *mut c_void, error: *mut Error) -> i32;
-    fn graph_upload(graph: *mut Graph, stream: *mut c_void, error: *mut Error) -> i32;
     fn graph_set_arguments(graph: *mut Graph, node: u32, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn graph_set_config(graph: *mut Graph, node: u32, config: *const LaunchConfig, error: *mut Error) -> i32;
     fn graph_enable(graph: *mut Graph, node: u32, enabled: u32, error: *mut Error) -> i32;
@@ -1251,7 +1234,6 @@ functions! {
     fn tune_destroy(tune: *mut Tune);
     fn chain_explain(chain: *mut Chain, mode: i32, index: u32, explanation: *mut *mut Explanation, error: *mut Error) -> i32;
     fn explanation_destroy(explanation: *mut Explanation);
-    fn explanation_count(explanation: *const Explanation) -> u32;
     fn explanation_get(explanation: *const Explanation, index: u32, condition: *mut Condition, error: *mut Error) -> i32;
     fn explanation_get_info(explanation: *const Explanation, info: *mut ExplanationInfo, error: *mut Error) -> i32;
     fn timeline_create(chain: *mut Chain, options: *const TimelineOptions, timeline: *mut *mut Timeline, error: *mut Error) -> i32;
@@ -1366,7 +1348,7 @@ pub trait Argument {
 macro_rules! arguments {
     ($($kind:ty)*) => { $(impl Argument for $kind {
         fn argument(&self) -> raw::Argument {
-            raw::Argument { bytes: mem::size_of::<Self>() as u32, kind: 0, value: 0, data: (self as *const Self).cast() }
+            raw::Argument { bytes: mem::size_of::<Self>() as u32, reserved: 0, value: 0, data: (self as *const Self).cast() }
         }
     })* };
 }
@@ -1375,13 +1357,13 @@ arguments! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
 /// A struct's bytes.
 impl<const BYTES: usize> Argument for [u8; BYTES] {
     fn argument(&self) -> raw::Argument {
-        raw::Argument { bytes: BYTES as u32, kind: 0, value: 0, data: self.as_ptr().cast() }
+        raw::Argument { bytes: BYTES as u32, reserved: 0, value: 0, data: self.as_ptr().cast() }
     }
 }
 
 impl<T> Argument for Memory<T> {
     fn argument(&self) -> raw::Argument {
-        raw::Argument { bytes: 8, kind: 0, value: self.address, data: ptr::null() }
+        raw::Argument { bytes: 8, reserved: 0, value: self.address, data: ptr::null() }
     }
 }
 
@@ -1479,16 +1461,14 @@ impl Future for Done {
 
 /// What each device of a driver is like; no runtime is opened.
 pub fn devices(driver: Option<&str>) -> Result<Vec<raw::DeviceInfo>> {
-    let (driver, mut count) = (driver.map(c_text).transpose()?, 0);
+    let driver = driver.map(c_text).transpose()?;
     let name = driver.as_ref().map_or(ptr::null(), |text| text.as_ptr());
-    call(|c, error| unsafe { (c.device_count)(name, &mut count, error) })?;
-    (0..count as i32)
-        .map(|index| {
-            let mut info = raw::DeviceInfo::new();
-            call(|c, error| unsafe { (c.device_get_info)(name, index, &mut info, error) })?;
-            Ok(info)
-        })
-        .collect()
+    let about = |index| {
+        let mut info = raw::DeviceInfo::new();
+        call(|c, error| unsafe { (c.device_get_info)(name, index, &mut info, error) })?;
+        Ok(info)
+    };
+    (0..about(0)?.device_count as i32).map(about).collect()
 }
 
 /// A driver, a device and a context.

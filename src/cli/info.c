@@ -33,8 +33,6 @@ static const gd_feature features[] = {
      0, 12030, "the driver does not offer it"},
     {GRIDDEP_FEATURE_CLUSTER, "cluster", "thread block clusters", 90, 11080,
      "the driver does not offer them"},
-    {GRIDDEP_FEATURE_CONDITIONAL, "conditional", "conditional nodes in graphs", 0, 12030,
-     "the driver does not offer them"},
     {GRIDDEP_FEATURE_PARAMETER_INFO, "parameter_info", "parameters of code without PTX", 0, 12040,
      "the driver does not tell them"},
     {GRIDDEP_FEATURE_PARTS, "parts", "runtimes on a part of a device", 0, 12040,

@@ -1,4 +1,4 @@
-/* Devices: how many a driver has, what each is like, and which reach each other's memory. */
+/* Devices: what each of a driver is like. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int32_t count_devices(const gd_driver *driver, int *count, griddep_error 
 }
 
 static int32_t find_device(const gd_driver *driver, int32_t ordinal, gd_CUdevice *device,
-                           griddep_error *error)
+                           uint32_t *devices, griddep_error *error)
 {
     int count = 0;
     int32_t status = count_devices(driver, &count, error);
@@ -43,6 +43,7 @@ static int32_t find_device(const gd_driver *driver, int32_t ordinal, gd_CUdevice
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "device %" PRId32 " does not exist; there %s %d", ordinal,
                             count == 1 ? "is" : "are", count);
+    *devices = (uint32_t)count;
     gd_CUresult result = driver->cuDeviceGet(device, ordinal);
     return result == GD_CUDA_SUCCESS
                ? GRIDDEP_OK
@@ -101,21 +102,6 @@ static int32_t fill_info(const gd_driver *driver, gd_CUdevice device, griddep_de
                                 "the device's name and memory cannot be read");
 }
 
-int32_t griddep_device_count(const char *driver_name, uint32_t *count, griddep_error *error)
-{
-    gd_driver *driver = NULL;
-    int found = 0;
-    int32_t status = begin(driver_name, count, &driver, error);
-
-    if (status)
-        return status;
-    status = count_devices(driver, &found, error);
-    gd_driver_close(driver);
-    if (!status)
-        *count = found < 0 ? 0 : (uint32_t)found;
-    return status;
-}
-
 int32_t griddep_device_get_info(const char *driver_name, int32_t device, griddep_device_info *info,
                                 griddep_error *error)
 {
@@ -126,7 +112,7 @@ int32_t griddep_device_get_info(const char *driver_name, int32_t device, griddep
 
     if (status)
         return status;
-    status = find_device(driver, device, &found, error);
+    status = find_device(driver, device, &found, &made.device_count, error);
     if (!status)
         status = fill_info(driver, found, &made, error);
     gd_driver_close(driver);

@@ -24,7 +24,6 @@ libgriddep_core_la_SOURCES += \
 	%D%/launch/attribute.c \
 	%D%/launch/attribute_check.c %D%/launch/attribute_check.h \
 	%D%/launch/call.c %D%/launch/call.h \
-	%D%/launch/conditional.c %D%/launch/conditional.h \
 	%D%/launch/attributes.def \
 	%D%/launch/early.c %D%/launch/early.h \
 	%D%/launch/event.c %D%/launch/event.h \
@@ -44,7 +43,6 @@ libgriddep_core_la_SOURCES += \
 	%D%/graph/audit.c \
 	%D%/graph/build.c \
 	%D%/graph/change.c \
-	%D%/graph/conditional.c \
 	%D%/graph/graph.c %D%/graph/graph.h \
 	%D%/graph/inner.c \
 	%D%/graph/print.c \

@@ -422,8 +422,6 @@ static uint32_t find_features(const griddep_runtime *runtime)
     if (driver->cuGraphGetEdges && driver->cuGraphAddDependencies &&
         driver->cuGraphRemoveDependencies)
         features |= GRIDDEP_FEATURE_GRAPH_EDGES;
-    if (driver->cuGraphConditionalHandleCreate && driver->cuGraphAddNode)
-        features |= GRIDDEP_FEATURE_CONDITIONAL;
     if (driver->cuFuncGetParamInfo)
         features |= GRIDDEP_FEATURE_PARAMETER_INFO;
     if (gd_part_can(driver))

@@ -22,37 +22,6 @@ except ImportError:
 
 PTX = pathlib.Path(os.environ["PTX"]).read_text()
 DRIVER = os.environ.get("GRIDDEP_DRIVER", "emulated")
-# Counts down at x, adds up at y, and goes on until x is 0.
-LOOP = """
-.version 8.0
-.target sm_90
-.address_size 64
-.extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
-.visible .entry step(.param .u64 x, .param .u64 y, .param .u64 handle)
-{
-    .reg .b32 %left, %sum;
-    .reg .b64 %x, %y, %handle;
-
-    ld.param.u64 %x, [x];
-    ld.param.u64 %y, [y];
-    ld.param.u64 %handle, [handle];
-    ld.global.u32 %left, [%x];
-    ld.global.u32 %sum, [%y];
-    add.u32 %sum, %sum, %left;
-    sub.u32 %left, %left, 1;
-    st.global.u32 [%x], %left;
-    st.global.u32 [%y], %sum;
-    {
-        .param .b64 h;
-        .param .b32 v;
-        st.param.b64 [h], %handle;
-        st.param.b32 [v], %left;
-        call.uni cudaGraphSetConditional, (h, v);
-    }
-    ret;
-}
-"""
-
 # Copies the box at column 4, row 2 of a matrix to `out`.
 BOX = """
 .version 8.0
@@ -411,27 +380,6 @@ class Binding(unittest.TestCase):
         self.assertEqual(edge.type, griddep.EDGE_PROGRAMMATIC)
         graph.launch()
         self.assertEqual(self.result(z), expected())
-
-    def test_graph_that_loops_until_a_kernel_says_so(self):
-        loop, body, conditional = self.runtime.graph(), self.runtime.graph(), self.runtime.conditional(1)
-        x, y, z = (self.runtime.copy_in(array.array("I", [value])) for value in (0, 0, 7))
-        step = self.runtime.load(LOOP).kernel("step")
-        body.kernel(step, 1, 1, [x, y, conditional])
-        start = loop.copy(x, z, 4)
-        again = loop.when(griddep.CONDITIONAL_WHILE, conditional, [body])
-        end = loop.copy(z, y, 4)
-        clear = loop.fill(y, 0, 4)
-        for first, second in [(start, again), (clear, again), (again, end)]:
-            loop.edge(first, second)
-        for held in (body, conditional, step.module):  # by the graph
-            held.close()
-        del x, y, body, conditional, step
-        gc.collect()
-        loop.launch()
-        self.assertEqual(self.runtime.read(z, array.array("I", [0]))[0], 28)
-        stream = self.runtime.stream()
-        loop.launch(stream)  # from z, which is 28 now
-        self.assertEqual(self.runtime.read(z, array.array("I", [0]), stream)[0], 406)
 
     def test_tensor_map_is_an_argument(self):
         matrix = self.runtime.copy_in(array.array("I", range(32 * 8)))

@@ -111,28 +111,20 @@ START_TEST(a_spoilt_capture_has_no_lanes)
 }
 END_TEST
 
-/* The graph of a capture, as a body of a conditional node, is ended while it runs, and then all
+/* The graph of a capture is ended while it runs, and then all
  * else: nothing is left of it, and a capture of the program's own goes on. */
 START_TEST(a_graph_that_runs_leaves_nothing)
 {
-    griddep_graph *body = NULL, *graph = NULL;
-    griddep_conditional *conditional = NULL;
+    griddep_graph *graph = NULL;
     gd_CUstream own = NULL;
     gd_CUgraph captured = NULL;
-    uint32_t node;
 
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error));
-    ck_good(griddep_graph_capture_end(runtime, stream, &body, &error));
-    ck_good(griddep_graph_create(runtime, &graph, &error));
-    ck_good(griddep_conditional_create(1, &conditional, &error));
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1,
-                                          &node, &error));
+    ck_good(griddep_graph_capture_end(runtime, stream, &graph, &error));
     ck_good(griddep_graph_launch(graph, stream, &error));
     ck_driver(cuStreamCreate(&own, GD_CU_STREAM_NON_BLOCKING));
     ck_driver(cuStreamBeginCapture_v2(own, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
-    griddep_graph_destroy(body);
     griddep_graph_destroy(graph);
-    griddep_conditional_destroy(conditional);
     griddep_chain_destroy(chain);
     griddep_module_unload(module);
     griddep_runtime_close(runtime);

@@ -820,15 +820,16 @@ START_TEST(library_on_two_devices)
     griddep_kernel *kernels[2];
     griddep_error error;
     griddep_device_info info = {.size = sizeof info};
-    uint32_t devices = 0, value = 40;
+    uint32_t value = 40;
     uint64_t memory[2];
 
     setenv("GRIDDEP_EMULATOR_DEVICES", "2", 1);
     griddep_error_init(&error);
-    ck_library(griddep_device_count(EMULATED_DRIVER, &devices, &error));
-    ck_assert_uint_eq(devices, 2);
     ck_library(griddep_device_get_info(EMULATED_DRIVER, 1, &info, &error));
     ck_assert_str_eq(info.name, "Emulated sm_90");
+    ck_assert_uint_eq(info.device_count, 2);
+    ck_assert_int_eq(griddep_device_get_info(EMULATED_DRIVER, 2, &info, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     for (int i = 0; i < 2; i++) {
         const griddep_runtime_options options = {.size = sizeof options,
                                                  .flags = GRIDDEP_RUNTIME_DEVICE,

@@ -1052,7 +1052,7 @@ static gd_CUresult pretend_cuGraphExecKernelNodeSetParams(gd_CUgraphExec executa
 
 static gd_CUresult pretend_cuGraphLaunch(gd_CUgraphExec executable, gd_CUstream stream)
 {
-    gd_CUresult result = fake.runs_nothing ? REAL(cuGraphUpload)(executable, stream)
+    gd_CUresult result = fake.runs_nothing ? OTHER(cuGraphUpload)(executable, stream)
                                            : REAL(cuGraphLaunch)(executable, stream);
     size_t at = find_executable(executable);
 

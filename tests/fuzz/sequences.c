@@ -47,9 +47,7 @@ enum { MOST_STEPS = 400, MOST_THREADS = 8, LEAK_CHECKS = 1000 };
 struct world {
     pthread_mutex_t mutex; /* guards items, users and graphs' users */
     item items[ITEM_KINDS][PLACES];
-    uint32_t graph_readers[MOST_GRAPHS];
     bool graph_written[MOST_GRAPHS];
-    uint64_t graph_inner[MOST_GRAPHS]; /* the numbers of those that are nodes or bodies of it */
     uint32_t graph_count;
     bool noted[CAPTURE_NOTES];
 };
@@ -188,57 +186,16 @@ void empty(item *ended)
     ended->number++;
 }
 
-/* A graph and all that are in it, at any depth. */
-static uint64_t whole_graph(const world *of, uint32_t number)
-{
-    uint64_t whole = UINT64_C(1) << number, before = 0;
-
-    while (whole != before) {
-        before = whole;
-        for (uint32_t i = 0; i < MOST_GRAPHS; i++)
-            whole |= before >> i & 1 ? of->graph_inner[i] : 0;
-    }
-    return whole;
-}
-
-void put_into_graph(actor *by, const item *graph, const item *inner)
-{
-    pthread_mutex_lock(&by->world->mutex);
-    by->world->graph_inner[graph->graph] |= UINT64_C(1) << inner->graph;
-    pthread_mutex_unlock(&by->world->mutex);
-}
-
-void share_inner_graphs(actor *by, const item *graph, const item *other)
-{
-    pthread_mutex_lock(&by->world->mutex);
-    by->world->graph_inner[graph->graph] |= by->world->graph_inner[other->graph];
-    pthread_mutex_unlock(&by->world->mutex);
-}
-
-bool take_graph(actor *by, item *graph, bool with_inner)
+bool take_graph(actor *by, item *graph)
 {
     world *of = by->world;
-    bool free = true;
+    const uint64_t bit = UINT64_C(1) << graph->graph;
 
     pthread_mutex_lock(&of->mutex);
-    uint64_t whole = whole_graph(of, graph->graph),
-             written = with_inner ? whole : UINT64_C(1) << graph->graph;
-    for (uint32_t i = 0; i < MOST_GRAPHS && free; i++) {
-        uint64_t bit = UINT64_C(1) << i;
-        if (whole & bit & ~by->graphs_written)
-            free = !of->graph_written[i] &&
-                   (!(written & bit) || of->graph_readers[i] == !!(by->graphs_read & bit));
-    }
-    for (uint32_t i = 0; i < MOST_GRAPHS && free; i++) {
-        uint64_t bit = UINT64_C(1) << i;
-        if (written & bit & ~by->graphs_written) {
-            of->graph_written[i] = true;
-            by->graphs_written |= bit;
-        } else if (whole & bit & ~(by->graphs_written | by->graphs_read)) {
-            of->graph_readers[i]++;
-            by->graphs_read |= bit;
-        }
-    }
+    const bool mine = by->graphs_written & bit, free = mine || !of->graph_written[graph->graph];
+    if (free)
+        of->graph_written[graph->graph] = true;
+    by->graphs_written |= free ? bit : 0;
     pthread_mutex_unlock(&of->mutex);
     return free;
 }
@@ -270,12 +227,10 @@ static void give_back(actor *by)
     for (uint32_t i = 0; i < MOST_GRAPHS; i++) {
         if (by->graphs_written >> i & 1)
             of->graph_written[i] = false;
-        if (by->graphs_read >> i & 1)
-            of->graph_readers[i]--;
     }
     pthread_mutex_unlock(&of->mutex);
     by->taken_count = 0;
-    by->graphs_read = by->graphs_written = 0;
+    by->graphs_written = 0;
 }
 
 /* ---- calls ---- */

@@ -17,7 +17,6 @@ typedef enum item_kind {
     ITEM_PTX,
     ITEM_CHAIN,
     ITEM_GRAPH,
-    ITEM_CONDITIONAL,
     ITEM_STREAM,
     ITEM_EVENT,
     ITEM_MEMORY,
@@ -52,7 +51,7 @@ typedef struct actor {
     item *taken[64];
     bool taken_alone[64];
     uint32_t taken_count;
-    uint64_t graphs_read, graphs_written;
+    uint64_t graphs_written;
     griddep_error error;
     bool prints;
 } actor;
@@ -74,13 +73,8 @@ item *place(actor *by, item_kind kind);
 /* The object of the place is gone. */
 void empty(item *ended);
 
-/* A graph that is used, while those in it are read, or changed too; false where another thread uses
- * one of them. */
-bool take_graph(actor *by, item *graph, bool with_inner);
-
-/* A graph becomes a part of another one, or those in one become parts of another one too. */
-void put_into_graph(actor *by, const item *graph, const item *inner);
-void share_inner_graphs(actor *by, const item *graph, const item *other);
+/* A graph that is used; false where another thread uses it. */
+bool take_graph(actor *by, item *graph);
 
 /* A new graph gets a number; false when all are used up. */
 bool number_graph(actor *by, item *graph);

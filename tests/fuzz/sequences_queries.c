@@ -24,13 +24,6 @@ const char *const ptx_texts[] = {
     "in)\n{\n    .reg .b64 "
     "%a;\n"
     "    ld.param.u64 %a, [in];\n    st.global.u32 [%a], 7;\n    ret;\n}\n",
-    HEADER
-    ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
-    ".visible .entry set(.param .u64 handle)\n{\n    .reg .b64 %h;\n    ld.param.u64 %h, "
-    "[handle];\n"
-    "    griddepcontrol.wait;\n    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 "
-    "[h], %h;\n"
-    "    st.param.b32 [v], 0;\n    call.uni cudaGraphSetConditional, (h, v);\n    }\n    ret;\n}\n",
     HEADER ".visible .entry broken(.param .u64 in\n{\n    ret;\n}\n",
     "\177ELF and no more",
     "nothing that anybody knows",
@@ -99,7 +92,6 @@ void ask_static(actor *by)
     CHECK(griddep_mode_find, one_in(by, 2) ? "graph" : "none", &value, E);
     USE(griddep_overlap_text)((int32_t)below(by, 5) - 1);
     USE(griddep_tune_outcome_text)((int32_t)below(by, 10));
-    USE(griddep_overlap_name)((int32_t)below(by, 5) - 1);
     ask_image(by);
     by->error.status = GRIDDEP_OK;
     CHECK(griddep_code_get, below(by, 60), &code, E);
@@ -193,7 +185,7 @@ static void ask_graph(actor *by)
     uint64_t bytes = 0;
     char buffer[256];
 
-    if (!graph || !take_graph(by, graph, false))
+    if (!graph || !take_graph(by, graph))
         return;
     uint32_t nodes = USE(griddep_graph_node_count)(graph->handle),
              edges = USE(griddep_graph_edge_count)(graph->handle);
@@ -214,9 +206,9 @@ static void ask_explanation(actor *by)
     griddep_verdict verdict = {.size = sizeof verdict};
 
     if (explanation) {
-        uint32_t count = USE(griddep_explanation_count)(explanation->handle);
-        CHECK(griddep_explanation_get, explanation->handle, below(by, count + 1), &condition, E);
         CHECK(griddep_explanation_get_info, explanation->handle, &info, E);
+        CHECK(griddep_explanation_get, explanation->handle, below(by, info.condition_count + 1),
+              &condition, E);
     }
     if (findings) {
         uint32_t count = USE(griddep_findings_count)(findings->handle);
@@ -225,8 +217,7 @@ static void ask_explanation(actor *by)
             CHECK(griddep_findings_get_edit, findings->handle, i, below(by, 2), &edit, E);
             CHECK(griddep_findings_get_related, findings->handle, i, below(by, 2), &related, E);
         }
-        count = USE(griddep_findings_verdict_count)(findings->handle);
-        CHECK(griddep_findings_get_verdict, findings->handle, below(by, count + 1), &verdict, E);
+        CHECK(griddep_findings_get_verdict, findings->handle, below(by, 3), &verdict, E);
     }
 }
 

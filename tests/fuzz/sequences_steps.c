@@ -176,7 +176,7 @@ static void make_config(actor *by, launch *made)
     }
 }
 
-/* What the kernel takes: buffers for addresses, a conditional for a handle. */
+/* What the kernel takes: buffers for addresses. */
 static void make_arguments(actor *by, griddep_kernel *kernel, launch *made)
 {
     griddep_kernel_info info = {.size = sizeof info};
@@ -190,13 +190,7 @@ static void make_arguments(actor *by, griddep_kernel *kernel, launch *made)
             fail("nothing is known about a parameter");
         made->arguments[i] = (griddep_argument){.bytes = parameter.bytes, .value = 16};
         item *memory = pick(by, ITEM_MEMORY, false);
-        item *conditional = parameter.name && !strcmp(parameter.name, "handle")
-                                ? pick(by, ITEM_CONDITIONAL, false)
-                                : NULL;
-        if (conditional)
-            USE(griddep_conditional_argument)(conditional->handle, &made->arguments[i], NULL);
-        else if (parameter.bytes == 8 && memory &&
-                 (!parameter.name || strcmp(parameter.name, "handle")))
+        if (parameter.bytes == 8 && memory)
             made->arguments[i].value = memory->address;
     }
     if (one_in(by, 20))
@@ -248,7 +242,7 @@ static void launch_in(actor *by, void *stream)
     for (uint32_t i = 0; i < made.count && bytes + 8 <= sizeof packed; i++, bytes += 8)
         memcpy(packed + bytes, &made.arguments[i].value, 8);
     for (uint32_t i = 0; i < made.count; i++) {
-        if (made.arguments[i].kind)
+        if (made.arguments[i].reserved)
             return; /* a place of the host's is no handle */
     }
     CHECK(griddep_launch_packed, kernel->handle, &made.config, packed, bytes, &reason, E);
@@ -586,28 +580,7 @@ static item *any_graph(actor *by)
 {
     item *graph = pick(by, ITEM_GRAPH, true);
 
-    return graph && take_graph(by, graph, false) ? graph : NULL;
-}
-
-static void add_inner(actor *by, item *graph)
-{
-    item *inner = pick(by, ITEM_GRAPH, true), *other = pick(by, ITEM_GRAPH, true),
-         *conditional = pick(by, ITEM_CONDITIONAL, false);
-    uint32_t node = 0, count = below(by, 4);
-    bool with_other = other && count > 1;
-
-    if (!inner || !take_graph(by, inner, true) || (with_other && !take_graph(by, other, true)))
-        return;
-    griddep_graph *const bodies[] = {inner->handle, with_other ? other->handle : NULL, NULL, NULL};
-    int32_t status =
-        one_in(by, 2) ? CHECK(griddep_graph_add_child, graph->handle, inner->handle, &node, E)
-                      : CHECK(griddep_graph_add_conditional, graph->handle, (int32_t)below(by, 4),
-                              conditional ? conditional->handle : NULL, bodies, count, &node, E);
-    if (status)
-        return;
-    put_into_graph(by, graph, inner);
-    if (with_other)
-        put_into_graph(by, graph, other);
+    return graph && take_graph(by, graph) ? graph : NULL;
 }
 
 static void add_kernel_node(actor *by, item *graph)
@@ -624,13 +597,13 @@ static void add_kernel_node(actor *by, item *graph)
 static void fill_graph(actor *by)
 {
     item *graph = any_graph(by);
-    item *memory = pick(by, ITEM_MEMORY, false), *event = pick(by, ITEM_EVENT, false);
+    item *memory = pick(by, ITEM_MEMORY, false);
     uint32_t node = 0;
     uint64_t address = memory ? memory->address : 0;
 
     if (!graph)
         return;
-    switch (below(by, 12)) {
+    switch (below(by, 7)) {
     case 0:
         CHECK(griddep_graph_add_fill, graph->handle, address, 1, 64, &node, E);
         break;
@@ -639,20 +612,6 @@ static void fill_graph(actor *by)
         break;
     case 2:
         CHECK(griddep_graph_add_host, graph->handle, run_on_host, NULL, &node, E);
-        break;
-    case 3:
-        CHECK(griddep_graph_add_empty, graph->handle, &node, E);
-        break;
-    case 4:
-        CHECK(griddep_graph_add_event_record, graph->handle, event ? event->handle : NULL, &node,
-              E);
-        break;
-    case 5:
-        CHECK(griddep_graph_add_event_wait, graph->handle, event ? event->handle : NULL, &node, E);
-        break;
-    case 6:
-    case 7:
-        add_inner(by, graph);
         break;
     default:
         add_kernel_node(by, graph);
@@ -674,9 +633,6 @@ static void run_graph(actor *by)
     switch (below(by, 8)) {
     case 0:
         CHECK(griddep_graph_instantiate, graph->handle, E);
-        break;
-    case 1:
-        CHECK(griddep_graph_upload, graph->handle, any_stream(by), E);
         break;
     default:
         CHECK(griddep_graph_launch, graph->handle, any_stream(by), E);
@@ -707,9 +663,8 @@ static void change_graph(actor *by)
         break;
     case 3:
         other = pick(by, ITEM_GRAPH, true);
-        if (other && take_graph(by, other, false) &&
-            !CHECK(griddep_graph_update, graph->handle, other->handle, E))
-            share_inner_graphs(by, graph, other);
+        if (other && take_graph(by, other))
+            CHECK(griddep_graph_update, graph->handle, other->handle, E);
         break;
     case 4: /* the first node that takes it, in any graph that there is */
         for (uint32_t i = 0; ptx && i < 4 && graph; i++, graph = pick(by, ITEM_GRAPH, false)) {
@@ -885,24 +840,6 @@ static void end_captured(actor *by)
 
 /* ---- the others ---- */
 
-static void make_conditional(actor *by)
-{
-    item *into = place(by, ITEM_CONDITIONAL);
-    griddep_conditional *conditional = UNTOUCHED;
-
-    if (into)
-        into->handle = made_by(CHECK(griddep_conditional_create, below(by, 2), &conditional, E),
-                               &conditional, "griddep_conditional_create");
-}
-
-static void end_conditional(actor *by)
-{
-    item *ended = pick(by, ITEM_CONDITIONAL, true);
-
-    if (ended)
-        end_item(by, ITEM_CONDITIONAL, ended);
-}
-
 static void use_timeline(actor *by)
 {
     item *timeline = pick(by, ITEM_TIMELINE, true);
@@ -1004,7 +941,7 @@ void end_item(actor *by, item_kind kind, item *ended)
         kind == ITEM_STREAM || kind == ITEM_EVENT || kind == ITEM_MEMORY ? any_runtime(by) : NULL;
     int32_t status = GRIDDEP_OK;
 
-    if (kind == ITEM_GRAPH && !take_graph(by, ended, false))
+    if (kind == ITEM_GRAPH && !take_graph(by, ended))
         return;
     empty(ended);
     switch (kind) {
@@ -1023,9 +960,6 @@ void end_item(actor *by, item_kind kind, item *ended)
         break;
     case ITEM_GRAPH:
         USE(griddep_graph_destroy)(handle);
-        break;
-    case ITEM_CONDITIONAL:
-        USE(griddep_conditional_destroy)(handle);
         break;
     case ITEM_EXPLANATION:
         USE(griddep_explanation_destroy)(handle);
@@ -1089,7 +1023,6 @@ const step_kind step_kinds[] = {
     {"use memory", 70, use_memory},
     {"make a stream", 50, make_stream},
     {"make an event", 30, make_event},
-    {"make a conditional", 20, make_conditional},
     {"make a chain", 40, make_chain},
     {"fill a chain", 120, fill_chain},
     {"extend a chain", 40, extend_chain},
@@ -1115,7 +1048,6 @@ const step_kind step_kinds[] = {
     {"unload a module", 40, unload_module},
     {"end a chain", 20, end_chain},
     {"end a graph", 20, end_graph},
-    {"end a conditional", 6, end_conditional},
     {"end a stream or an event", 20, end_stream},
     {"end a captured graph", 12, end_captured},
     {"close a runtime", 14, close_runtime},
@@ -1130,22 +1062,13 @@ const step_kind step_kinds[] = {
 const uint32_t step_kind_count = sizeof step_kinds / sizeof *step_kinds;
 
 const step_kind first_steps[] = {
-    {"open a runtime", 0, open_runtime},
-    {"load a module", 0, load_module},
-    {"load a module", 0, load_module},
-    {"load a module", 0, load_module},
-    {"get a kernel", 0, get_kernel},
-    {"get a kernel", 0, get_kernel},
-    {"get a kernel", 0, get_kernel},
-    {"get a kernel", 0, get_kernel},
-    {"use memory", 0, use_memory},
-    {"use memory", 0, use_memory},
-    {"make a stream", 0, make_stream},
-    {"make a stream", 0, make_stream},
-    {"make an event", 0, make_event},
-    {"make a chain", 0, make_chain},
-    {"make a graph", 0, make_graph},
-    {"make a graph", 0, make_graph},
-    {"make a conditional", 0, make_conditional},
+    {"open a runtime", 0, open_runtime}, {"load a module", 0, load_module},
+    {"load a module", 0, load_module},   {"load a module", 0, load_module},
+    {"get a kernel", 0, get_kernel},     {"get a kernel", 0, get_kernel},
+    {"get a kernel", 0, get_kernel},     {"get a kernel", 0, get_kernel},
+    {"use memory", 0, use_memory},       {"use memory", 0, use_memory},
+    {"make a stream", 0, make_stream},   {"make a stream", 0, make_stream},
+    {"make an event", 0, make_event},    {"make a chain", 0, make_chain},
+    {"make a graph", 0, make_graph},     {"make a graph", 0, make_graph},
 };
 const uint32_t first_step_count = sizeof first_steps / sizeof *first_steps;

@@ -129,8 +129,6 @@ void ask_devices(actor *by)
 {
     const char *driver = getenv("EMULATED_DRIVER");
     griddep_device_info info = {.size = sizeof info};
-    uint32_t count = 0;
 
-    CHECK(griddep_device_count, driver, &count, E);
     CHECK(griddep_device_get_info, driver, (int32_t)below(by, 2), &info, E);
 }

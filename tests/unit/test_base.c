@@ -1299,8 +1299,7 @@ START_TEST(every_member_has_its_words)
     } enumerations[] = {{"GRIDDEP_ERROR_", griddep_status_text},
                         {"GRIDDEP_REASON_", griddep_reason_text},
                         {"GRIDDEP_MODE_", griddep_mode_name},
-                        {"GRIDDEP_OVERLAP_", griddep_overlap_text},
-                        {"GRIDDEP_OVERLAP_", griddep_overlap_name}};
+                        {"GRIDDEP_OVERLAP_", griddep_overlap_text}};
 
     for (size_t i = 0; i < sizeof enumerations / sizeof *enumerations; i++) {
         const char *seen[128], *none = enumerations[i].words(INT32_MAX), *name;

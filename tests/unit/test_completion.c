@@ -279,32 +279,8 @@ static void give_to_node(caller *by, griddep_chain **chain, griddep_graph **grap
     ck_good(griddep_graph_launch(*graph, stream, &error));
 }
 
-/* The child is a copy of the driver's, the graph takes over the nodes of another one. */
-static void give_to_updated_child(caller *by, griddep_chain **chain, griddep_graph **graph)
-{
-    griddep_graph *inner = NULL, *outer = NULL;
-    uint32_t node;
-
-    give_to_node(by, chain, &inner);
-    sem_wait(&by->called);
-    *by = (caller){.refused = {0}};
-    ck_good(griddep_chain_create(runtime, &by->chain, &error));
-    ck_good(griddep_completion_create(runtime, &by->completion, &error));
-    ck_good(griddep_stream_create(runtime, NULL, &by->stream, &error));
-    for (int i = 0; i < 2; i++) {
-        griddep_graph **made = i ? &outer : graph;
-        ck_good(griddep_graph_create(runtime, made, &error));
-        ck_good(griddep_graph_add_child(*made, inner, &node, &error));
-    }
-    ck_good(griddep_graph_instantiate(*graph, &error));
-    ck_good(griddep_graph_update(*graph, outer, &error));
-    griddep_graph_destroy(inner);
-    griddep_graph_destroy(outer);
-    ck_good(griddep_graph_launch(*graph, stream, &error));
-}
-
 static given *const ways[] = {give_to_stream_chain, give_to_graph_chain, give_to_captured_chain,
-                              give_to_node, give_to_updated_child};
+                              give_to_node};
 
 /* What has the function is ended while it may still have to be called. */
 START_TEST(forbidden_calls_are_refused_in_chains_and_nodes)

@@ -253,20 +253,6 @@ static int32_t call_graph_adopt(void)
     return status;
 }
 
-static int32_t call_graph_add_conditional(void)
-{
-    griddep_conditional *once = NULL;
-    griddep_graph *body = NULL;
-
-    ck_good(griddep_conditional_create(1, &once, &error));
-    ck_good(griddep_graph_create(world.runtime, &body, &error));
-    int32_t status = griddep_graph_add_conditional(world.built, GRIDDEP_CONDITIONAL_IF, once, &body,
-                                                   1, &node, &error);
-    griddep_conditional_destroy(once);
-    griddep_graph_destroy(body);
-    return status;
-}
-
 static void do_nothing(void *user)
 {
     (void)user;
@@ -345,17 +331,12 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(graph_add_copy, "a", world.captured, world.memory, world.memory + BYTES, 4, &node,        \
          &error)                                                                                   \
     CALL(graph_add_host, "a", world.captured, do_nothing, NULL, &node, &error)                     \
-    CALL(graph_add_empty, "a", world.captured, &node, &error)                                      \
-    CALL(graph_add_child, "a", world.captured, world.same, &node, &error)                          \
-    CALL(graph_add_event_record, "a", world.captured, world.event, &node, &error)                  \
-    CALL(graph_add_event_wait, "a", world.captured, world.event, &node, &error)                    \
     CALL(graph_add_edge, "a", world.captured, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error)               \
     CALL(graph_remove_edge, "a", world.captured, 0, &error)                                        \
     CALL(graph_from_chain, "", world.chain, GRIDDEP_MODE_GRAPH, &world.graph, &error)              \
     CALL(graph_describe, "", world.captured, 0, world.text, "step", &error)                        \
     CALL(graph_instantiate, "a", world.built, &error)                                              \
     CALL(graph_launch, "a", world.ready, NULL, &error)                                             \
-    CALL(graph_upload, "a", world.ready, NULL, &error)                                             \
     CALL(graph_set_arguments, "a", world.ready, 0, world.arguments, 2, &error)                     \
     CALL(graph_set_config, "aa", world.ready, 0, &one_block, &error)                               \
     CALL(graph_enable, "a", world.ready, 0, 0, &error)                                             \
@@ -396,7 +377,6 @@ static const struct {
     OWN(graph_capture_begin, "a"),
     OWN(graph_capture_end, "a"),
     OWN(graph_adopt, "a"),
-    OWN(graph_add_conditional, ""),
 #undef OWN
 };
 
@@ -531,7 +511,6 @@ static const char *const telling[] = {"griddep_launch",
                                       "griddep_chain_run_many",
                                       "griddep_chain_prepare",
                                       "griddep_graph_launch",
-                                      "griddep_graph_upload",
                                       "griddep_graph_instantiate",
                                       "griddep_stream_synchronize",
                                       "griddep_stream_query",

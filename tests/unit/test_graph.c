@@ -197,14 +197,6 @@ static void expect_edge(const griddep_graph *of, uint32_t index, int32_t reason,
                   (int)info.type, (int)info.overlap, (int)reason, (int)type, (int)overlap);
 }
 
-static griddep_conditional *make_conditional(uint32_t initial)
-{
-    griddep_conditional *made = NULL;
-
-    ck_good(griddep_conditional_create(initial, &made, &error));
-    return made;
-}
-
 /* ---- events ---- */
 
 START_TEST(events_without_timing_are_recorded_by_launches)
@@ -294,63 +286,46 @@ static void count_up(void *user)
 
 START_TEST(every_kind_of_node_runs)
 {
-    griddep_graph *child = NULL;
-    uint32_t fill, kernel, copy, host, empty, inner, record, wait;
+    uint32_t fill, kernel, copy, host;
     int called = 0;
-    void *event = NULL;
 
-    ck_good(griddep_graph_create(runtime, &child, &error));
-    add_to(child, "step", 2, 3);
-    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
     kernel = add("step", 0, 1); /* before what it depends on: the order of edges counts */
     ck_good(griddep_graph_add_fill(graph, buffers[0], 1, BYTES, &fill, &error));
-    ck_good(griddep_graph_add_child(graph, child, &inner, &error));
     ck_good(griddep_graph_add_copy(graph, buffers[2], buffers[1], BYTES, &copy, &error));
     ck_good(griddep_graph_add_host(graph, count_up, &called, &host, &error));
-    ck_good(griddep_graph_add_empty(graph, &empty, &error));
-    ck_good(griddep_graph_add_event_record(graph, event, &record, &error));
-    ck_good(griddep_graph_add_event_wait(graph, event, &wait, &error));
     connect(fill, kernel, 0, 0);
     connect(kernel, copy, 0, 0);
-    connect(copy, inner, 0, 0);
-    connect(inner, host, 0, 0);
-    connect(host, empty, 0, 0);
-    connect(empty, record, 0, 0);
-    connect(record, wait, 0, 0);
+    connect(copy, host, 0, 0);
     for (int run = 1; run < 4; run++) {
         ck_good(griddep_graph_launch(graph, NULL, &error));
         ck_assert_uint_eq(word_of(1), 0x01010102);
-        ck_assert_uint_eq(word_of(3), 0x01010103);
+        ck_assert_uint_eq(word_of(2), 0x01010102);
         ck_assert_int_eq(called, run);
     }
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
-    ck_good(griddep_graph_upload(graph, NULL, &error));
-    ck_assert_uint_eq(griddep_graph_node_count(graph), 8);
-    ck_assert_uint_eq(griddep_graph_edge_count(graph), 7);
+    ck_assert_uint_eq(griddep_graph_node_count(graph), 4);
+    ck_assert_uint_eq(griddep_graph_edge_count(graph), 3);
     griddep_graph_node_info info = {.size = sizeof info};
-    ck_good(griddep_graph_get_node(graph, inner, &info, &error));
-    ck_assert_int_eq(info.type, GRIDDEP_GRAPH_NODE_CHILD);
+    ck_good(griddep_graph_get_node(graph, copy, &info, &error));
+    ck_assert_int_eq(info.type, GRIDDEP_GRAPH_NODE_COPY);
     ck_assert_uint_eq(info.before_count, 1);
     ck_assert_uint_eq(info.after_count, 1);
     ck_assert_ptr_nonnull(info.handle);
     ck_good(griddep_graph_get_node(graph, kernel, &info, &error));
     ck_assert_str_eq(info.name, "step");
     ck_assert_uint_eq(info.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, GRIDDEP_TRAIT_WAITS_ALWAYS);
-    griddep_graph_destroy(child); /* the graph holds it */
     ck_good(griddep_graph_instantiate(graph, &error));
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_good(griddep_stream_synchronize(runtime, NULL, &error));
-    ck_good(griddep_event_destroy(runtime, event, &error));
 }
 END_TEST
 
 START_TEST(bad_nodes_are_refused)
 {
-    griddep_graph *outer = NULL;
     griddep_attribute attribute;
     griddep_launch_config config = one_block;
     const griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
-    uint32_t node = 77, inner;
+    uint32_t node = 77;
     void *event = NULL;
 
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
@@ -383,43 +358,10 @@ START_TEST(bad_nodes_are_refused)
     ck_status(griddep_graph_add_copy(graph, buffers[0], UINT64_MAX, 4, &node, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_add_host(graph, NULL, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_event_wait(graph, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_child(graph, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_child(graph, graph, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_good(griddep_graph_create(runtime, &outer, &error));
-    ck_good(griddep_graph_add_child(outer, graph, &inner, &error));
-    ck_status(griddep_graph_add_child(graph, outer, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node of another one already");
-    griddep_graph_destroy(outer);
     ck_assert_uint_eq(node, 77);
     ck_assert_uint_eq(griddep_graph_node_count(graph), 0);
-    ck_status(griddep_graph_add_empty(NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_fill(NULL, 8, 0, 8, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_event_destroy(runtime, event, &error));
-}
-END_TEST
-
-/* Two nodes a level stand for 2^level graphs; one a level is a stack that is as deep. */
-START_TEST(graphs_in_graphs_have_a_limit)
-{
-    griddep_graph *levels[40] = {NULL};
-    uint32_t node = 0, most = _i ? 32 : 15;
-    int count = 0;
-    int32_t status = GRIDDEP_OK;
-
-    ck_good(griddep_graph_create(runtime, &levels[count++], &error));
-    while (!status && count < 40) {
-        ck_good(griddep_graph_create(runtime, &levels[count], &error));
-        status = griddep_graph_add_child(levels[count], levels[count - 1], &node, &error);
-        if (!status && !_i)
-            status = griddep_graph_add_child(levels[count], levels[count - 1], &node, &error);
-        count++;
-    }
-    ck_assert_int_eq(status, GRIDDEP_ERROR_LIMIT);
-    ck_assert_int_eq(count, (int)most + 2);
-    if (_i)
-        ck_good(griddep_graph_instantiate(levels[count - 2], &error));
-    while (count)
-        griddep_graph_destroy(levels[--count]);
 }
 END_TEST
 
@@ -531,9 +473,10 @@ END_TEST
 
 START_TEST(nodes_can_be_switched_off)
 {
-    uint32_t a = add("step", 0, 1), b = add("step", 0, 2), empty;
+    uint32_t a = add("step", 0, 1), b = add("step", 0, 2), host;
+    int called = 0;
 
-    ck_good(griddep_graph_add_empty(graph, &empty, &error));
+    ck_good(griddep_graph_add_host(graph, count_up, &called, &host, &error));
     connect_auto(a, b);
     for (int pass = 0; pass < 2; pass++) { /* before and after it was instantiated */
         ck_good(griddep_graph_enable(graph, a, 0, &error));
@@ -548,8 +491,8 @@ START_TEST(nodes_can_be_switched_off)
         ck_assert_uint_eq(word_of(1), 1);
     }
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
-    ck_status(griddep_graph_enable(graph, empty, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 2 (empty node) cannot be switched off");
+    ck_status(griddep_graph_enable(graph, host, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node 2 (host function) cannot be switched off");
     ck_status(griddep_graph_enable(graph, a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
 }
 END_TEST
@@ -612,9 +555,9 @@ START_TEST(graphs_update_as_a_whole)
     add_to(other, "step", 0, 3);
     ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("2 nodes, the other one 1");
-    ck_good(griddep_graph_add_empty(other, &node, &error));
+    ck_good(griddep_graph_add_fill(other, buffers[4], 1, BYTES, &node, &error));
     ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 1 (kernel mute) is node 1 (empty node) in the other one");
+    ck_says("node 1 (kernel mute) is node 1 (fill) in the other one");
     griddep_graph_destroy(other);
     ck_status(griddep_graph_update(graph, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
 }
@@ -1201,7 +1144,7 @@ START_TEST(captures_become_graphs)
     expect_edge(captured, 2, GRIDDEP_REASON_OFF, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(captured, NULL, &error));
     ck_assert_uint_eq(word_of(1), 1);
-    ck_good(griddep_graph_add_empty(captured, &node, &error));
+    ck_good(griddep_graph_add_fill(captured, buffers[4], 1, BYTES, &node, &error));
     ck_assert_uint_eq(node, 4);
     ck_status(griddep_graph_update(captured, graph, &error), GRIDDEP_ERROR_UNSUPPORTED);
     griddep_graph_destroy(captured);
@@ -1301,7 +1244,6 @@ START_TEST(foreign_graphs_grow)
     griddep_graph *adopted = NULL, *again = NULL;
     const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
                                            {.bytes = 8, .value = buffers[2]}};
-    griddep_conditional *conditional = make_conditional(1);
     griddep_attribute attribute;
     griddep_launch_config config = one_block;
     uint32_t node = 99, fill = 99;
@@ -1338,9 +1280,6 @@ START_TEST(foreign_graphs_grow)
     ck_says("cycle");
     expect_edge(adopted, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     expect_edge(adopted, 2, GRIDDEP_REASON_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
-    ck_status(griddep_graph_add_conditional(adopted, GRIDDEP_CONDITIONAL_IF, conditional, &graph, 1,
-                                            &node, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
     ck_good(griddep_graph_launch(adopted, NULL, &error));
     ck_assert_uint_eq(word_of(2), 2);
     ck_assert_uint_eq(word_of(3), 0x01010101);
@@ -1350,7 +1289,6 @@ START_TEST(foreign_graphs_grow)
     ck_assert_uint_eq(griddep_graph_node_count(again), 4);
     expect_edge(again, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     griddep_graph_destroy(again);
-    griddep_conditional_destroy(conditional);
 }
 END_TEST
 
@@ -1444,240 +1382,6 @@ START_TEST(graphs_print)
     ck_assert_str_eq(buffer, "digraph");
     ck_status(griddep_graph_print(graph, 2, buffer, 8, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_print(graph, 0, buffer, 8, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-}
-END_TEST
-
-/* ---- conditional nodes ---- */
-
-static griddep_graph *make_graph(void)
-{
-    griddep_graph *made = NULL;
-
-    ck_good(griddep_graph_create(runtime, &made, &error));
-    return made;
-}
-
-/* A kernel whose first argument names a conditional. */
-static int32_t add_setter(griddep_graph *to, griddep_conditional *conditional, uint32_t *node)
-{
-    griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = buffers[0]}};
-
-    ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0], NULL), GRIDDEP_OK);
-    return griddep_graph_add_kernel(to, kernel_of("tell"), &one_block, arguments, 2, node, &error);
-}
-
-START_TEST(conditional_nodes_are_checked)
-{
-    griddep_conditional *one = make_conditional(1), *other = make_conditional(0);
-    griddep_graph *body = make_graph(), *hosting = make_graph(), *outer = make_graph(),
-                  *bodies[3] = {body, NULL, NULL};
-    griddep_argument argument;
-    uint32_t node = 99, host, inner;
-    void *event = NULL;
-
-#define TRY(to, kind, conditional, list, count)                                                    \
-    griddep_graph_add_conditional(to, GRIDDEP_CONDITIONAL_##kind, conditional, list, count, &node, \
-                                  &error)
-    ck_status(griddep_conditional_create(1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_conditional_argument(NULL, &argument, NULL), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_conditional_argument(one, NULL, NULL), GRIDDEP_ERROR_ARGUMENT);
-    griddep_conditional_destroy(NULL);
-    ck_status(TRY(graph, IF, NULL, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(TRY(graph, IF, one, NULL, 1), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(TRY(graph, IF, one, bodies, 0), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(TRY(graph, IF, one, bodies, 3), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("1 or 2 bodies");
-    ck_status(TRY(graph, WHILE, one, bodies, 2), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(TRY(graph, SWITCH, one, bodies, 0), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_conditional(graph, 3, one, bodies, 1, &node, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_status(TRY(NULL, IF, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_conditional(graph, 0, one, bodies, 1, NULL, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_status(TRY(body, IF, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node of itself");
-    ck_good(griddep_graph_add_host(hosting, count_up, &node, &host, &error));
-    bodies[1] = hosting;
-    ck_status(TRY(graph, IF, one, bodies, 2), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("body 1 has node 0 (host function)");
-    ck_assert_uint_eq(node, 99);
-    ck_good(TRY(graph, IF, one, bodies, 1));
-    ck_assert_uint_eq(node, 0);
-    ck_status(TRY(graph, WHILE, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT); /* it has a node */
-    ck_says("each node has its own");
-    ck_status(TRY(body, WHILE, other, &hosting, 1),
-              GRIDDEP_ERROR_ARGUMENT); /* a body takes no more graphs */
-    ck_status(griddep_graph_add_host(body, count_up, &node, &host, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("the host does nothing");
-    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
-    ck_status(griddep_graph_add_event_record(body, event, &host, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_event_wait(body, event, &host, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_good(griddep_event_destroy(runtime, event, &error));
-    ck_good(griddep_graph_add_empty(body, &inner, &error));
-    ck_status(griddep_graph_add_child(outer, graph, &inner, &error), GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("conditional nodes");
-    ck_status(TRY(outer, IF, one, &graph, 1), GRIDDEP_ERROR_ARGUMENT); /* the body has it already */
-    ck_good(TRY(outer, IF, other, &graph, 1));
-    ck_status(griddep_graph_enable(outer, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 0 (if node)");
-    ck_good(griddep_graph_instantiate(outer, &error));
-#undef TRY
-    griddep_graph_destroy(body);
-    griddep_graph_destroy(hosting);
-    griddep_graph_destroy(outer);
-    griddep_conditional_destroy(one);
-    griddep_conditional_destroy(other);
-}
-END_TEST
-
-/* Arguments that name conditionals are for kernels of graphs, and for conditionals of theirs. */
-START_TEST(conditionals_are_named_in_graphs)
-{
-    griddep_conditional *one = make_conditional(1), *stranger = make_conditional(1);
-    griddep_graph *body = make_graph();
-    griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = buffers[0]}};
-    griddep_chain *chain = NULL;
-    uint32_t setter, node;
-
-    ck_assert_int_eq(griddep_conditional_argument(one, &arguments[0], NULL), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel_of("quiet"), &one_block, arguments, 2, NULL, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("argument 0 names a conditional");
-    ck_good(griddep_chain_create(runtime, &chain, &error));
-    ck_status(griddep_chain_add(chain, kernel_of("quiet"), &one_block, arguments, 2, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    griddep_chain_destroy(chain);
-    arguments[0].kind = 1;
-    ck_status(griddep_graph_add_kernel(graph, kernel_of("quiet"), &one_block, arguments, 2, &node,
-                                       &error),
-              GRIDDEP_ERROR_STRUCT);
-    ck_good(add_setter(body, stranger, &setter));
-    ck_good(add_setter(graph, one, &setter));
-    ck_good(
-        griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
-    ck_status(griddep_graph_instantiate(graph, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_says("argument 0 names a conditional that no conditional node of the graph has");
-    ck_says("node 0 (kernel tell)");
-    ck_says("body 0 of node 1 (if node)");
-    griddep_graph_destroy(body);
-    griddep_graph_destroy(graph);
-    graph = make_graph();
-    body = make_graph();
-    ck_good(add_setter(graph, one, &setter));
-    ck_good(
-        griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
-    ck_good(griddep_graph_launch(graph, NULL, &error));
-    ck_assert_uint_eq(word_of(0), 1); /* the driver's handle */
-    ck_assert_int_eq(griddep_conditional_argument(stranger, &arguments[0], NULL), GRIDDEP_OK);
-    ck_status(griddep_graph_set_arguments(graph, setter, arguments, 2, &error),
-              GRIDDEP_ERROR_NOT_FOUND);
-    griddep_graph_destroy(body);
-    griddep_conditional_destroy(one);
-    griddep_conditional_destroy(stranger);
-}
-END_TEST
-
-/* Before API 12.3 there are none, before 12.8 neither switch nor else. */
-START_TEST(old_drivers_lack_conditional_nodes)
-{
-    static const int versions[] = {12020, 12030, 12080};
-    griddep_graph *bodies[2];
-    griddep_conditional *names[2];
-    uint32_t node;
-
-    close_all();
-    reset();
-    fake_driver_set_version(versions[_i]);
-    open_all(ptx);
-    for (int i = 0; i < 2; i++) {
-        bodies[i] = make_graph();
-        names[i] = make_conditional(1);
-    }
-    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[0], bodies, 1,
-                                            &node, &error),
-              _i ? GRIDDEP_OK : GRIDDEP_ERROR_UNSUPPORTED);
-    if (!_i)
-        ck_says("API 12.3; this one has 12.2");
-    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[1], bodies, 2,
-                                            &node, &error),
-              _i == 2 ? GRIDDEP_OK : GRIDDEP_ERROR_UNSUPPORTED);
-    if (_i == 1)
-        ck_says("API 12.8; this one has 12.3");
-    ck_good(griddep_graph_instantiate(graph, &error));
-    for (int i = 0; i < 2; i++) {
-        griddep_graph_destroy(bodies[i]);
-        griddep_conditional_destroy(names[i]);
-    }
-}
-END_TEST
-
-START_TEST(conditional_nodes_print)
-{
-    static const char dot[] =
-        "digraph {\n"
-        "    node [fontname=monospace];\n"
-        "    edge [fontname=monospace, fontsize=10];\n"
-        "    n0 [shape=box, label=\"step\"];\n"
-        "    n1 [shape=diamond, label=\"switch node\"];\n"
-        "    subgraph cluster_n1b0 {\n"
-        "    label=\"case 0\";\n"
-        "    n1b0 [shape=point];\n"
-        "    n1b0n0 [shape=ellipse, label=\"fill\"];\n"
-        "    }\n"
-        "    n1 -> n1b0 [style=dotted];\n"
-        "    subgraph cluster_n1b1 {\n"
-        "    label=\"case 1\";\n"
-        "    n1b1 [shape=point];\n"
-        "    }\n"
-        "    n1 -> n1b1 [style=dotted];\n"
-        "    n0 -> n1 [color=gray40, label=\"no overlap\", tooltip=\"a conditional node begins "
-        "after the end of its prerequisites, and ends before its dependents\"];\n"
-        "}\n";
-    griddep_conditional *which = make_conditional(0);
-    griddep_graph *bodies[2] = {make_graph(), NULL};
-    char buffer[2048];
-    uint64_t bytes = 0;
-    uint32_t step = add("step", 0, 1), node, fill;
-
-    ck_good(griddep_graph_add_fill(bodies[0], buffers[4], 0, BYTES, &fill, &error));
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2,
-                                          &node, &error));
-    connect_auto(step, node);
-    expect_edge(graph, 0, GRIDDEP_REASON_CONDITIONAL, 0, GRIDDEP_OVERLAP_NONE);
-    ck_assert_uint_eq(edge_of(graph, 0).node, node);
-    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, sizeof buffer, &bytes, &error));
-    ck_assert_str_eq(buffer, dot);
-    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, buffer, sizeof buffer, &bytes, &error));
-    ck_assert_ptr_nonnull(
-        strstr(buffer, "{\"node\": 1, \"type\": \"switch node\", \"kernel\": null"));
-    ck_assert_ptr_nonnull(strstr(buffer, "\"bodies\": [\n    {\"body\": \"case 0\", \"nodes\": ["));
-    ck_assert_ptr_nonnull(
-        strstr(buffer, "{\"body\": \"case 1\", \"nodes\": [\n  ],\n  \"edges\": [\n  ]}]}"));
-    ck_assert_ptr_nonnull(strstr(buffer, "\"reason\": 14, \"text\": \"a conditional node begins"));
-    griddep_graph_destroy(bodies[0]);
-    griddep_conditional_destroy(which);
-}
-END_TEST
-
-START_TEST(updates_compare_conditional_nodes)
-{
-    griddep_conditional *which = make_conditional(0);
-    griddep_graph *bodies[2] = {make_graph(), NULL}, *others[2] = {make_graph(), make_graph()};
-    uint32_t node;
-
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 1,
-                                          &node, &error));
-    ck_good(griddep_graph_add_conditional(others[0], GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2,
-                                          &node, &error));
-    ck_good(griddep_graph_add_conditional(others[1], GRIDDEP_CONDITIONAL_IF, which, bodies, 1,
-                                          &node, &error));
-    ck_status(griddep_graph_update(graph, others[0], &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_update(graph, others[1], &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 0 (switch node) is node 0 (if node) in the other one");
-    griddep_graph_destroy(others[0]);
-    griddep_graph_destroy(others[1]);
-    griddep_graph_destroy(bodies[0]);
-    griddep_conditional_destroy(which);
 }
 END_TEST
 
@@ -2123,10 +1827,6 @@ static int32_t build_life(life *all, griddep_graph **made, griddep_kernel *step,
     if (!status)
         status = griddep_graph_add_copy(*made, all->memory, all->memory + 8, 8, &node, &error);
     if (!status)
-        status = griddep_graph_add_empty(*made, &node, &error);
-    if (!status)
-        status = griddep_graph_add_event_record(*made, all->event, &node, &error);
-    if (!status)
         status = griddep_graph_add_edge(*made, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error);
     if (!status)
         status = griddep_graph_add_edge(*made, 1, 2, 0, GRIDDEP_EDGE_DEFAULT, &error);
@@ -2138,7 +1838,7 @@ static int32_t build_life(life *all, griddep_graph **made, griddep_kernel *step,
 static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
 {
     griddep_graph **graphs = all->graphs;
-    uint32_t node, count;
+    uint32_t count;
     uint64_t bytes;
     char text[64];
     int32_t status = build_life(all, &graphs[1], step, arguments);
@@ -2155,12 +1855,6 @@ static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argumen
         status = griddep_graph_update(graphs[1], graphs[2], &error);
     if (!status)
         status = griddep_graph_upgrade(graphs[2], &count, &error);
-    if (!status)
-        status = griddep_graph_create(all->runtime, &graphs[3], &error);
-    if (!status)
-        status = griddep_graph_add_child(graphs[3], graphs[2], &node, &error);
-    if (!status)
-        status = griddep_graph_upload(graphs[3], all->stream, &error);
     if (!status)
         status =
             griddep_graph_print(graphs[2], GRIDDEP_FORMAT_JSON, text, sizeof text, &bytes, &error);
@@ -2240,45 +1934,6 @@ static int32_t eager_life(life *all, const griddep_argument *arguments)
     return status;
 }
 
-static int32_t conditional_life(life *all, griddep_kernel *tell, griddep_conditional **again)
-{
-    griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = all->memory}};
-    uint32_t node, count;
-    uint64_t bytes;
-    char text[64];
-    int32_t status = griddep_conditional_create(1, again, &error);
-
-    for (int i = 5; i < 8 && !status; i++)
-        status = griddep_graph_create(all->runtime, &all->graphs[i], &error);
-    if (!status)
-        status = griddep_conditional_argument(*again, &arguments[0], NULL);
-    if (!status)
-        status =
-            griddep_graph_add_kernel(all->graphs[5], tell, &one_block, arguments, 2, &node, &error);
-    griddep_graph *bodies[2] = {all->graphs[5], all->graphs[4]}; /* the other one is adopted */
-    for (int i = 6; i < 8 && !status; i++) {
-        status = griddep_graph_add_conditional(all->graphs[i], GRIDDEP_CONDITIONAL_SWITCH, *again,
-                                               bodies, 2, &node, &error);
-        if (!status)
-            status = griddep_graph_add_kernel(all->graphs[i], tell, &one_block, arguments, 2, &node,
-                                              &error);
-    }
-    if (!status)
-        status = griddep_graph_launch(all->graphs[6], all->stream, &error);
-    if (!status)
-        status = griddep_graph_set_arguments(all->graphs[6], 1, arguments, 2, &error);
-    if (!status)
-        status = griddep_graph_set_config(all->graphs[6], 1, &one_block, &error);
-    if (!status)
-        status = griddep_graph_update(all->graphs[6], all->graphs[7], &error);
-    if (!status)
-        status = griddep_graph_upgrade(all->graphs[6], &count, &error);
-    if (!status)
-        status = griddep_graph_print(all->graphs[6], GRIDDEP_FORMAT_DOT, text, sizeof text, &bytes,
-                                     &error);
-    return status;
-}
-
 /* What went wrong first is told. */
 static void and_then(int32_t *status, int32_t later)
 {
@@ -2291,8 +1946,7 @@ static void and_then(int32_t *status, int32_t later)
 static int32_t whole_life(void)
 {
     life all = {0};
-    griddep_kernel *step = NULL, *tell = NULL;
-    griddep_conditional *again = NULL;
+    griddep_kernel *step = NULL;
     int32_t status = open_runtime(&all.runtime);
 
     if (!status)
@@ -2314,14 +1968,9 @@ static int32_t whole_life(void)
     if (!status)
         status = capture_life(&all, step, arguments);
     if (!status)
-        status = griddep_module_find_kernel(all.module, "tell", &tell, &error);
-    if (!status)
-        status = conditional_life(&all, tell, &again);
-    if (!status)
         status = eager_life(&all, arguments);
     for (int i = 0; i < 9; i++)
         griddep_graph_destroy(all.graphs[i]);
-    griddep_conditional_destroy(again);
     griddep_chain_destroy(all.chain);
     if (all.event)
         and_then(&status, griddep_event_destroy(all.runtime, all.event, status ? NULL : &error));
@@ -2409,7 +2058,6 @@ int main(void)
     tcase_add_test(open, events_are_checked);
     tcase_add_test(open, every_kind_of_node_runs);
     tcase_add_test(open, bad_nodes_are_refused);
-    tcase_add_loop_test(open, graphs_in_graphs_have_a_limit, 0, 2);
     tcase_add_test(open, bad_edges_are_refused_with_names);
     tcase_add_test(open, attributes_reach_the_node);
     tcase_add_test(open, arguments_change_without_instantiation);
@@ -2441,11 +2089,6 @@ int main(void)
     tcase_add_test(open, unknown_code_can_be_described);
     tcase_add_test(open, drivers_without_edge_data_tell_edges);
     tcase_add_test(open, graphs_print);
-    tcase_add_test(open, conditional_nodes_are_checked);
-    tcase_add_test(open, conditionals_are_named_in_graphs);
-    tcase_add_loop_test(open, old_drivers_lack_conditional_nodes, 0, 3);
-    tcase_add_test(open, conditional_nodes_print);
-    tcase_add_test(open, updates_compare_conditional_nodes);
     tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);

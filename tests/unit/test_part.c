@@ -195,9 +195,8 @@ START_TEST(room_is_that_of_the_part)
         for (int k = 0; k < 2; k++)
             ck_good(griddep_chain_add(chain, kernel, &all, NULL, 0, &error));
         ck_good(griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 1, &explanation, &error));
-        for (uint32_t k = 0; k < griddep_explanation_count(explanation); k++) {
-            griddep_condition condition = {.size = sizeof condition};
-            ck_good(griddep_explanation_get(explanation, k, &condition, &error));
+        griddep_condition condition = {.size = sizeof condition};
+        for (uint32_t k = 0; !griddep_explanation_get(explanation, k, &condition, &error); k++) {
             if (condition.reason == GRIDDEP_REASON_WAVES)
                 one_wave[i] = condition.met;
         }

@@ -163,8 +163,7 @@ START_TEST(runtime_tells_the_device)
     const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES |
                          GRIDDEP_FEATURE_PROGRAMMATIC_EVENT |
                          GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT | GRIDDEP_FEATURE_PARAMETER_INFO |
-                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL |
-                         GRIDDEP_FEATURE_PARTS;
+                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_PARTS;
     ck_assert_uint_eq(info.features, all);
 }
 END_TEST
@@ -1290,7 +1289,7 @@ START_TEST(launch_checks_the_arguments)
     ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
     ck_says("argument 3 (count) has 8 bytes, the parameter has 4");
     arguments[3].bytes = 4;
-    arguments[0].kind = 1;
+    arguments[0].reserved = 1;
     ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
     ck_status(griddep_launch(add, &config, NULL, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_launch(add, NULL, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);

@@ -56,9 +56,9 @@ static char *find_emulated(void)
 static int find_nvidia(bool strict, char **path)
 {
     griddep_error error;
-    uint32_t count = 0;
+    griddep_device_info info = {.size = sizeof info};
     griddep_error_init(&error);
-    int32_t status = griddep_device_count("nvidia", &count, &error);
+    int32_t status = griddep_device_get_info("nvidia", 0, &info, &error);
     if (status == GRIDDEP_OK)
         *path = find_loaded(driver_name);
     if (*path != NULL || !strict)

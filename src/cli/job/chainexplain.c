@@ -186,6 +186,13 @@ static json_t *measured_json(const gd_hop_report *hop)
     return object;
 }
 
+/* For programs; "overlap" of graphs has the same words. */
+static const char *overlap_name(int32_t overlap)
+{
+    static const char *const names[] = {"unknown", "none", "tail", "full"};
+    return names[overlap - GRIDDEP_OVERLAP_UNKNOWN];
+}
+
 static json_t *edges_json(const gd_hop_report *hop)
 {
     json_t *list = hop->edges != NULL ? json_array() : json_null();
@@ -195,7 +202,7 @@ static json_t *edges_json(const gd_hop_report *hop)
             list,
             GD_OBJECT({"from", json_integer(edge->from)},
                       {"type", gd_output_string(edge_kind(edge))},
-                      {"overlap", gd_output_string(griddep_overlap_name(edge->overlap))},
+                      {"overlap", gd_output_string(overlap_name(edge->overlap))},
                       {"races", json_boolean(edge->races)}, {"reason", json_integer(edge->reason)},
                       {"text", gd_output_string(griddep_reason_text(edge->reason))}));
     }
@@ -212,7 +219,7 @@ static json_t *hop_json(const gd_hop_report *hop)
     GD_SET(object, {"launch", json_integer(hop->launch)}, {"kernel", gd_output_string(hop->kernel)},
            {"producer", gd_output_string(hop->info.producer)},
            {"consumer", gd_output_string(hop->info.consumer)},
-           {"overlap", gd_output_string(griddep_overlap_name(hop->info.overlap))},
+           {"overlap", gd_output_string(overlap_name(hop->info.overlap))},
            {"reason", json_integer(hop->info.reason)},
            {"unmet", hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet)},
            {"text", gd_output_string(hop->info.text)}, {"edges", edges_json(hop)},

@@ -190,7 +190,7 @@ static int32_t check_argument(const griddep_ptx *ptx, const gd_ptx_function *fun
 {
     uint64_t bytes = ptx->module.symbols[function->parameter + index].bytes;
 
-    if (argument->bytes == bytes && !argument->kind && (argument->data || bytes <= 8))
+    if (argument->bytes == bytes && !argument->reserved && (argument->data || bytes <= 8))
         return GRIDDEP_OK;
     return gd_error_set(
         error, GRIDDEP_ERROR_SIGNATURE,

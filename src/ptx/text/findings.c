@@ -514,11 +514,6 @@ int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t 
                            "griddep_related", error);
 }
 
-uint32_t griddep_findings_verdict_count(const griddep_findings *findings)
-{
-    return findings ? findings->verdict_count : 0;
-}
-
 int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index,
                                      griddep_verdict *verdict, griddep_error *error)
 {

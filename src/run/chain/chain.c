@@ -17,7 +17,7 @@
 
 enum { GD_CHAIN_MOST_ARGUMENTS = 4096 };
 
-const gd_call_owner gd_chain_owner = {"chain", "griddep_chain_run", false, true};
+const gd_call_owner gd_chain_owner = {"chain", "griddep_chain_run", true};
 
 static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
     [GRIDDEP_MODE_SERIAL] = "serial",

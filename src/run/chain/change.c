@@ -156,8 +156,7 @@ static int32_t set_arguments(griddep_chain *chain, uint32_t index,
     gd_chain_launch *launch = &chain->launches[index];
     gd_call *call = launch->spare && gd_call_is_alone(launch->spare) ? launch->spare : NULL;
     int32_t status = call ? gd_call_pack_again(call, arguments, count, error)
-                          : gd_call_with_arguments(launch->call, arguments, count, &gd_chain_owner,
-                                                   &call, error);
+                          : gd_call_with_arguments(launch->call, arguments, count, &call, error);
 
     if (status)
         return status;

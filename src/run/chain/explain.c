@@ -662,11 +662,6 @@ int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index
     return make(chain, mode, index, explanation, error);
 }
 
-uint32_t griddep_explanation_count(const griddep_explanation *explanation)
-{
-    return explanation ? explanation->count : 0;
-}
-
 int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index,
                                 griddep_condition *condition, griddep_error *error)
 {
@@ -692,8 +687,10 @@ int32_t griddep_explanation_get_info(const griddep_explanation *explanation,
         return status;
     if (!explanation)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "explanation is NULL");
-    return gd_struct_write(info, &explanation->info, sizeof *info, INFO_MINIMUM,
-                           "griddep_explanation_info", error);
+    griddep_explanation_info known = explanation->info;
+    known.condition_count = explanation->count;
+    return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_explanation_info",
+                           error);
 }
 
 void griddep_explanation_destroy(griddep_explanation *explanation)

@@ -129,7 +129,7 @@ static int32_t add_events(const gd_launch *launch, uint32_t index, griddep_graph
         gd_CUevent event = gd_event_of(&launch->attributes[i], &how);
         if (!event)
             continue;
-        status = griddep_graph_add_event_record(graph, event, &edge.to, error);
+        status = gd_graph_add_event(graph, event, &edge.to, error);
         if (!status)
             status = gd_graph_append_edge(graph, &edge, error);
     }

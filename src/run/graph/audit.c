@@ -421,7 +421,7 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index,
     const griddep_graph_node_info known = {
         .size = sizeof known,
         .type = node->type,
-        .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_node_type(node),
+        .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_type_name(node->type),
         .traits = node->traits,
         .enabled = node->enabled,
         .before_count = node->before.count,

@@ -40,7 +40,6 @@ int32_t gd_graph_sort(const griddep_graph *graph, uint32_t *order, griddep_error
 typedef struct builder {
     const griddep_graph *graph;   /* whose edges count */
     const griddep_graph *content; /* whose nodes count */
-    const gd_bindings *bindings;
     gd_CUgraph handle;
     gd_CUgraphNode *nodes;  /* by node */
     gd_CUgraphNode *before; /* room for the dependencies of one node */
@@ -71,33 +70,17 @@ static gd_CUresult set_attributes(const gd_driver *driver, gd_CUgraphNode node, 
     return result;
 }
 
-int32_t gd_graph_fail_arguments(const griddep_graph *graph, uint32_t index, int32_t status,
-                                griddep_error *error)
-{
-    gd_text words = {0};
-
-    gd_error_append(error, "; %s", gd_graph_node_words(graph, index, &words));
-    gd_text_free(&words);
-    return status;
-}
-
 static int32_t add_kernel(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
                           griddep_error *error)
 {
     const gd_driver *driver = build->graph->runtime->driver;
     const gd_call *call = build->content->nodes[index].call;
-    gd_call_params kernel;
-    int32_t status = gd_call_make_params(call, build->bindings, &kernel, error);
-
-    if (status) {
-        gd_call_free_params(&kernel);
-        return gd_graph_fail_arguments(build->content, index, status, error);
-    }
+    const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(call);
     gd_CUresult result =
-        driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &kernel.params);
+        driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &params);
+
     if (result == GD_CUDA_SUCCESS)
         result = set_attributes(driver, *made, call);
-    gd_call_free_params(&kernel);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
                                      : gd_graph_fail_node(build->content, index, result, error);
 }
@@ -152,14 +135,9 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
         return add_copy(build, node, count, made);
     case GRIDDEP_GRAPH_NODE_FILL:
         return add_fill(build, node, count, made);
-    case GRIDDEP_GRAPH_NODE_EVENT_WAIT:
-        return driver->cuGraphAddEventWaitNode(made, build->handle, build->before, count,
-                                               node->event);
-    case GRIDDEP_GRAPH_NODE_EVENT_RECORD:
+    default: /* an event of a chain's launch */
         return driver->cuGraphAddEventRecordNode(made, build->handle, build->before, count,
                                                  node->event);
-    default:
-        return driver->cuGraphAddEmptyNode(made, build->handle, build->before, count);
     }
 }
 
@@ -175,78 +153,6 @@ static int32_t add_host(const builder *build, uint32_t index, size_t count, gd_C
                                           build->before, count, call, made);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
                                      : gd_graph_fail_node(build->content, index, result, error);
-}
-
-/* Gives nodes and edges to a driver's graph, which is empty, and lists its nodes. */
-static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
-                    gd_graph_made *made, griddep_error *error);
-
-/* The same in a new one; bindings are NULL for a graph that has its own. */
-static int32_t build_new(griddep_graph *graph, const griddep_graph *content,
-                         const gd_bindings *bindings, gd_graph_made *made, griddep_error *error);
-
-/* The driver copies the child. */
-static int32_t add_child(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
-                         griddep_error *error)
-{
-    const gd_driver *driver = build->graph->runtime->driver;
-    griddep_graph *child = build->content->nodes[index].child;
-    gd_graph_made inner = {.handle = child->adopted ? child->handle : NULL};
-    int32_t status = inner.handle ? gd_graph_make_plain(child, error)
-                                  : build_new(child, child, build->bindings, &inner, error);
-
-    if (status)
-        return status;
-    gd_CUresult result =
-        driver->cuGraphAddChildGraphNode(made, build->handle, build->before, count, inner.handle);
-    gd_graph_discard(child, &inner);
-    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
-                                     : gd_graph_fail_node(build->content, index, result, error);
-}
-
-/* The driver's body is there, and empty. An adopted graph is copied into it as one node. */
-static int32_t fill_body(const builder *build, griddep_graph *body, gd_CUgraph handle,
-                         griddep_error *error)
-{
-    const gd_driver *driver = body->runtime->driver;
-    gd_graph_made filled = {.handle = handle};
-    gd_CUgraphNode copy;
-
-    if (body->adopted) {
-        int32_t plain = gd_graph_make_plain(body, error);
-        if (plain)
-            return plain;
-        gd_CUresult result = driver->cuGraphAddChildGraphNode(&copy, handle, NULL, 0, body->handle);
-        return result == GD_CUDA_SUCCESS
-                   ? GRIDDEP_OK
-                   : gd_driver_fail(driver, result, error, "a copy of the graph");
-    }
-    int32_t status = fill(body, body, build->bindings, &filled, error);
-    free(filled.nodes);
-    return status;
-}
-
-static int32_t add_conditional(const builder *build, uint32_t index, size_t count,
-                               gd_CUgraphNode *made, griddep_error *error)
-{
-    const gd_graph_node *node = &build->content->nodes[index];
-    gd_CUgraph *bodies = NULL;
-    int32_t status = GRIDDEP_OK;
-    gd_text words = {0};
-    gd_CUresult result = gd_graph_make_conditional(
-        build->content, node, build->handle, build->before, count, build->bindings, made, &bodies);
-
-    if (result != GD_CUDA_SUCCESS)
-        return gd_graph_fail_node(build->content, index, result, error);
-    for (uint32_t i = 0; i < node->bodies->count && !status; i++) {
-        griddep_graph *body = node->bodies->list[i];
-        status = body ? fill_body(build, body, bodies[i], error) : GRIDDEP_OK;
-        if (status)
-            gd_error_append(error, "; in body %" PRIu32 " of %s", i,
-                            gd_graph_node_words(build->content, index, &words));
-    }
-    gd_text_free(&words);
-    return status;
 }
 
 static bool is_plain(gd_CUgraphEdgeData data)
@@ -273,10 +179,6 @@ static int32_t add_node(const builder *build, uint32_t index, griddep_error *err
         return add_kernel(build, index, count, &build->nodes[index], error);
     if (node->type == GRIDDEP_GRAPH_NODE_HOST)
         return add_host(build, index, count, &build->nodes[index], error);
-    if (node->type == GRIDDEP_GRAPH_NODE_CHILD)
-        return add_child(build, index, count, &build->nodes[index], error);
-    if (node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL)
-        return add_conditional(build, index, count, &build->nodes[index], error);
     gd_CUresult result = add_simple(build, node, count, &build->nodes[index]);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
                                      : gd_graph_fail_node(build->content, index, result, error);
@@ -332,19 +234,18 @@ void gd_graph_discard(const griddep_graph *graph, gd_graph_made *made)
         driver->cuGraphExecDestroy(made->exec);
     if (made->handle && !graph->adopted)
         driver->cuGraphDestroy(made->handle);
-    free(made->bindings.list);
     free(made->nodes);
     *made = (gd_graph_made){0};
 }
 
-static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
-                    gd_graph_made *made, griddep_error *error)
+/* Gives nodes and edges to a driver's graph, which is empty, and lists its nodes. */
+static int32_t fill(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
+                    griddep_error *error)
 {
     size_t room = (size_t)graph->node_count + 1;
     uint32_t *order = calloc(room, sizeof *order);
     builder build = {.graph = graph,
                      .content = content,
-                     .bindings = bindings,
                      .handle = made->handle,
                      .nodes = calloc(room, sizeof *build.nodes),
                      .before = calloc(room, sizeof *build.before)};
@@ -359,8 +260,8 @@ static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd
     return status;
 }
 
-static int32_t build_new(griddep_graph *graph, const griddep_graph *content,
-                         const gd_bindings *bindings, gd_graph_made *made, griddep_error *error)
+int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
+                       griddep_error *error)
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_graph_made built = {0};
@@ -368,21 +269,12 @@ static int32_t build_new(griddep_graph *graph, const griddep_graph *content,
 
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "a new graph");
-    int32_t status =
-        bindings ? GRIDDEP_OK : gd_graph_bind(content, built.handle, &built.bindings, error);
-    if (!status)
-        status = fill(graph, content, bindings ? bindings : &built.bindings, &built, error);
+    int32_t status = fill(graph, content, &built, error);
     if (status)
         gd_graph_discard(graph, &built);
     else
         *made = built;
     return status;
-}
-
-int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
-                       griddep_error *error)
-{
-    return build_new(graph, content, NULL, made, error);
 }
 
 /* ---- adopted graphs ---- */
@@ -393,7 +285,6 @@ static int32_t insert(griddep_graph *graph, uint32_t index, griddep_error *error
     const gd_driver *driver = graph->runtime->driver;
     builder build = {.graph = graph,
                      .content = graph,
-                     .bindings = &graph->bindings,
                      .handle = graph->handle,
                      .nodes = calloc((size_t)index + 1, sizeof *build.nodes)};
 
@@ -500,6 +391,15 @@ static int32_t disable_nodes(const griddep_graph *graph, const gd_graph_made *ma
     return GRIDDEP_OK;
 }
 
+static bool has_conditional(const griddep_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (graph->nodes[i].type == GRIDDEP_GRAPH_NODE_CONDITIONAL)
+            return true;
+    }
+    return false;
+}
+
 int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_error *error)
 {
     const gd_driver *driver = graph->runtime->driver;
@@ -509,7 +409,7 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
 
     if (status)
         return status;
-    if (graph->adopted && gd_graph_has_conditional(graph))
+    if (graph->adopted && has_conditional(graph))
         gd_graph_drop(graph); /* such a CUgraph has one executable at a time */
     gd_CUresult result = driver->cuGraphInstantiateWithFlags(&built.exec, built.handle, 0);
     if (result != GD_CUDA_SUCCESS) {
@@ -531,8 +431,6 @@ void gd_graph_install(griddep_graph *graph, gd_graph_made *made)
     gd_graph_drop(graph);
     graph->handle = made->handle;
     graph->exec = made->exec;
-    if (!graph->adopted)
-        graph->bindings = made->bindings;
     for (uint32_t i = 0; made->nodes && i < graph->node_count; i++)
         graph->nodes[i].handle = made->nodes[i];
     free(made->nodes);
@@ -548,32 +446,6 @@ int32_t gd_graph_make_ready(griddep_graph *graph, griddep_error *error)
     int32_t status = gd_graph_prepare(graph, &made, error);
     if (!status)
         gd_graph_install(graph, &made);
-    return status;
-}
-
-typedef enum submission { LAUNCH, UPLOAD } submission;
-
-static int32_t submit(griddep_graph *graph, void *stream, submission how, griddep_error *error)
-{
-    bool pushed;
-    int32_t status = gd_graph_check(graph, error);
-
-    if (!status)
-        status = gd_runtime_enter(graph->runtime, &pushed, error);
-    if (status)
-        return status;
-    const gd_driver *driver = graph->runtime->driver;
-    status = gd_graph_make_ready(graph, error);
-    if (!status) {
-        gd_CUresult result = how == LAUNCH ? driver->cuGraphLaunch(graph->exec, stream)
-                                           : driver->cuGraphUpload(graph->exec, stream);
-        if (result != GD_CUDA_SUCCESS) {
-            status = gd_driver_fail(driver, result, error,
-                                    how == LAUNCH ? "launching a graph" : "uploading a graph");
-            status = gd_runtime_blame_stream(graph->runtime, stream, status, error);
-        }
-    }
-    gd_runtime_leave(graph->runtime, pushed);
     return status;
 }
 
@@ -596,10 +468,22 @@ int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error)
 
 int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error)
 {
-    return submit(graph, stream, LAUNCH, error);
-}
+    bool pushed;
+    int32_t status = gd_graph_check(graph, error);
 
-int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error)
-{
-    return submit(graph, stream, UPLOAD, error);
+    if (!status)
+        status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    const gd_driver *driver = graph->runtime->driver;
+    status = gd_graph_make_ready(graph, error);
+    if (!status) {
+        gd_CUresult result = driver->cuGraphLaunch(graph->exec, stream);
+        if (result != GD_CUDA_SUCCESS) {
+            status = gd_driver_fail(driver, result, error, "launching a graph");
+            status = gd_runtime_blame_stream(graph->runtime, stream, status, error);
+        }
+    }
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
 }

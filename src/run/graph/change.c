@@ -27,23 +27,17 @@ static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_CUgraphNode node = graph->nodes[index].handle;
-    gd_call_params kernel;
+    const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(call);
 
     if (!graph->adopted && !graph->exec)
         return GRIDDEP_OK;
-    int32_t status = gd_call_make_params(call, &graph->bindings, &kernel, error);
-    if (status) {
-        gd_call_free_params(&kernel);
-        return gd_graph_fail_arguments(graph, index, status, error);
-    }
     gd_CUresult result =
-        graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &kernel.params) : GD_CUDA_SUCCESS;
+        graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &params) : GD_CUDA_SUCCESS;
     if (result == GD_CUDA_SUCCESS && graph->exec) {
-        result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &kernel.params);
+        result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &params);
         if (result != GD_CUDA_SUCCESS && graph->adopted)
             gd_graph_drop(graph); /* the node has what the executable has not */
     }
-    gd_call_free_params(&kernel);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(graph, index, result, error);
 }
 
@@ -341,8 +335,7 @@ static int32_t compare(const griddep_graph *graph, const griddep_graph *other, g
                             graph->node_count, other->node_count);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const gd_graph_node *one = &graph->nodes[i], *another = &other->nodes[i];
-        if (one->type != another->type || one->kind != another->kind ||
-            (one->bodies && one->bodies->count != another->bodies->count))
+        if (one->type != another->type)
             return differ_in_node(graph, other, i, error);
     }
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -419,18 +412,9 @@ static void take_content(gd_graph_node *node, const gd_graph_node *from)
         gd_call_hold(node->call);
     if (node->kernel)
         gd_module_hold(node->kernel->module);
-    if (node->child)
-        gd_graph_hold(node->child);
-    if (node->conditional)
-        gd_conditional_hold(node->conditional);
-    if (node->bodies)
-        atomic_fetch_add_explicit(&node->bodies->references, 1u, memory_order_relaxed);
     gd_call_release(old.call);
     if (old.kernel)
         gd_module_release(old.kernel->module);
-    griddep_graph_destroy(old.child);
-    griddep_conditional_destroy(old.conditional);
-    gd_graph_release_bodies(old.bodies);
 }
 
 /* An update switches nodes on again. */
@@ -460,12 +444,6 @@ static int32_t update(griddep_graph *graph, const griddep_graph *other, griddep_
     gd_CUresult result = graph->runtime->driver->cuGraphExecUpdate(graph->exec, made.handle, &info);
     if (result != GD_CUDA_SUCCESS)
         status = fail_update(other, &made, result, &info, error);
-    if (!status) { /* handles count from the start in each graph: those of the new one mean the same
-                    * in the old one */
-        gd_bindings old = graph->bindings;
-        graph->bindings = made.bindings;
-        made.bindings = old;
-    }
     gd_graph_discard(graph, &made);
     for (uint32_t i = 0; i < graph->node_count && !status; i++)
         take_content(&graph->nodes[i], &other->nodes[i]);
@@ -486,8 +464,7 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node,
     if (status)
         return status;
     const gd_graph_node *of = &graph->nodes[node];
-    status = of->call ? gd_call_with_arguments(of->call, arguments, argument_count, &gd_graph_owner,
-                                               &call, error)
+    status = of->call ? gd_call_with_arguments(of->call, arguments, argument_count, &call, error)
                       : make_call(graph, node, arguments, argument_count, &call, error);
     if (!status)
         status = change_call(graph, node, call, error);

@@ -9,9 +9,7 @@
 #include "run/host.h"
 #include "run/module/module.h"
 
-enum { MOST_DEPTH = 32, MOST_UNFOLDED = 65536 };
-
-const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch", true, false};
+const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch", false};
 
 /* ---- create and destroy ---- */
 
@@ -38,9 +36,6 @@ static void free_node(gd_graph_node *node)
     if (node->kernel)
         gd_module_release(node->kernel->module);
     gd_call_release(node->call);
-    griddep_graph_destroy(node->child);
-    gd_graph_release_bodies(node->bodies);
-    griddep_conditional_destroy(node->conditional);
     free(node->name);
     free(node->launch_name);
     free(node->before.edges);
@@ -62,7 +57,6 @@ void gd_graph_drop(griddep_graph *graph)
     if (graph->handle && !graph->adopted) {
         driver->cuGraphDestroy(graph->handle);
         graph->handle = NULL;
-        gd_graph_unbind(graph);
         for (uint32_t i = 0; i < graph->node_count; i++)
             graph->nodes[i].handle = NULL;
     }
@@ -78,7 +72,6 @@ static void release(griddep_graph *graph)
         graph->held_back->kind->end(graph->held_back);
     if (graph->handle && !graph->borrowed)
         graph->runtime->driver->cuGraphDestroy(graph->handle);
-    gd_graph_unbind(graph);
     for (uint32_t i = 0; i < graph->node_count; i++)
         free_node(&graph->nodes[i]);
     for (uint32_t i = 0; i < graph->held_count; i++)
@@ -113,23 +106,6 @@ const char *gd_graph_type_name(int32_t type)
                                                                          : "node of unknown type";
 }
 
-const char *gd_graph_node_type(const gd_graph_node *node)
-{
-    static const char *const names[] = {[GRIDDEP_CONDITIONAL_IF] = "if node",
-                                        [GRIDDEP_CONDITIONAL_WHILE] = "while node",
-                                        [GRIDDEP_CONDITIONAL_SWITCH] = "switch node"};
-
-    return node->conditional ? names[node->kind]
-                             : gd_graph_type_name(node->type); /* an adopted one has none */
-}
-
-const char *gd_graph_body_name(const gd_graph_node *node, uint32_t body)
-{
-    if (node->kind == GRIDDEP_CONDITIONAL_IF)
-        return body ? "else" : "then";
-    return node->kind == GRIDDEP_CONDITIONAL_WHILE ? "body" : "case";
-}
-
 static const char *kernel_name(const gd_graph_node *node)
 {
     return node->name ? node->name : node->kernel ? node->kernel->name : NULL;
@@ -139,7 +115,7 @@ const char *gd_graph_label(const gd_graph_node *node)
 {
     const char *name = node->launch_name ? node->launch_name : kernel_name(node);
 
-    return name ? name : gd_graph_node_type(node);
+    return name ? name : gd_graph_type_name(node->type);
 }
 
 void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text)
@@ -147,8 +123,8 @@ void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text)
     const gd_graph_node *of = &graph->nodes[node];
     const char *name = kernel_name(of);
 
-    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_node_type(of), name ? " " : "",
-                   name ? name : "");
+    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_type_name(of->type),
+                   name ? " " : "", name ? name : "");
 }
 
 const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_text *text)
@@ -212,10 +188,6 @@ int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node,
         return status;
     if (!node)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "node is NULL");
-    const char *refusal = graph->in_body ? gd_graph_body_refuses(type) : NULL;
-    if (refusal)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "the graph is part of a conditional node's body, where %s", refusal);
     *added = gd_graph_append(graph, type);
     if (!*added)
         return gd_error_memory(error);
@@ -276,65 +248,13 @@ static int32_t check_range(uint64_t address, uint64_t bytes, griddep_error *erro
                         address);
 }
 
-int32_t gd_graph_check_room(const griddep_graph *graph, uint64_t more, griddep_error *error)
-{
-    if (more < MOST_UNFOLDED && graph->unfolded + more <= MOST_UNFOLDED)
-        return GRIDDEP_OK;
-    return gd_error_set(
-        error, GRIDDEP_ERROR_LIMIT,
-        "graphs in graphs: at most %d deep, and %d when each is counted as often as it is met",
-        MOST_DEPTH, MOST_UNFOLDED);
-}
-
-/* A graph in a graph is built each time that it is met, so that few nodes can stand for very
- * many. */
-int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *child,
-                             griddep_error *error)
-{
-    if (child->runtime != graph->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "the child belongs to another runtime than the graph");
-    if (child == graph)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a graph cannot be a node of itself");
-    if (graph->nested)
-        return gd_error_set(
-            error, GRIDDEP_ERROR_ARGUMENT,
-            "the graph is a node of another one already; graphs are put into it before that");
-    return gd_graph_check_room(
-        graph, child->depth >= MOST_DEPTH ? MOST_UNFOLDED : child->unfolded + 1, error);
-}
-
-static int32_t check_child(const griddep_graph *graph, const griddep_graph *child,
+/* A node that records an event. */
+int32_t gd_graph_add_event(griddep_graph *graph, gd_CUevent event, uint32_t *node,
                            griddep_error *error)
 {
-    int32_t status = gd_graph_check_inner(graph, child, error);
-
-    if (status || !gd_graph_has_conditional(child))
-        return status;
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "a graph with conditional nodes can be the body of another one, but no "
-                        "child: the driver does "
-                        "not copy it");
-}
-
-void gd_graph_count_inner(griddep_graph *graph, griddep_graph *inner)
-{
-    inner->nested = true;
-    graph->unfolded += inner->unfolded + 1;
-    if (graph->depth <= inner->depth)
-        graph->depth = inner->depth + 1;
-}
-
-static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node,
-                         griddep_error *error)
-{
     gd_graph_node *added;
-    int32_t status = gd_graph_check(graph, error);
+    int32_t status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_EVENT_RECORD, node, &added, error);
 
-    if (!status && !event)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "event is NULL");
-    if (!status)
-        status = gd_graph_add(graph, type, node, &added, error);
     if (status)
         return status;
     added->event = event;
@@ -622,48 +542,6 @@ int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function funct
     added->function = function;
     added->user = user;
     return gd_graph_finish(graph, node, error);
-}
-
-int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error)
-{
-    gd_graph_node *added;
-    int32_t status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_EMPTY, node, &added, error);
-
-    return status ? status : gd_graph_finish(graph, node, error);
-}
-
-int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node,
-                                griddep_error *error)
-{
-    gd_graph_node *added;
-    int32_t status = gd_graph_check(graph, error);
-
-    if (status)
-        return status;
-    if (!child)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "child is NULL");
-    status = check_child(graph, child, error);
-    if (!status)
-        status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_CHILD, node, &added, error);
-    if (status)
-        return status;
-    added->child = gd_graph_hold(child);
-    status = gd_graph_finish(graph, node, error);
-    if (!status)
-        gd_graph_count_inner(graph, child);
-    return status;
-}
-
-int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node,
-                                       griddep_error *error)
-{
-    return add_event(graph, GRIDDEP_GRAPH_NODE_EVENT_RECORD, event, node, error);
-}
-
-int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node,
-                                     griddep_error *error)
-{
-    return add_event(graph, GRIDDEP_GRAPH_NODE_EVENT_WAIT, event, node, error);
 }
 
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port,

@@ -18,13 +18,6 @@ typedef struct gd_node_list {
     uint32_t count, capacity;
 } gd_node_list;
 
-/* Bodies of a conditional node. */
-typedef struct gd_graph_bodies {
-    atomic_uint references; /* graphs of several threads may have them, after an update */
-    uint32_t count;
-    griddep_graph *list[]; /* each held, or NULL: nothing to do */
-} gd_graph_bodies;
-
 typedef struct gd_graph_node {
     int32_t type;          /* GRIDDEP_GRAPH_NODE_* */
     gd_CUgraphNode handle; /* in the driver's graph; NULL: not there yet */
@@ -42,11 +35,7 @@ typedef struct gd_graph_node {
     uint8_t value;                  /* fill */
     griddep_host_function function;
     void *user;
-    griddep_graph *child;             /* held */
-    int32_t kind;                     /* GRIDDEP_CONDITIONAL_* of a conditional node */
-    griddep_conditional *conditional; /* held */
-    gd_graph_bodies *bodies;          /* of a conditional node; held */
-    gd_early_touch described_touch;   /* of a kernel that griddep_graph_describe tells of */
+    gd_early_touch described_touch; /* of a kernel that griddep_graph_describe tells of */
     gd_CUevent event;
     gd_CUDA_KERNEL_NODE_PARAMS params; /* shape of an adopted kernel */
     gd_node_list before, after;        /* edges to it and from it */
@@ -92,22 +81,15 @@ struct griddep_graph {
     uint32_t node_count, node_capacity;
     gd_graph_edge *edges;
     uint32_t edge_count, edge_capacity;
-    gd_CUgraph handle;    /* NULL: not made yet */
-    gd_CUgraphExec exec;  /* NULL: not instantiated */
-    gd_bindings bindings; /* of the handle, and of the graphs in it */
+    gd_CUgraph handle;   /* NULL: not made yet */
+    gd_CUgraphExec exec; /* NULL: not instantiated */
     bool adopted;
     griddep_module *
         *held; /* by an adopted graph: modules whose kernels may stand in graphs within it */
     uint32_t held_count;
     bool borrowed; /* the handle is somebody else's */
     bool lossy;    /* adopted from a driver that does not tell ports and types */
-    bool
-        nested; /* a node of another graph: it takes no more graphs itself, so that none can contain
-                 * itself */
-    bool in_body;      /* of a conditional node, at any depth: some nodes are not allowed there */
-    uint32_t depth;    /* of the graphs in it; 0: there are none */
-    uint64_t unfolded; /* graphs in it, each as often as it is met */
-    void *proof;       /* owned; NULL: the arguments decided nothing */
+    void *proof;   /* owned; NULL: the arguments decided nothing */
     const gd_graph_proof_kind *proof_kind;
     gd_graph_held *held_back; /* NULL: nobody has upgraded the graph */
 };
@@ -132,16 +114,11 @@ int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node,
                      gd_graph_node **added, griddep_error *error);
 int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error);
 
-/* Whether a graph may become a part of another one; and that it has become one. */
-int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *inner,
-                             griddep_error *error);
-int32_t gd_graph_check_room(const griddep_graph *graph, uint64_t more,
-                            griddep_error *error); /* LIMIT */
-void gd_graph_count_inner(griddep_graph *graph, griddep_graph *inner);
-
 /* Takes back the last node that was appended, and what it holds. */
 void gd_graph_drop_last(griddep_graph *graph);
 
+int32_t gd_graph_add_event(griddep_graph *graph, gd_CUevent event, uint32_t *node,
+                           griddep_error *error);
 int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node,
                           griddep_error *error);
 
@@ -168,37 +145,6 @@ const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_te
 
 /* "kernel", "fill", ... */
 const char *gd_graph_type_name(int32_t type);
-
-/* The same, with what a conditional node is: "while node". */
-const char *gd_graph_node_type(const gd_graph_node *node);
-
-/* What a body of a conditional node is for: "then", "case". */
-const char *gd_graph_body_name(const gd_graph_node *node, uint32_t body);
-
-/* ---- conditional.c: conditional nodes */
-
-/* Whether a conditional node is in the graph. */
-bool gd_graph_has_conditional(const griddep_graph *graph);
-
-/* Why a node of this type cannot stand in a body, or NULL. */
-const char *gd_graph_body_refuses(int32_t type);
-
-/* Takes NULL. */
-void gd_graph_release_bodies(gd_graph_bodies *bodies);
-
-/* Makes handles for all conditionals of a graph's content in a driver's graph. The context is
- * current. */
-int32_t gd_graph_bind(const griddep_graph *content, gd_CUgraph handle, gd_bindings *bindings,
-                      griddep_error *error);
-
-/* Gives the graph's bindings up. */
-void gd_graph_unbind(griddep_graph *graph);
-
-/* Adds a conditional node to a driver's graph; *bodies are the driver's, empty. */
-gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph_node *node,
-                                      gd_CUgraph handle, const gd_CUgraphNode *before, size_t count,
-                                      const gd_bindings *bindings, gd_CUgraphNode *made,
-                                      gd_CUgraph **bodies);
 
 /* ---- audit.c */
 
@@ -284,7 +230,6 @@ typedef struct gd_graph_made {
     gd_CUgraph handle;
     gd_CUgraphExec exec;   /* NULL: not instantiated */
     gd_CUgraphNode *nodes; /* by node; NULL for an adopted graph, whose nodes have their handles */
-    gd_bindings bindings;
 } gd_graph_made;
 
 /* Builds a driver's graph of the edges of a graph and the nodes of another one of the same shape,
@@ -316,10 +261,6 @@ int32_t gd_graph_make_ready(griddep_graph *graph, griddep_error *error);
 /* A copy or a fill as the driver takes it. */
 gd_CUDA_MEMCPY3D gd_graph_copy_params(const gd_graph_node *node);
 gd_CUDA_MEMSET_NODE_PARAMS_v1 gd_graph_fill_params(const gd_graph_node *node);
-
-/* Names the node whose arguments were refused with this status, which is returned. */
-int32_t gd_graph_fail_arguments(const griddep_graph *graph, uint32_t index, int32_t status,
-                                griddep_error *error);
 
 /* Reports that the driver refused a node. */
 int32_t gd_graph_fail_node(const griddep_graph *graph, uint32_t index, gd_CUresult result,

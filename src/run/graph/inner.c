@@ -153,8 +153,6 @@ int32_t gd_graph_make_inner_plain(const griddep_graph *graph, griddep_error *err
         return GRIDDEP_OK; /* a driver that does not tell edges' types has none */
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const gd_graph_node *node = &graph->nodes[i];
-        if (node->child || node->bodies)
-            continue; /* it was decided when it was made */
         int32_t status = make_node_plain(graph->runtime->driver, node->handle, node->type, error);
         if (!status)
             continue;

@@ -33,30 +33,12 @@ static int32_t allocate_arguments(gd_call *call, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-static int32_t add_slot(gd_call *call, griddep_conditional *conditional, uint32_t parameter,
-                        griddep_error *error)
-{
-    gd_call_slot *more = realloc(call->slots, (call->slot_count + 1) * sizeof *more);
-
-    if (!more)
-        return gd_error_memory(error);
-    call->slots = more;
-    more[call->slot_count++] =
-        (gd_call_slot){.conditional = gd_conditional_hold(conditional), .parameter = parameter};
-    return GRIDDEP_OK;
-}
-
 static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_error *error)
 {
     int32_t status = allocate_arguments(call, error);
 
-    for (uint32_t i = 0; !status && i < call->kernel->info.parameter_count; i++) {
-        griddep_conditional *conditional = gd_conditional_of(&arguments[i]);
-        if (conditional)
-            status = add_slot(call, conditional, i, error);
-        else
-            memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
-    }
+    for (uint32_t i = 0; !status && i < call->kernel->info.parameter_count; i++)
+        memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
     return status;
 }
 
@@ -113,8 +95,7 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
                        const griddep_argument *arguments, uint32_t argument_count,
                        const gd_call_owner *owner, gd_call **call, griddep_error *error)
 {
-    int32_t status =
-        gd_launch_check_arguments(kernel, arguments, argument_count, owner->conditionals, error);
+    int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
 
     if (status)
         return status;
@@ -130,11 +111,9 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
 }
 
 int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
-                               uint32_t argument_count, const gd_call_owner *owner,
-                               gd_call **changed, griddep_error *error)
+                               uint32_t argument_count, gd_call **changed, griddep_error *error)
 {
-    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count,
-                                               owner->conditionals, error);
+    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count, error);
 
     if (status)
         return status;
@@ -157,8 +136,7 @@ bool gd_call_is_alone(const gd_call *call)
 int32_t gd_call_pack_again(gd_call *call, const griddep_argument *arguments,
                            uint32_t argument_count, griddep_error *error)
 {
-    int32_t status =
-        gd_launch_check_arguments(call->kernel, arguments, argument_count, false, error);
+    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count, error);
 
     for (uint32_t i = 0; !status && i < argument_count; i++)
         memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
@@ -171,8 +149,6 @@ static int32_t copy_arguments(gd_call *made, const gd_call *call, griddep_error 
 
     if (!status)
         memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
-    for (uint32_t i = 0; !status && i < call->slot_count; i++)
-        status = add_slot(made, call->slots[i].conditional, call->slots[i].parameter, error);
     return status;
 }
 
@@ -222,7 +198,7 @@ int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel,
                             const griddep_launch_config *config, gd_call **changed,
                             griddep_error *error)
 {
-    static const gd_call_owner nobody = {"chain", "griddep_chain_run", false, true};
+    static const gd_call_owner nobody = {"chain", "griddep_chain_run", true};
     const griddep_launch_config same = gd_call_config(call);
     gd_call *made = allocate(kernel);
 
@@ -248,9 +224,6 @@ void gd_call_release(gd_call *call)
         return;
     gd_module_release(call->kernel->module);
     free(call->launch.attributes);
-    for (uint32_t i = 0; i < call->slot_count; i++)
-        griddep_conditional_destroy(call->slots[i].conditional);
-    free(call->slots);
     free(call->packed);
     free(call->pointers);
     free(call);
@@ -264,7 +237,7 @@ bool gd_call_same_attributes(const gd_call *a, const gd_call *b)
                                                          count * sizeof *a->launch.attributes);
 }
 
-static gd_CUDA_KERNEL_NODE_PARAMS node_params(const gd_call *call, void **pointers)
+gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call)
 {
     const gd_CUlaunchConfig *config = &call->launch.config;
 
@@ -276,41 +249,5 @@ static gd_CUDA_KERNEL_NODE_PARAMS node_params(const gd_call *call, void **pointe
                                         .blockDimY = config->blockDimY,
                                         .blockDimZ = config->blockDimZ,
                                         .sharedMemBytes = config->sharedMemBytes,
-                                        .kernelParams = pointers};
-}
-
-int32_t gd_call_make_params(const gd_call *call, const gd_bindings *bindings, gd_call_params *made,
-                            griddep_error *error)
-{
-    size_t bytes = (size_t)call->kernel->info.parameter_bytes;
-    size_t count = call->kernel->info.parameter_count;
-
-    *made = (gd_call_params){.params = node_params(call, call->pointers)};
-    if (!call->slot_count)
-        return GRIDDEP_OK;
-    made->packed = malloc(bytes);
-    made->pointers = malloc(count * sizeof *made->pointers);
-    if (!made->packed || !made->pointers)
-        return gd_error_memory(error);
-    memcpy(made->packed, call->packed, bytes);
-    for (size_t i = 0; i < count; i++)
-        made->pointers[i] = made->packed + call->kernel->parameters[i].offset;
-    made->params.kernelParams = made->pointers;
-    for (uint32_t i = 0; i < call->slot_count; i++) {
-        const gd_binding *binding = gd_binding_find(bindings, call->slots[i].conditional);
-        if (!binding)
-            return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                                "argument %" PRIu32
-                                " names a conditional that no conditional node of the graph has",
-                                call->slots[i].parameter);
-        memcpy(made->pointers[call->slots[i].parameter], &binding->handle, sizeof binding->handle);
-    }
-    return GRIDDEP_OK;
-}
-
-void gd_call_free_params(gd_call_params *made)
-{
-    free(made->packed);
-    free(made->pointers);
-    *made = (gd_call_params){0};
+                                        .kernelParams = call->pointers};
 }

@@ -7,14 +7,7 @@
 #include <stdatomic.h>
 
 #include "griddep.h"
-#include "run/launch/conditional.h"
 #include "run/launch/launch.h"
-
-/* An argument that names a conditional. */
-typedef struct gd_call_slot {
-    griddep_conditional *conditional; /* held */
-    uint32_t parameter;
-} gd_call_slot;
 
 typedef struct gd_call {
     atomic_uint references;
@@ -22,15 +15,12 @@ typedef struct gd_call {
     gd_launch launch;
     unsigned char *packed; /* the arguments' bytes */
     void **pointers;       /* to each of them */
-    gd_call_slot *slots;   /* what of them is known when the driver's graph is */
-    uint32_t slot_count;
 } gd_call;
 
 /* Who the call is for, in messages: what it must not have a stream for, and where one is given. */
 typedef struct gd_call_owner {
     const char *what;  /* "chain" */
     const char *where; /* "griddep_chain_run" */
-    bool conditionals; /* arguments may name them */
     bool lanes;        /* its launches may be in other lanes than 0 */
 } gd_call_owner;
 
@@ -40,10 +30,9 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
 
 /* A call like another one with other arguments, or with another configuration. */
 int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
-                               uint32_t argument_count, const gd_call_owner *owner,
-                               gd_call **changed, griddep_error *error);
+                               uint32_t argument_count, gd_call **changed, griddep_error *error);
 /* The same with a call like that one which nobody else holds, as it is after a failure too: the
- * arguments are packed into it. Conditionals are refused. */
+ * arguments are packed into it. */
 bool gd_call_is_alone(const gd_call *call);
 int32_t gd_call_pack_again(gd_call *call, const griddep_argument *arguments,
                            uint32_t argument_count, griddep_error *error);
@@ -65,17 +54,7 @@ void gd_call_release(gd_call *call); /* takes NULL */
 /* Whether two calls have the same cluster and attributes. */
 bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
 
-/* The call as a kernel node, with the handles of its conditionals in place. Released after use,
- * made or not. */
-typedef struct gd_call_params {
-    gd_CUDA_KERNEL_NODE_PARAMS params; /* valid as long as this and the call */
-    unsigned char *packed;             /* NULL: the call's own */
-    void **pointers;
-} gd_call_params;
-
-/* NOT_FOUND for a conditional without a binding. */
-int32_t gd_call_make_params(const gd_call *call, const gd_bindings *bindings, gd_call_params *made,
-                            griddep_error *error);
-void gd_call_free_params(gd_call_params *made);
+/* The call as a kernel node. */
+gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call);
 
 #endif

@@ -100,7 +100,7 @@ static bool is_overlap(int32_t overlap)
     return overlap >= GRIDDEP_OVERLAP_UNKNOWN && overlap <= GRIDDEP_OVERLAP_FULL;
 }
 
-const char *griddep_overlap_name(int32_t overlap)
+const char *gd_overlap_name(int32_t overlap)
 {
     return is_overlap(overlap) ? overlaps[overlap - GRIDDEP_OVERLAP_UNKNOWN].name : NULL;
 }

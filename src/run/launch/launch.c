@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/log.h"
-#include "run/launch/conditional.h"
 #include "run/launch/attribute_check.h"
 #include "run/capture.h"
 #include "run/launch/early.h"
@@ -247,7 +246,7 @@ static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argum
 {
     const griddep_parameter_info *parameter = &kernel->parameters[index];
 
-    if (argument->kind)
+    if (argument->reserved)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
                             "arguments[%" PRIu32 "].kind is no GRIDDEP_ARGUMENT_*", index);
     gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s: argument %" PRIu32, kernel->name,
@@ -264,7 +263,7 @@ static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argum
 }
 
 int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
-                                  uint32_t count, bool conditionals, griddep_error *error)
+                                  uint32_t count, griddep_error *error)
 {
     if (!kernel->info.parameters_known)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
@@ -281,16 +280,9 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
     for (uint32_t i = 0; i < count; i++) {
         const griddep_argument *argument = &arguments[i];
-        bool names = gd_conditional_of(argument) != NULL;
-        if (argument->bytes != kernel->parameters[i].bytes || (argument->kind && !names) ||
+        if (argument->bytes != kernel->parameters[i].bytes || argument->reserved ||
             (!argument->data && argument->bytes > 8))
             return refuse_argument(kernel, argument, i, error);
-        if (names && !conditionals)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "kernel %s: argument %" PRIu32
-                                " names a conditional; only a kernel that griddep_graph_add_kernel "
-                                "adds can set one",
-                                kernel->name, i);
     }
     return GRIDDEP_OK;
 }
@@ -475,7 +467,7 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
     int32_t status = check_launch(kernel, config, error);
 
     if (!status)
-        status = gd_launch_check_arguments(kernel, arguments, argument_count, false, error);
+        status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
     if (status)
         return status;
     if (argument_count > POINTERS_ON_STACK &&

@@ -58,10 +58,9 @@ int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch,
                          gd_launch_given *given, void **pointers, void **extra,
                          griddep_error *error);
 
-/* Checks arguments against the kernel's parameters in number and size. Conditionals are for kernels
- * of graphs. */
+/* Checks arguments against the kernel's parameters in number and size. */
 int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
-                                  uint32_t count, bool conditionals, griddep_error *error);
+                                  uint32_t count, griddep_error *error);
 
 /* Where an argument's bytes are. */
 const void *gd_launch_argument_data(const griddep_argument *argument);
