@@ -1,5 +1,6 @@
 /* How long an all_reduce between two GPUs takes, by its size, in a chain of them: by our kernels in
- * graph and graph-pdl and, where libnccl.so.2 is found, by NCCL in a chain and without this library.
+ * graph and graph-pdl and, where libnccl.so.2 is found, by NCCL in a chain and without this
+ * library.
  *
  *     bench/hops [PROCESSES [BYTES]]
  *

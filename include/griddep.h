@@ -1794,7 +1794,16 @@ void griddep_group_close(griddep_group *group);
  * most. Device memory is shared by cuMemExportToShareableHandle: that of a member that dies stays
  * until the others' groups end. PEER where a member does not come; ARGUMENT for a rank twice,
  * another count, two members on one device, a path that is in use; UNSUPPORTED for devices of
- * different chips. Since all members allocate together, griddep_group_allocate waits for the others
+ * different chips.
+ *
+ * path NULL, rank and count 0: as torchrun (RANK, WORLD_SIZE), Open MPI's mpirun
+ * (OMPI_COMM_WORLD_RANK, _SIZE), a launcher with PMI (PMI_RANK, PMI_SIZE) or srun (SLURM_PROCID,
+ * SLURM_NTASKS) has set the environment, the first of them that is there. They meet in
+ * /tmp/griddep-UID, at a name that follows from MASTER_ADDR, MASTER_PORT and the launcher's job.
+ * ARGUMENT with the variable's name where one is missing or wrong; UNSUPPORTED where the launcher
+ * tells of several machines.
+ *
+ * Since all members allocate together, griddep_group_allocate waits for the others
  * too, and gives PEER where they allocate something else or do not come. */
 int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t count,
                            const char *path, const griddep_group_options *options,

@@ -37,6 +37,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/group/agree.c \
 	%D%/group/group.c %D%/group/group.h \
 	%D%/group/large.c \
+	%D%/group/launched.c %D%/group/launched.h \
 	%D%/group/meet.c %D%/group/meet.h \
 	%D%/group/share.c %D%/group/share.h \
 	%D%/graph/adopt.c \

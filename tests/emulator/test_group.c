@@ -1393,7 +1393,7 @@ START_TEST(places_to_meet)
     ck_refused(try_to_join(1, 2, 1, 50), GRIDDEP_ERROR_PEER, "member 0 of 2 did not come to");
     ck_refused(try_to_join(2, 2, 0, 50), GRIDDEP_ERROR_ARGUMENT, "member 2 of a group of 2");
     ck_refused(griddep_group_join(runtimes[1], 0, 1, NULL, NULL, &group, &error),
-               GRIDDEP_ERROR_ARGUMENT, "path is NULL");
+               GRIDDEP_ERROR_ARGUMENT, "path is NULL; then the launcher tells rank and count");
     memset(path, 'x', sizeof path - 1);
     path[sizeof path - 1] = 0;
     ck_refused(griddep_group_join(runtimes[1], 0, 1, path, NULL, &group, &error),
@@ -1413,10 +1413,109 @@ START_TEST(places_to_meet)
 }
 END_TEST
 
+/* ---- launchers ---- */
+
+static const char *const launchers[][5] = {
+    {"RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "PMIX_NAMESPACE"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MASTER_ADDR", "MASTER_PORT"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_NODES", "SLURM_JOB_ID", "SLURM_STEP_ID"},
+};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+/* Of two processes of a job, which this test's process names. */
+static void be_launched(uint32_t launcher, const char *rank, const char *job)
+{
+    for (uint32_t i = 0; i < LAUNCHERS; i++) {
+        for (uint32_t k = 0; k < 5 && launchers[i][k]; k++)
+            unsetenv(launchers[i][k]);
+    }
+    setenv(launchers[launcher][0], rank, 1);
+    setenv(launchers[launcher][1], "2", 1);
+    setenv(launchers[launcher][2], launcher == 3 ? "1" : "2", 1);
+    for (uint32_t k = 3; k < 5 && launchers[launcher][k]; k++)
+        setenv(launchers[launcher][k], job, 1);
+}
+
+/* All launchers' variables may be there, of those that started others. */
+START_TEST(who_is_launched_joins)
+{
+    pid_t children[2];
+    char job[32], number[2] = "0";
+    griddep_group_info info = {.size = sizeof info};
+
+    snprintf(job, sizeof job, "test%d", (int)getpid());
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i])
+            continue;
+        const griddep_group_options options = {.size = sizeof options, .join_ms = 30000};
+        make_meeting();
+        (void)try_to_join(i, 2, i, 1); /* opens the runtime */
+        number[0] = (char)('0' + i);
+        be_launched((uint32_t)_i, number, job);
+        if (_i < 3) {
+            setenv("SLURM_PROCID", "0", 1);
+            setenv("SLURM_NTASKS", "1", 1);
+        }
+        for (int again = 0; again < 2; again++) {
+            ck_library(griddep_group_join(runtimes[i], 0, 0, NULL, &options, &group, &error));
+            ck_library(griddep_group_get_info(group, &info, &error));
+            ck_assert(info.rank == i && info.count == 2);
+            griddep_group_close(group);
+        }
+        end_meeting();
+        _exit(0);
+    }
+    wait_for_all(children, 2, MOST);
+}
+END_TEST
+
+START_TEST(launchers_that_tell_nonsense)
+{
+    static const struct {
+        const char *name, *value; /* NULL: it is not set */
+        int32_t status;
+        const char *words;
+    } cases[] = {
+        {"WORLD_SIZE", NULL, GRIDDEP_ERROR_ARGUMENT, "RANK is set, and WORLD_SIZE is not"},
+        {"RANK", NULL, GRIDDEP_ERROR_ARGUMENT, "WORLD_SIZE is set, and RANK is not"},
+        {"RANK", "2", GRIDDEP_ERROR_ARGUMENT, "RANK is 2 and WORLD_SIZE 2; ranks are from 0 on"},
+        {"RANK", "-1", GRIDDEP_ERROR_ARGUMENT, "RANK is \"-1\", which is no number"},
+        {"WORLD_SIZE", "99999999999", GRIDDEP_ERROR_ARGUMENT, "WORLD_SIZE is \"99999999999\""},
+        {"WORLD_SIZE", "64", GRIDDEP_ERROR_UNSUPPORTED,
+         "WORLD_SIZE is 64 and LOCAL_WORLD_SIZE 2: processes of several machines"},
+        {"MASTER_PORT", NULL, GRIDDEP_ERROR_ARGUMENT, "RANK is set, but nothing that tells jobs"},
+        {"RANK", "1", GRIDDEP_ERROR_PEER, "member 0 of 2 did not come to /tmp/griddep-"},
+    };
+    const griddep_group_options options = {.size = sizeof options, .join_ms = 20};
+
+    make_meeting();
+    ck_refused(try_to_join(1, 2, 1, 1), GRIDDEP_ERROR_PEER, "did not come");
+    be_launched(0, "0", "here");
+    unsetenv("RANK");
+    unsetenv("WORLD_SIZE");
+    ck_refused(griddep_group_join(runtimes[1], 0, 0, NULL, &options, &group, &error),
+               GRIDDEP_ERROR_ARGUMENT, "no launcher has set RANK and WORLD_SIZE");
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        be_launched(0, "0", "here");
+        if (cases[i].value)
+            setenv(cases[i].name, cases[i].value, 1);
+        else
+            unsetenv(cases[i].name);
+        ck_refused(griddep_group_join(runtimes[1], 0, 0, NULL, &options, &group, &error),
+                   cases[i].status, cases[i].words);
+    }
+    end_meeting();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("group");
     TCase *cases = tcase_create("group"), *large = tcase_create("large");
+    TCase *launched = tcase_create("launched");
 
     tcase_add_loop_test(cases, hops_are_right, 0, HOP_CASES * SCHEDULES * COUNTS);
     tcase_add_loop_test(cases, hops_overlap, 0, 2 * SCHEDULES);
@@ -1438,6 +1537,9 @@ int main(void)
     tcase_add_loop_test(large, large_hops_in_chains, 0, 2 * GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(large, processes_have_hops, 2, 4);
     suite_add_tcase(suite, large);
+    tcase_add_loop_test(launched, who_is_launched_joins, 0, LAUNCHERS);
+    tcase_add_test(launched, launchers_that_tell_nonsense);
+    suite_add_tcase(suite, launched);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

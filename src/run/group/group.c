@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "run/group/group.h"
+#include "run/group/launched.h"
 #include "run/group/share.h"
 #include "run/host.h"
 #include "run/module/module.h"
@@ -592,13 +593,21 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
 {
     griddep_group_options options;
     griddep_group *made = NULL;
+    char launched[108];
     int32_t status = gd_error_check(error);
 
-    if (!status && (!group || !path))
-        status =
-            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", group ? "path" : "group");
+    if (!status && !group)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "group is NULL");
+    if (!status && !path && (rank || count))
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "path is NULL; then the launcher tells rank and count, and the call "
+                              "says 0 and 0");
     if (!status)
         status = gd_host_check(error);
+    if (!status && !path) {
+        status = gd_launched_read(&rank, &count, launched, error);
+        path = launched;
+    }
     if (!status)
         status = read_options(&options, given, error);
     if (!status && (!count || count > GD_GROUP_MOST || rank >= count))
