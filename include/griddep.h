@@ -1731,7 +1731,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * each. A member alone waits for the others, so hand in the runs of all members before you wait for
  * one of them. Tools that run a chain by itself (timelines, tuning) find no others there.
  *
- * Devices must be peers (cuDeviceCanAccessPeer). Members are of one process, or each of a
+ * Devices must be peers (cuDeviceCanAccessPeer), or NCCL be there and not be switched off: then it
+ * carries out every hop, whatever nccl and nccl_bytes say, and griddep_group_allocate gives
+ * UNSUPPORTED. Members are of one process, or each of a
  * process of its own, of one machine and user. A group may be used by several threads at once, a
  * chain by one.
  */

@@ -39,6 +39,7 @@ static griddep_group *group;
 static uint32_t members;
 static int32_t nccl = GRIDDEP_NCCL_OFF; /* of groups that are opened or joined */
 static uint64_t nccl_bytes;
+static const char *devices; /* NULL: as many as members, of one kind */
 static int report_file = -1;
 
 /* ---- setting up ---- */
@@ -53,7 +54,7 @@ static void begin_with(uint32_t count, const char *schedule, const char *checks,
     griddep_error_init(&error);
     members = count;
     snprintf(number, sizeof number, "%u", count);
-    setenv("GRIDDEP_EMULATOR_DEVICES", number, 1);
+    setenv("GRIDDEP_EMULATOR_DEVICES", devices ? devices : number, 1);
     setenv("GRIDDEP_EMULATOR_SCHEDULE", schedule, 1);
     setenv("GRIDDEP_EMULATOR_CHECK", checks, 1);
     report_file = mkstemp(path); /* opened by each finding: it has no name, but a place */
@@ -1073,8 +1074,12 @@ START_TEST(devices_that_are_no_peers)
                                              .store_directory = ""};
         ck_library(griddep_runtime_open(&own, &pair[i], &error));
     }
-    ck_refused(griddep_group_open(pair, 2, NULL, &made, &error), GRIDDEP_ERROR_DRIVER,
+    const griddep_group_options off = {.size = sizeof off, .nccl = GRIDDEP_NCCL_OFF};
+    ck_refused(griddep_group_open(pair, 2, &off, &made, &error), GRIDDEP_ERROR_DRIVER,
                "(member 0 to member 1)");
+    ck_assert_ptr_null(strstr(error.text, "NCCL"));
+    ck_refused(griddep_group_open(pair, 2, NULL, &made, &error), GRIDDEP_ERROR_DRIVER,
+               "(member 0 to member 1); such members are served by NCCL alone: NCCL cannot serve");
     ck_assert_ptr_null(made);
     for (int32_t i = 0; i < 2; i++)
         griddep_runtime_close(pair[i]);
@@ -1087,6 +1092,7 @@ static char meeting_folder[] = "/tmp/griddep-meeting-XXXXXX";
 static char meeting_path[64];
 
 static uint32_t timeout_of_kernels;
+static const char *chip; /* of this process's devices; NULL: eight of the usual one */
 
 static void make_meeting(void)
 {
@@ -1114,7 +1120,9 @@ static int32_t try_to_join(uint32_t rank, uint32_t count, uint32_t device, uint3
                                          .store_directory = ""};
 
     griddep_error_init(&error);
-    setenv("GRIDDEP_EMULATOR_DEVICES", "8", 1);
+    setenv("GRIDDEP_EMULATOR_DEVICES", chip ? "2" : "8", 1);
+    if (chip)
+        setenv("GRIDDEP_EMULATOR_CHIP", chip, 1);
     if (!runtimes[rank])
         ck_library(griddep_runtime_open(&own, &runtimes[rank], &error));
     return griddep_group_join(runtimes[rank], rank, count, meeting_path, &options, &group, &error);
@@ -1413,6 +1421,70 @@ START_TEST(places_to_meet)
 }
 END_TEST
 
+/* A process of two, on devices that are no peers: all hops are NCCL's. The other one dies before
+ * the second run, which tells. */
+static void be_stranger_to_the_other(uint32_t rank)
+{
+    uint32_t buffer;
+    uint64_t memory;
+
+    setenv("GRIDDEP_NCCL", FAKE_NCCL, 1);
+    nccl = GRIDDEP_NCCL_AUTO;
+    chip = rank ? "sm_100" : "sm_90";
+    ck_library(try_to_join(rank, 2, rank, 30000));
+    ck_refused(griddep_group_allocate(group, 8, &buffer, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               "do not reach each other's memory");
+    ck_library(griddep_chain_create(runtimes[rank], &chains[rank], &error));
+    memory = allocate(rank, 64);
+    const float mine[2] = {(float)rank + 1, 2};
+    float got[2];
+    write_memory(rank, memory, mine, sizeof mine);
+    ck_library(
+        add_with(chains[rank], group, NULL, ALL_REDUCE(memory, memory, 2, GRIDDEP_TENSOR_F32)));
+    ck_library(griddep_chain_run(chains[rank], GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_library(griddep_runtime_synchronize(runtimes[rank], &error));
+    read_memory(rank, memory, got, sizeof got);
+    ck_assert_msg(got[0] == 3 && got[1] == 4, "%g and %g", (double)got[0], (double)got[1]);
+    ck_library(griddep_group_status(group, &error));
+    if (rank)
+        raise(SIGKILL);
+    ck_library(griddep_chain_run(chains[rank], GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_library(griddep_runtime_synchronize(runtimes[rank], &error));
+    ck_refused(griddep_group_status(group, &error), GRIDDEP_ERROR_PEER,
+               "NCCL has given up the hops of member 0: remote process exited (6)");
+    griddep_chain_destroy(chains[rank]);
+    griddep_group_close(group);
+    griddep_runtime_close(runtimes[rank]);
+}
+
+START_TEST(processes_that_are_no_peers)
+{
+    pid_t children[2];
+
+    make_meeting();
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (!children[i]) {
+            be_stranger_to_the_other(i);
+            _exit(0);
+        }
+    }
+    wait_for_all(children, 2, 1);
+    end_meeting();
+}
+END_TEST
+
+/* Members of one process likewise. */
+START_TEST(hops_without_peers)
+{
+    demand_nccl(1000000);
+    devices = "sm_90,sm_100";
+    begin(2, "eager");
+    nccl_bytes = 1; /* that is what comes of it */
+    try_hop(&hop_cases[_i]);
+}
+END_TEST
+
 /* ---- launchers ---- */
 
 static const char *const launchers[][5] = {
@@ -1536,6 +1608,8 @@ int main(void)
     tcase_add_loop_test(large, nccl_where_it_changes_nothing, 0, 2);
     tcase_add_loop_test(large, large_hops_in_chains, 0, 2 * GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(large, processes_have_hops, 2, 4);
+    tcase_add_loop_test(large, hops_without_peers, 0, HOP_CASES);
+    tcase_add_test(large, processes_that_are_no_peers);
     suite_add_tcase(suite, large);
     tcase_add_loop_test(launched, who_is_launched_joins, 0, LAUNCHERS);
     tcase_add_test(launched, launchers_that_tell_nonsense);

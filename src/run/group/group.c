@@ -503,7 +503,26 @@ static int32_t compare_devices(griddep_group *group, griddep_error *error)
     return status;
 }
 
-static int32_t make_members(griddep_group *group, uint32_t own, griddep_error *error)
+/* NCCL serves members that are no peers, where it can. */
+static int32_t part(griddep_group *group, int32_t why, const griddep_error *words,
+                    griddep_error *error)
+{
+    griddep_error nccl = {.size = sizeof nccl};
+
+    group->buffers = calloc(1, sizeof *group->buffers);
+    if (!group->buffers)
+        return gd_error_memory(error);
+    group->buffer_count = 1; /* an inbox that nobody has */
+    if (!gd_group_part(group, &nccl))
+        return GRIDDEP_OK;
+    gd_error_copy(error, words);
+    gd_error_append(error, "; such members are served by NCCL alone: %s", nccl.text);
+    return why;
+}
+
+/* `peers` is OK, or why the members are none, which `words` tells. */
+static int32_t make_members(griddep_group *group, uint32_t own, int32_t peers, griddep_error *words,
+                            griddep_error *error)
 {
     uint32_t inbox;
     int32_t status = gd_group_check_nccl(group, error);
@@ -511,9 +530,15 @@ static int32_t make_members(griddep_group *group, uint32_t own, griddep_error *e
     if (!status)
         status = make_board(group, error);
     if (!status && !group->meeting)
-        status = connect_peers(group, error);
-    if (!status)
+        peers = connect_peers(group, words);
+    if (!status && peers && group->nccl != GRIDDEP_NCCL_OFF)
+        status = part(group, peers, words, error);
+    else if (!status && peers)
+        gd_error_copy(error, words);
+    else if (!status)
         status = allocate(group, (uint64_t)INBOX_SETS * group->count * INBOX_ROW, &inbox, error);
+    if (!status && peers && !group->apart)
+        status = peers;
     for (uint32_t i = 0; i < own && !status; i++)
         status = make_state(&group->members[group->rank + i], error);
     return status;
@@ -565,6 +590,7 @@ int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
                            griddep_error *error)
 {
     griddep_group_options options;
+    griddep_error words = {.size = sizeof words};
     int32_t status = gd_error_check(error);
 
     if (!status && !group)
@@ -579,7 +605,7 @@ int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
     if (!status)
         status = make_group(runtimes, count, 0, count, &options, &made, error);
     if (!status)
-        status = make_members(made, count, error);
+        status = make_members(made, count, GRIDDEP_OK, &words, error);
     if (!status)
         *group = made;
     else if (made)
@@ -593,8 +619,9 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
 {
     griddep_group_options options;
     griddep_group *made = NULL;
+    griddep_error words = {.size = sizeof words};
     char launched[108];
-    int32_t status = gd_error_check(error);
+    int32_t status = gd_error_check(error), peers = GRIDDEP_OK;
 
     if (!status && !group)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "group is NULL");
@@ -622,9 +649,13 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
     if (!status)
         status = gd_meeting_open(path, rank, count, options.join_ms, &made->meeting, error);
     if (!status)
-        status = compare_devices(made, error);
+        peers = compare_devices(made, &words);
+    if (!status && peers && peers != GRIDDEP_ERROR_UNSUPPORTED) {
+        gd_error_copy(error, &words);
+        status = peers;
+    }
     if (!status)
-        status = make_members(made, 1, error);
+        status = make_members(made, 1, peers, &words, error);
     if (!status)
         gd_meeting_joined(made->meeting);
     if (!status)
@@ -668,6 +699,9 @@ int32_t griddep_group_allocate(griddep_group *group, uint64_t bytes, uint32_t *b
     if (!status && (!bytes || !buffer))
         status =
             gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, buffer ? "bytes is 0" : "buffer is NULL");
+    if (!status && group->apart)
+        status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                              "the group's members do not reach each other's memory");
     return status ? status : allocate(group, bytes, buffer, error);
 }
 

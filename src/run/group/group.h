@@ -68,6 +68,7 @@ struct griddep_group {
     int32_t nccl;         /* GRIDDEP_NCCL_*; OFF where it turned out not to be there */
     uint64_t nccl_bytes;  /* from so many on; 0: by the operation */
     gd_group_nccl *large; /* made by the first hop that it carries out; NULL */
+    bool apart;           /* members do not reach each other's memory: each hop is NCCL's */
     gd_group_step *steps; /* of all hops, by the number that the record tells */
     uint32_t step_count, step_capacity;
     pthread_mutex_t mutex; /* guards modules, buffers, steps, numbers of programs and NCCL */
@@ -102,6 +103,9 @@ const char *gd_group_hop_name(int32_t operation);
 const char *gd_group_step_text(const gd_group_step *step, char text[64]);
 
 /* ---- large.c */
+
+/* Makes NCCL carry out every hop; all members do so. */
+int32_t gd_group_part(griddep_group *group, griddep_error *error);
 
 /* Where a caller demands NCCL, whether it can serve the group. */
 int32_t gd_group_check_nccl(const griddep_group *group, griddep_error *error);

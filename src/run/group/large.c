@@ -361,6 +361,23 @@ static int32_t warm_up(griddep_group *group, const gd_group_step *step, uint64_t
 
 /* ---- for chains ---- */
 
+int32_t gd_group_part(griddep_group *group, griddep_error *error)
+{
+    gd_group_nccl *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return gd_error_memory(error);
+    group->apart = true;
+    group->nccl = GRIDDEP_NCCL_ON;
+    group->nccl_bytes = 1;
+    int32_t status = make_comms(group, made, error);
+    if (status)
+        end(group, made, true);
+    else
+        group->large = made;
+    return status;
+}
+
 int32_t gd_group_choose(griddep_group *group, const gd_group_step *step, uint64_t bytes,
                         bool *large, griddep_error *error)
 {
