@@ -7,42 +7,42 @@
  * Conventions, which hold for every declaration that does not say otherwise:
  *
  * Status      A function that can fail returns int32_t: GRIDDEP_OK (0) or one of the negative
- *             GRIDDEP_ERROR_*. A CUresult is never returned; it travels in
- *             griddep_error.driver_code.
+ *             GRIDDEP_ERROR_*. A CUresult travels in griddep_error.driver_code. A comment names the
+ *             errors that say something about the call: ARGUMENT for NULL, SIGNATURE, FAULT and
+ *             DRIVER may come from any that has such an argument or needs the driver.
  * Error       The last parameter `error` may be NULL. Otherwise its `size` must be set
- *             (griddep_error_init does that). It is written on failure only, as far as this library
- *             knows the struct. A wrong `size` makes the call fail with GRIDDEP_ERROR_STRUCT.
+ *             (griddep_error_init does that), else STRUCT. It is written on failure only.
  * Outputs     are written on success only. On failure they keep the value that they had.
  * Structs     begin with `size`, which the caller sets to sizeof. A larger struct (a newer header)
- *             is accepted when the bytes that this library does not know are zero; a smaller one
- *             than the first version of the struct is refused; both with GRIDDEP_ERROR_STRUCT.
- *             Options are read so that all zero behind `size` means the defaults. `reserved` fields
- *             and unknown flag bits must be zero. Info structs are filled up to the caller's
- *             `size`; bytes beyond are left alone.
+ *             is accepted when the bytes that this library does not know are zero, a smaller one
+ *             than the struct's first version is refused: STRUCT. Options may be NULL where that is
+ *             said; all zero behind `size` means the defaults. `reserved` fields and unknown flag
+ *             bits must be zero. Info structs are filled up to the caller's `size`.
+ * Lists       are read by index from 0, until NOT_FOUND. How many there are stands in the info of
+ *             what has them; of findings and of chains a function tells it.
  * Handles     are opaque. The caller owns each object that _create, _open, _load, _compile or
- *             _parse gives, and ends it with _destroy, _close or _unload. These accept NULL.
- *             The caller may end objects in any order, on any thread, during a capture and while
- *             work runs. An object keeps the objects that it needs: a module keeps its runtime,
- *             and a chain keeps its modules.
- *             A captured graph keeps the modules of its kernels until the graph and its copies
- *             have ended. The next call in the runtime then unloads these modules. If no call
- *             follows, they end with the context; before driver API 12.3, with the runtime.
- * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object
- *             that it was asked of and lives as long as that object does.
+ *             _parse gives, and ends it with _destroy, _close or _unload, which accept NULL: in any
+ *             order, on any thread, during a capture and while work runs. An object keeps the
+ *             objects that it needs: a module its runtime, a chain its modules. A captured graph
+ *             keeps its kernels' modules until it and its copies have ended; the next call in the
+ *             runtime unloads them, else the end of the context (before driver API 12.3, of the
+ *             runtime).
+ * Borrowed    A pointer that is returned or stands in an info struct belongs to the object that it
+ *             was asked of and lives as long as that object does. What is given is copied or read
+ *             during the call, where nothing else is said. "Static" text lives for ever.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as
- *             uint64_t. A stream may be CU_STREAM_LEGACY, as NULL is, or CU_STREAM_PER_THREAD.
+ *             uint64_t. A stream may be NULL or CU_STREAM_LEGACY, the legacy default one, or
+ *             CU_STREAM_PER_THREAD.
  * Context     Each call runs in the runtime's context and leaves the calling thread's current
  *             context as it was.
- * Threads     A runtime, a module, a kernel, a completion and a parsed PTX module may be used by
- *             several threads at once. A chain or a graph may be used by one thread at a time.
- *             Ending an object while another thread uses that
- *             very object is the caller's error.
+ * Threads     A runtime, a module, a kernel, a completion, a group and a parsed PTX module may be
+ *             used by several threads at once, a chain, a graph or a timeline by one at a time.
+ *             Ending an object while another thread uses that very object is the caller's error.
  * Callbacks   A host function (of a stream, a chain or a graph's node) and a notification
  *             (griddep_stream_notify) run on a thread of the driver, which allows no calls of the
- *             driver. There a call that needs the driver fails with CALLBACK. Calls that end
- *             objects, memory, streams or events succeed; the next call in the runtime completes
- *             them. So a garbage collector may run in a callback. A callback must not throw, and
- *             must not leave by longjmp.
+ *             driver. There a call that needs it fails with CALLBACK. Calls that end objects,
+ *             memory, streams or events succeed, so a garbage collector may run there; the next
+ *             call in the runtime completes them. A callback must not throw, nor leave by longjmp.
  * Cost        Besides its work a call may W: wait for the device, the driver's compiler or a file;
  *             A: allocate memory of the host; L: take a lock of the library's for a moment. The
  *             call's row is the first that fits its name, without griddep_; `*` is any text.
@@ -137,8 +137,8 @@ enum {
                                        * or its chain does something else */
 };
 
-/* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static;
- * for a value that is no status, "GRIDDEP_ERROR_UNKNOWN" and a sentence that says so. */
+/* "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means; "GRIDDEP_ERROR_UNKNOWN" for a
+ * value that is no status. Static. */
 const char *griddep_status_name(int32_t status);
 const char *griddep_status_text(int32_t status);
 
@@ -160,13 +160,11 @@ typedef struct griddep_error {
 /* Clears *error and sets its size. NULL is ignored. */
 void griddep_error_init(griddep_error *error);
 
-/* Every constant of this header by name, for languages that do not read C:
- * griddep_constant_find("GRIDDEP_PDL_AUTO", &value, NULL). NOT_FOUND for a name that this header
- * does not define. */
+/* A constant of this header by its name, for languages that do not read C. NOT_FOUND. */
 int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *error);
 
-/* The index-th constant in the order of this header: its static name, and its value behind `value`
- * (may be NULL). NULL past the last one. */
+/* The index-th constant's static name, and its value behind `value` (may be NULL). NULL past the
+ * last. */
 const char *griddep_constant_name(uint32_t index, int32_t *value);
 
 /* ---------------------------------------------------------------------------------------------
@@ -212,15 +210,11 @@ enum {
  * that calls the library, from several at once; must not call the library. */
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
 
-/* When a launch sets CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION (attribute 6 of cuda.h),
- * and when an edge of a graph is programmatic.
- *
- * OFF means the same everywhere: where GRIDDEP_PDL, the runtime, the chain's mode (serial, graph),
- * the launch or the kernel node says off, nothing starts early, whatever the others say. No
- * attribute 6 is set; events of attributes 7 and 12 are recorded behind the launch, when it is
- * complete; edges of graphs are plain, also those that were asked for as programmatic, that an
- * adopted graph had, or that an upgrade would change; a capture remembers which launches said
- * off. */
+/* When a launch sets attribute 6 of cuda.h, PROGRAMMATIC_STREAM_SERIALIZATION, and when an edge of
+ * a graph is programmatic. Where GRIDDEP_PDL, the runtime, the chain's mode (serial, graph), the
+ * launch or the node says OFF, nothing starts early, whatever the others say: no attribute 6;
+ * events of attributes 7 and 12 are recorded behind the launch; edges are plain, also those of
+ * adopted and upgraded graphs; a capture remembers which launches said off. */
 enum {
     GRIDDEP_PDL_DEFAULT = 0, /* as the runtime says, then auto */
     GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes
@@ -318,49 +312,43 @@ typedef struct griddep_runtime_info {
     uint64_t driver_cache_bytes; /* most that it keeps */
 } griddep_runtime_info;
 
-/* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver
- * or no device, DRIVER_TOO_OLD where the driver lacks a required entry point (it names it; driver
- * API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store that other users own or may write is no
- * failure: a warning is logged and the runtime has no store. auto uses the emulated driver, and
- * logs a warning, if libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub. Any
- * other failure of an NVIDIA driver is an error.
+/* Opens a driver and a device. options may be NULL. NO_DRIVER where there is no driver or no
+ * device, DRIVER_TOO_OLD where the driver lacks a required entry point (it names it; driver API
+ * 12.0 has them all), ENVIRONMENT. A store that other users own or may write is not used: a warning
+ * is logged. auto uses the emulated driver, and logs a warning, if libcuda.so.1 cannot be opened,
+ * finds no device, or is a toolkit's stub. Any other failure of an NVIDIA driver is an error.
  *
  * On a part of a device (`multiprocessors`), kernels of the runtime's streams run there alone, and
- * whether kernels fit beside each other is asked of the part. NULL is the part's own stream, which
- * waits for no other one, and there is no per-thread stream. Memory, events and code are shared
- * with all runtimes of the device. CUDA lets a green context be current to one thread at a time:
- * one thread at a time uses such a runtime. LIMIT where the device has no such part,
- * DRIVER_TOO_OLD before driver API 12.4.
+ * room is counted on the part. NULL is the part's own stream, which waits for no other one, and
+ * there is no per-thread stream. Memory, events and code are shared with all runtimes of the
+ * device. One thread at a time uses such a runtime, as CUDA demands of a green context. LIMIT where
+ * the device has no such part, DRIVER_TOO_OLD before driver API 12.4.
  *
- * After a fault, each call that needs the context gives FAULT with the same driver_code, and work
- * in flight ends so too. Functions that end objects end them, also where they give FAULT. When all
- * runtimes of the device, and all that came from them, have been ended, a new one has a new
- * context. While others in the process hold the primary context, open gives FAULT. With
- * GRIDDEP_RUNTIME_RESET it takes the context from them: their runtimes give FAULT with
- * CONTEXT_IS_DESTROYED from then on. What else they made in it (streams, memory, code) must not be
- * used any more, and is best ended before. A fault that stays in spite of a reset ends with the
- * process. */
+ * After a fault, each call that needs the context gives FAULT with the same driver_code; functions
+ * that end objects end them all the same. When all runtimes of the device, and all that came from
+ * them, have been ended, a new one has a new context. While others in the process hold the primary
+ * context, open gives FAULT; with GRIDDEP_RUNTIME_RESET it takes the context from them: their
+ * runtimes give FAULT with CONTEXT_IS_DESTROYED from then on, and what else they made in it must
+ * not be used any more. A fault that stays in spite of a reset ends with the process. */
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime,
                              griddep_error *error);
 
-/* Gives the caller's hold on the runtime back. The context is released when the last object made
- * from it has been ended. That waits for the device if captured graphs may still run, and for host
- * functions and notifications that are due. The caller must hold no lock that these take. */
+/* Gives the caller's hold back. The context is released when the last object made from it has been
+ * ended. That waits for the device if captured graphs may still run, and for host functions and
+ * notifications that are due: hold no lock that these take. */
 void griddep_runtime_close(griddep_runtime *runtime);
 
-/* Waits for all work of the context (cuCtxSynchronize), host functions and notifications among it.
- * FAULT. Blocks, without a lock of the library's, and spoils captures that are open. */
+/* Waits for all work of the context (cuCtxSynchronize), host functions and notifications too.
+ * Spoils captures that are open. */
 int32_t griddep_runtime_synchronize(griddep_runtime *runtime, griddep_error *error);
 
 /* Tells about driver and device. */
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info,
                                  griddep_error *error);
 
-/* Device memory, for callers that have no other way to get it. Addresses are ordinary device
- * addresses of the context and may come from anywhere else just as well. bytes = 0 is refused by
- * allocate and is a no-op in the others. write, read and fill are ordered after the work in
- * `stream` (NULL: the legacy default stream) and return when they are done; host memory may be
- * pageable. A fault of an earlier kernel is reported by these calls as GRIDDEP_ERROR_FAULT. */
+/* Device memory; any other address of the context serves as well. bytes = 0 is refused by allocate
+ * and is a no-op in the others. write, read and fill are ordered after the work in `stream` and
+ * return when they are done; host memory may be pageable. They report faults of earlier kernels. */
 int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address,
                                 griddep_error *error);
 int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error);
@@ -390,11 +378,10 @@ typedef struct griddep_stream_info {
     uint32_t captured; /* 1: what it is given becomes part of a graph, or its capture is spoilt */
 } griddep_stream_info;
 
-/* Streams, likewise. By default (options may be NULL) a stream does not synchronize with the legacy
- * default stream. LIMIT, which names the priorities that there are, for another one. synchronize
- * blocks, without a lock of the library's. query does not block; *done is 1 when all work in the
- * stream is over, else 0. Both report a fault as FAULT, and spoil a capture that the stream is in.
- * get_info tells about any stream, also of others. */
+/* Streams. By default (options may be NULL) a stream does not synchronize with the legacy default
+ * one. LIMIT, which names the priorities that there are. synchronize blocks, without a lock of the
+ * library's; query does not: *done is 1 when all work in the stream is over. Both report faults,
+ * and spoil a capture that the stream is in. get_info tells about any stream. */
 int32_t griddep_stream_create(griddep_runtime *runtime, const griddep_stream_options *options,
                               void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
@@ -410,9 +397,9 @@ enum {
                                * below */
 };
 
-/* Events, likewise: kind is GRIDDEP_EVENT_*, else ARGUMENT. elapsed gives the time from start to
- * end in microseconds, after waiting for end. Note that an event record between two kernels ends
- * the overlap between them: put events around a chain, not into it. */
+/* Events; kind is GRIDDEP_EVENT_*. elapsed gives the time from start to end in microseconds, after
+ * waiting for end. An event between two kernels ends the overlap between them: put events around a
+ * chain, not into it. */
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event,
                              griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
@@ -424,10 +411,9 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
 /* Waits for what the event was last recorded behind; blocks. FAULT. */
 int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error);
 
-/* Later work in the stream waits for the work that the event was last recorded after, in another
- * stream or in a launch. An event that was never recorded orders nothing. While `event` was
- * recorded in a capture, the stream becomes part of it. STREAM where the driver says that captures
- * do not allow it. */
+/* Later work in the stream waits for the work that the event was last recorded after; for one that
+ * was never recorded it does not wait. An event of a capture takes the stream into it. STREAM where
+ * captures do not allow it. */
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event,
                                   griddep_error *error);
 
@@ -444,39 +430,31 @@ typedef void (*griddep_host_function)(void *user);
  * functions that wait for the work. It is valid during the call. */
 typedef void (*griddep_notify_function)(void *user, const griddep_error *failure);
 
-/* The stream calls the function when all work in the stream is done. Later work in the stream waits
- * until the function returns (cuLaunchHostFunc). The function obeys the rules of "Callbacks" above,
- * and must not wait for work that comes after it. In a stream that is being captured, it becomes a
- * node, and each run of the graph calls it: `user` must live as long as the graph and its copies.
- * After a fault the driver does not call it. ARGUMENT for NULL. */
+/* The stream calls the function when all work in it is done, and later work waits for its return
+ * (cuLaunchHostFunc), so it must not wait for such work. In a stream that is being captured, it
+ * becomes a node: `user` must live as long as the graph and its copies. After a fault it is not
+ * called. */
 int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream,
                                 griddep_host_function function, void *user, griddep_error *error);
 
-/* As griddep_stream_add_host, but the stream calls the function exactly once: when the work in the
- * stream is done, or when a fault has ended the context (cuStreamAddCallback). Later work waits
- * until the function returns, so the function should only pass the news on. Until then
- * griddep_stream_query finds the stream busy. If the driver does not call the function after a
- * fault, the end of the runtime does. STREAM in a stream that is being captured; the capture goes
- * on. */
+/* As griddep_stream_add_host, but called exactly once: when the work is done, or when a fault has
+ * ended the context (cuStreamAddCallback), at the latest by the end of the runtime. It should only
+ * pass the news on; until it returns, griddep_stream_query finds the stream busy. STREAM in a
+ * stream that is being captured; the capture goes on. */
 int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream,
                               griddep_notify_function function, void *user, griddep_error *error);
 
 /* A completion has a file descriptor (eventfd, non-blocking, closed on exec) for poll, epoll and
- * event loops. The program must not read or close the descriptor.
+ * event loops, which the program must not read or close.
  *
- * create: FILE if the process has no descriptor left.
- *
- * arm makes the descriptor readable when the work that is in the stream now is done, or when a
- * fault has ended the context. Several threads may arm a completion, for several streams, also
- * while it is armed. STREAM in a stream that is being captured.
- *
- * take counts the armed points that the streams have reached since the last take, 0 for none. It
- * makes the descriptor unreadable until a stream reaches the next point. After a fault, take fails
- * once with FAULT.
- *
- * destroy closes the descriptor and drops the points that are still armed. It may be called at any
- * time, also in a notification. A host function may call take and get_descriptor, which call no
- * driver. */
+ * create:  FILE if the process has no descriptor left.
+ * arm:     makes the descriptor readable when the work that is in the stream now is done, or a
+ *          fault has ended the context. A completion may be armed often, for several streams.
+ *          STREAM in a stream that is being captured.
+ * take:    counts the armed points that the streams have reached since the last take, and makes the
+ *          descriptor unreadable until the next one. After a fault it fails once with FAULT.
+ * destroy: drops the points that are still armed. A host function may call take and get_descriptor,
+ *          which call no driver. */
 int32_t griddep_completion_create(griddep_runtime *runtime, griddep_completion **completion,
                                   griddep_error *error);
 void griddep_completion_destroy(griddep_completion *completion);
@@ -489,11 +467,9 @@ int32_t griddep_completion_take(griddep_completion *completion, uint64_t *reache
 /* ---------------------------------------------------------------------------------------------
  * Copy: memory in stream order, without waiting
  *
- * These hand work in and return. Memory that they name, the host's too, must stay as it is until
- * the stream has come there. Host memory that is not pinned makes the driver copy it to memory of
- * its own during the call, or wait: only pinned memory is read and written beside other work.
- * bytes and count of 0 are no-ops. Faults of earlier work may be reported by any of them
- * (FAULT).
+ * These hand work in and return. Memory that they name must stay until the stream has come there.
+ * Host memory that is not pinned makes the driver copy it during the call, or wait. bytes and count
+ * of 0 are no-ops.
  */
 
 int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, const void *source,
@@ -516,11 +492,10 @@ enum {
     GRIDDEP_HOST_WRITE_COMBINED = 4 /* fast to write, slow for the host to read */
 };
 
-/* Pinned memory of the host. Its address is a device address too. free first waits for all work of
- * the context, because a copy may still use the memory. So it blocks, and the caller must hold no
- * lock that a host function takes. MEMORY where the host has no memory to pin; ARGUMENT for flags
- * that the call does not know and for 0 bytes; DRIVER for memory that was not allocated here. free
- * takes NULL. allocate may block too: the driver synchronizes. */
+/* Pinned memory of the host, whose address is a device address too. free takes NULL; it waits for
+ * all work of the context first, for a copy may still use the memory: hold no lock that a host
+ * function takes. MEMORY where the host has none to pin; ARGUMENT for unknown flags and 0 bytes;
+ * DRIVER for memory that was not allocated here. */
 int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags,
                               void **memory, griddep_error *error);
 int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
@@ -966,13 +941,12 @@ typedef struct griddep_module_info {
 } griddep_module_info;
 
 /* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen
- * from the first bytes. The image is copied where it is still needed. Of a fatbin, as nvcc makes
- * them (compressed or not), the library chooses like a driver: the newest cubin that runs on the
- * device, else the newest PTX. So the traits of its kernels are those of the code that runs. PTX
- * that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and the PTX
- * line quoted. A cubin for another chip, or no image at all: IMAGE. The structure that nvcc
- * registers for host code has a pointer to a fatbin in it, and is refused: it may come from a
- * file, where the pointer means nothing. options may be NULL. */
+ * from the first bytes. Of a fatbin, as nvcc makes them (compressed or not), the library chooses
+ * like a driver: the newest cubin that runs on the device, else the newest PTX. So the traits of
+ * its kernels are those of the code that runs. SYNTAX or COMPILE for PTX that the driver refuses,
+ * with the position, the compiler's text and the PTX line; IMAGE for a cubin for another chip, or
+ * no image at all. The structure that nvcc registers for host code has a pointer to a fatbin in it,
+ * and is refused. options may be NULL. */
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
                             const griddep_module_options *options, griddep_module **module,
                             griddep_error *error);
@@ -982,17 +956,15 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
                                  const griddep_module_options *options, griddep_module **module,
                                  griddep_error *error);
 
-/* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled
- * behind a prelude that declares griddep_wait() and griddep_launch_dependents(), both with a
- * memory clobber. For a device below sm_90 both are empty, since nothing starts early there; a
- * call is an error where an option names an older architecture than compute_90. Kernels that are
- * to be found by their plain name are extern "C". What NVRTC made is kept in the store, except
- * where the source, a header or an option names a file, date or time; headers that are in memory
- * are no files. "--gpu-architecture=compute_90a", or a family's "compute_100f", among the options
- * takes the place of the device's. An NVRTC newer than the driver marks its PTX with a version
- * that the driver refuses. Such PTX is loaded as the driver's newest version. That fails only if
- * the code needs an instruction that the driver lacks. NO_NVRTC, or COMPILE with NVRTC's log and
- * the first error's position. */
+/* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. A prelude declares
+ * griddep_wait() and griddep_launch_dependents(), both with a memory clobber; below sm_90 both are
+ * empty, and a call is an error where an option names an older architecture than compute_90.
+ * Kernels that are to be found by their plain name are extern "C". What NVRTC made is kept in the
+ * store, except where the source, a header or an option names a file, date or time; headers that
+ * are in memory are no files. "--gpu-architecture=compute_90a", or a family's "compute_100f", among
+ * the options takes the place of the device's. PTX of an NVRTC newer than the driver is loaded as
+ * the driver's newest version, which fails only if the code needs an instruction that the driver
+ * lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
                                const griddep_module_options *options, griddep_module **module,
                                griddep_error *error);
@@ -1008,20 +980,18 @@ typedef struct griddep_link_input {
 /* Links several inputs into one module (cuLinkCreate): functions and variables that one declares
  * .extern another one defines. Kernels that are PTX have the traits and parameters of their own
  * text, in which a function of another input is one without a body; of others the linked machine
- * code is read. Inputs are read during the call only. COMPILE with the linker's words, which name
- * each symbol that is missing or there twice; SYNTAX or COMPILE with the position in a PTX input;
- * IMAGE for an input that is none. The emulated driver links PTX, also that of fatbins. */
+ * code is read. COMPILE with the linker's words, which name each symbol that is missing or there
+ * twice; SYNTAX or COMPILE with the position in a PTX input; IMAGE for an input that is none. The
+ * emulated driver links PTX, also that of fatbins. */
 int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs,
                             uint32_t count, const griddep_module_options *options,
                             griddep_module **module, griddep_error *error);
 
-/* The module in another runtime of the same driver, on another device or on a part of one. The
- * library is parsed and given to the driver once (GRIDDEP_MODULE_LIBRARY). The driver makes it
- * ready in each context that uses it. Kernels, and what is stated of them, are each module's own.
- * So are variables where the driver keeps them apart: it does so by device, and runtimes on parts
- * of one device share them; managed ones are one everywhere. The new module is unloaded like any
- * other, in any order. ARGUMENT for a module without that flag, and for runtimes of two drivers;
- * IMAGE where the code, as it was chosen for the first device, is not for the second. */
+/* The module in another runtime of the same driver, on another device or on a part of one; the
+ * library is given to the driver once (GRIDDEP_MODULE_LIBRARY). Kernels, and what is stated of
+ * them, are each module's own. So are variables, by device; managed ones are one everywhere.
+ * ARGUMENT for a module without that flag, and for runtimes of two drivers; IMAGE where the code,
+ * as it was chosen for the first device, is not for the second. */
 int32_t griddep_module_share(griddep_module *module, griddep_runtime *runtime,
                              griddep_module **shared, griddep_error *error);
 
@@ -1085,17 +1055,14 @@ int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, gridde
 
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
                                 griddep_error *error);
-/* States what the library cannot read of a kernel: traits is a sum of GRIDDEP_TRAIT_WAITS,
- * _WAITS_ALWAYS (which says WAITS too) and _TRIGGERS, or 0. The caller vouches for it.
- * WAITS_ALWAYS promises that each thread of the kernel executes griddepcontrol.wait before it
+/* States what the library cannot read of a kernel: a sum of GRIDDEP_TRAIT_WAITS, _WAITS_ALWAYS
+ * (which says WAITS too) and _TRIGGERS, or 0, which replaces what was stated before. The caller
+ * vouches for it: WAITS_ALWAYS promises that each thread executes griddepcontrol.wait before it
  * ends, before it touches data that an earlier launch writes, and before it writes data that one
  * reads. From then on AUTO, explanations, edges of graphs and checks rely on it. A wrong statement
- * is a race. The emulated driver's race check and griddep stress show it; the library cannot. Say
- * it before the kernel is launched or added to a chain or a graph, and in no other thread at the
- * same time.
- *
- * What has been read is not taken back: UNSUPPORTED where PTX or machine code says otherwise.
- * ARGUMENT for other traits. A statement may be replaced by another one. */
+ * is a race, which the emulated driver's race check and griddep stress show. Say it before the
+ * kernel is launched or added to a chain or a graph, and in no other thread at the same time.
+ * UNSUPPORTED where PTX or machine code says otherwise; ARGUMENT for other traits. */
 int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits,
                                     griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index,
@@ -1556,13 +1523,12 @@ int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config
 int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_t *index,
                            griddep_error *error);
 
-/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were
- * added: in streams by an event, in graphs by an edge. It waits for the end of `on`. If its kernel
- * waits on every path, mode graph-pdl has a programmatic edge. If all launches that wait for `on`
- * do so, mode pdl has a programmatic event, so `on` and the next launch of its lane still overlap.
- * An event that is recorded between these two ends their overlap. Once more is no failure, nor is
- * it within a lane, which has that order. NOT_FOUND where there is no such launch, ARGUMENT where
- * `on` is not before `index`. */
+/* Makes launch `index` wait for an earlier one, `on`, of another lane: in streams by an event, in
+ * graphs by an edge. It waits for the end of `on`. If its kernel waits on every path, mode
+ * graph-pdl has a programmatic edge; if all launches that wait for `on` do so, mode pdl has a
+ * programmatic event, so `on` and the next launch of its lane still overlap. Once more, or within a
+ * lane, is no failure. NOT_FOUND where there is no such launch, ARGUMENT where `on` is not before
+ * `index`. */
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
                              griddep_error *error);
 
@@ -1610,31 +1576,28 @@ typedef struct griddep_use {
 int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_t bytes,
                                  griddep_error *error);
 
-/* Says what stands behind an argument of a launch, counted from 0; element is copied. A copy has
- * the arguments target (0) and source (1), a fill its target. What is not said is inferred: an
- * argument of 8 bytes is an address. It reaches as far as the kernel's head comment tells (extent),
- * or griddep_chain_add_buffer; else perhaps to the end of its allocation, which the driver is asked
+/* Says what stands behind an argument of a launch, counted from 0. A copy has the arguments target
+ * (0) and source (1), a fill its target. What is not said is inferred: an argument of 8 bytes is an
+ * address. It reaches as far as the kernel's head comment tells (extent), or
+ * griddep_chain_add_buffer; else perhaps to the end of its allocation, which the driver is asked
  * for (`bytes` is then 0). A value that is in no allocation is a number beside an address that the
- * kernel adds it to; alone it may lead anywhere, as an address with a tag or without its bias does.
- * In a chain without a runtime an address reaches to the next one that the chain has. Addresses
- * whose ranges overlap are in one buffer. How it is used is read from the PTX. get tells what is
- * said or inferred; element lives until it is said anew. NOT_FOUND where there is no such launch or
- * argument. */
+ * kernel adds it to; alone it may lead anywhere. In a chain without a runtime an address reaches to
+ * the next one that the chain has. Addresses whose ranges overlap are in one buffer. How it is used
+ * is read from the PTX. get tells what is said or inferred; element lives until it is said anew.
+ * NOT_FOUND where there is no such launch or argument. */
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error);
 int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
                               griddep_use *use, griddep_error *error);
 
 /* Says what a launch of a kernel reaches at addresses that no argument gives it: through pointers
- * that it loads from a table, by handles, by a tensor map in memory, through a struct. Each use
- * has an access, and a buffer's number with offset and bytes, or 0 and then the address in
- * `offset` with bytes. They are all that there is; count 0: nothing. Without that such an address
- * may be any: the launch is then compared with all that others touch early, but for what is
- * declared constant. Where no access is seen to be of that kind, each may be of what is stated.
- * What the caller says is believed; `griddep stress` and `griddep sanitize` show where it is
- * wrong. Said anew, the new list counts alone. NOT_FOUND where there is no such launch; ARGUMENT
- * for what is no kernel, for a use without an access, and for one with neither buffer nor
- * address. */
+ * from a table, handles, a tensor map in memory, a struct. Each use has an access, and a buffer's
+ * number with offset and bytes, or 0 and then the address in `offset` with bytes. They are all that
+ * there is; count 0: nothing; the last list counts. Without that such an address may be any: the
+ * launch is then compared with all that others touch early, but for what is declared constant. What
+ * the caller says is believed; `griddep stress` and `griddep sanitize` show where it is wrong.
+ * NOT_FOUND where there is no such launch; ARGUMENT for what is no kernel, for a use without an
+ * access, and for one with neither buffer nor address. */
 int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses,
                                 uint32_t count, griddep_error *error);
 
@@ -1696,16 +1659,14 @@ int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error 
  * its kernel may read what is constant only within the chain. */
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
 
-/* Runs the chain so many rounds back to back, asynchronously, with nothing of the host between
- * them: as griddep_chain_run so many times, but that in modes pdl and graph-pdl the first launch of
- * each further round starts early beside the last one of the round before. That needs what it
- * needs within the chain (one lane; both are kernels, and the first one of the chain waits on every
- * path), and that griddep_chain_check would find no race in two rounds one after the other which it
- * does not find where they do not overlap: else GRIDDEP_REASON_ROUND. That check is made once, and
- * again when the arguments no longer stand for the same places of the same buffers; a check takes
- * milliseconds, not microseconds. Graph modes run graphs of 1, 2, 4, ... rounds, of up to 1024
- * nodes, which are instantiated when they are first needed; rounds at their ends do not overlap. 0
- * rounds do nothing. */
+/* Runs the chain so many rounds back to back, as griddep_chain_run so many times, but that in modes
+ * pdl and graph-pdl the first launch of each further round starts early beside the last one of the
+ * round before. That needs one lane, kernels at both ends, of which the first waits on every path,
+ * and that the check of two rounds finds no race more than where they do not overlap: else
+ * GRIDDEP_REASON_ROUND. That check takes milliseconds; it is made once, and again when the
+ * arguments no longer stand for the same places of the same buffers. Graph modes run graphs of 1,
+ * 2, 4, ... rounds, of up to 1024 nodes, which are instantiated when they are first needed; rounds
+ * at their ends do not overlap. */
 int32_t griddep_chain_run_many(griddep_chain *chain, int32_t mode, uint32_t rounds, void *stream,
                                griddep_error *error);
 
@@ -1937,13 +1898,12 @@ int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t s
 int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user,
                                uint32_t *node, griddep_error *error);
 
-/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a
- * port that the first node does not have or that does not go with the type, and for a programmatic
- * edge between nodes that are not both kernels. ARGUMENT also for a second edge between two nodes,
- * and for an edge that would close a cycle. Where a switch is off (GRIDDEP_PDL_OFF: also the
- * second node's), or the device or the driver does not allow early starts, the edge becomes a
- * plain one, and griddep_graph_get_edge says why. In an adopted graph the CUgraph itself is
- * changed (UNSUPPORTED before API 12.3), and AUTO is decided then. */
+/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port
+ * that the first node does not have or that does not go with the type, for a programmatic edge
+ * between nodes that are not both kernels, for a second edge between two nodes, and for one that
+ * would close a cycle. Where a switch is off (GRIDDEP_PDL_OFF: also the second node's), or device
+ * or driver do not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge
+ * says why. In an adopted graph the CUgraph itself is changed (UNSUPPORTED before API 12.3). */
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port,
                                int32_t type, griddep_error *error);
 
@@ -2056,21 +2016,20 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index,
                                griddep_graph_edge_info *info, griddep_error *error);
 
 /* Makes plain edges between kernels programmatic where the second kernel waits on every path and
- * nothing else holds it up: the edges of REASON_PLAIN. What leads to a node is judged together: all
- * edges of a join become programmatic, or none where another node holds it up. All others stay, and
- * griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit
- * of all. The graph is instantiated with them; where the driver refuses, everything is put back as
- * it was and its refusal returned. In an adopted graph the CUgraph itself is changed. count (may be
- * NULL) tells how many edges there were.
+ * nothing else holds it up: the edges of REASON_PLAIN. All edges of a join become programmatic, or
+ * none where another node holds it up. griddep_graph_get_edge says of each other one why it stays.
+ * The graph is instantiated with them; where the driver refuses, everything is put back and its
+ * refusal returned. In an adopted graph the CUgraph itself is changed. count (may be NULL) tells
+ * how many edges there were.
  *
  * Where kernels touch memory before their wait, griddep_chain_check is asked as for a chain of the
- * graph's nodes: edges to a kernel of which it finds a race, or one that nothing rules out, stay
- * (REASON_RACE). Arguments of an adopted graph's kernels are read from the driver at the time of
- * this call. All edges to kernels that touch memory early stay where arguments or a kernel's code
- * are not known, a node is switched off, an edge lets a node begin early that does not wait, or the
- * graph has more than 2048 nodes. When this library changes arguments, kernels or what is switched
- * on later, such edges become plain, or programmatic again, and the graph is instantiated anew. Not
- * looked at are edges that griddep_graph_add_edge made AUTO or PROGRAMMATIC. */
+ * nodes: edges to a kernel of which it finds a race, or one that nothing rules out, stay
+ * (REASON_RACE). Arguments of an adopted graph's kernels are read from the driver now. All edges to
+ * kernels that touch memory early stay where arguments or a kernel's code are not known, a node is
+ * switched off, an edge lets a node begin early that does not wait, or the graph has more than 2048
+ * nodes. When this library changes arguments, kernels or what is switched on later, such edges
+ * become plain, or programmatic again, and the graph is instantiated anew. Edges that
+ * griddep_graph_add_edge made AUTO or PROGRAMMATIC are not looked at. */
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 
 enum {
@@ -2236,19 +2195,17 @@ typedef struct griddep_tune_reason {
     double after[8];
 } griddep_tune_reason;
 
-/* Tries, kernel by kernel, other places of trigger and wait, triggers in rounds of a loop, and L2
- * prefetches of constant parameters. It also tries launches without PDL, and the grids and
- * carve-outs that are offered. It keeps what is faster. Tried is only what griddep_chain_check
- * takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
- * candidate is timed in pairs with the best so far, in turns. A faster candidate is measured anew,
- * and kept if the gain is more than chance: at most 5 % of searches keep anything wrong. At the
- * end all that was chosen is compared with the chain as it was given, and dropped where the gain
- * does not hold. Kernels without PTX stay as they are; rewritten ones are compiled with default
- * options. ARGUMENT for less than two launches, and for a chain in which the check finds errors.
- * ARGUMENT also where a launch is known to write outside of the buffers, or into a buffer without
- * `initial`: such memory could neither be restored before a run nor compared. A result that
- * changes something is remembered for these kernels, shapes, device and driver, unless the runtime
- * has no store. */
+/* Tries, kernel by kernel, other places of trigger and wait, triggers in rounds of a loop, L2
+ * prefetches of constant parameters, launches without PDL, and the grids and carve-outs that are
+ * offered. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only
+ * what leaves the bits of the serial run and is faster. Each candidate is timed in pairs with the
+ * best so far, in turns; a faster one is measured anew, and kept if the gain is more than chance:
+ * at most 5 % of searches keep anything wrong. At the end all that was chosen is compared with the
+ * chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they
+ * are; rewritten ones are compiled with default options. ARGUMENT for less than two launches, for a
+ * chain in which the check finds errors, and where a launch is known to write outside of the
+ * buffers, or into one without `initial`. A result that changes something is remembered for these
+ * kernels, shapes, device and driver, unless the runtime has no store. */
 int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers,
                          uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error);
