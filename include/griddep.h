@@ -1694,9 +1694,8 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  *
  * Devices must be peers (cuDeviceCanAccessPeer), or NCCL be there and not be switched off: then it
  * carries out every hop, whatever nccl and nccl_bytes say, and griddep_group_allocate gives
- * UNSUPPORTED. Members are of one process, or each of a
- * process of its own, of one machine and user. A group may be used by several threads at once, a
- * chain by one.
+ * UNSUPPORTED. Members are of one process, or each of a process of its own, of one machine and
+ * user. A group may be used by several threads at once, a chain by one.
  */
 
 enum {
@@ -1707,8 +1706,8 @@ enum {
  * Then members of one process have a device each, in its primary context, and all processes have
  * one version of it. A hop of NCCL is no kernel of this library: nothing starts early beside it,
  * timeout_ms does not hold for it, and its chain becomes a graph by a capture, which
- * griddep_graph_from_chain refuses. What NCCL guarantees of sums is that all members get the same
- * bits. Of two members a sum has one order and is rounded once, so it has the bits of our kernels,
+ * griddep_graph_from_chain refuses. NCCL gives all members the same bits of a sum, by its authors'
+ * word. Of two members a sum has one order and is rounded once, so it has the bits of our kernels,
  * in every run. Of more, NCCL chooses the order, rounds partial sums to the type, and may add in
  * the switch in an order that differs from run to run (NVLS; NCCL_NVLS_ENABLE=0 switches that
  * off). */

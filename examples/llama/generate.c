@@ -42,7 +42,7 @@ static void launch_batch(loop *in, uint32_t steps)
 
     for (uint32_t i = 0; i < steps; i++, in->launched++)
         for (const model *each = of; each; each = each->next)
-            check(griddep_chain_run(each->step, in->mode, in->streams[each->rank], &error), &error,
+            check(griddep_chain_run(each->step, in->mode, in->streams[each->index], &error), &error,
                   "a step");
     in->steps[slot] = steps;
     check(griddep_event_record(of->runtime, in->computed[slot], in->streams[0], &error), &error,
@@ -66,7 +66,7 @@ static void open_loop(model *of, int32_t mode, loop *in)
 
     *in = (loop){.of = of, .mode = mode};
     for (const model *each = of; each; each = each->next)
-        check(griddep_stream_create(each->runtime, NULL, &in->streams[each->rank], &error), &error,
+        check(griddep_stream_create(each->runtime, NULL, &in->streams[each->index], &error), &error,
               "a stream");
     check(griddep_stream_create(runtime, NULL, &in->reader, &error), &error, "a stream");
     for (int i = 0; i < AHEAD; i++) {
@@ -87,7 +87,7 @@ static void close_loop(loop *in)
     griddep_runtime *runtime = in->of->runtime;
 
     for (const model *each = in->of; each; each = each->next)
-        griddep_stream_synchronize(each->runtime, in->streams[each->rank], NULL);
+        griddep_stream_synchronize(each->runtime, in->streams[each->index], NULL);
     griddep_stream_synchronize(runtime, in->reader, NULL);
     for (int i = 0; i < AHEAD; i++) {
         griddep_host_free(runtime, in->tokens[i], NULL);
@@ -96,7 +96,7 @@ static void close_loop(loop *in)
     }
     griddep_stream_destroy(runtime, in->reader, NULL);
     for (const model *each = in->of; each; each = each->next)
-        griddep_stream_destroy(each->runtime, in->streams[each->rank], NULL);
+        griddep_stream_destroy(each->runtime, in->streams[each->index], NULL);
 }
 
 static bool ends_text(const model_config *config, uint32_t token)
@@ -163,7 +163,7 @@ uint32_t generate_start(model *of, const token_list *prompts, const sampling *dr
     for (uint32_t i = 0; i < of->sequences && of->part; i++)
         from[i] = (uint32_t)prompts[i].count - 1;
     for (model *each = of; each; each = each->next)
-        model_start(each, prompts, from, draw, streams[each->rank]);
+        model_start(each, prompts, from, draw, streams[each->index]);
     for (uint32_t i = 0; i < of->sequences && of->part; i++)
         prompt_run(of, i, from[i], mode, streams);
     return of->part ? 0 : (uint32_t)prompts[0].count - 1;

@@ -22,7 +22,8 @@ typedef struct options {
     uint32_t sequences;
     bool chat, print_tokens, json, bench, ignore_stop, eight_bits;
     uint32_t count, context, rows;
-    uint32_t devices[MOST_DEVICES], device_count;
+    uint32_t devices[MOST_DEVICES], device_count; /* 0: not said */
+    bool join;
     int32_t mode;
     element type;                                  /* ELEMENT_OTHER: the files' */
     double temperature, top_p, repetition_penalty; /* NaN: the model's */
@@ -55,6 +56,10 @@ static const char usage[] =
     "fp8:\n"
     "                              e4m3 with a scale for each row, made when the model is loaded\n"
     "      --devices N[,N]...      ordinals of the devices that share the model, 8 at most (0)\n"
+    "      --join                  one of several processes that share the model, each with a "
+    "device\n"
+    "                              (its local rank), as griddep spawn, torchrun, mpirun or srun\n"
+    "                              start them; the first one prints\n"
     "      --driver NAME           nvidia, emulated, or the path of a driver\n"
     "      --print-tokens          print numbers of tokens in place of text\n"
     "      --trace FILE            draw the launches of one step, as text; -: before the output\n"
@@ -118,6 +123,7 @@ enum {
     OPTION_MODE,
     OPTION_WEIGHTS,
     OPTION_DEVICES,
+    OPTION_JOIN,
     OPTION_DRIVER,
     OPTION_PRINT_TOKENS,
     OPTION_BENCH,
@@ -143,6 +149,7 @@ static const struct option table[] = {
     {"mode", required_argument, NULL, OPTION_MODE},
     {"weights", required_argument, NULL, OPTION_WEIGHTS},
     {"devices", required_argument, NULL, OPTION_DEVICES},
+    {"join", no_argument, NULL, OPTION_JOIN},
     {"driver", required_argument, NULL, OPTION_DRIVER},
     {"print-tokens", no_argument, NULL, OPTION_PRINT_TOKENS},
     {"trace", required_argument, NULL, OPTION_TRACE},
@@ -206,6 +213,9 @@ static void read_option(int option, options *given)
     case OPTION_DEVICES:
         read_devices(optarg, given);
         break;
+    case OPTION_JOIN:
+        given->join = true;
+        break;
     case OPTION_DRIVER:
         given->driver = optarg;
         break;
@@ -236,7 +246,6 @@ static void read_options(int count, char **arguments, options *given)
     int option;
 
     *given = (options){.count = 128,
-                       .device_count = 1,
                        .rows = 512,
                        .mode = GRIDDEP_MODE_GRAPH_PDL,
                        .type = ELEMENT_OTHER,
@@ -259,6 +268,8 @@ static void read_options(int count, char **arguments, options *given)
         fail("--chat takes a text, and --tokens gives none");
     if (given->sequences > 1 && !given->rows)
         fail("--part 0 is for one text: others may be longer or shorter");
+    if (given->join && given->device_count > 1)
+        fail("--join: each process has one device, and --devices names more");
     if (given->system && !given->chat)
         fail("--system stands above a conversation: it needs --chat");
 }
@@ -537,6 +548,49 @@ static griddep_runtime *open_runtime(const options *given, uint32_t device)
     return runtime;
 }
 
+/* The device's ordinal, where each process of a machine has one of its own. */
+static uint32_t local_rank(void)
+{
+    static const char *const names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                        "MPI_LOCALRANKID", "SLURM_LOCALID"};
+    const char *text = NULL;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !text; i++)
+        text = getenv(names[i]);
+    return text ? (uint32_t)read_whole("join", text, INT32_MAX) : 0;
+}
+
+static device_group open_devices(const options *given)
+{
+    griddep_error error = {.size = sizeof error};
+    griddep_group_info info = {.size = sizeof info};
+    device_group with = {.here = given->device_count ? given->device_count : 1};
+
+    for (uint32_t i = 0; i < with.here; i++)
+        with.runtimes[i] = open_runtime(given, given->device_count ? given->devices[i]
+                                               : given->join       ? local_rank()
+                                                                   : 0);
+    with.devices = with.here;
+    if (given->join) {
+        check(griddep_group_join(with.runtimes[0], 0, 0, NULL, NULL, &with.group, &error), &error,
+              "the other processes");
+        check(griddep_group_get_info(with.group, &info, &error), &error, "the other processes");
+        with.rank = info.rank;
+        with.devices = info.count;
+    } else if (with.here > 1) {
+        check(griddep_group_open(with.runtimes, with.here, NULL, &with.group, &error), &error,
+              "the devices");
+    }
+    return with;
+}
+
+static void close_devices(const device_group *with)
+{
+    griddep_group_close(with->group);
+    for (uint32_t i = 0; i < with->here; i++)
+        griddep_runtime_close(with->runtimes[i]);
+}
+
 static double count_bytes(const model *of, const token_list *prompts, const generation *run)
 {
     double positions = 0;
@@ -554,16 +608,14 @@ static void run_model(const options *given, const model_config *config, tokenize
     for (uint32_t i = 0; i < given->sequences; i++)
         longest = prompts[i].count > longest ? prompts[i].count : longest;
     weight_files *files = weights_open(given->folder);
-    griddep_runtime *runtimes[MOST_DEVICES];
+    const device_group devices = open_devices(given);
     const model_options wanted = {.type = choose_type(given, config, files),
                                   .eight_bits = given->eight_bits,
                                   .capacity = choose_capacity(given, config, longest),
                                   .sequences = given->sequences,
                                   .rows = given->rows ? choose_rows(given, longest) : 0,
                                   .draw = choose_sampling(given, config)};
-    for (uint32_t i = 0; i < given->device_count; i++)
-        runtimes[i] = open_runtime(given, given->devices[i]);
-    model *of = model_load(config, files, &wanted, runtimes, given->device_count);
+    model *of = model_load(config, files, &wanted, &devices);
     writer out = {.given = given, .with = with};
     generation run = {.mode = given->mode,
                       .most = given->count,
@@ -571,6 +623,9 @@ static void run_model(const options *given, const model_config *config, tokenize
                       .take = take,
                       .user = &out};
 
+    /* Of several processes all have the same text. */
+    if (devices.rank && !freopen("/dev/null", "w", stdout))
+        fail("/dev/null: %s", strerror(errno));
     weights_close(files);
     signal(SIGINT, on_interrupt);
     if (given->bench) { /* once, so that nothing happens for the first time */
@@ -579,7 +634,8 @@ static void run_model(const options *given, const model_config *config, tokenize
     }
     if (given->trace)
         trace_step(of, prompts, &wanted.draw, given->mode, given->trace);
-    note_room(given, wanted.capacity, longest);
+    if (!devices.rank)
+        note_room(given, wanted.capacity, longest);
     generate(of, prompts, &wanted.draw, &run);
     double bytes = count_bytes(of, prompts, &run);
     if (given->json)
@@ -596,8 +652,7 @@ static void run_model(const options *given, const model_config *config, tokenize
         free(out.of[i].tokens.list);
     }
     model_free(of);
-    for (uint32_t i = 0; i < given->device_count; i++)
-        griddep_runtime_close(runtimes[i]);
+    close_devices(&devices);
 }
 
 int main(int count, char **arguments)

@@ -463,27 +463,26 @@ static void load_device(model *of, const weight_files *files, const model_option
 /* ---- public ---- */
 
 model *model_load(const model_config *config, const weight_files *files,
-                  const model_options *options, griddep_runtime *const *runtimes, uint32_t devices)
+                  const model_options *options, const device_group *with)
 {
     model *first = NULL;
-    griddep_group *group = NULL;
+    const uint32_t devices = with->devices;
     model_config share = *config;
 
     share.heads = share_of(config->heads, devices, "heads");
     share.kv_heads = share_of(config->kv_heads, devices, "key heads");
     share.feed_forward = share_of(config->feed_forward, devices, "rows of the feed-forward layers");
-    if (devices > 1)
-        check(griddep_group_open(runtimes, devices, NULL, &group, &error), &error, "the devices");
-    for (uint32_t rank = devices; rank-- > 0;) {
+    for (uint32_t i = with->here; i-- > 0;) {
         model *of = allocate(1, sizeof *of);
         *of =
             (model){.config = share,
                     .next = first,
-                    .group = group,
-                    .rank = rank,
+                    .group = with->group,
+                    .index = i,
+                    .rank = with->rank + i,
                     .devices = devices,
                     .head_rows = config->vocabulary / (config->vocabulary % devices ? 1 : devices),
-                    .runtime = runtimes[rank]};
+                    .runtime = with->runtimes[i]};
         load_device(of, files, options);
         first = of;
     }
@@ -492,8 +491,6 @@ model *model_load(const model_config *config, const weight_files *files,
 
 void model_free(model *of)
 {
-    griddep_group *group = of ? of->group : NULL;
-
     while (of) {
         model *next = of->next;
         prompt_free(of);
@@ -505,7 +502,6 @@ void model_free(model *of)
         free(of);
         of = next;
     }
-    griddep_group_close(group);
 }
 
 void model_check(const model *of)

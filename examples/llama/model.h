@@ -55,8 +55,9 @@ typedef struct places {
 /* One device's. */
 typedef struct model {
     model_config config;  /* heads, key heads and feed-forward rows: the device's share */
-    struct model *next;   /* the next device's; NULL: there is none */
+    struct model *next;   /* the next device's of this process; NULL: there is none */
     griddep_group *group; /* NULL: of one device */
+    uint32_t index;       /* among those of this process */
     uint32_t rank, devices;
     uint64_t head_rows; /* the device's share of the vocabulary */
     element type;
@@ -86,11 +87,18 @@ typedef struct model_options {
     sampling draw;
 } model_options;
 
-/* Copies the weights to the devices, 1 to MOST_DEVICES, and makes the chains. The program ends with
- * a message where a device's memory does not hold its share of the model, before anything is copied
+/* The devices that share a model: all are of this process, or one is. */
+typedef struct device_group {
+    griddep_runtime *runtimes[MOST_DEVICES]; /* of this process */
+    uint32_t here, rank, devices;            /* rank: of the first of them */
+    griddep_group *group;                    /* NULL: one device alone */
+} device_group;
+
+/* Copies the weights to this process's devices, and makes the chains. The program ends with a
+ * message where a device's memory does not hold its share of the model, before anything is copied
  * to it, and where the devices cannot share the model's heads. */
 model *model_load(const model_config *config, const weight_files *files,
-                  const model_options *options, griddep_runtime *const *runtimes, uint32_t devices);
+                  const model_options *options, const device_group *with);
 void model_free(model *of);
 
 /* Ends the program when a device has waited for another one in vain. */

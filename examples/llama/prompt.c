@@ -320,7 +320,7 @@ void prompt_run(model *of, uint32_t sequence, uint32_t count, int32_t mode, void
         const uint32_t left = count - first, rows = left < of->rows ? left : of->rows;
         for (model *each = of; each; each = each->next) {
             place_part(each, sequence, first, rows);
-            check(griddep_chain_run(each->part->chain, mode, streams[each->rank], &error), &error,
+            check(griddep_chain_run(each->part->chain, mode, streams[each->index], &error), &error,
                   "a part of a prompt");
         }
     }

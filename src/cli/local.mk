@@ -39,6 +39,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/rewrite.c \
 	%D%/run.c \
 	%D%/sanitize.c \
+	%D%/spawn.c \
 	%D%/stress.c \
 	%D%/trace.c \
 	%D%/tune.c \

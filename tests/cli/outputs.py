@@ -37,6 +37,7 @@ def skip(what):
 
 # What stands behind the options of subcommands that run a program; its driver is the attached one.
 tails = {name: ["--", griddep, "run", "chain.yaml", "--repeat", "0", "--driver", "nvidia"] for name in ("audit", "off", "on")}
+tails["spawn"] = ["--", griddep, "kernels"]
 
 
 def run(*arguments, limit=120, **options):
@@ -112,6 +113,7 @@ usual = {
     "audit": ["audit", *emulate],
     "off": ["off", *emulate],
     "on": ["on", *emulate],
+    "spawn": ["spawn", "--processes", "2"],
     "explain": ["explain", "chain.yaml", "--no-measure", *emulate],
     "rewrite": ["rewrite", "copy.ptx"],
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],

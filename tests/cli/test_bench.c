@@ -214,8 +214,8 @@ END_TEST
 
 /* ---- suites ---- */
 
-/* Kernels that are right, and a launch that the small device refuses: its cluster is one for a larger
- * device. */
+/* Kernels that are right, and a launch that the small device refuses: its cluster is one for a
+ * larger device. */
 START_TEST(a_suite_tells_what_became_of_its_kernels)
 {
     static const struct outcome {

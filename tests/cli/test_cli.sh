@@ -169,6 +169,28 @@ fi
 code=$?
 check "closed output, and a note after it" 4 err "cannot write the output: Bad file descriptor"
 
+# ---- processes with ranks
+
+run spawn -n 3 -- sh -c 'echo "$RANK$LOCAL_RANK of $WORLD_SIZE$LOCAL_WORLD_SIZE"; exit 0'
+[ "$code" -eq 0 ] && [ "$(sort "$work/out" | tr '\n' ,)" = "00 of 33,11 of 33,22 of 33," ] && pass || fail "spawn tells ranks"
+run spawn -n 2 -- sh -c 'echo "$MASTER_ADDR:$MASTER_PORT"'
+[ "$(sort -u "$work/out" | grep -c '^127.0.0.1:[1-9]')" -eq 1 ] && pass || fail "one place for all processes of spawn"
+# Who fails ends the others, also those that do not want to.
+run spawn --processes=2 -- sh -c '[ "$RANK" = 0 ] && { sleep 0.3; exit 7; }; exec sleep 600'
+check "spawn ends the others" 7
+run spawn -n 2 -- sh -c '[ "$RANK" = 1 ] && { sleep 0.3; kill -9 $$; }; trap "" TERM; while :; do sleep 0.2; done'
+check "spawn kills who does not end" 137
+run spawn -n2 -- ./nothing
+check "spawn of no program" 127 err "./nothing cannot be started"
+run spawn -- true
+check "spawn without a number" 2 err "spawn needs the number of processes: -n N"
+run spawn -n 2
+check "spawn without a program" 2 err "griddep spawn -- PROGRAM"
+run spawn -n 65 -- true
+check "spawn of too many" 2 err "64"
+run spawn -x 2 -- true
+check "spawn with another option" 2 err "-n alone with one"
+
 # ---- the shelf
 
 run kernels list

@@ -13,7 +13,8 @@ import textwrap
 
 top, build, work = sys.argv[1:]
 # A shim that chooses among interpreters puts the folder of its choice in front: the wrappers come before that.
-os.environ.pop("MAKEFLAGS", None)  # its jobserver is for makes
+for name in ("MAKEFLAGS", "MFLAGS"):  # their jobserver is for makes
+    os.environ.pop(name, None)
 os.environ["PATH"] = os.path.join(work, "bin") + os.pathsep + os.environ["PATH"]
 passed = failed = skipped = 0
 covered = set()  # blocks that were run: the document and the lines

@@ -193,6 +193,15 @@ if [ "$GRIDDEP_DRIVER" = emulated ]; then
         check "two devices, mode $mode" same_tokens "$(field "$work/out.json" tokens)" \
             llama3 -p "a kernel" -n 12 --ignore-stop --devices 0,1 --mode $mode
     done
+    # Two processes, each with a device; the first one prints.
+    joined() {
+        "$GRIDDEP" spawn -n 2 -- "$llama" "$work/llama3" --join --json -p "a kernel" -n 12 \
+            --ignore-stop "$@" >"$work/joined.json" || return 1
+        [ "$(field "$work/joined.json" tokens)" = "$(field "$work/out.json" tokens)" ]
+    }
+    check "a process for each device" joined
+    check "a process for each device, mode pdl" joined --mode pdl
+    check "a process alone" refuses "no launcher has set RANK" llama3 -p a --join
     check "devices that cannot share the heads" refuses "4 devices cannot share the model's 2 key" \
         llama3 -p a --devices 0,1,2,3
     check "a device twice" refuses "both of device 0" llama3 -p a --devices 0,0

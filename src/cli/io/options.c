@@ -141,13 +141,20 @@ static int read_short_option(const gd_usage *usage, int argc, char **argv, int *
                              uint32_t *seen)
 {
     const char *word = argv[*index];
-    const gd_option *output = find_option(usage, "output", strlen("output"));
-    if (word[1] != 'o' || output == NULL)
+    const gd_option *output = find_option(usage, "output", strlen("output")),
+                    *processes = find_option(usage, "processes", strlen("processes")),
+                    *option = word[1] == 'o'   ? output
+                              : word[1] == 'n' ? processes
+                                               : NULL;
+    if (option == NULL)
         return gd_message_error(GD_EXIT_USAGE,
                                 "%s has no option %s; options begin with two dashes%s", usage->name,
-                                word, output != NULL ? ", -o alone with one" : "");
-    int code = check_once(usage, output, seen);
-    return code < 0 ? take_value(output, word[2] != '\0' ? word + 2 : NULL, argc, argv, index)
+                                word,
+                                output != NULL      ? ", -o alone with one"
+                                : processes != NULL ? ", -n alone with one"
+                                                    : "");
+    int code = check_once(usage, option, seen);
+    return code < 0 ? take_value(option, word[2] != '\0' ? word + 2 : NULL, argc, argv, index)
                     : code;
 }
 

@@ -1,5 +1,5 @@
 /* The command line of a subcommand: long options from a table, positional words, help. -o is short
- * for --output where there is such an option. */
+ * for --output, and -n for --processes, where there is such an option. */
 #ifndef GD_CLI_OPTIONS_H
 #define GD_CLI_OPTIONS_H
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/io/message.h"
@@ -18,7 +19,7 @@ static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}
 
 enum { PASSED_COUNT = sizeof(passed) / sizeof(passed[0]) };
 
-static volatile pid_t child;
+static volatile pid_t children[GD_SUPERVISE_MOST]; /* 0: has ended */
 static volatile sig_atomic_t received;
 
 /* A code above 0 says that the kernel sent it: a terminal does so to all of its foreground
@@ -28,8 +29,9 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     int kept = errno;
     (void)context;
     received = signal_number != SIGUSR1 && signal_number != SIGUSR2 ? signal_number : received;
-    if (info->si_code <= 0 && child > 0)
-        kill(child, signal_number);
+    for (size_t i = 0; i < GD_SUPERVISE_MOST; i++)
+        if (info->si_code <= 0 && children[i] > 0)
+            kill(children[i], signal_number);
     errno = kept;
 }
 
@@ -122,19 +124,79 @@ int gd_supervise_start_silent(char *const *arguments, bool reads, pid_t *process
     return start(arguments, SILENT_OUTPUT | (reads ? 0 : SILENT_INPUT), process);
 }
 
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void begin_waiting(const pid_t *processes, size_t count, struct sigaction *before)
+{
+    for (size_t i = 0; i < count; i++)
+        children[i] = processes[i];
+    catch_signals(before);
+    block_signals(SIG_UNBLOCK);
+}
+
+static void end_waiting(const struct sigaction *before)
+{
+    for (size_t i = 0; i < PASSED_COUNT; i++)
+        sigaction(passed[i], &before[i], NULL);
+}
+
 int gd_supervise_wait(pid_t process)
 {
     struct sigaction before[PASSED_COUNT];
     int status = 0;
-    child = process;
-    catch_signals(before);
-    block_signals(SIG_UNBLOCK);
+    begin_waiting(&process, 1, before);
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
         continue;
-    child = 0;
-    for (size_t i = 0; i < PASSED_COUNT; i++)
-        sigaction(passed[i], &before[i], NULL);
-    return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    children[0] = 0;
+    end_waiting(before);
+    return code_of(status);
+}
+
+static void end_all(int signal_number)
+{
+    for (size_t i = 0; i < GD_SUPERVISE_MOST; i++)
+        if (children[i] > 0)
+            kill(children[i], signal_number);
+}
+
+/* Whether it was one of them. */
+static bool forget(pid_t process)
+{
+    for (size_t i = 0; i < GD_SUPERVISE_MOST; i++)
+        if (children[i] == process) {
+            children[i] = 0;
+            return true;
+        }
+    return false;
+}
+
+int gd_supervise_wait_all(const pid_t *processes, size_t count)
+{
+    enum { TURNS = 250 };
+    const struct timespec turn = {.tv_nsec = 20000000};
+    struct sigaction before[PASSED_COUNT];
+    int first = 0, turns = 0;
+    begin_waiting(processes, count, before);
+    while (count > 0) {
+        int status = 0;
+        pid_t ended = waitpid(-1, &status, first != 0 ? WNOHANG : 0);
+        if (ended < 0 && errno != EINTR)
+            break;
+        if (ended == 0) {
+            nanosleep(&turn, NULL);
+            if (++turns == TURNS)
+                end_all(SIGKILL);
+        } else if (ended > 0 && forget(ended)) {
+            count--;
+            if (first == 0 && (first = code_of(status)) != 0)
+                end_all(SIGTERM);
+        }
+    }
+    end_waiting(before);
+    return first;
 }
 
 int gd_supervise_wait_own(pid_t process)

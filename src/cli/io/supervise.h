@@ -1,8 +1,9 @@
-/* A child process: started, waited for, and handed the signals that are meant for it. */
+/* Child processes: started, waited for, and handed the signals that are meant for them. */
 #ifndef GD_CLI_SUPERVISE_H
 #define GD_CLI_SUPERVISE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* fork, after which signals for the child are kept until the parent waits for it. */
@@ -21,8 +22,14 @@ int gd_supervise_start_silent(char *const *arguments, bool reads, pid_t *process
  * the child's exit code, 128 and the signal's number where one ended it. */
 int gd_supervise_wait(pid_t process);
 
-/* The same for a part of this command: a signal that is meant to end the command counts as having
- * ended the child, which may just have come to its end. */
+/* The same for several, at most GD_SUPERVISE_MOST. When one fails, the others are ended: by
+ * SIGTERM, and 5 seconds later by SIGKILL. Returns 0, or what the first that failed would have
+ * returned. */
+enum { GD_SUPERVISE_MOST = 64 };
+int gd_supervise_wait_all(const pid_t *processes, size_t count);
+
+/* gd_supervise_wait for a part of this command: a signal that is meant to end the command counts as
+ * having ended the child, which may just have come to its end. */
 int gd_supervise_wait_own(pid_t process);
 
 #endif
