@@ -65,6 +65,7 @@ const char *gd_driver_result_name(gd_CUresult result);
  * driver_code, returns the status. driver may be NULL or half-built; then the words are left
  * out. */
 int32_t gd_driver_fail(const gd_driver *driver, gd_CUresult result, griddep_error *error,
-                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+                       const char *format, ...)
+    __attribute__((cold, format(printf, 4, 5)));
 
 #endif
