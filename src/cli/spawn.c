@@ -31,8 +31,8 @@ static const char details[] =
     "The command ends with the code of the first process that fails; 128 and the number of the "
     "signal that ended it.\n";
 
-static const char examples[] = "Two processes of a program, which join a group:\n"
-                               "    griddep spawn -n 2 -- ./application\n";
+static const char examples[] = "Two processes, each of which prints its rank:\n"
+                               "    griddep spawn -n 2 -- printenv RANK\n";
 
 /* A port that nobody uses now; 0: there is none. */
 static unsigned find_port(void)
