@@ -1515,7 +1515,7 @@ else
     early=$(access late 5 25 'ld.global.f32 %value, [%x];' read)
     late=$(access late 6 25 'ld.global.f32 %value, [%x];' read)
     write=$(access vector_add 4 1 'st.global.f32 [%other], %x0;' write)
-    finding() { printf '{"finding":%s,"kind":"race","text":"kernel late (launch 5) reads allocation @1@ before its griddepcontrol.wait; kernel vector_add (launch 4) writes it, prelaunch 4","missing":"a wait of launch 5","first":%s,"second":%s,"memory":{"space":"global","start":"@1@","bytes":128,"offset":20,"name":null}}\n' "$@"; }
+    finding() { printf '{"finding":%s,"kind":"race","text":"kernel late (launch 5) reads allocation @1@ before its griddepcontrol.wait; kernel vector_add (launch 4) writes it, launch 4 of kernel other (launch 4)","missing":"a wait of kernel late (launch 5)","names":[{"text":"kernel late (launch 5)","kernel":"late","launch":5},{"text":"kernel vector_add (launch 4)","kernel":"vector_add","launch":4},{"text":"allocation @1@","start":"@1@"}],"first":%s,"second":%s,"memory":{"space":"global","start":"@1@","bytes":128,"offset":20,"name":null}}\n' "$@"; }
     finding 1 "$early" "$write" >"$work/script"
     printf '{"count":1,"times":17}\n%s\n' "$summary" >>"$work/script"
     printf '%s\n' "$summary" >"$work/script.lazy"
@@ -1523,7 +1523,7 @@ else
     finding 2 "$late" "$write" | sed 's/"line":1/"line":2/' >>"$work/script.random:2"
     printf '%s\n' "$summary" >>"$work/script.random:2"
     sanitize late.yaml
-    check "findings of a chain" 66 out "late.ptx:25:5: race: launch 1 (late) reads buffer b before its griddepcontrol.wait; launch 0 (vector_add) writes it, prelaunch 4" \
+    check "findings of a chain" 66 out "late.ptx:25:5: race: launch 1 (late) reads buffer b before its griddepcontrol.wait; launch 0 (vector_add) writes it, launch 4 of kernel other (launch 4)" \
         out "  25 |     ld.global.f32 %value, [%x];" out "     |     ^" out "  read of 4 bytes by late, launch 1, CTA 0,0,0, thread 5,0,0" \
         out "elementwise/vector_add.ptx:1:5: write of 4 bytes by vector_add, launch 0" out "   1 | st.global.f32 [%other], %x0;" \
         out "  in buffer b, byte 20 of 128, element 5" out "missing: a wait of launch 1" \
@@ -1535,7 +1535,7 @@ else
     cp late.ptx "$work/"
     sed '0,/name: later/!s/name: later/name: last/' "$work/named.yaml" >"$work/names.yaml"
     sanitize "$work/names.yaml"
-    check "findings of a chain with names" 66 out "race: launch 1 (later) reads buffer b before its griddepcontrol.wait; launch 0 (adder) writes it, prelaunch 4" \
+    check "findings of a chain with names" 66 out "race: launch 1 (later) reads buffer b before its griddepcontrol.wait; launch 0 (adder) writes it, launch 4 of kernel other (launch 4)" \
         out "  read of 4 bytes by late, launch 1 (later), CTA" out "missing: a wait of launch 1 (later)"
     run check "$work/names.yaml"
     check "a check of a chain with names" 1 out "reads x before its wait, and nothing orders it after launch 0 (adder), which writes it" out "  in launch 1 (later) of "

@@ -488,6 +488,11 @@ START_TEST(the_kernel_that_lacks_the_wait_is_named)
     ck_assert_uint_ge(found, 1);
     expect("\"text\":\"kernel k2 (launch 2) ", found);
     expect("\"missing\":\"griddepcontrol.wait in kernel k2 (launch 2)", found);
+    expect("\"names\":[{\"text\":\"allocation 0x", found);
+    ck_assert_uint_ge(
+        count_words(get_report(),
+                    "{\"text\":\"kernel k2 (launch 2)\",\"kernel\":\"k2\",\"launch\":2}"),
+        found);
     end();
 }
 END_TEST
@@ -638,6 +643,7 @@ END_TEST
 START_TEST(what_a_context_leaves_is_a_leak)
 {
     uint64_t kept, freed;
+    char name[128];
 
     begin("all");
     ck_good(cuMemAlloc_v2(&kept, 4096));
@@ -645,6 +651,10 @@ START_TEST(what_a_context_leaves_is_a_leak)
     ck_good(cuMemFree_v2(freed));
     ck_good(cuCtxDestroy_v2(context));
     expect("\"kind\":\"leak\"", 1);
+    snprintf(name, sizeof name,
+             "\"names\":[{\"text\":\"allocation 0x%" PRIx64 "\",\"start\":\"0x%" PRIx64 "\"}]",
+             kept, kept);
+    expect(name, 1);
     end();
 }
 END_TEST
@@ -661,6 +671,7 @@ START_TEST(a_fault_leaves_no_leaks)
     ck_result(cuMemFree_v2(kept), GD_CUDA_ERROR_LAUNCH_FAILED);
     ck_good(cuCtxDestroy_v2(context));
     expect("\"kind\":\"trap\"", 1);
+    expect("\"names\":[{\"text\":\"kernel k (launch 1)\",\"kernel\":\"k\",\"launch\":1}]", 1);
     expect("\"kind\":\"leak\"", 0);
     end();
 }

@@ -27,6 +27,24 @@ static struct {
     bool same, equal;
 } world;
 
+/* Whether all launches and allocations of a text are among the finding's names. */
+static bool is_named(const gd_race_finding *finding, const char *text)
+{
+    char left[2048];
+
+    snprintf(left, sizeof left, "%s", text);
+    for (uint32_t i = 0; i < finding->name_count; i++) {
+        const char *name = finding->names[i].text;
+        for (char *at; (at = strstr(left, name));)
+            memset(at, '-', strlen(name));
+    }
+    for (const char *at = left; (at = strstr(at, "(launch ")); at++) {
+        if (at[8] >= '0' && at[8] <= '9')
+            return false;
+    }
+    return !strstr(left, "allocation 0x");
+}
+
 static void take_finding(void *context, const gd_race_finding *finding)
 {
     (void)context;
@@ -38,6 +56,8 @@ static void take_finding(void *context, const gd_race_finding *finding)
         world.uninitialized++;
     else
         world.races++;
+    if (!is_named(finding, finding->text) || !is_named(finding, finding->missing))
+        ck_abort_msg("%s; %s: not all names are told", finding->text, finding->missing);
     world.last = *finding;
     snprintf(world.text, sizeof world.text, "%s", finding->text);
     snprintf(world.missing, sizeof world.missing, "%s", finding->missing);

@@ -94,7 +94,7 @@ static void print_json(const program_state *state, int code, const char *verdict
         {"model", gd_output_string(state->model)},
         {"launches", json_integer((json_int_t)state->launches)}, {"runs", json_incref(state->runs)},
         {"refused", gd_output_string(state->refused)}, {"complete", json_boolean(state->complete)},
-        {"findings", json_incref(state->list.findings)}, {"verdict", gd_output_string(verdict)});
+        {"findings", gd_racelist_json(&state->list)}, {"verdict", gd_output_string(verdict)});
     gd_output_write_to(state->request->stream, document);
 }
 
@@ -128,7 +128,7 @@ static int print_result(program_state *state)
 {
     const gd_sanitize *request = state->request;
     const char *model = state->model != NULL ? state->model : "unknown";
-    size_t found = gd_racelist_count(&state->list), count = run_count(state);
+    size_t found = state->list.count, count = run_count(state);
     int code = exit_code_of(state, found);
     bool told = found > 0 || state->launches > 0;
     char *schedules = gd_suggest_list((const char *const *)state->seen, count);
@@ -161,7 +161,7 @@ static void keep_first(char **kept, const char *text)
 }
 
 /* What a run said, which ended with this code. */
-static void add_run(program_state *state, const gd_emulator_report *report, int ended)
+static void add_run(program_state *state, gd_emulator_report *report, int ended)
 {
     const gd_race_chain no_chain = {0};
     const char *schedule = report->schedule != NULL ? report->schedule : "unknown";
@@ -171,11 +171,11 @@ static void add_run(program_state *state, const gd_emulator_report *report, int 
     state->seen[number] = gd_heap_string(schedule);
     keep_first(&state->model, report->model);
     keep_first(&state->refused, report->refused);
-    gd_output_append(
-        state->runs,
-        GD_OBJECT({"schedule", gd_output_string(schedule)}, {"exit_code", json_integer(ended)},
-                  {"launches", json_integer((json_int_t)report->launches)},
-                  {"findings", json_integer((json_int_t)json_array_size(report->findings))}));
+    gd_output_append(state->runs,
+                     GD_OBJECT({"schedule", gd_output_string(schedule)},
+                               {"exit_code", json_integer(ended)},
+                               {"launches", json_integer((json_int_t)report->launches)},
+                               {"findings", json_integer((json_int_t)report->finding_count)}));
     state->launches += report->launches;
     state->summed &= report->processes > 0;
     state->complete &= report->processes > 0 && report->unreadable == 0;
@@ -246,7 +246,6 @@ int gd_sanitize_program(const gd_sanitize *request, char **arguments)
                            .schedule_count = given ? request->schedules.count
                                              : set ? 1
                                                    : sizeof(usual_schedules) / sizeof(char *),
-                           .list = gd_racelist_begin(),
                            .runs = json_array(),
                            .summed = true,
                            .complete = true};

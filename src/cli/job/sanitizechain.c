@@ -172,7 +172,7 @@ static void note_run(gd_sanitize_state *state, const gd_emulator_report *report,
                   {"mode", gd_output_string(griddep_mode_name(mode))},
                   {"exit_code", json_integer(ended)},
                   {"launches", json_integer((json_int_t)report->launches)},
-                  {"findings", json_integer((json_int_t)json_array_size(report->findings))},
+                  {"findings", json_integer((json_int_t)report->finding_count)},
                   {"equal_to_serial",
                    state->result->is_done ? json_boolean(state->result->equal) : json_null()}));
 }
@@ -188,7 +188,7 @@ static bool is_interrupted(int ended)
  * own words. */
 static int check_end_of_run(gd_sanitize_state *state, const gd_emulator_report *report, int ended)
 {
-    bool found = json_array_size(report->findings) > 0;
+    bool found = report->finding_count > 0;
     bool ran = ended == GD_EXIT_OK || ended == GD_EXIT_DIFFERS;
     state->differs |= ended == GD_EXIT_DIFFERS;
     if (is_interrupted(ended))
@@ -310,7 +310,7 @@ static void print_json(const gd_sanitize_state *state, int code, const char *ver
         {"chain", gd_output_string(state->plan->name)}, {"file", gd_output_string(state->path)},
         {"model", gd_output_string(state->model)},
         {"launches", json_integer((json_int_t)state->launches)}, {"runs", json_incref(state->runs)},
-        {"findings", json_incref(state->list.findings)},
+        {"findings", gd_racelist_json(&state->list)},
         {"differences", json_incref(state->differences)},
         {"static_errors", json_integer(state->static_errors)},
         {"verdict", gd_output_string(verdict)});
@@ -319,7 +319,7 @@ static void print_json(const gd_sanitize_state *state, int code, const char *ver
 
 static int print_result(const gd_sanitize_state *state)
 {
-    size_t found = gd_racelist_count(&state->list);
+    size_t found = state->list.count;
     int code = found > 0 ? GD_EXIT_SANITIZE : state->differs ? GD_EXIT_DIFFERS : GD_EXIT_OK;
     char *schedules = gd_suggest_list(state->schedules, state->schedule_count);
     char *verdict = gd_sanitize_verdict(state->request, found, state->launches, schedules,
@@ -416,7 +416,6 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
                                .schedule_count =
                                    usual ? sizeof(usual_schedules) / sizeof(usual_schedules[0])
                                          : request->schedules.count,
-                               .list = gd_racelist_begin(),
                                .runs = json_array(),
                                .differences = json_array()};
     int code = gd_plan_check_files(state.plan, &state.modules);

@@ -20,12 +20,12 @@ static uint64_t number_behind(const char *text, const char *word)
 
 int gd_session_report(const gd_session *session, const griddep_error *error, const char *doing)
 {
-    const gd_race_chain chain = {.plan = session->plan, .addresses = session->addresses};
     const uint64_t line = number_behind(error->text, ", line ");
     uint32_t index = 0;
     const gd_plan_launch *launch =
         session->emulated && line > 0
-            ? gd_racelist_find_launch(&chain, number_behind(error->text, " (launch "), &index)
+            ? gd_racelist_find_launch(session->plan, number_behind(error->text, " (launch "),
+                                      &index)
             : NULL;
     if (launch == NULL)
         return gd_message_library(error, doing);
@@ -39,9 +39,16 @@ int gd_session_report(const gd_session *session, const griddep_error *error, con
         : is_cuda ? gd_module_source_line(session->modules[launch->module], (uint32_t)line)
                   : 0;
     griddep_error told = *error;
-    char *text = gd_racelist_translate(&chain, error->text);
-    snprintf(told.text, sizeof(told.text), "%s", text);
-    free(text);
+    /* "... kernel NAME (launch 2), CTA ...": the chain's name instead. */
+    const char *from = strstr(error->text, " (launch "), *to = strchr(from, ')');
+    while (from > error->text && from[-1] != ' ')
+        from--;
+    if (to != NULL && from - error->text >= 7 && strncmp(from - 7, "kernel ", 7) == 0) {
+        char *name = gd_plan_launch_text(session->plan, index);
+        snprintf(told.text, sizeof(told.text), "%.*s%s%s", (int)(from - 7 - error->text),
+                 error->text, name, to + 1);
+        free(name);
+    }
     return gd_message_fault((gd_place){file, own, 0}, index, &told, doing);
 }
 

@@ -1,7 +1,6 @@
 /* Folding and printing what the emulated driver found. */
 #include "cli/show/racelist.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,40 +11,30 @@
 #include "cli/io/quote.h"
 #include "run/private.h"
 
-static const char *const sides[] = {"first", "second"};
-
-static const char *text_of(const json_t *object, const char *key)
+static bool is_same_text(const char *a, const char *b)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
-}
-
-static uint64_t number_of(const json_t *object, const char *key)
-{
-    json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t)value : 0;
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
 /* ---- the chain's names ---- */
 
-/* The buffer that begins at an address; its count where none does. */
-static uint32_t find_buffer(const gd_race_chain *chain, uint64_t address)
+/* The buffer that begins at a hexadecimal address; NULL. */
+static const gd_plan_buffer *find_buffer(const gd_race_chain *chain, const char *start)
 {
-    uint32_t count = chain->plan != NULL ? chain->plan->buffer_count : 0;
+    const uint64_t address = start != NULL ? strtoull(start, NULL, 16) : 0;
+    uint32_t count = chain->plan != NULL && address != 0 ? chain->plan->buffer_count : 0;
     for (uint32_t i = 0; i < count; i++)
-        if (address != 0 && chain->addresses[i] == address)
-            return i;
-    return count;
+        if (chain->addresses[i] == address)
+            return &chain->plan->buffers[i];
+    return NULL;
 }
 
 /* Each run of the chain counts its kernels on from the one before it. */
-const gd_plan_launch *gd_racelist_find_launch(const gd_race_chain *chain, uint64_t launch,
-                                              uint32_t *index)
+const gd_plan_launch *gd_racelist_find_launch(const gd_plan *plan, uint64_t launch, uint32_t *index)
 {
-    if (chain->plan == NULL || launch == 0)
-        return NULL;
-    const gd_plan *plan = chain->plan;
     uint32_t kernels = 0;
+    if (plan == NULL || launch == 0)
+        return NULL;
     for (uint32_t i = 0; i < plan->launch_count; i++)
         kernels += gd_plan_is_kernel(&plan->launches[i]);
     uint64_t left = kernels > 0 ? (launch - 1) % kernels : 0;
@@ -55,84 +44,46 @@ const gd_plan_launch *gd_racelist_find_launch(const gd_race_chain *chain, uint64
     return NULL;
 }
 
-/* Replaces "allocation 0x..." by "buffer NAME" at *at. */
-static char *replace_allocation(const gd_race_chain *chain, const char **at)
+/* The chain's words for what has a name. To free; NULL: it has none. */
+static char *name_in_chain(const gd_race_chain *chain, const gd_emulator_name *name)
 {
-    static const char word[] = "allocation 0x";
-    char *end = NULL;
-    if (strncmp(*at, word, strlen(word)) != 0)
-        return NULL;
-    uint64_t address = strtoull(*at + strlen("allocation "), &end, 16);
-    uint32_t buffer = find_buffer(chain, address);
-    if (chain->plan == NULL || buffer == chain->plan->buffer_count)
-        return NULL;
-    *at = end;
-    return gd_heap_format("buffer %s", chain->plan->buffers[buffer].name);
-}
-
-/* Replaces "launch N" of the process by the launch in the chain. */
-static char *replace_launch(const gd_race_chain *chain, const char **at)
-{
-    static const char word[] = "launch ";
+    const gd_plan_buffer *buffer = find_buffer(chain, name->start);
     uint32_t index = 0;
-    char *end = NULL;
-    if (strncmp(*at, word, strlen(word)) != 0 || !isdigit((unsigned char)(*at)[strlen(word)]))
-        return NULL;
-    uint64_t launch = strtoull(*at + strlen(word), &end, 10);
-    if (gd_racelist_find_launch(chain, launch, &index) == NULL)
-        return NULL;
-    *at = end;
-    return gd_plan_launch_text(chain->plan, index);
+    if (buffer != NULL)
+        return gd_heap_format("buffer %s", buffer->name);
+    return gd_racelist_find_launch(chain->plan, name->launch, &index) != NULL
+               ? gd_plan_launch_text(chain->plan, index)
+               : NULL;
 }
 
-/* Replaces "kernel NAME (launch N)" likewise: the launch's name says which kernel it is, or the
- * access does. */
-static char *replace_kernel(const gd_race_chain *chain, const char **at)
+static void set_text(char **text, char *value)
 {
-    static const char word[] = "kernel ";
-    const char *from = *at;
-    if (strncmp(from, word, strlen(word)) != 0)
-        return NULL;
-    from += strlen(word);
-    from += strcspn(from, " ");
-    if (strncmp(from, " (", 2) != 0)
-        return NULL;
-    from += 2;
-    char *text = replace_launch(chain, &from);
-    if (text == NULL || *from != ')') {
-        free(text);
-        return NULL;
+    free(*text);
+    *text = value;
+}
+
+static void replace(char **text, const char *words, const char *by)
+{
+    for (char *at = *text; at != NULL && words[0] != '\0' && (at = strstr(at, words)) != NULL;) {
+        const size_t before = (size_t)(at - *text);
+        set_text(text, gd_heap_format("%.*s%s%s", (int)before, *text, by, at + strlen(words)));
+        at = *text + before + strlen(by);
     }
-    *at = from + 1;
-    return text;
 }
 
-/* A text of the report in the words of the chain. To free. */
-char *gd_racelist_translate(const gd_race_chain *chain, const char *text)
+static void translate_texts(const gd_race_chain *chain, gd_emulator_finding *finding)
 {
-    char *result = gd_heap_string("");
-    for (const char *at = text; *at != '\0';) {
-        bool begins_word = at == text || !isalnum((unsigned char)at[-1]);
-        char *part = begins_word ? replace_allocation(chain, &at) : NULL;
-        if (part == NULL && begins_word)
-            part = replace_kernel(chain, &at);
-        if (part == NULL && begins_word)
-            part = replace_launch(chain, &at);
-        if (part == NULL)
-            part = gd_heap_format("%c", *at++);
-        char *longer = gd_heap_format("%s%s", result, part);
-        free(part);
-        free(result);
-        result = longer;
+    for (size_t i = 0; i < finding->name_count; i++) {
+        const gd_emulator_name *name = &finding->names[i];
+        char *by = name->text != NULL ? name_in_chain(chain, name) : NULL;
+        if (by != NULL) {
+            replace(&finding->text, name->text, by);
+            replace(&finding->missing, name->text, by);
+        }
+        free(by);
     }
-    return result;
-}
-
-static void translate_text(const gd_race_chain *chain, json_t *finding, const char *key)
-{
-    char *text = gd_racelist_translate(chain, text_of(finding, key));
-    gd_output_set(finding, key, text[0] != '\0' ? gd_output_string(text) : json_null());
-    free(text);
+    if (is_same_text(finding->missing, ""))
+        set_text(&finding->missing, NULL);
 }
 
 /* Whether the line holds the instruction that the report names: a text that was rewritten on its
@@ -143,22 +94,20 @@ static bool is_line_of(const char *line, size_t length, const char *instruction)
     return instruction[0] == '\0' || memmem(line, length, instruction, word) != NULL;
 }
 
-/* The instruction's line in its file, or what the report says of it. To free; "" where nothing is
- * known. */
-static char *quote_access(const gd_modulefile *module, const json_t *access)
+/* The instruction's line in its file, or what the report says of it. To free; NULL where nothing
+ * is known. */
+static char *quote_access(const gd_modulefile *module, const gd_emulator_access *access)
 {
-    uint32_t line = (uint32_t)number_of(access, "line"),
-             column = (uint32_t)number_of(access, "column");
-    const char *instruction = text_of(access, "instruction");
+    const uint32_t line = (uint32_t)access->line, column = (uint32_t)access->column;
+    const char *instruction = access->instruction != NULL ? access->instruction : "";
     size_t length = 0;
     const char *text = module != NULL ? module->text : NULL;
     const char *found = text != NULL ? gd_quote_find(text, module->bytes, line, &length) : NULL;
     if (found != NULL && is_line_of(found, length, instruction))
         return gd_quote_line(text, module->bytes, line, column);
-    if (module != NULL && module->made != NULL) /* the line is the PTX's */
-        return gd_heap_string("");
-    return instruction[0] != '\0' ? gd_heap_format("%4u | %s\n", (unsigned)line, instruction)
-                                  : gd_heap_string("");
+    if (instruction[0] == '\0' || (module != NULL && module->made != NULL)) /* the PTX's line */
+        return NULL;
+    return gd_heap_format("%4u | %s\n", (unsigned)line, instruction);
 }
 
 /* A kernel that was refused has no launch of the process: the first one in the chain. */
@@ -167,143 +116,103 @@ static const gd_plan_launch *find_kernel(const gd_race_chain *chain, const char 
 {
     uint32_t count = chain->plan != NULL ? chain->plan->launch_count : 0;
     for (*index = 0; *index < count; ++*index)
-        if (strcmp(chain->plan->launches[*index].kernel, kernel) == 0)
+        if (is_same_text(chain->plan->launches[*index].kernel, kernel))
             return &chain->plan->launches[*index];
     return NULL;
 }
 
-static void translate_access(const gd_race_chain *chain, json_t *access)
+static void translate_access(const gd_race_chain *chain, gd_emulator_access *access)
 {
     uint32_t index = 0;
-    if (!json_is_object(access))
-        return;
-    uint64_t number = number_of(access, "launch");
-    const gd_plan_launch *launch = number > 0
-                                       ? gd_racelist_find_launch(chain, number, &index)
-                                       : find_kernel(chain, text_of(access, "kernel"), &index);
+    const gd_plan_launch *launch =
+        access->launch > 0 ? gd_racelist_find_launch(chain->plan, access->launch, &index)
+                           : find_kernel(chain, access->kernel, &index);
     const gd_modulefile *module = launch != NULL ? gd_modulefile_of(chain->modules, launch) : NULL;
-    char *quote = quote_access(module, access);
-    if (module != NULL && module->made != NULL && module->ptx != NULL) {
-        gd_output_set(
-            access, "line",
-            json_integer(gd_ptx_source_line(module->ptx, (uint32_t)number_of(access, "line"))));
-        gd_output_set(access, "column", json_integer(0));
-    }
-    bool has_line = number_of(access, "line") > 0;
-    if (launch != NULL)
-        gd_output_set(access, "kernel", gd_output_string(launch->kernel));
-    gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());
-    gd_output_set(access, "name",
-                  launch != NULL && launch->name != NULL ? gd_output_string(launch->name)
-                                                         : json_null());
-    gd_output_set(access, "file",
-                  module != NULL && has_line ? gd_output_string(module->name) : json_null());
-    gd_output_set(access, "quote", quote[0] != '\0' ? gd_output_string(quote) : json_null());
-    free(quote);
-}
-
-static void translate_memory(const gd_race_chain *chain, json_t *memory)
-{
-    if (!json_is_object(memory))
+    if (!access->is_there)
         return;
-    uint32_t buffer = find_buffer(chain, strtoull(text_of(memory, "start"), NULL, 16));
-    bool known = chain->plan != NULL && buffer < chain->plan->buffer_count;
-    gd_output_set(memory, "buffer",
-                  known ? gd_output_string(chain->plan->buffers[buffer].name) : json_null());
-    if (known)
-        gd_output_set(memory, "element",
-                      json_integer((json_int_t)(number_of(memory, "offset") /
-                                                gd_type_bytes(chain->plan->buffers[buffer].type))));
+    set_text(&access->quote, quote_access(module, access));
+    if (module != NULL && module->made != NULL && module->ptx != NULL) {
+        access->line = gd_ptx_source_line(module->ptx, (uint32_t)access->line);
+        access->column = 0;
+    }
+    if (module != NULL && access->line > 0)
+        set_text(&access->file, gd_heap_string(module->name));
+    if (launch == NULL)
+        return;
+    set_text(&access->kernel, gd_heap_string(launch->kernel));
+    access->chain_launch = index;
+    if (launch->name != NULL)
+        set_text(&access->name, gd_heap_string(launch->name));
 }
 
-static void translate_finding(const gd_race_chain *chain, json_t *finding)
+static void translate_finding(const gd_race_chain *chain, gd_emulator_finding *finding)
 {
-    translate_text(chain, finding, "text");
-    translate_text(chain, finding, "missing");
-    for (size_t i = 0; i < 2; i++)
-        translate_access(chain, json_object_get(finding, sides[i]));
-    translate_access(chain, json_object_get(finding, "culprit"));
-    translate_memory(chain, json_object_get(finding, "memory"));
-    json_object_del(finding, "finding");
+    gd_emulator_memory *memory = &finding->memory;
+    const gd_plan_buffer *buffer = find_buffer(chain, memory->start);
+    translate_texts(chain, finding);
+    translate_access(chain, &finding->first);
+    translate_access(chain, &finding->second);
+    translate_access(chain, &finding->culprit);
+    if (buffer != NULL) {
+        set_text(&memory->buffer, gd_heap_string(buffer->name));
+        memory->element = (int64_t)(memory->offset / gd_type_bytes(buffer->type));
+    }
 }
 
 /* ---- folding ---- */
 
-static bool is_same_access(const json_t *a, const json_t *b)
+static bool is_same_access(const gd_emulator_access *a, const gd_emulator_access *b)
 {
-    if (!json_is_object(a) || !json_is_object(b))
-        return !json_is_object(a) && !json_is_object(b);
-    bool known = strcmp(text_of(a, "file"), text_of(b, "file")) == 0;
-    return known &&
-           (text_of(a, "file")[0] != '\0' || number_of(a, "module") == number_of(b, "module")) &&
-           number_of(a, "line") == number_of(b, "line") &&
-           number_of(a, "column") == number_of(b, "column") &&
-           strcmp(text_of(a, "kernel"), text_of(b, "kernel")) == 0 &&
-           strcmp(text_of(a, "action"), text_of(b, "action")) == 0;
+    return a->is_there == b->is_there && is_same_text(a->file, b->file) &&
+           (a->file != NULL || a->module == b->module) && a->line == b->line &&
+           a->column == b->column && is_same_text(a->kernel, b->kernel) &&
+           is_same_text(a->action, b->action);
 }
 
 /* Which of two accesses comes first depends on the schedule. */
-static bool is_same(const json_t *a, const json_t *b)
+static bool is_same(const gd_emulator_finding *a, const gd_emulator_finding *b)
 {
-    const json_t *a1 = json_object_get(a, "first"), *a2 = json_object_get(a, "second");
-    const json_t *b1 = json_object_get(b, "first"), *b2 = json_object_get(b, "second");
-    if (strcmp(text_of(a, "kind"), text_of(b, "kind")) != 0)
-        return false;
-    if (!json_is_object(a1) && !json_is_object(a2))
-        return !json_is_object(b1) && !json_is_object(b2) &&
-               strcmp(text_of(a, "text"), text_of(b, "text")) == 0;
-    return (is_same_access(a1, b1) && is_same_access(a2, b2)) ||
-           (is_same_access(a1, b2) && is_same_access(a2, b1));
-}
-
-static json_t *find_same(const gd_racelist *list, const json_t *finding)
-{
-    for (size_t i = 0; i < json_array_size(list->findings); i++)
-        if (is_same(json_array_get(list->findings, i), finding))
-            return json_array_get(list->findings, i);
-    return NULL;
+    const bool has_access = a->first.is_there || a->second.is_there;
+    return is_same_text(a->kind, b->kind) && (has_access || is_same_text(a->text, b->text)) &&
+           ((is_same_access(&a->first, &b->first) && is_same_access(&a->second, &b->second)) ||
+            (is_same_access(&a->first, &b->second) && is_same_access(&a->second, &b->first)));
 }
 
 /* A run is noted once, however often it met the finding. */
-static void note_run(json_t *finding, uint64_t times, const char *schedule, const char *mode)
+static void note_run(gd_emulator_finding *finding, uint64_t times, const char *schedule,
+                     const char *mode)
 {
-    json_t *runs = json_object_get(finding, "runs");
-    json_t *last = json_array_get(runs, json_array_size(runs) - 1);
-    if (last != NULL && strcmp(text_of(last, "schedule"), schedule) == 0 &&
-        strcmp(text_of(last, "mode"), mode != NULL ? mode : "") == 0) {
-        gd_output_set(last, "times", json_integer((json_int_t)(number_of(last, "times") + times)));
-        return;
+    const size_t count = finding->run_count;
+    gd_emulator_run *last = count > 0 ? &finding->runs[count - 1] : NULL;
+    if (last == NULL || !is_same_text(last->schedule, schedule) ||
+        !is_same_text(last->mode, mode)) {
+        finding->runs = gd_heap_grow(finding->runs, count, count + 1, sizeof(*last));
+        last = &finding->runs[finding->run_count++];
+        last->schedule = gd_heap_string(schedule);
+        last->mode = mode != NULL ? gd_heap_string(mode) : NULL;
     }
-    json_t *run = json_object();
-    gd_output_set(run, "schedule", gd_output_string(schedule));
-    gd_output_set(run, "mode", gd_output_string(mode));
-    gd_output_set(run, "times", json_integer((json_int_t)times));
-    gd_output_append(runs, run);
+    last->times += times;
 }
 
 /* ---- whose mistake it is ---- */
 
-static bool is_same_launch(const json_t *a, const json_t *b)
+static bool is_same_launch(const gd_emulator_access *a, const gd_emulator_access *b)
 {
-    const bool chain = json_is_integer(json_object_get(a, "chain_launch")) &&
-                       json_is_integer(json_object_get(b, "chain_launch"));
-    const char *number = chain ? "chain_launch" : "launch";
-    return number_of(a, number) == number_of(b, number) &&
-           strcmp(text_of(a, "kernel"), text_of(b, "kernel")) == 0;
+    const bool same = a->chain_launch >= 0 && b->chain_launch >= 0
+                          ? a->chain_launch == b->chain_launch
+                          : a->launch == b->launch;
+    return same && is_same_text(a->kernel, b->kernel);
 }
 
 /* Whether a finding follows from the mistake of a kernel of which another one tells itself. */
-static bool follows(const gd_racelist *list, const json_t *finding)
+static bool follows(const gd_racelist *list, const gd_emulator_finding *finding)
 {
-    const json_t *culprit = json_object_get(finding, "culprit");
     bool found = false;
-    for (size_t i = 0; i < json_array_size(list->findings) && !found; i++) {
-        const json_t *other = json_array_get(list->findings, i);
-        if (json_is_object(json_object_get(other, "culprit")) ||
-            strcmp(text_of(other, "kind"), text_of(finding, "kind")) != 0)
-            continue;
-        for (size_t k = 0; k < 2 && !found; k++)
-            found = is_same_launch(json_object_get(other, sides[k]), culprit);
+    for (size_t i = 0; i < list->count && !found; i++) {
+        const gd_emulator_finding *other = &list->findings[i];
+        found = !other->culprit.is_there && is_same_text(other->kind, finding->kind) &&
+                (is_same_launch(&other->first, &finding->culprit) ||
+                 is_same_launch(&other->second, &finding->culprit));
     }
     return found;
 }
@@ -312,58 +221,58 @@ static bool follows(const gd_racelist *list, const json_t *finding)
  * last. */
 static void settle(gd_racelist *list)
 {
-    json_t *kept = json_array(), *behind = json_array();
-    for (size_t i = 0; i < json_array_size(list->findings); i++) {
-        json_t *finding = json_array_get(list->findings, i);
-        if (!json_is_object(json_object_get(finding, "culprit")))
-            gd_output_append(kept, json_incref(finding));
-        else if (!follows(list, finding))
-            gd_output_append(behind, json_incref(finding));
+    gd_emulator_finding *kept = gd_heap_take(list->count, sizeof(*kept));
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->findings[i].culprit.is_there)
+            kept[count++] = list->findings[i];
+    for (size_t i = 0; i < list->count; i++) {
+        gd_emulator_finding *finding = &list->findings[i];
+        if (finding->culprit.is_there && follows(list, finding))
+            gd_emulator_finding_free(finding);
+        else if (finding->culprit.is_there)
+            kept[count++] = *finding;
     }
-    for (size_t i = 0; i < json_array_size(behind); i++)
-        gd_output_append(kept, json_incref(json_array_get(behind, i)));
-    json_decref(behind);
-    json_decref(list->findings);
-    list->findings = kept;
-}
-
-gd_racelist gd_racelist_begin(void)
-{
-    return (gd_racelist){.findings = json_array()};
+    free(list->findings);
+    *list = (gd_racelist){kept, count};
 }
 
 void gd_racelist_free(gd_racelist *list)
 {
-    json_decref(list->findings);
-    list->findings = NULL;
+    for (size_t i = 0; i < list->count; i++)
+        gd_emulator_finding_free(&list->findings[i]);
+    free(list->findings);
+    *list = (gd_racelist){0};
 }
 
-void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report,
-                     const gd_race_chain *chain, const char *schedule, const char *mode)
+void gd_racelist_add(gd_racelist *list, gd_emulator_report *report, const gd_race_chain *chain,
+                     const char *schedule, const char *mode)
 {
-    for (size_t i = 0; i < json_array_size(report->findings); i++) {
-        json_t *finding = json_deep_copy(json_array_get(report->findings, i));
-        uint64_t times = number_of(finding, "times");
+    for (size_t i = 0; i < report->finding_count; i++) {
+        gd_emulator_finding *finding = &report->findings[i];
+        const uint64_t times = finding->times;
+        size_t at = 0;
         translate_finding(chain, finding);
-        json_t *known = find_same(list, finding);
-        if (known == NULL) {
-            gd_output_set(finding, "times", json_integer((json_int_t)times));
-            gd_output_set(finding, "runs", json_array());
-            gd_output_append(list->findings, json_incref(finding));
-            known = finding;
+        while (at < list->count && !is_same(&list->findings[at], finding))
+            at++;
+        if (at < list->count) {
+            list->findings[at].times += times;
         } else {
-            gd_output_set(known, "times",
-                          json_integer((json_int_t)(number_of(known, "times") + times)));
+            list->findings = gd_heap_grow(list->findings, at, at + 1, sizeof(*finding));
+            list->findings[list->count++] = *finding;
+            *finding = (gd_emulator_finding){0};
         }
-        note_run(known, times, schedule, mode);
-        json_decref(finding);
+        note_run(&list->findings[at], times, schedule, mode);
     }
     settle(list);
 }
 
-size_t gd_racelist_count(const gd_racelist *list)
+json_t *gd_racelist_json(const gd_racelist *list)
 {
-    return json_array_size(list->findings);
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++)
+        gd_output_append(array, gd_emulator_finding_json(&list->findings[i]));
+    return array;
 }
 
 /* ---- text ---- */
@@ -376,150 +285,124 @@ static void print_clean(FILE *stream, const char *text)
     free(clean);
 }
 
+/* Words around a text; nothing where there is none. */
+static void print_words(FILE *stream, const char *before, const char *text, const char *behind)
+{
+    if (text == NULL || text[0] == '\0')
+        return;
+    fputs(before, stream);
+    print_clean(stream, text);
+    fputs(behind, stream);
+}
+
 /* The access to point at: of two launches the later one, which is the one that has to wait, else
  * the one that has a line. */
-static const json_t *leading(const json_t *finding)
+static const gd_emulator_access *leading(const gd_emulator_finding *finding)
 {
-    const json_t *first = json_object_get(finding, "first"),
-                 *second = json_object_get(finding, "second");
-    if (number_of(second, "line") == 0)
-        return first;
-    bool later =
-        number_of(first, "line") > 0 && number_of(first, "launch") > number_of(second, "launch");
-    return later ? first : second;
+    const gd_emulator_access *first = &finding->first, *second = &finding->second;
+    bool later = first->line > 0 && first->launch > second->launch;
+    return second->line == 0 || later ? first : second;
 }
 
 /* "late.ptx:25:5", "module 2:25:5" where the file is not known, "" without a line. To free. */
-static char *position_of(const json_t *access)
+static char *position_of(const gd_emulator_access *access)
 {
-    const char *file = text_of(access, "file");
-    unsigned line = (unsigned)number_of(access, "line"),
-             column = (unsigned)number_of(access, "column");
+    unsigned line = (unsigned)access->line, column = (unsigned)access->column;
     if (line == 0)
         return gd_heap_string("");
-    char *module = file[0] != '\0'
-                       ? gd_heap_string(file)
-                       : gd_heap_format("module %u", (unsigned)number_of(access, "module"));
+    char *module = access->file != NULL ? gd_heap_string(access->file)
+                                        : gd_heap_format("module %u", (unsigned)access->module);
     char *position = column > 0 ? gd_heap_format("%s:%u:%u", module, line, column)
                                 : gd_heap_format("%s:%u", module, line);
     free(module);
     return position;
 }
 
-static void print_quote(FILE *stream, const json_t *access)
+static void print_quote(FILE *stream, const gd_emulator_access *access)
 {
-    gd_output_put(stream, text_of(access, "quote"));
-}
-
-static void print_triple(FILE *stream, const char *name, const json_t *triple)
-{
-    if (json_array_size(triple) == 3)
-        fprintf(stream, ", %s %lld,%lld,%lld", name,
-                (long long)json_integer_value(json_array_get(triple, 0)),
-                (long long)json_integer_value(json_array_get(triple, 1)),
-                (long long)json_integer_value(json_array_get(triple, 2)));
+    gd_output_put(stream, access->quote != NULL ? access->quote : "");
 }
 
 /* "  read of 4 bytes by late, launch 1, CTA 0,0,0, thread 5,0,0". */
-static void print_access(FILE *stream, const json_t *access, const char *position)
+static void print_access(FILE *stream, const gd_emulator_access *access, const char *position)
 {
-    const json_t *chain_launch = json_object_get(access, "chain_launch");
-    const char *kernel = text_of(access, "kernel");
-    uint64_t bytes = number_of(access, "bytes");
-    if (!json_is_object(access))
+    const unsigned long long bytes = access->bytes, launch = access->launch;
+    if (!access->is_there)
         return;
     fputs("  ", stream);
-    if (position[0] != '\0') {
-        print_clean(stream, position);
-        fputs(": ", stream);
-    }
-    if (bytes > 0 || kernel[0] == '\0')
-        print_clean(stream,
-                    text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
+    print_words(stream, "", position, ": ");
+    if (bytes > 0 || access->kernel == NULL)
+        print_clean(stream, access->action != NULL ? access->action : "access");
     if (bytes > 0)
-        fprintf(stream, " of %llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
-    if (kernel[0] != '\0') {
-        fputs(bytes > 0 ? " by " : "in ", stream);
-        print_clean(stream, kernel);
-    }
-    if (json_is_integer(chain_launch))
-        fprintf(stream, ", launch %lld", (long long)json_integer_value(chain_launch));
-    if (text_of(access, "name")[0] != '\0') {
-        fputs(" (", stream);
-        print_clean(stream, text_of(access, "name"));
-        fputs(")", stream);
-    }
-    if (!json_is_integer(chain_launch) && number_of(access, "launch") > 0)
-        fprintf(stream, ", launch %llu", (unsigned long long)number_of(access, "launch"));
-    if (kernel[0] != '\0' && number_of(access, "launch") > 0) {
-        print_triple(stream, "CTA", json_object_get(access, "cta"));
-        print_triple(stream, "thread", json_object_get(access, "thread"));
-    }
+        fprintf(stream, " of %llu byte%s", bytes, bytes == 1 ? "" : "s");
+    print_words(stream, bytes > 0 ? " by " : "in ", access->kernel, "");
+    if (access->chain_launch >= 0)
+        fprintf(stream, ", launch %lld", (long long)access->chain_launch);
+    print_words(stream, " (", access->name, ")");
+    if (access->chain_launch < 0 && launch > 0)
+        fprintf(stream, ", launch %llu", launch);
+    if (access->kernel != NULL && launch > 0)
+        fprintf(stream, ", CTA %u,%u,%u, thread %u,%u,%u", (unsigned)access->cta[0],
+                (unsigned)access->cta[1], (unsigned)access->cta[2], (unsigned)access->thread[0],
+                (unsigned)access->thread[1], (unsigned)access->thread[2]);
     putc('\n', stream);
 }
 
-static void print_memory(FILE *stream, const json_t *memory)
+static void print_memory(FILE *stream, const gd_emulator_memory *memory)
 {
-    const char *buffer = text_of(memory, "buffer"), *name = text_of(memory, "name");
-    if (!json_is_object(memory))
+    if (!memory->is_there)
         return;
     fputs("  in ", stream);
-    if (buffer[0] != '\0' || name[0] != '\0') {
-        fputs(buffer[0] != '\0' ? "buffer " : "variable ", stream);
-        print_clean(stream, buffer[0] != '\0' ? buffer : name);
-    } else if (strcmp(text_of(memory, "space"), "shared") == 0) {
+    if (memory->buffer != NULL)
+        print_words(stream, "buffer ", memory->buffer, "");
+    else if (memory->name != NULL)
+        print_words(stream, "variable ", memory->name, "");
+    else if (is_same_text(memory->space, "shared"))
         fputs("shared memory", stream);
-    } else {
-        fputs("allocation ", stream);
-        print_clean(stream, text_of(memory, "start"));
-    }
-    fprintf(stream, ", byte %llu of %llu", (unsigned long long)number_of(memory, "offset"),
-            (unsigned long long)number_of(memory, "bytes"));
-    if (json_is_integer(json_object_get(memory, "element")))
-        fprintf(stream, ", element %llu", (unsigned long long)number_of(memory, "element"));
+    else
+        print_words(stream, "allocation ", memory->start, "");
+    fprintf(stream, ", byte %llu of %llu", (unsigned long long)memory->offset,
+            (unsigned long long)memory->bytes);
+    if (memory->element >= 0)
+        fprintf(stream, ", element %lld", (long long)memory->element);
     putc('\n', stream);
 }
 
 /* "  seen 17 times: eager (pdl, graph-pdl), random:1 (pdl)"; the runs come schedule by schedule. */
-static void print_runs(FILE *stream, const json_t *finding)
+static void print_runs(FILE *stream, const gd_emulator_finding *finding)
 {
-    const json_t *runs = json_object_get(finding, "runs");
-    uint64_t times = number_of(finding, "times");
+    const unsigned long long times = finding->times;
     const char *before = NULL;
-    fprintf(stream, "  seen %llu time%s: ", (unsigned long long)times, times == 1 ? "" : "s");
-    for (size_t i = 0; i < json_array_size(runs); i++) {
-        const json_t *run = json_array_get(runs, i);
-        const char *schedule = text_of(run, "schedule"), *mode = text_of(run, "mode");
-        bool same = before != NULL && strcmp(before, schedule) == 0;
-        bool goes_on = strcmp(text_of(json_array_get(runs, i + 1), "schedule"), schedule) == 0;
+    fprintf(stream, "  seen %llu time%s: ", times, times == 1 ? "" : "s");
+    for (size_t i = 0; i < finding->run_count; i++) {
+        const gd_emulator_run *run = &finding->runs[i];
+        const char *mode = run->mode != NULL ? run->mode : "";
+        const bool goes_on =
+            i + 1 < finding->run_count && is_same_text(run[1].schedule, run->schedule);
         fputs(i == 0 ? "" : ", ", stream);
-        if (!same)
-            print_clean(stream, schedule);
-        if (!same && mode[0] != '\0')
-            fputs(" (", stream);
+        if (!is_same_text(before, run->schedule)) {
+            print_clean(stream, run->schedule);
+            fputs(mode[0] != '\0' ? " (" : "", stream);
+        }
         fprintf(stream, "%s%s", mode, mode[0] != '\0' && !goes_on ? ")" : "");
-        before = schedule;
+        before = run->schedule;
     }
     putc('\n', stream);
 }
 
 /* Where a third kernel is to blame, the first line points at neither access. */
-static void print_finding(FILE *to, const json_t *finding)
+static void print_finding(FILE *to, const gd_emulator_finding *finding)
 {
     gd_page page;
     FILE *stream = gd_page_begin(&page, to);
-    const json_t *shown = leading(finding), *first = json_object_get(finding, "first");
-    const json_t *other = shown == first ? json_object_get(finding, "second") : first;
-    const bool third = json_is_object(json_object_get(finding, "culprit"));
+    const gd_emulator_access *shown = leading(finding);
+    const gd_emulator_access *other = shown == &finding->first ? &finding->second : &finding->first;
+    const bool third = finding->culprit.is_there;
     char *position = position_of(shown), *elsewhere = position_of(other);
-    const char *missing = text_of(finding, "missing");
-    if (!third && position[0] != '\0') {
-        print_clean(stream, position);
-        fputs(": ", stream);
-    }
-    print_clean(stream, text_of(finding, "kind"));
-    fputs(": ", stream);
-    print_clean(stream, text_of(finding, "text"));
+    if (!third)
+        print_words(stream, "", position, ": ");
+    print_words(stream, "", finding->kind, ": ");
+    print_words(stream, "", finding->text, "");
     putc('\n', stream);
     if (!third)
         print_quote(stream, shown);
@@ -528,12 +411,8 @@ static void print_finding(FILE *to, const json_t *finding)
         print_quote(stream, shown);
     print_access(stream, other, elsewhere);
     print_quote(stream, other);
-    print_memory(stream, json_object_get(finding, "memory"));
-    if (missing[0] != '\0') {
-        fputs("  missing: ", stream);
-        print_clean(stream, missing);
-        putc('\n', stream);
-    }
+    print_memory(stream, &finding->memory);
+    print_words(stream, "  missing: ", finding->missing, "\n");
     print_runs(stream, finding);
     gd_page_end(&page);
     free(elsewhere);
@@ -542,6 +421,6 @@ static void print_finding(FILE *to, const json_t *finding)
 
 void gd_racelist_print(FILE *stream, const gd_racelist *list)
 {
-    for (size_t i = 0; i < json_array_size(list->findings); i++)
-        print_finding(stream, json_array_get(list->findings, i));
+    for (size_t i = 0; i < list->count; i++)
+        print_finding(stream, &list->findings[i]);
 }

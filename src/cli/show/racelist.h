@@ -20,31 +20,27 @@ typedef struct gd_race_chain {
     const uint64_t *addresses; /* of the buffers in this run; 0: not there */
 } gd_race_chain;
 
-/* Findings as JSON objects: those of the report, with files, lines and buffers of the chain,
- * "times" over all runs and "runs", which says in which it was seen. */
+/* Findings, with files, lines and buffers of the chain, over all runs. Takes {0}. */
 typedef struct gd_racelist {
-    json_t *findings;
+    gd_emulator_finding *findings;
+    size_t count;
 } gd_racelist;
 
-gd_racelist gd_racelist_begin(void);
 void gd_racelist_free(gd_racelist *list);
 
-/* Adds a run's findings. Two of one kind, about the same two instructions of the same two kernels,
- * are one. mode: NULL for a program. */
-void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report,
-                     const gd_race_chain *chain, const char *schedule, const char *mode);
+/* Adds a run's findings, and leaves empty ones in the report. Two of one kind, about the same two
+ * instructions of the same two kernels, are one. mode: NULL for a program. */
+void gd_racelist_add(gd_racelist *list, gd_emulator_report *report, const gd_race_chain *chain,
+                     const char *schedule, const char *mode);
 
 /* The chain's launch that is the nth kernel of a process, which ran nothing but the chain, any
  * number of times; NULL. *index is its number. */
-const gd_plan_launch *gd_racelist_find_launch(const gd_race_chain *chain, uint64_t launch,
+const gd_plan_launch *gd_racelist_find_launch(const gd_plan *plan, uint64_t launch,
                                               uint32_t *index);
 
-/* A text of the emulated driver in the words of the chain. To free. */
-char *gd_racelist_translate(const gd_race_chain *chain, const char *text);
-
-size_t gd_racelist_count(const gd_racelist *list);
-
-/* All of them as text: like a compiler's messages, with both lines quoted. */
+/* All of them as an array of objects, or as text: like a compiler's messages, with both lines
+ * quoted. */
+json_t *gd_racelist_json(const gd_racelist *list);
 void gd_racelist_print(FILE *stream, const gd_racelist *list);
 
 #endif

@@ -314,7 +314,7 @@ static gd_CUresult refuse(const gd_entry *entry)
     if (why.line)
         gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction,
                              &access.module);
-    gd_report_fault("unsupported", &access, NULL, 0, text, NULL);
+    gd_report_fault("unsupported", &access, NULL, 0, NULL, text, NULL);
     return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "%s", text);
 }
 

@@ -130,7 +130,7 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
     const gd_grid_view *view = cta->view;
     const gd_ptx_module *module = cta->image->entry.program->module;
     const uint32_t thread = warp->index * GD_LANES + lane;
-    char instruction[160], text[384];
+    char instruction[160], name[128], text[384];
     gd_race_access access = *of;
 
     access.kernel = view->entry->name;
@@ -145,9 +145,9 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
                          &access.module);
     gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &access.line,
                           &access.column);
-    snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel,
-             access.launch, words);
-    gd_report_fault(kind, &access, memory, address, text, missing);
+    snprintf(name, sizeof name, "kernel %.80s (launch %" PRIu64 ")", access.kernel, access.launch);
+    snprintf(text, sizeof text, "%s %s", name, words);
+    gd_report_fault(kind, &access, memory, address, name, text, missing);
 }
 
 /* A device takes a store to the address of a .const variable, but its constant caches may keep what

@@ -164,6 +164,19 @@ static void write_out(gd_text *text)
     gd_text_free(text);
 }
 
+static void put_name(gd_text *text, const gd_race_named *name)
+{
+    gd_text_string(text, "{\"text\":");
+    put_string(text, name->text);
+    if (name->kernel) {
+        gd_text_string(text, ",\"kernel\":");
+        put_string(text, name->kernel);
+        gd_text_format(text, ",\"launch\":%" PRIu64 "}", name->launch);
+    } else {
+        gd_text_format(text, ",\"start\":\"0x%" PRIx64 "\"}", name->start);
+    }
+}
+
 /* What is written of a finding. */
 typedef struct description {
     const char *text, *missing;
@@ -173,6 +186,8 @@ typedef struct description {
     const char *name;
     const char *culprit;
     uint64_t culprit_launch;
+    const gd_race_named *names;
+    uint32_t name_count;
 } description;
 
 static void write_json(uint32_t number, const char *kind, const description *is)
@@ -183,6 +198,12 @@ static void write_json(uint32_t number, const char *kind, const description *is)
     put_string(&text, is->text);
     gd_text_string(&text, ",\"missing\":");
     put_string(&text, is->missing);
+    gd_text_string(&text, ",\"names\":[");
+    for (uint32_t i = 0; i < is->name_count; i++) {
+        gd_text_string(&text, i ? "," : "");
+        put_name(&text, &is->names[i]);
+    }
+    gd_text_string(&text, "]");
     put_access(&text, "first", is->first);
     put_access(&text, "second", is->second);
     gd_text_string(&text, ",\"culprit\":");
@@ -311,7 +332,7 @@ bool gd_report_fold(void *context, gd_race_kind kind, uint32_t first_site, uint3
 void gd_report_race(void *context, const gd_race_finding *race)
 {
     if (race->kind == GD_RACE_EXHAUSTED) {
-        gd_report_fault("fault", NULL, NULL, 0, race->text, NULL);
+        gd_report_fault("fault", NULL, NULL, 0, NULL, race->text, NULL);
         return;
     }
     bool alone = race->kind == GD_RACE_UNINITIALIZED;
@@ -329,18 +350,26 @@ void gd_report_race(void *context, const gd_race_finding *race)
                             .offset = race->offset,
                             .name = race->name,
                             .culprit = race->culprit,
-                            .culprit_launch = race->culprit_launch};
+                            .culprit_launch = race->culprit_launch,
+                            .names = race->names,
+                            .name_count = race->name_count};
 
     (void)context;
     add(&key, &is);
 }
 
 void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory,
-                     uint64_t address, const char *text, const char *missing)
+                     uint64_t address, const char *name, const char *text, const char *missing)
 {
     const finding key = {.kind = kind,
                          .place = access ? (uint64_t)access->line << 32 | access->module : address};
-    description is = {.text = text, .missing = missing, .second = access};
+    const gd_race_named kernel = {name, access ? access->kernel : NULL, access ? access->launch : 0,
+                                  0};
+    description is = {.text = text,
+                      .missing = missing,
+                      .second = access,
+                      .names = &kernel,
+                      .name_count = name ? 1 : 0};
 
     if (!findings.checks)
         return;
@@ -357,14 +386,20 @@ void gd_report_fault(const char *kind, const gd_race_access *access, const gd_al
 void gd_report_leak(uint64_t start, uint64_t bytes)
 {
     const finding key = {.kind = "leak", .place = start};
-    char text[128];
-    const description is = {.text = text, .has_memory = true, .start = start, .bytes = bytes};
+    char name[32], text[128];
+    const gd_race_named memory = {.text = name, .start = start};
+    const description is = {.text = text,
+                            .has_memory = true,
+                            .start = start,
+                            .bytes = bytes,
+                            .names = &memory,
+                            .name_count = 1};
 
     if (!(findings.checks & GD_CHECK_LEAK))
         return;
-    snprintf(text, sizeof text,
-             "allocation 0x%" PRIx64 " of %" PRIu64 " bytes was not freed before its context ended",
-             start, bytes);
+    snprintf(name, sizeof name, "allocation 0x%" PRIx64, start);
+    snprintf(text, sizeof text, "%s of %" PRIu64 " bytes was not freed before its context ended",
+             name, bytes);
     add(&key, &is);
 }
 

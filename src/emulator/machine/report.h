@@ -3,8 +3,8 @@
  * A finding is written when it is first seen; more of the same kind by the same two instructions of
  * the same kernels are counted, and the counts are written when the process ends. Each line of the
  * file is an object:
- *   {"finding":N,"kind":...,"text":...,"missing":...,"first":ACCESS,"second":ACCESS,
- *    "culprit":{...},"memory":{...}}
+ *   {"finding":N,"kind":...,"text":...,"missing":...,"names":[...],"first":ACCESS,
+ *    "second":ACCESS,"culprit":{...},"memory":{...}}
  *   {"count":N,"times":T}           at the end, where a finding came more than once
  *   {"summary":true,"findings":...,"reports":...,"launches":...,"schedule":...,"model":...}
  * doc/emulator.md describes the fields. */
@@ -34,9 +34,10 @@ gd_race_sink gd_report_race;
 gd_race_fold gd_report_fold;
 
 /* Something that ended a kernel: the detector's kinds are told by the name ("out-of-bounds");
- * memory is NULL where none is concerned, missing where nothing is known to be. */
+ * memory is NULL where none is concerned, missing where nothing is known to be. name: the words of
+ * text for the access's launch; NULL. */
 void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory,
-                     uint64_t address, const char *text, const char *missing);
+                     uint64_t address, const char *name, const char *text, const char *missing);
 
 /* Memory that a context that ends has left allocated. */
 void gd_report_leak(uint64_t start, uint64_t bytes);

@@ -80,6 +80,13 @@ typedef enum gd_race_kind {
                        * is set */
 } gd_race_kind;
 
+/* Words of a finding's texts that name a kernel's launch or an allocation. */
+typedef struct gd_race_named {
+    const char *text;   /* "kernel late (launch 2)" */
+    const char *kernel; /* NULL: an allocation */
+    uint64_t launch, start;
+} gd_race_named;
+
 typedef struct gd_race_finding {
     gd_race_kind kind;
     gd_race_access first,
@@ -93,6 +100,8 @@ typedef struct gd_race_finding {
     const char *missing; /* what would make the order */
     const char *culprit; /* the kernel that lacks a wait, where it is a third one; NULL */
     uint64_t culprit_launch;
+    const gd_race_named *names; /* that are in text and missing; maybe twice */
+    uint32_t name_count;
 } gd_race_finding;
 
 /* Strings are good until the call returns. */

@@ -5,7 +5,7 @@
 
 #include "emulator/race/core.h"
 
-enum { TEXT_BYTES = 1024, PART_BYTES = 160 };
+enum { TEXT_BYTES = 1280, PART_BYTES = 160 };
 
 /* One side of a race. */
 typedef struct party {
@@ -17,9 +17,31 @@ typedef struct party {
     const char *verb; /* "reads" */
 } party;
 
+/* What is said, with room for memory, both sides and two more kernels. */
+typedef struct words {
+    const gd_race *race;
+    gd_race_finding finding;
+    gd_race_named names[5];
+    char named[5][PART_BYTES], memory[PART_BYTES], text[TEXT_BYTES], missing[TEXT_BYTES];
+} words;
+
+#define TELL(...) snprintf(to->text, TEXT_BYTES, __VA_ARGS__)
+#define LACK(...) snprintf(to->missing, TEXT_BYTES, __VA_ARGS__)
+
 /* ---- parts of sentences ---- */
 
-static void name_task(char *text, gd_action action, const char *kernel, uint64_t launch)
+static void add_name(words *to, gd_race_named name, const char *text)
+{
+    char *kept = to->named[to->finding.name_count];
+
+    snprintf(kept, PART_BYTES, "%s", text);
+    name.text = kept;
+    to->names[to->finding.name_count++] = name;
+}
+
+/* Where there are several devices, with the one that it ran on. */
+static void name_task(words *to, char *text, gd_action action, const char *kernel, uint64_t launch,
+                      uint32_t device)
 {
     static const char *const names[] = {[GD_ACTION_COPY] = "a copy",
                                         [GD_ACTION_FILL] = "a fill",
@@ -33,16 +55,23 @@ static void name_task(char *text, gd_action action, const char *kernel, uint64_t
                  launch);
     else
         snprintf(text, PART_BYTES, "%s", names[action]);
+    if (action < GD_ACTION_COPY && kernel)
+        add_name(to, (gd_race_named){.kernel = kernel, .launch = launch}, text);
+    const size_t used = strlen(text);
+    if (to->race->options.several)
+        snprintf(text + used, PART_BYTES - used, " on device %" PRIu32, device);
 }
 
-static void name_memory(char *text, const gd_shadow *shadow)
+static void name_memory(words *to, const gd_shadow *shadow)
 {
     if (shadow->shared)
-        snprintf(text, PART_BYTES, "shared memory");
+        snprintf(to->memory, PART_BYTES, "shared memory");
     else if (shadow->name)
-        snprintf(text, PART_BYTES, "variable %.120s", shadow->name);
+        snprintf(to->memory, PART_BYTES, "variable %.120s", shadow->name);
     else
-        snprintf(text, PART_BYTES, "allocation 0x%" PRIx64, shadow->start);
+        snprintf(to->memory, PART_BYTES, "allocation 0x%" PRIx64, shadow->start);
+    if (!shadow->shared && !shadow->name)
+        add_name(to, (gd_race_named){.start = shadow->start}, to->memory);
 }
 
 static const char *verb_of(const gd_entry_record *entry)
@@ -54,25 +83,16 @@ static const char *verb_of(const gd_entry_record *entry)
     return entry->writes ? "writes" : "reads";
 }
 
-/* Where there are several devices, which one it ran on. */
-static void name_device(const gd_race *race, char *text, uint32_t device)
+static void find_party(words *to, uint32_t ref, party *out)
 {
-    const size_t used = strlen(text);
-
-    if (race->options.several)
-        snprintf(text + used, PART_BYTES - used, " on device %" PRIu32, device);
-}
-
-static void find_party(const gd_race *race, uint32_t ref, party *out)
-{
-    out->race = race;
-    out->entry = &race->entries[ref >> 5];
+    out->race = to->race;
+    out->entry = &to->race->entries[ref >> 5];
     out->lane = ref & 31;
-    out->desc = gd_desc_find(race, out->entry->task);
+    out->desc = gd_desc_find(to->race, out->entry->task);
     out->verb = verb_of(out->entry);
-    name_task(out->who, out->desc ? out->desc->info.action : GD_ACTION_READ,
-              out->desc ? out->desc->info.kernel : NULL, out->desc ? out->desc->info.launch : 0);
-    name_device(race, out->who, out->entry->device);
+    name_task(to, out->who, out->desc ? out->desc->info.action : GD_ACTION_READ,
+              out->desc ? out->desc->info.kernel : NULL, out->desc ? out->desc->info.launch : 0,
+              out->entry->device);
 }
 
 static void describe_access(const gd_race *race, uint32_t ref, gd_race_access *out)
@@ -140,22 +160,19 @@ static bool is_by(const party *copy, const char *word)
 }
 
 /* What wgmma reads goes on until its group has been waited for. */
-static void say_product(const party *product, const party *other, const char *memory, char *text,
-                        char *missing)
+static void say_product(const party *product, const party *other, words *to)
 {
     const bool waited = was_waited_for(product);
 
-    snprintf(text, TEXT_BYTES, "%s %s %s that its wgmma reads, %s", other->who, other->verb, memory,
-             waited ? "in a thread that nothing orders behind the wait for the group"
-                    : "before the group's completion was waited for");
-    snprintf(missing, TEXT_BYTES, "%s",
-             waited ? "a barrier between wgmma.wait_group and the other thread's access"
-                    : "wgmma.wait_group for the group, before what tells the other thread that the "
-                      "memory is free");
+    TELL("%s %s %s that its wgmma reads, %s", other->who, other->verb, to->memory,
+         waited ? "in a thread that nothing orders behind the wait for the group"
+                : "before the group's completion was waited for");
+    LACK("%s", waited ? "a barrier between wgmma.wait_group and the other thread's access"
+                      : "wgmma.wait_group for the group, before what tells the other thread that "
+                        "the memory is free");
 }
 
-static bool say_async(const party *first, const party *second, const char *memory, char *text,
-                      char *missing)
+static bool say_async(const party *first, const party *second, words *to)
 {
     const party *copy = first->entry->async ? first : second,
                 *other = copy == first ? second : first;
@@ -163,43 +180,37 @@ static bool say_async(const party *first, const party *second, const char *memor
     if (!copy->entry->async)
         return false;
     if (first->entry->async && is_by(first, "wgmma")) {
-        say_product(first, second, memory, text, missing);
+        say_product(first, second, to);
         return true;
     }
     const bool waited = was_waited_for(copy);
-    snprintf(text, TEXT_BYTES, "%s %s %s that its asynchronous copy %s, %s", other->who,
-             other->verb, memory, copy->verb,
-             waited ? "in a thread that nothing orders behind the wait for the copy"
-                    : "before the copy's completion was waited for");
+    TELL("%s %s %s that its asynchronous copy %s, %s", other->who, other->verb, to->memory,
+         copy->verb,
+         waited ? "in a thread that nothing orders behind the wait for the copy"
+                : "before the copy's completion was waited for");
     if (waited)
-        snprintf(missing, TEXT_BYTES,
-                 "a barrier between the wait for the copy and the other thread's access");
+        LACK("a barrier between the wait for the copy and the other thread's access");
     else if (copy->entry->agent == GD_AGENT_GROUP)
-        snprintf(missing, TEXT_BYTES,
-                 "a wait for the copy's group (%s), and a barrier where another thread had copied",
-                 is_by(copy, "async.bulk") ? "cp.async.bulk.wait_group" : "cp.async.wait_group");
+        LACK("a wait for the copy's group (%s), and a barrier where another thread had copied",
+             is_by(copy, "async.bulk") ? "cp.async.bulk.wait_group" : "cp.async.wait_group");
     else
-        snprintf(missing, TEXT_BYTES,
-                 "a wait for the mbarrier, or the group, on which the copy completes");
+        LACK("a wait for the mbarrier, or the group, on which the copy completes");
     return true;
 }
 
-static void say_cta(const party *first, const party *second, const char *memory, char *text,
-                    char *missing)
+static void say_cta(const party *first, const party *second, words *to)
 {
-    if (say_async(first, second, memory, text, missing))
+    if (say_async(first, second, to))
         return;
     const bool warp = first->entry->warp == second->entry->warp;
     const bool strong = first->entry->strong && second->entry->strong;
 
-    snprintf(text, TEXT_BYTES,
-             "%s: %s of a %s %s and %s %s with nothing between that orders them%s", second->who,
-             warp ? "lanes" : "threads", warp ? "warp" : "CTA",
-             first->entry->writes ? "write" : "read", second->entry->writes ? "write" : "read",
-             memory, strong ? "; their scopes do not include each other" : "");
-    snprintf(missing, TEXT_BYTES, "%s",
-             warp ? "bar.warp.sync between the two accesses"
-                  : "a barrier between the two accesses");
+    TELL("%s: %s of a %s %s and %s %s with nothing between that orders them%s", second->who,
+         warp ? "lanes" : "threads", warp ? "warp" : "CTA", first->entry->writes ? "write" : "read",
+         second->entry->writes ? "write" : "read", to->memory,
+         strong ? "; their scopes do not include each other" : "");
+    LACK("%s",
+         warp ? "bar.warp.sync between the two accesses" : "a barrier between the two accesses");
 }
 
 static bool includes(const gd_race *race, const gd_outside *outside, const party *access);
@@ -240,40 +251,34 @@ static bool share_cluster(const party *first, const party *second)
     return clusters[0] == clusters[1];
 }
 
-static void say_grid(const party *first, const party *second, const char *memory, char *text,
-                     char *missing)
+static void say_grid(const party *first, const party *second, words *to)
 {
     const bool strong = first->entry->strong && second->entry->strong;
     const bool cluster = share_cluster(first, second);
 
-    if (say_async(first, second, memory, text, missing))
+    if (say_async(first, second, to))
         return;
     const bool narrow = !strong && was_read(first, second);
-    snprintf(text, TEXT_BYTES, "%s: CTAs of one %s run in no order: one %s %s and another %s it%s",
-             second->who, cluster ? "cluster" : "grid", first->verb, memory, second->verb,
-             strong   ? " with a scope that does not include it"
-             : narrow ? ", behind an acquire whose scope is too small"
-                      : "");
+    TELL("%s: CTAs of one %s run in no order: one %s %s and another %s it%s", second->who,
+         cluster ? "cluster" : "grid", first->verb, to->memory, second->verb,
+         strong   ? " with a scope that does not include it"
+         : narrow ? ", behind an acquire whose scope is too small"
+                  : "");
     if (narrow)
-        snprintf(missing, TEXT_BYTES,
-                 "scope %s on the acquire, or the fence, behind the read of what the other CTA has "
-                 "released",
-                 cluster ? "cluster" : "gpu");
+        LACK("scope %s on the acquire, or the fence, behind the read of what the other CTA has "
+             "released",
+             cluster ? "cluster" : "gpu");
     else if (cluster && !strong)
-        snprintf(missing, TEXT_BYTES,
-                 "a barrier of the cluster (barrier.cluster.arrive, barrier.cluster.wait) between "
-                 "the two accesses");
+        LACK("a barrier of the cluster (barrier.cluster.arrive, barrier.cluster.wait) between the "
+             "two accesses");
     else if (strong)
-        snprintf(missing, TEXT_BYTES, "scope gpu on both accesses");
+        LACK("scope gpu on both accesses");
     else if (first->entry->strong || second->entry->strong)
-        snprintf(missing, TEXT_BYTES,
-                 "one access is strong and the other is not: make both so, or order them by "
-                 "release and acquire");
+        LACK("one access is strong and the other is not: make both so, or order them by release "
+             "and acquire");
     else
-        snprintf(missing, TEXT_BYTES,
-                 "a release by the one and an acquire by the other of scope gpu (a fence before "
-                 "and behind a flag), or "
-                 "another kernel");
+        LACK("a release by the one and an acquire by the other of scope gpu (a fence before and "
+             "behind a flag), or another kernel");
 }
 
 /* ---- tasks ---- */
@@ -306,16 +311,13 @@ static const char *describe_wait(const party *later)
     return "before its griddepcontrol.wait";
 }
 
-static void say_unwaited(const party *later, const party *earlier, const char *memory, char *text,
-                         char *missing)
+static void say_unwaited(const party *later, const party *earlier, words *to)
 {
-    snprintf(text, TEXT_BYTES, "%s %s %s %s; %s %s it", later->who, later->verb, memory,
-             describe_wait(later), earlier->who, earlier->verb);
-    snprintf(
-        missing, TEXT_BYTES,
-        "griddepcontrol.wait in %s before this access, in each thread that makes it or before a "
-        "barrier that it passes",
-        later->who);
+    TELL("%s %s %s %s; %s %s it", later->who, later->verb, to->memory, describe_wait(later),
+         earlier->who, earlier->verb);
+    LACK("griddepcontrol.wait in %s before this access, in each thread that makes it or before a "
+         "barrier that it passes",
+         later->who);
 }
 
 /* Of the grids that one waits for, and those wait for in turn, the first that has not waited: it is
@@ -333,78 +335,67 @@ static const gd_desc_dependency *find_culprit(const gd_race *race, const gd_desc
 
 /* The wait was for another grid, which ended without having waited for this one. */
 static void say_transitive(const party *later, const party *earlier,
-                           const gd_desc_dependency *between, const char *memory,
-                           gd_race_finding *finding, char *text, char *missing)
+                           const gd_desc_dependency *between, words *to)
 {
     const gd_desc_dependency *culprit = find_culprit(later->race, between);
     const gd_desc *desc = gd_desc_find(later->race, culprit->number);
     char name[PART_BYTES], who[PART_BYTES];
 
-    finding->culprit = culprit->kernel;
-    finding->culprit_launch = culprit->launch;
-    name_task(name, between->action, between->kernel, between->launch);
-    name_device(later->race, name, later->entry->device);
-    name_task(who, culprit->action, culprit->kernel, culprit->launch);
-    name_device(later->race, who, later->entry->device);
-    snprintf(text, TEXT_BYTES,
-             "%s %s, and ended without waiting for %s; %s waits for %s only, and %s %s that %s %s",
-             who,
-             desc && desc->info.has_wait ? "has not executed its griddepcontrol.wait"
-                                         : "has no griddepcontrol.wait",
-             earlier->who, later->who, name, later->verb, memory, earlier->who, earlier->verb);
-    snprintf(missing, TEXT_BYTES,
-             "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization", who,
-             later->who);
+    to->finding.culprit = culprit->kernel;
+    to->finding.culprit_launch = culprit->launch;
+    name_task(to, name, between->action, between->kernel, between->launch, later->entry->device);
+    name_task(to, who, culprit->action, culprit->kernel, culprit->launch, later->entry->device);
+    TELL("%s %s, and ended without waiting for %s; %s waits for %s only, and %s %s that %s %s", who,
+         desc && desc->info.has_wait ? "has not executed its griddepcontrol.wait"
+                                     : "has no griddepcontrol.wait",
+         earlier->who, later->who, name, later->verb, to->memory, earlier->who, earlier->verb);
+    LACK("griddepcontrol.wait in %s, or a launch of %s without programmatic serialization", who,
+         later->who);
 }
 
 static void say_port(const party *later, const party *earlier, const gd_desc_dependency *edge,
-                     const char *memory, char *text, char *missing)
+                     words *to)
 {
-    snprintf(text, TEXT_BYTES,
-             "%s %s %s; %s %s it, and the edge between them is for %s, which orders no memory",
-             later->who, later->verb, memory, earlier->who, earlier->verb,
-             edge->port == GD_RACE_LAUNCH ? "the beginning of its CTAs (launch order)"
-                                          : "its trigger");
-    snprintf(missing, TEXT_BYTES, "an edge for the completion of %s%s", earlier->who,
-             edge->port == GD_RACE_LAUNCH
-                 ? ""
-                 : ", or a release fence of scope gpu before its launch_dependents");
+    TELL("%s %s %s; %s %s it, and the edge between them is for %s, which orders no memory",
+         later->who, later->verb, to->memory, earlier->who, earlier->verb,
+         edge->port == GD_RACE_LAUNCH ? "the beginning of its CTAs (launch order)" : "its trigger");
+    LACK("an edge for the completion of %s%s", earlier->who,
+         edge->port == GD_RACE_LAUNCH
+             ? ""
+             : ", or a release fence of scope gpu before its launch_dependents");
 }
 
 /* Nodes of one graph have the stream of its launch. */
-static void say_streams(const party *later, const party *earlier, const char *memory, char *text,
-                        char *missing)
+static void say_streams(const party *later, const party *earlier, words *to)
 {
     const uint64_t first = earlier->desc->info.stream, second = later->desc->info.stream;
     char where[PART_BYTES] = "nodes of one graph";
 
     if (first != second)
         snprintf(where, sizeof where, "stream %" PRIu64 " and stream %" PRIu64, first, second);
-    snprintf(text, TEXT_BYTES, "%s %s %s and %s %s it; nothing orders the two (%s)", earlier->who,
-             earlier->verb, memory, later->who, later->verb, where);
-    snprintf(missing, TEXT_BYTES, "%s between %s and %s",
-             first == second ? "an edge of the graph"
-                             : "an event, or a synchronization of the host,",
-             earlier->who, later->who);
+    TELL("%s %s %s and %s %s it; nothing orders the two (%s)", earlier->who, earlier->verb,
+         to->memory, later->who, later->verb, where);
+    LACK("%s between %s and %s",
+         first == second ? "an edge of the graph" : "an event, or a synchronization of the host,",
+         earlier->who, later->who);
 }
 
 /* The parties in the order in which their tasks were handed in. */
-static void say_tasks(const party *later, const party *earlier, const char *memory,
-                      gd_race_finding *finding, char *text, char *missing)
+static void say_tasks(const party *later, const party *earlier, words *to)
 {
     const gd_desc_dependency *edge = find_dependency(later->desc, earlier->desc->number);
     const gd_desc_dependency *waited = first_waited(later->desc);
 
     if (edge && edge->waited)
-        say_unwaited(later, earlier, memory, text, missing);
+        say_unwaited(later, earlier, to);
     else if (edge && edge->port != GD_RACE_COMPLETE)
-        say_port(later, earlier, edge, memory, text, missing);
+        say_port(later, earlier, edge, to);
     else if (waited && later->entry->waited)
-        say_transitive(later, earlier, waited, memory, finding, text, missing);
+        say_transitive(later, earlier, waited, to);
     else if (waited && later->desc->info.stream == earlier->desc->info.stream)
-        say_unwaited(later, earlier, memory, text, missing);
+        say_unwaited(later, earlier, to);
     else
-        say_streams(later, earlier, memory, text, missing);
+        say_streams(later, earlier, to);
 }
 
 /* ---- devices ---- */
@@ -445,138 +436,127 @@ static bool was_released(const party *access, const party *actor)
 }
 
 /* Two kernels, in the order in which they accessed, of two devices. */
-static void say_devices(const party *first, const party *second, const char *memory, char *text,
-                        char *missing)
+static void say_devices(const party *first, const party *second, words *to)
 {
     const bool strong = first->entry->strong && second->entry->strong;
     const bool near = first->entry->scope != GD_SCOPE_SYS,
                far = second->entry->scope != GD_SCOPE_SYS;
 
-    snprintf(text, TEXT_BYTES, "%s %s %s and %s %s it; %s", first->who, first->verb, memory,
-             second->who, second->verb,
-             strong ? "the scope of a strong access must be sys where two devices meet"
-                    : "nothing of scope sys orders the two");
+    TELL("%s %s %s and %s %s it; %s", first->who, first->verb, to->memory, second->who,
+         second->verb,
+         strong ? "the scope of a strong access must be sys where two devices meet"
+                : "nothing of scope sys orders the two");
     if (strong)
-        snprintf(missing, TEXT_BYTES, "scope sys on the access of %s%s%s",
-                 near ? first->who : second->who, near && far ? ", and on that of " : "",
-                 near && far ? second->who : "");
+        LACK("scope sys on the access of %s%s%s", near ? first->who : second->who,
+             near && far ? ", and on that of " : "", near && far ? second->who : "");
     else if (was_released(first, second))
-        snprintf(missing, TEXT_BYTES,
-                 "an acquire of scope sys in %s before its access: ld.acquire.sys of the flag, or "
-                 "fence.acq_rel.sys behind the read of it",
-                 second->who);
+        LACK("an acquire of scope sys in %s before its access: ld.acquire.sys of the flag, or "
+             "fence.acq_rel.sys behind the read of it",
+             second->who);
     else
-        snprintf(missing, TEXT_BYTES,
-                 "a release of scope sys in %s behind its access (st.release.sys of a flag, or "
-                 "fence.acq_rel.sys before it), and an acquire of scope sys in %s; or an event "
-                 "between the two",
-                 first->who, second->who);
+        LACK("a release of scope sys in %s behind its access (st.release.sys of a flag, or "
+             "fence.acq_rel.sys before it), and an acquire of scope sys in %s; or an event between "
+             "the two",
+             first->who, second->who);
 }
 
-static void say_proxy(const party *store, const party *copy, const char *memory, char *text,
-                      char *missing)
+static void say_proxy(const party *store, const party *copy, words *to)
 {
-    snprintf(
-        text, TEXT_BYTES,
-        "%s: a bulk copy reads %s that %s has stored without a fence.proxy.async behind it: the "
-        "copy, which the async proxy carries out, may read what was there before",
-        copy->who, memory,
-        store->entry->warp == copy->entry->warp && store->lane == copy->lane
-            ? "its thread"
-            : "another thread of the CTA");
-    snprintf(
-        missing, TEXT_BYTES,
-        "fence.proxy.async in each thread that stores, behind the store and before the barrier "
-        "that the copy is behind");
+    TELL("%s: a bulk copy reads %s that %s has stored without a fence.proxy.async behind it: the "
+         "copy, which the async proxy carries out, may read what was there before",
+         copy->who, to->memory,
+         store->entry->warp == copy->entry->warp && store->lane == copy->lane
+             ? "its thread"
+             : "another thread of the CTA");
+    LACK("fence.proxy.async in each thread that stores, behind the store and before the barrier "
+         "that the copy is behind");
 }
 
-static void say_initialization(const party *init, const party *copy, char *text, char *missing)
+static void say_initialization(const party *init, const party *copy, words *to)
 {
-    snprintf(text, TEXT_BYTES,
-             "%s: a bulk copy completes on an mbarrier that %s has initialized without a fence "
-             "behind it: the copy, which the async proxy carries out, may meet what was there "
-             "before",
-             copy->who,
-             init->entry->warp == copy->entry->warp && init->lane == copy->lane
-                 ? "its thread"
-                 : "another thread of the CTA");
-    snprintf(missing, TEXT_BYTES,
-             "fence.mbarrier_init.release.cluster, or fence.proxy.async, in the thread that "
-             "initializes, behind mbarrier.init and before the barrier that the copy is behind");
+    TELL("%s: a bulk copy completes on an mbarrier that %s has initialized without a fence behind "
+         "it: the copy, which the async proxy carries out, may meet what was there before",
+         copy->who,
+         init->entry->warp == copy->entry->warp && init->lane == copy->lane
+             ? "its thread"
+             : "another thread of the CTA");
+    LACK("fence.mbarrier_init.release.cluster, or fence.proxy.async, in the thread that "
+         "initializes, behind mbarrier.init and before the barrier that the copy is behind");
 }
 
 /* Memory is used where nothing orders that behind its allocation. */
-static void say_allocation(const party *allocation, const party *user, const char *memory,
-                           char *text, char *missing)
+static void say_allocation(const party *allocation, const party *user, words *to)
 {
     char where[PART_BYTES] = "";
 
     if (allocation->desc && user->desc)
         snprintf(where, sizeof where, " (stream %" PRIu64 " and stream %" PRIu64 ")",
                  allocation->desc->info.stream, user->desc->info.stream);
-    snprintf(text, TEXT_BYTES, "%s %s %s, and nothing orders it behind the allocation%s", user->who,
-             user->verb, memory, where);
-    snprintf(missing, TEXT_BYTES,
-             "an event, or a synchronization of the host, between the allocation (cuMemAllocAsync) "
-             "and %s",
-             user->who);
+    TELL("%s %s %s, and nothing orders it behind the allocation%s", user->who, user->verb,
+         to->memory, where);
+    LACK("an event, or a synchronization of the host, between the allocation (cuMemAllocAsync) and "
+         "%s",
+         user->who);
 }
 
 /* ---- the finding ---- */
 
-static void say(const gd_race *race, const gd_conflict *conflict, const char *memory,
-                gd_race_finding *finding, char *text, char *missing)
+static void say(const gd_conflict *conflict, words *to)
 {
     party first, second;
 
-    find_party(race, conflict->second, &second);
+    find_party(to, conflict->second, &second);
     if (conflict->kind == GD_RACE_UNINITIALIZED) {
-        snprintf(text, TEXT_BYTES, "%s reads %s where nothing has been written", second.who,
-                 memory);
-        snprintf(missing, TEXT_BYTES, "a write of these bytes before the read");
+        TELL("%s reads %s where nothing has been written", second.who, to->memory);
+        LACK("a write of these bytes before the read");
         return;
     }
-    find_party(race, conflict->first, &first);
+    find_party(to, conflict->first, &first);
     if (conflict->initialization)
-        say_initialization(&first, &second, text, missing);
+        say_initialization(&first, &second, to);
     else if (conflict->proxy)
-        say_proxy(&first, &second, memory, text, missing);
+        say_proxy(&first, &second, to);
     else if (first.entry->action == GD_ACTION_ALLOCATE)
-        say_allocation(&first, &second, memory, text, missing);
+        say_allocation(&first, &second, to);
     else if (first.entry->uid && first.entry->uid == second.entry->uid)
-        say_cta(&first, &second, memory, text, missing);
+        say_cta(&first, &second, to);
     else if (first.entry->task == second.entry->task)
-        say_grid(&first, &second, memory, text, missing);
+        say_grid(&first, &second, to);
     else if (first.entry->device != second.entry->device && first.entry->uid && second.entry->uid)
-        say_devices(&first, &second, memory, text, missing);
+        say_devices(&first, &second, to);
     else if (!first.desc || !second.desc)
-        snprintf(text, TEXT_BYTES, "%s %s %s, which another task %s", second.who, second.verb,
-                 memory, first.verb);
+        TELL("%s %s %s, which another task %s", second.who, second.verb, to->memory, first.verb);
     else if (first.desc->order < second.desc->order)
-        say_tasks(&second, &first, memory, finding, text, missing);
+        say_tasks(&second, &first, to);
     else
-        say_tasks(&first, &second, memory, finding, text, missing);
+        say_tasks(&first, &second, to);
 }
 
 void gd_race_tell(gd_race *race, const gd_conflict *conflict)
 {
-    char memory[PART_BYTES], text[TEXT_BYTES], missing[TEXT_BYTES] = "";
-    gd_race_finding finding = {.kind = conflict->kind, .text = text, .missing = missing};
+    const gd_shadow *shadow = conflict->shadow;
+    const uint32_t first = conflict->first ? race->entries[conflict->first >> 5].site : 0,
+                   second = race->entries[conflict->second >> 5].site;
 
-    finding.first_site = conflict->first ? race->entries[conflict->first >> 5].site : 0;
-    finding.second_site = race->entries[conflict->second >> 5].site;
     if (!race->options.sink ||
-        (race->options.fold && race->options.fold(race->options.context, finding.kind,
-                                                  finding.first_site, finding.second_site)))
+        (race->options.fold &&
+         race->options.fold(race->options.context, conflict->kind, first, second)))
         return;
-    name_memory(memory, conflict->shadow);
-    say(race, conflict, memory, &finding, text, missing);
+    words to = {.race = race,
+                .finding = {.kind = conflict->kind,
+                            .first_site = first,
+                            .second_site = second,
+                            .start = shadow->shared ? 0 : shadow->start,
+                            .bytes = shadow->bytes,
+                            .offset = conflict->offset,
+                            .name = shadow->name,
+                            .text = to.text,
+                            .missing = to.missing,
+                            .names = to.names}};
+    name_memory(&to, shadow);
+    say(conflict, &to);
     if (conflict->first)
-        describe_access(race, conflict->first, &finding.first);
-    describe_access(race, conflict->second, &finding.second);
-    finding.start = conflict->shadow->shared ? 0 : conflict->shadow->start;
-    finding.bytes = conflict->shadow->bytes;
-    finding.offset = conflict->offset;
-    finding.name = conflict->shadow->name;
-    race->options.sink(race->options.context, &finding);
+        describe_access(race, conflict->first, &to.finding.first);
+    describe_access(race, conflict->second, &to.finding.second);
+    race->options.sink(race->options.context, &to.finding);
 }

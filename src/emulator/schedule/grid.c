@@ -529,7 +529,7 @@ static const char *fault_name(const gd_fault *fault, const gd_allocation *memory
     }
 }
 
-static void report_fault(const resident *item, const char *text)
+static void report_fault(const resident *item, const char *name, const char *text)
 {
     const gd_fault *fault = gd_cta_get_fault(item->cta);
     const gd_entry *entry = item->grid->view.entry;
@@ -550,29 +550,30 @@ static void report_fault(const resident *item, const char *text)
     memcpy(access.thread, fault->thread, sizeof access.thread);
     gd_entry_instruction(entry, fault->instruction, instruction, sizeof instruction,
                          &access.module);
-    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text,
+    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, name, text,
                     *fault->missing ? fault->missing : NULL);
 }
 
 static void describe_fault(const resident *item)
 {
     const gd_fault *fault = gd_cta_get_fault(item->cta);
-    char text[640], where[32] = "";
+    char name[512], text[640], where[32] = "";
 
     if (gd_the_emulator.device_count > 1)
         snprintf(where, sizeof where, " on device %d", (int)item->grid->task->device->number);
+    snprintf(name, sizeof name, "kernel %s (launch %" PRIu64 ")", item->grid->view.entry->name,
+             item->grid->task->launch);
     int used = snprintf(text, sizeof text,
-                        "kernel %s (launch %" PRIu64 ")%s, CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32
-                        "), thread (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
-                        item->grid->view.entry->name, item->grid->task->launch, where,
-                        fault->cta[0], fault->cta[1], fault->cta[2], fault->thread[0],
+                        "%s%s, CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), thread (%" PRIu32
+                        ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
+                        name, where, fault->cta[0], fault->cta[1], fault->cta[2], fault->thread[0],
                         fault->thread[1], fault->thread[2], fault->line, fault->text);
     if (fault->bytes && !strstr(fault->text, " bytes at 0x") && used > 0 &&
         (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used,
                  " (%s of %" PRIu32 " bytes at 0x%" PRIx64 ")", fault->write ? "write" : "read",
                  fault->bytes, fault->address);
-    report_fault(item, text);
+    report_fault(item, name, text);
     note_fault(item->grid->task, fault_result(fault->kind), text);
 }
 
