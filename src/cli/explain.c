@@ -52,6 +52,12 @@ static int unknown_code(const char *word)
     if (gd_planfile_is(word))
         return gd_message_error(GD_EXIT_USAGE,
                                 "explain takes one chain file, and nothing beside it");
+    if (strpbrk(word, "/.") != NULL)
+        return gd_message_error(
+            GD_EXIT_USAGE,
+            "explain takes a chain file, whose name ends in .yaml, or the codes "
+            "of findings, and '%s' is neither",
+            word);
     while (griddep_code_get((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
         codes = gd_heap_grow(codes, count, count + 1, sizeof(*codes));
         codes[count++] = info.code;

@@ -124,7 +124,8 @@ static int help_about(int argc, char **argv)
             return gd_message_error(GD_EXIT_USAGE, "usage: griddep help [COMMAND]");
         name = argv[i];
     }
-    if (name == NULL) {
+    if (name == NULL || strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+        strcmp(name, "-h") == 0) {
         print_help();
         return GD_EXIT_OK;
     }

@@ -94,6 +94,10 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
+for word in help --help -h; do
+    run help $word
+    check "help $word" 0 out "usage: griddep COMMAND"
+done
 for command in info kernels run demo check sanitize explain rewrite tune stress bench; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
@@ -267,6 +271,10 @@ run check --json "$work/places.ptx"
 check "each place in JSON" 1 out '"line": 20'
 run run "$here/../bindings/chain.ptx"
 check "PTX in place of a chain file" 2 err "chain.ptx is PTX, and a chain file is wanted, which names it"
+run trace "$(command -v env)"
+check "a program in place of a chain file" 2 err "is a program, a library or a cubin, and a chain file is wanted" err "after '--'"
+run off env
+check "a program without its --" 2 err "'env' is one word too many; a program stands after '--'"
 printf 'name: \0x\n' >"$work/zero.yaml"
 run run "$work/zero.yaml"
 check "a zero byte" 2 err "zero.yaml:1:7: not valid YAML"
@@ -361,6 +369,8 @@ check "misspelt code" 2 err "there is no code 'GD11O'; did you mean 'GD110'?"
 silent "misspelt code" out
 run explain xyzzy
 check "no code" 2 err "there is no code 'xyzzy'; 'griddep explain' lists them"
+run explain /dev/null
+check "neither a chain nor a code" 2 err "explain takes a chain file, whose name ends in .yaml, or the codes of findings, and '/dev/null' is neither"
 run explain late.ptx
 check "explain PTX" 2 err "'griddep check late.ptx' prints its findings"
 run explain late.yaml --driver "$nowhere"

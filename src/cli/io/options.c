@@ -186,7 +186,9 @@ int gd_options_refuse(const gd_usage *usage)
 static int refuse_word(const gd_usage *usage, const char *word)
 {
     char *call = describe_call(usage);
-    int code = gd_message_usage(call, "'%s' is one word too many", word);
+    int code = gd_message_usage(
+        call, "'%s' is one word too many%s", word,
+        strstr(usage->synopsis, "-- PROGRAM") != NULL ? "; a program stands after '--'" : "");
     free(call);
     return code;
 }

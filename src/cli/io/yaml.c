@@ -195,11 +195,17 @@ static int read_events(gd_yaml_reader *reader)
     return code;
 }
 
-/* A line that begins with .version is never YAML. */
-static int check_no_ptx(const gd_yaml *yaml)
+/* What users give in place of a chain file. A line that begins with .version is never YAML. */
+static int check_no_ptx_or_program(const gd_yaml *yaml)
 {
-    static const char directive[] = ".version";
+    static const char directive[] = ".version", magic[] = "\177ELF";
     const char *end = yaml->text + yaml->bytes;
+    if (yaml->bytes >= sizeof magic && memcmp(yaml->text, magic, sizeof magic - 1) == 0)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "%s is a program, a library or a cubin, and a chain file is wanted "
+                                "(man griddep-chain); the commands that watch programs take one "
+                                "after '--'",
+                                yaml->file);
     for (const char *at = yaml->text; at != NULL && at < end;
          at = memchr(at, '\n', (size_t)(end - at))) {
         at += *at == '\n';
@@ -220,7 +226,7 @@ int gd_yaml_load(gd_yaml *yaml, const char *file)
     yaml->file = file;
     int code = gd_hostfile_read(file, LONGEST_CHAIN_FILE, &yaml->text, &yaml->bytes);
     if (code == 0)
-        code = check_no_ptx(yaml);
+        code = check_no_ptx_or_program(yaml);
     if (code != 0)
         return code;
     if (!yaml_parser_initialize(&reader.parser))
