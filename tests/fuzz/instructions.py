@@ -29,27 +29,6 @@ TARGETS = {"1001": "sm_100a", "1003": "sm_100a", "1004": "sm_100a", "1005": "sm_
            "1032": "sm_103a", "1002": "sm_120a", "1201": "sm_120a"}
 # What ptxas guesses of the types of '_' it does not guess everywhere: left out.
 GUESSES = re.compile(r"^(multimem\.ld_reduce|wmma\.)[^{]* \{[^}]*\b_[,}]")
-# What ptxas takes because it does not look, and what means nothing: the check may refuse it (doc/diagnostics.md, GD012).
-OVERLOOKED = re.compile("^(" + "|".join((
-    r"atom\..*\.exch\..*, %\w+, [^ ]+;",                      # a second value
-    r"(w?g?mma|tcgen05)\.\S*(\.pred|\.v\d|aligned\.b?f16)\.",  # modifiers that mean nothing there, words of a name in another order
-    r"multimem\.\S*\.pred\b", r"mma\.\S*\.v\d\.", r"(wgmma\.mma_async\.sync|tcgen05\.mma\.cta_group::\d)\.sp\.",
-    r"barrier\.aligned\.sync", r"fence\.(release|cluster)\.\S*mbarrier_init", r"tensormap\.replace\.\S*\.b(32|64)\.b1024",
-    r"(?!mov|cvt).*[{ ]%pred_11[,}](?=[^\[]*;|.*\})",             # predicates among elements and for registers of bits
-    r"movmatrix.*%pred_", r"cvt\.rn\.bf16x2\.ue8m0x2 %pred",
-    r"mma\.sp.* (0f\w+|1\.5|\{\S*|%v2\w+), [^ ]+;", r"mma\.sp\S* .*\}, %\w+, \{",  # metadata, fragments and scales
-    r"mma\.\S*block_scale.*\}, (!?%\w+|\{\S*), ", r"mma\.\S*f64.*\{1\}",
-    r"wgmma\.mma_async\.sp.*, (%v2\w+|\{%u32_11(, %u32_12)?\}|!%pred_11|0f\w+|1\.5), [01], ",
-    r"wgmma\.mma_async\.sp.*(\}, %\w+, \{|%b32_\d+, 4294967296, )",
-    r"tcgen05\.mma\.\S* .*((%f16x2_11|!%pred_11|%pred_\d+|\d+), !?(%pred_\d+|\d+)|%tid\.x.*|(%pred_\d+|%f16x2_11), [-\w]+|%pred_5, %u64_19|\[%b32_9\], \[%b32_9\], %pred_5);",
-    r"tcgen05\.mma\.\S* .*((%f16x2_11|!%pred_11|%pred_\d+|\d+), (%pred_\d+|\d+)|%tid\.x|\{[^}]*1\.5).*;", r"tcgen05\.ld\.red.*\}, \{%u32_11\}",
-    r"tcgen05\.dealloc.*65536;", r"tcgen05\.st.*\{1, ",
-    r"cp\.(reduce\.)?async\.bulk\S* (?!\[)", # addresses without brackets
-    r"cp\.(reduce\.)?async\.bulk.*\], (%u32_7, )?(%\w+_11(\+4)?|%v2u32_1|-?\d[\d.]*|0f\w+|WARP_SZ|shared_array)[,;]",
-    r"mbarrier\.arrive\S* .*\], (\{|%v2)", r"red\.async\.relaxed\.sys\.\w+\.u32 \[%u64_9\], %u32_4;", r"red\.\S* _,", r"st\.async.*, %u32_11\+4",
-    r"st\..*\.v8\.f32 .*, _,", r"set\.\S*bf16x2 .*(%v2u32_1|!%pred_11;|\{%u32_11\})", r"cvt\.\S*ue8m0x2.bf16x2 .*%v2u32_1",
-    r"(tex|tld4)\..*, (\{%\w+, %f\w+\}, )?%u32_11\+4[,;]", r"tex\.level.*\], (\{%u32_11.*|%v2u32_1.*);", r"tex\.a2dms.*\[%u64_9, \{(1\.5|%f32_11|%pred_11),",
-    r"tex\..*\[%u64_9, .*%pred_11")) + ")")
 # What the mutations seldom make: sums, integers for floats, modifiers twice.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -97,7 +76,10 @@ tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], {%b32_5, %b32_6}, {%b32_7, %b32_
 tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], %f32_1, %f32_2; tex.2d.v4.f32.f32 %v4f32_1, [%u64_9, %v2f32_1], 5, %f32_2;
 cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%u64_1|%u64_2, {%b32_2,%b32_3}]; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b32_1], %b32_2, [%b32_3];
 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b32_1], %f32_2, [%b32_3]; st.async.shared::cta.mbarrier::complete_tx::bytes.u32 [%b32_1], {%b32_2}, [%b32_3];
-add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3"""
+add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3;
+mov.b64 %b64_1, {%laneid, 0}; mov.b64 %b64_1, {0, %smid}; mov.b64 %b64_1, {%tid.x, 0}; mov.b64 %b64_1, {0, %tid.x}; mov.b64 %b64_1, {%is_explicit_cluster, 0};
+mov.b128 %b128_1, {%clock64, 0}; mov.b128 %b128_1, {%u32_1, 0, %laneid, 1}; mov.b128 %b128_1, {%u32_1, 0, %ctaid.x, 1}; mov.b32 %b32_1, {%laneid, 0};
+mov.v2.u32 {%u32_1, %u32_2}, {%laneid, 0}; mov.v2.u32 {%u32_1, %u32_2}, {1, %ntid.x}; st.global.v2.u32 [%u64_1], {%laneid, 0}; st.global.v2.u32 [%u64_1], {0, %tid.x}"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
             ("st", "u32 [%s_array+4], %%u32_1", (".const",)),
@@ -304,8 +286,6 @@ def ask_about(options, target, frame, forms, chance):
         for line, verdict in zip(part, ask(options.ptxas, frame, part)):
             if line.startswith(("mma", "wmma")):  # ptxas says some errors of these only when asked of one alone, and others of many only
                 verdict = ask(options.ptxas, frame, [line])[0]
-            if verdict == "+" and OVERLOOKED.search(line):
-                continue
             if not GUESSES.search(line) and (verdict == "-" or (verdict and line not in refused)):
                 print(verdict, line)
 

@@ -297,7 +297,7 @@ static bool fits_scalar(const gd_fitting *fit, const gd_ptx_operand *operand,
 
 /* ---- elements of vectors ---- */
 
-/* A special register as an element: one of parts names one. No constant stands beside it. */
+/* A special register as an element: one of parts names one, and no constant stands beside it. */
 static bool fits_element(const gd_fitting *fit, const gd_ptx_operand *vector,
                          const gd_ptx_operand *element)
 {
@@ -308,7 +308,7 @@ static bool fits_element(const gd_fitting *fit, const gd_ptx_operand *vector,
     if (is_tensor_core(fit) || element->flags || !has_part(special, element))
         return gd_fault_of(fit, element, "has no such part of a special register");
     for (const gd_ptx_operand *one = vector + 1; one < next(fit, vector); one = next(fit, one)) {
-        if (is_constant(fit, one) && special->type != GD_TYPE_U64)
+        if (is_constant(fit, one) && (special->parts > 1 || special->type == GD_TYPE_PRED))
             return gd_fault_of(fit, one, "has a constant beside a special register");
     }
     return true;
