@@ -79,7 +79,8 @@ st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b32_1], %f32
 add.u32 %u32_1, %u32_2, (1 << 3); mov.v4.u32 {%u32_1, %u32_2, %u32_3, %u32_4}, {1, 2, %u32_3, 4}; add.f32 %f32_1, %f32_2, (1.5); add.u32 %u32_1, %u32_2, (%u32_3); add.u32 %u32_1, (3, 4), %u32_3;
 mov.b64 %b64_1, {%laneid, 0}; mov.b64 %b64_1, {0, %smid}; mov.b64 %b64_1, {%tid.x, 0}; mov.b64 %b64_1, {0, %tid.x}; mov.b64 %b64_1, {%is_explicit_cluster, 0};
 mov.b128 %b128_1, {%clock64, 0}; mov.b128 %b128_1, {%u32_1, 0, %laneid, 1}; mov.b128 %b128_1, {%u32_1, 0, %ctaid.x, 1}; mov.b32 %b32_1, {%laneid, 0};
-mov.v2.u32 {%u32_1, %u32_2}, {%laneid, 0}; mov.v2.u32 {%u32_1, %u32_2}, {1, %ntid.x}; st.global.v2.u32 [%u64_1], {%laneid, 0}; st.global.v2.u32 [%u64_1], {0, %tid.x}"""
+mov.v2.u32 {%u32_1, %u32_2}, {%laneid, 0}; mov.v2.u32 {%u32_1, %u32_2}, {1, %ntid.x}; st.global.v2.u32 [%u64_1], {%laneid, 0}; st.global.v2.u32 [%u64_1], {0, %tid.x};
+wmma.load.b.sync.aligned.col.m16n16k16.global.f16 {%f16x2_1, %f16x2_2, %f16x2_3, %f16x2_4, %f16x2_5, %f16x2_6, %f16x2_7, %lanemask_lt}, [%u64_9]"""
 # A variable of each state space in an instruction that names each, or none.
 ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
             ("st", "u32 [%s_array+4], %%u32_1", (".const",)),

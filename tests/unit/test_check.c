@@ -768,6 +768,12 @@ static const asked_text asked[] = {
      "ret; }",
      NULL},
     {".entry f() { .reg .b32 r; @%laneid mov.b32 r, 1; ret; }", "GD012"},
+    {".entry f(.param .u64 p) { .reg .b64 a; .reg .b32 r<3>; ld.param.u64 a, [p]; "
+     "wmma.store.d.sync.aligned.row.m16n16k16.f16 [a], {r0, r1, r2, r0}; ret; }",
+     NULL},
+    {".entry f(.param .u64 p) { .reg .b64 a; .reg .b32 r<3>; ld.param.u64 a, [p]; "
+     "wmma.store.d.sync.aligned.row.m16n16k16.f16 [a], {r0, r1, r2, %laneid}; ret; }",
+     "GD012"},
     {".global .b32 x[4];\n.func g(.param .b32 a) { ret; }\n.entry f() { call g, (x[1]); ret; }",
      "GD002"},
     {".entry f() { P: .callprototype _ (.param .pred a); ret; }", NULL},

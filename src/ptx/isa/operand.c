@@ -305,7 +305,8 @@ static bool fits_element(const gd_fitting *fit, const gd_ptx_operand *vector,
 
     if (!special)
         return true;
-    if (is_tensor_core(fit) || element->flags || !has_part(special, element))
+    if (is_tensor_core(fit) || fit->instruction->op == GD_OP_WMMA_LOAD ||
+        fit->instruction->op == GD_OP_WMMA_STORE || element->flags || !has_part(special, element))
         return gd_fault_of(fit, element, "has no such part of a special register");
     for (const gd_ptx_operand *one = vector + 1; one < next(fit, vector); one = next(fit, one)) {
         if (is_constant(fit, one) && (special->parts > 1 || special->type == GD_TYPE_PRED))
