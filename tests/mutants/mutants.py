@@ -496,7 +496,7 @@ def words_of(mutation):
 def pack(arguments):
     build, target = Path(arguments.build), Path(arguments.pack)
     shutil.rmtree(target, ignore_errors=True)
-    for name in ("src/base/constants.inc", "src/run/shelf.inc", "config.h", "Makefile"):
+    for name in ("config.h", "Makefile", *(path.relative_to(build) for path in build.glob("src/**/*.inc"))):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(build / name, target / name)
     for path in build.glob("ptx/*/*.ptx"):
