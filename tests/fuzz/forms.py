@@ -29,8 +29,8 @@ OVERLOOKED = re.compile("^(" + "|".join((
     r"mma\.\S*block_scale.*\}, (!?%\w+|\{\S*), ", r"mma\.\S*f64.*\{1\}",
     r"wgmma\.mma_async\.sp.*, (%v2\w+|\{%u32_11(, %u32_12)?\}|!%pred_11|0f\w+|1\.5), [01], ",
     r"wgmma\.mma_async\.sp.*(\}, %\w+, \{|%b32_\d+, 4294967296, )",
-    r"tcgen05\.mma\.\S* .*((%f16x2_11|!%pred_11|%pred_\d+|\d+), !?(%pred_\d+|\d+)|%tid\.x.*|(%pred_\d+|%f16x2_11), [-\w]+|%pred_5, %u64_19|\[%b32_9\], \[%b32_9\], %pred_5);",
-    r"tcgen05\.mma\.\S* .*((%f16x2_11|!%pred_11|%pred_\d+|\d+), (%pred_\d+|\d+)|%tid\.x|\{[^}]*1\.5).*;", r"tcgen05\.ld\.red.*\}, \{%u32_11\}",
+    r"tcgen05\.mma\.\S* .*( (?!%pred_5, 15;)(%f16x2_11|!%pred_11|%pred_\d+|\d+), !?(%pred_\d+|\d+)|%tid\.x.*| (?!%pred_5, 15;)(%pred_\d+|%f16x2_11), [-\w]+|%pred_5, %u64_19|\[%b32_9\], \[%b32_9\], %pred_5);",
+    r"tcgen05\.mma\.\S* .*( (?!%pred_5, 15;)(%f16x2_11|!%pred_11|%pred_\d+|\d+), (%pred_\d+|\d+)|(%\w+_11(\+4)?|0f\w+|1\.5), (%pred_5, )?15|%tid\.x|\{[^}]*1\.5).*;", r"tcgen05\.ld\.red.*\}, \{%u32_11\}",
     r"tcgen05\.dealloc.*65536;", r"tcgen05\.st.*\{1, ",
     r"cp\.(reduce\.)?async\.bulk\S* (?!\[)", # addresses without brackets
     r"cp\.(reduce\.)?async\.bulk.*\], (%u32_7, )?(%\w+_11(\+4)?|%v2u32_1|-?\d[\d.]*|0f\w+|WARP_SZ|shared_array)[,;]",
