@@ -44,7 +44,7 @@ static void read_instructions(const char *record)
         ck_assert_uint_lt(count, MOST);
         instructions[count++] = strchr(strchr(at, ' ') + 1, ' ') + 1;
     }
-    ck_assert_uint_gt(count, 3000);
+    ck_assert_uint_gt(count, 2000);
 }
 
 /* Each instruction of a batch in an entry of its own. */

@@ -90,7 +90,7 @@ class Makefile:
 ARCHIVES = {"base": "libgriddep-base.la", "front": "libgriddep-front.la",
             "core": "libgriddep-core.la", "machine": "libgriddep-machine.la",
             "fake": "libfake-core.la",
-            "nvrtc": "libfake-nvrtc.la", "alloc": "tests/unit/libfail-alloc.la",
+            "nvrtc": "libfake-nvrtc.la", "nccl": "libfake-nccl.la", "alloc": "tests/unit/libfail-alloc.la",
             "command": "libgriddep-command.la", "reference": "libgriddep-reference.la",
             "experiment": "libgriddep-experiment.la", "suites": "libgriddep-suites.la"}
 NEEDS = {"libgriddep-base.la": ["base"], "libgriddep-front.la": ["front", "base"],
@@ -102,7 +102,8 @@ NEEDS = {"libgriddep-base.la": ["base"], "libgriddep-front.la": ["front", "base"
          "libgriddep-suites.la": ["suites"]}
 SHARED = {"libgriddep.so.0": (["core", "experiment", "front", "base"], "libgriddep.map"),
           "libgriddep-emulator.so.0": (["machine", "front", "base"], "libgriddep-emulator.map"),
-          "libfake-cuda.so": (["fake"], None), "libfake-nvrtc.so": (["nvrtc"], None)}
+          "libfake-cuda.so": (["fake"], None), "libfake-nvrtc.so": (["nvrtc"], None),
+          "libfake-nccl.so": (["nccl"], None)}
 
 
 class Tree:
@@ -118,7 +119,7 @@ class Tree:
         for variable in ("long_programs", "unit_tests"):
             names += [name for name in self.makefile.words(variable) if name != "tests/unit/abi_check"]
         self.tests = names
-        for name in dict.fromkeys(names + [name for name in self.makefile.words("check_PROGRAMS") if name != "tests/unit/abi_check"]):
+        for name in dict.fromkeys(names + [name for name in self.makefile.words("check_PROGRAMS") if name != "tests/unit/abi_check" and not name.startswith("examples/")]):
             self.programs[name] = self.describe(name, self.makefile.sources(name), name)
 
     def add(self, source, options=()):
@@ -139,7 +140,7 @@ class Tree:
         pack = self.pack
         return ["-I" + str(path) for path in (pack, TOP, TOP / "include", TOP / "src", pack / "src", TOP / "tests", pack / "include")] + [
             '-DSOURCE_DIRECTORY="%s"' % TOP, '-DBUILD_DIRECTORY="."',
-            '-DEMULATED_DRIVER="./.libs/libgriddep-emulator.so.0"']
+            '-DEMULATED_DRIVER="./.libs/libgriddep-emulator.so.0"', '-DFAKE_NCCL="./.libs/libfake-nccl.so"']
 
     def compile(self, name, output, text_of=None):
         """text_of: {path: text} of mutated sources; they are compiled in their place by a folder that is searched first."""
@@ -496,7 +497,7 @@ def words_of(mutation):
 def pack(arguments):
     build, target = Path(arguments.build), Path(arguments.pack)
     shutil.rmtree(target, ignore_errors=True)
-    for name in ("config.h", "Makefile", *(path.relative_to(build) for path in build.glob("src/**/*.inc"))):
+    for name in ("config.h", "Makefile", *(path.relative_to(build) for path in build.glob("**/*.inc"))):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(build / name, target / name)
     for path in build.glob("ptx/*/*.ptx"):
