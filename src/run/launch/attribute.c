@@ -15,16 +15,17 @@ typedef struct value_row {
     const char *name;
 } value_row;
 
-static const gd_CUlaunchAttributeValue no_value;
+/* For its types and sizes. */
+#define NO_VALUE ((gd_CUlaunchAttributeValue *)0)
 
 static const value_row rows[] = {
 #define GD_NUMBER(constant, field, name, least, most)                                              \
     {GRIDDEP_ATTRIBUTE_##constant,                                                                 \
-     _Generic(no_value.field, float                                                                \
+     _Generic(NO_VALUE->field, float                                                               \
               : true, default                                                                      \
               : false),                                                                            \
      offsetof(gd_CUlaunchAttributeValue, field),                                                   \
-     sizeof no_value.field,                                                                        \
+     sizeof NO_VALUE->field,                                                                       \
      (least),                                                                                      \
      (most),                                                                                       \
      (name)},
