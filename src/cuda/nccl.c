@@ -4,6 +4,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cuda/nccl.h"
 
 static const struct {
@@ -19,9 +20,12 @@ int32_t gd_nccl_open(gd_nccl *nccl, griddep_error *error)
 {
     const char *given = gd_environment("GRIDDEP_NCCL");
     const char *path = given && *given ? given : "libnccl.so.2";
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     gd_nccl made = {0};
 
+    if (gd_file_is_pipe(path))
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "NCCL cannot be opened: %s is a pipe",
+                            path);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *words = dlerror(); /* they begin with the path */
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "NCCL cannot be opened: %s",

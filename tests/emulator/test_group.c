@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -756,6 +757,7 @@ START_TEST(nccl_that_is_not_there)
     static const struct {
         const char *path, *version, *words;
     } cases[] = {{"/nowhere/libnccl.so.2", "22809", "NCCL cannot be opened: /nowhere/libnccl"},
+                 {"./nccl.pipe", "22809", "NCCL cannot be opened: ./nccl.pipe is a pipe"},
                  {EMULATED_DRIVER, "22809", "has no ncclGetVersion"},
                  {FAKE_NCCL, "20900", "is of version 20900; the library calls 21100 to 29999"},
                  {NULL, "22809", "NCCL cannot serve this group: the driver is the emulated one"}};
@@ -766,6 +768,8 @@ START_TEST(nccl_that_is_not_there)
     setenv("FAKE_NCCL_VERSION", cases[_i].version, 1);
     if (cases[_i].path)
         setenv("GRIDDEP_NCCL", cases[_i].path, 1);
+    unlink("nccl.pipe");
+    ck_assert_int_eq(mkfifo("nccl.pipe", 0600), 0);
     begin(2, "eager");
     for (uint32_t i = 0; i < 2; i++)
         add_plain(i, 8, GRIDDEP_TENSOR_F32);
@@ -778,6 +782,7 @@ START_TEST(nccl_that_is_not_there)
     ck_refused(griddep_group_open(runtimes, 2, &unknown, &made, &error), GRIDDEP_ERROR_ARGUMENT,
                "nccl is 3");
     ck_assert_ptr_null(made);
+    unlink("nccl.pipe");
 }
 END_TEST
 
@@ -1604,7 +1609,7 @@ int main(void)
     tcase_add_test(cases, places_to_meet);
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(large, large_hops_are_right, 0, HOP_CASES);
-    tcase_add_loop_test(large, nccl_that_is_not_there, 0, 4);
+    tcase_add_loop_test(large, nccl_that_is_not_there, 0, 5);
     tcase_add_loop_test(large, nccl_where_it_changes_nothing, 0, 2);
     tcase_add_loop_test(large, large_hops_in_chains, 0, 2 * GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(large, processes_have_hops, 2, 4);

@@ -4,13 +4,13 @@
  * another port than a node's end. EMULATED_DRIVER names the driver, or GRIDDEP_TEST_DRIVER another
  * one ("nvidia": libcuda.so.1). The matrix is printed. */
 #include <check.h>
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conditional.h"
 #include "griddep.h"
 #include "run/runtime.h"
 
@@ -586,15 +586,6 @@ static void adopted_graph(void)
     run_graph(adopt(from_trigger));
 }
 
-/* An entry point of the driver that the library does not call. */
-static void *find_symbol(const gd_driver *driver, const char *symbol)
-{
-    void *found = dlsym(driver->library, symbol);
-
-    ck_assert_msg(found, "%s", symbol);
-    return found;
-}
-
 /* A graph that the program made, in a child graph of one that it made; at a given depth. */
 static griddep_graph *adopt_nested(int depth)
 {
@@ -727,28 +718,6 @@ START_TEST(off_is_off)
     ck_assert_msg(!wrong, "%s", line);
 }
 END_TEST
-
-/* Adds a conditional node with one empty body. */
-static void add_conditional(const gd_driver *driver, gd_CUgraph graph, void *context,
-                            unsigned initial)
-{
-    gd_CUresult (*make_handle)(gd_CUgraphConditionalHandle *, gd_CUgraph, gd_CUcontext, unsigned,
-                               unsigned);
-    gd_CUresult (*add_node)(gd_CUgraphNode *, gd_CUgraph, const gd_CUgraphNode *,
-                            const gd_CUgraphEdgeData *, size_t, gd_CUgraphNodeParams *);
-    void *symbols[2] = {find_symbol(driver, "cuGraphConditionalHandleCreate"),
-                        find_symbol(driver, "cuGraphAddNode_v2")};
-    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
-                                   .is.conditional = {.size = 1, .ctx = context}};
-    gd_CUgraphNode node;
-
-    memcpy(&make_handle, &symbols[0], sizeof symbols[0]);
-    memcpy(&add_node, &symbols[1], sizeof symbols[1]);
-    ck_assert_int_eq(make_handle(&params.is.conditional.handle, graph, context, initial,
-                                 GD_CU_GRAPH_COND_ASSIGN_DEFAULT),
-                     GD_CUDA_SUCCESS);
-    ck_assert_int_eq(add_node(&node, graph, NULL, NULL, 0, &params), GD_CUDA_SUCCESS);
-}
 
 /* What is in a foreign conditional node the driver does not tell, so an adopted graph that has one
  * is refused where a switch is off. */

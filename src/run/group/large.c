@@ -184,6 +184,12 @@ static int32_t make_comms(griddep_group *group, gd_group_nccl *nccl, griddep_err
     return call_each(nccl, group, make_comm, &id, "ncclCommInitRank", error);
 }
 
+static void forget(gd_group_nccl *nccl)
+{
+    free(nccl->warm);
+    free(nccl);
+}
+
 static void end(griddep_group *group, gd_group_nccl *nccl, bool abort)
 {
     for (uint32_t i = 0; i < own_members(group); i++) {
@@ -199,18 +205,15 @@ static void end(griddep_group *group, gd_group_nccl *nccl, bool abort)
             nccl->library.ncclCommDestroy(comm);
         gd_runtime_leave_ended(runtime, &ending);
     }
-    free(nccl->warm);
-    free(nccl);
+    forget(nccl);
 }
 
 void gd_group_end_nccl(griddep_group *group, bool abandoned)
 {
-    if (group->large && abandoned) {
-        free(group->large->warm);
-        free(group->large);
-    } else if (group->large) {
+    if (group->large && abandoned)
+        forget(group->large);
+    else if (group->large)
         end(group, group->large, gd_group_ask_nccl(group, NULL) != GRIDDEP_OK);
-    }
     group->large = NULL;
 }
 
