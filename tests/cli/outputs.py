@@ -113,7 +113,7 @@ usual = {
     "audit": ["audit", *emulate],
     "off": ["off", *emulate],
     "on": ["on", *emulate],
-    "spawn": ["spawn", "--processes", "2"],
+    "spawn": ["spawn", "--processes", "1"],
     "explain": ["explain", "chain.yaml", "--no-measure", *emulate],
     "rewrite": ["rewrite", "copy.ptx"],
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],
