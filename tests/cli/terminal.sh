@@ -201,8 +201,9 @@ with tempfile.TemporaryDirectory() as work:
                              (["trace", "--repeat", "0"], ["and 30 more launches; --all shows them", "and 29 more hops; --all", "6 more launches; --svg",
                                                            "wait min", "wait mid", "wait max", "idle share", "hand-off: "])):
         said = at_terminal([*arguments, file.name, "--emulate"], {"TERM": "dumb"}, columns=60)[0].decode().replace("\r", "")
-        case(all(word in said for word in words) and max(map(len, said.split("\n"))) <= 60, f"{arguments[0]} of 70 launches",
-             repr([word for word in words if word not in said] + [line for line in said.split("\n") if len(line) > 60]).encode())
+        # A word that is wider than the terminal (the path of the emulated driver) stands alone.
+        faults = [word for word in words if word not in said] + [line for line in said.split("\n") if len(line) > 60 and len(line.split()) > 1]
+        case(not faults, f"{arguments[0]} of 70 launches", repr(faults).encode())
 
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)
