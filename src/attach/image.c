@@ -54,28 +54,25 @@ const void *gd_image_measure(const void *image, uint64_t *bytes)
     return at;
 }
 
-/* A driver that has machine code for its chip takes that; without any it compiles the PTX for the
- * newest chip. */
-static char *unpack_fatbin(gd_view fatbin)
+static char *unpack_fatbin(gd_view fatbin, int32_t chip)
 {
-    gd_fatbin_entry entry, newest = {.chip = -1};
+    gd_fatbin_entry text, cubin;
+    char *unpacked = NULL;
     uint64_t at = 0, bytes;
-    char *text = NULL;
 
-    if (gd_fatbin_check(fatbin))
+    if (gd_fatbin_check(fatbin) ||
+        !gd_fatbin_choose(fatbin, GD_FATBIN_PTX, chip ? chip : INT32_MAX, &text))
         return NULL;
-    while (gd_fatbin_next(fatbin, &at, &entry)) {
-        if (entry.kind == GD_FATBIN_CUBIN)
+    while (!chip && gd_fatbin_next(fatbin, &at, &cubin)) {
+        if (cubin.kind == GD_FATBIN_CUBIN)
             return NULL;
-        if (entry.kind == GD_FATBIN_PTX && entry.chip > newest.chip)
-            newest = entry;
     }
-    if (newest.chip < 0 || gd_fatbin_unpack(&newest, &text, &bytes))
+    if (chip && gd_fatbin_choose(fatbin, GD_FATBIN_CUBIN, chip, &cubin) && cubin.chip != text.chip)
         return NULL;
-    return text;
+    return gd_fatbin_unpack(&text, &unpacked, &bytes) ? NULL : unpacked;
 }
 
-char *gd_image_text(const void *image)
+char *gd_image_text(const void *image, int32_t chip)
 {
     uint64_t bytes = 0;
     const void *begins = gd_image_measure(image, &bytes);
@@ -85,6 +82,6 @@ char *gd_image_text(const void *image)
         return NULL;
     memcpy(&magic, begins, sizeof magic);
     if (magic == GD_FATBIN_MAGIC)
-        return unpack_fatbin((gd_view){begins, bytes});
+        return unpack_fatbin((gd_view){begins, bytes}, chip);
     return memcmp(&magic, ELFMAG, SELFMAG) ? strdup(begins) : NULL;
 }

@@ -11,24 +11,22 @@
 #include "attach/process.h"
 #include "attach/record.h"
 #include "attach/streams.h"
-#include "attach/text.h"
 #include "base/table.h"
 
 enum { LARGEST_IMAGE = 1 << 28 };
 
 typedef struct gd_module {
     uint32_t number;
-    gd_CUcontext context;  /* that ends it; NULL */
-    griddep_ptx *ptx;      /* where launches are changed by what it shows; NULL */
-    gd_check_facts *facts; /* of it; NULL: nobody has asked yet */
-    gd_table kernels;      /* by name */
+    gd_CUcontext context; /* that ends it; NULL */
+    gd_code *code;        /* where launches are changed by what it shows; NULL */
+    gd_table kernels;     /* by name */
 } gd_module;
 
 struct gd_kernel {
     gd_module *module;
     gd_CUfunction function; /* a handle that is no CUkernel; NULL */
-    uint32_t number, traits;
-    gd_kernel_start start;
+    uint32_t number;
+    gd_code_start start;
     bool start_known;
     gd_attached_kernel *record; /* NULL: never launched */
     char name[];
@@ -56,8 +54,7 @@ static void free_module(gd_module *module)
     for (size_t i = 0; i < module->kernels.capacity; i++)
         free(module->kernels.slots[i].value);
     gd_table_free(&module->kernels);
-    gd_check_facts_destroy(module->facts);
-    griddep_ptx_destroy(module->ptx);
+    gd_code_free(module->code);
     free(module);
 }
 
@@ -133,7 +130,6 @@ static gd_kernel *kernel_of_name(gd_module *of, const char *name)
         return NULL;
     found->module = of;
     found->number = GD_ATTACHED_NONE;
-    found->traits = of->ptx ? gd_text_traits(of->ptx, name) : 0;
     memcpy(found->name, name, bytes + 1);
     if (!gd_table_set(&of->kernels, found->name, bytes, found)) {
         free(found);
@@ -251,7 +247,7 @@ static gd_kernel *ask_driver(gd_CUfunction function)
     return gd_map_find(&functions, key_of(function), 0);
 }
 
-static bool looks_into_texts(void)
+static bool looks_into_code(void)
 {
     const uint32_t early = gd_process_settings()->early;
 
@@ -267,8 +263,8 @@ void gd_kernels_add_module(const void *handle, gd_CUcontext context, const void 
         return;
     made->context = context;
     made->number = record_image(image, rewritten);
-    if (looks_into_texts())
-        made->ptx = gd_text_parse(image);
+    if (looks_into_code())
+        made->code = gd_code_keep(image);
 }
 
 void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const char *path)
@@ -279,6 +275,8 @@ void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const 
         return;
     made->context = context;
     made->number = record_file(path);
+    if (looks_into_code())
+        made->code = gd_code_keep_file(path);
 }
 
 void gd_kernels_add_module_alias(const void *handle, const void *known)
@@ -361,28 +359,25 @@ gd_CUfunction gd_kernels_function(gd_CUfunction handle)
     return found ? function_of(found, handle) : NULL;
 }
 
-static gd_kernel_start find_start(const gd_kernel *kernel)
+static gd_code_start find_start(const gd_kernel *kernel, gd_CUfunction handle)
 {
-    gd_module *in = kernel->module;
+    const uint32_t chip =
+        ask_function(function_of(kernel, handle), GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION);
 
-    if (!(kernel->traits & GRIDDEP_TRAIT_WAITS_ALWAYS))
-        return GD_KERNEL_PLAIN;
-    if (!in->facts && !(in->facts = gd_check_facts_create()))
-        return GD_KERNEL_TOUCHES;
-    return gd_text_touches_early(in->facts, in->ptx, kernel->name) ? GD_KERNEL_TOUCHES
-                                                                   : GD_KERNEL_EARLY;
+    return kernel->module->code ? gd_code_of_kernel(kernel->module->code, kernel->name, chip)
+                                : GD_CODE_PLAIN;
 }
 
-gd_kernel_start gd_kernels_start(gd_CUfunction handle)
+gd_code_start gd_kernels_start(gd_CUfunction handle)
 {
     gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
 
     if (!found)
         found = ask_driver(handle);
     if (!found)
-        return GD_KERNEL_PLAIN;
+        return GD_CODE_PLAIN;
     if (!found->start_known)
-        found->start = find_start(found);
+        found->start = find_start(found, handle);
     found->start_known = true;
     return found->start;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/code.h"
 #include "base/attached.h"
 #include "emulator/abi.h"
 
@@ -36,15 +37,8 @@ gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, const gd_CUlaunchConfi
 /* The function that a launch runs; NULL: nobody knows it. */
 gd_CUfunction gd_kernels_function(gd_CUfunction handle);
 
-/* Whether a launch of the kernel may be made early, by its text; nobody knows what its arguments
- * mean. */
-typedef enum gd_kernel_start {
-    GD_KERNEL_PLAIN,   /* it does not wait on every path, or its text is not known */
-    GD_KERNEL_TOUCHES, /* it does, but touches memory before it that others can reach */
-    GD_KERNEL_EARLY
-} gd_kernel_start;
-
-gd_kernel_start gd_kernels_start(gd_CUfunction handle);
+/* Whether a launch of the kernel may be made early. */
+gd_code_start gd_kernels_start(gd_CUfunction handle);
 
 /* In a child process. */
 void gd_kernels_forget(void);

@@ -105,10 +105,10 @@ static bool may_be_early(gd_seen_launch *seen)
 
     if (seen->early || seen->cooperative || !gd_process_lock(&kept))
         return false;
-    const gd_kernel_start start = gd_kernels_start(seen->function);
+    const gd_code_start start = gd_kernels_start(seen->function);
     gd_process_unlock(kept);
-    seen->left = start == GD_KERNEL_TOUCHES;
-    return start == GD_KERNEL_EARLY;
+    seen->left = start == GD_CODE_TOUCHES;
+    return start == GD_CODE_EARLY;
 }
 
 /* The launch as it is where the driver does not take it with the attribute. */

@@ -7,6 +7,7 @@ attach_LTLIBRARIES = libgriddep-attach.la
 libgriddep_attach_la_SOURCES = \
 	%D%/address.c \
 	%D%/child.c \
+	%D%/code.c %D%/code.h \
 	%D%/cupti.h \
 	%D%/forward.c \
 	%D%/graphs.c %D%/graphs.h \

@@ -1,4 +1,4 @@
-/* Texts that come with a program. */
+/* Texts that come with a program, rewritten. */
 #include "attach/text.h"
 
 #include <stdbool.h>
@@ -6,36 +6,33 @@
 #include <string.h>
 
 #include "attach/image.h"
+#include "attach/next.h"
 #include "ptx/handle/ptx.h"
 
-griddep_ptx *gd_text_parse(const void *image)
+/* Of the current device (90 for sm_90); 0: none is. */
+static int32_t find_chip(void)
+{
+    gd_CUdevice device;
+    int major = 0, minor = 0;
+
+    if (GD_NEXT(cuCtxGetDevice, &device) ||
+        GD_NEXT(cuDeviceGetAttribute, &major, GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                device) ||
+        GD_NEXT(cuDeviceGetAttribute, &minor, GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                device))
+        return 0;
+    return major * 10 + minor;
+}
+
+static griddep_ptx *parse(const void *image)
 {
     griddep_ptx *ptx = NULL;
-    char *text = gd_image_text(image);
+    char *text = gd_image_text(image, find_chip());
 
     if (text && griddep_ptx_parse(text, strlen(text), NULL, &ptx, NULL) != GRIDDEP_OK)
         ptx = NULL;
     free(text);
     return ptx;
-}
-
-uint32_t gd_text_traits(const griddep_ptx *ptx, const char *entry)
-{
-    griddep_ptx_entry_info info = {.size = sizeof info};
-
-    for (uint32_t i = 0; griddep_ptx_get_entry(ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
-        if (!strcmp(info.name, entry))
-            return info.traits;
-    }
-    return 0;
-}
-
-bool gd_text_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry)
-{
-    gd_early_touch touch;
-
-    return gd_check_touches_early(facts, ptx, entry, &touch, NULL, NULL) != GRIDDEP_OK ||
-           touch != GD_EARLY_TOUCH_NOTHING;
 }
 
 /* Takes the text over and gives back the one that came of it. The wait stands in front of every
@@ -56,7 +53,7 @@ static griddep_ptx *rewrite_entry(griddep_ptx *ptx, const char *entry)
 
 char *gd_text_rewrite(const void *image)
 {
-    griddep_ptx *ptx = gd_text_parse(image);
+    griddep_ptx *ptx = parse(image);
     griddep_ptx_entry_info info = {.size = sizeof info};
     bool changed = false;
 

@@ -40,6 +40,35 @@ enum {
     NANOSLEEP_REGISTER = 0x35d
 };
 
+/* What an instruction is, without the form of its operands. Of those from FIRST_OTHER on, these
+ * reach no memory but the block's own, and constants; of the rest nothing is known here. */
+enum { KIND = 0x1ff, FIRST_OTHER = 0x120 };
+
+static const uint16_t private_kinds[] = {
+    0x182, /* LDC: constants */
+    0x183, /* LDL: local memory */
+    0x184, /* LDS: shared memory */
+    0x187, /* STL */
+    0x188, /* STS */
+    0x189, /* SHFL */
+    0x18c, /* ATOMS, atomic operations in shared memory */
+    0x18d, /* the same, with a comparison */
+    0x192, /* MEMBAR */
+    0x1a1, /* MATCH */
+    0x1a7, /* SYNCS: mbarriers */
+    0x1ab, /* ERRBAR */
+    0x1ac, /* LDCU: constants */
+    0x1af, /* LDGDEPBAR: what was begun before is counted */
+    0x1b0, /* ARRIVES */
+    0x1b2, /* SYNCS, uniform */
+    0x1c2, /* R2UR */
+    0x1c3, /* S2UR */
+    0x1c4, /* REDUX */
+    0x1c6, /* FENCE */
+    0x1c7, /* UCGABAR: barriers of a cluster */
+    0x1c8, /* USETMAXREG */
+};
+
 typedef struct instruction {
     uint64_t low, high;
 } instruction;
@@ -52,8 +81,9 @@ typedef struct walk {
     uint64_t waiting_count;
     bool synchronized; /* one was met that may go on where any barrier of the kernel says */
     bool waits, triggers, calls;
-    bool dry;  /* a path ends that has not waited */
-    bool open; /* a path leads where it cannot be followed */
+    bool touches; /* one was met that may reach other memory than the block's own */
+    bool dry;     /* a path ends that has not waited */
+    bool open;    /* a path leads where it cannot be followed */
 } walk;
 
 const char *gd_cubin_open(gd_view file, gd_cubin *cubin)
@@ -203,6 +233,17 @@ static void step_control(walk *in, uint64_t index, instruction at)
     go_to(in, (int64_t)index + 1);
 }
 
+/* Arithmetic, conversions and special registers come first. */
+static bool is_private(uint32_t opcode)
+{
+    const uint32_t kind = opcode & KIND;
+    bool found = kind < FIRST_OTHER;
+
+    for (size_t i = 0; i < sizeof private_kinds / sizeof *private_kinds && !found; i++)
+        found = kind == private_kinds[i];
+    return found;
+}
+
 static void step(walk *in, uint64_t index)
 {
     const instruction at = read_at(in, index);
@@ -214,6 +255,7 @@ static void step(walk *in, uint64_t index)
     }
     if (opcode == ACQBULK && is_plain(at))
         return;
+    in->touches |= !is_private(opcode);
     go_to(in, (int64_t)index + 1);
 }
 
@@ -242,6 +284,7 @@ static uint32_t conclude(const walk *in)
     traits |= in->waits && !in->dry && !in->open ? GRIDDEP_TRAIT_WAITS_ALWAYS : 0;
     traits |= in->triggers ? GRIDDEP_TRAIT_TRIGGERS : 0;
     traits |= in->calls ? GRIDDEP_TRAIT_CALLS : 0;
+    traits |= in->waits && in->touches ? GRIDDEP_TRAIT_TOUCHES_EARLY : 0;
     return traits | (in->open ? GRIDDEP_TRAIT_OPEN : 0);
 }
 

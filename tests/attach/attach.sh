@@ -509,6 +509,15 @@ on_eager() {
         err "on: 1 of 2 launches may start early that could not before; 1 was left as it is: its kernel touches memory before the wait, which an earlier kernel may still write" &&
         runs 0 on scatter tell && out "counter 8"
 }
+# Of fatbins with PTX alone, and with machine code beside it.
+on_fatbin() {
+    for made in plain zstd targets; do
+        FATBIN=$srcdir/tests/golden/image/kernels.$made.fatbin
+        export FATBIN
+        runs 0 on late-fatbin && err "on: 1 of 3 launches may start early that could not before" || { echo "$made"; return 1; }
+    done
+    runs 0 "on --rewrite" late-fatbin && err "on: 2 of 3 launches may start early that could not before; 2 modules were rewritten"
+}
 on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; 1 module was rewritten"; }
 on_is_safe() {
     for how in "on" "on --rewrite"; do
@@ -522,6 +531,7 @@ check "on" on_lost
 check "on, with launches that are early already" on_right
 check "on, in a graph that is captured" on_graph
 check "on, and no wait" on_never
+check "on, and fatbins" on_fatbin
 check "on --rewrite" on_rewrite
 check "on makes no race" on_is_safe
 check "on, and a kernel that touches memory before its wait" on_eager
@@ -588,6 +598,61 @@ other_driver() {
     done
 }
 [ "${SANITIZED-}" = 1 ] || check "a driver with other functions" other_driver
+
+# Kernels of machine code alone, which the emulated driver does not run: the driver tells launches
+# that may start early.
+cat >"$work/machine.c" <<'TEXT'
+#include <string.h>
+typedef struct { unsigned shape[7]; void *stream; struct { int id; char pad[4]; char value[64]; } *attributes; unsigned count; } config;
+int cuInit(unsigned flags) { return flags ? 1 : 0; }
+int cuDriverGetVersion(int *version) { *version = 12080; return 0; }
+int cuModuleLoadData(void **module, const void *image) { *module = (void *)(long)(image ? 16 : 0); return 0; }
+int cuModuleLoad(void **module, const char *path) { *module = (void *)(long)(*path ? 32 : 0); return 0; }
+int cuModuleGetFunction(void **function, void *module, const char *name) { *function = (char *)module + (*name == 'a'); return 0; }
+int cuFuncGetAttribute(int *value, int attribute, void *function) { *value = attribute == 6 && function ? 90 : 0; return 0; }
+int early;
+int cuLaunchKernelEx(const config *config, void *function, void **parameters, void **extra)
+{
+    for (unsigned i = 0; i < config->count; i++)
+        early += config->attributes[i].id == 6 && config->attributes[i].value[0] && function && !parameters && !extra;
+    return 0;
+}
+TEXT
+cat >"$work/user.c" <<'TEXT'
+#include <stdio.h>
+extern int early;
+int cuInit(unsigned), cuModuleLoadData(void **, const void *), cuModuleLoad(void **, const char *), cuModuleGetFunction(void **, void *, const char *);
+int cuLaunchKernelEx(const void *, void *, void **, void **);
+int main(int count, char **names)
+{
+    static char image[1 << 16];
+    static const struct { unsigned shape[7]; void *stream, *attributes; unsigned count; } config = {{1, 1, 1, 1, 1, 1, 0}, 0, 0, 0};
+    void *module, *function;
+    FILE *file = fopen(names[1], "rb");
+    if (count != 2 || !fread(image, 1, sizeof image, file) || fclose(file) || cuInit(0))
+        return 1;
+    for (int way = 0; way < 2; way++) {
+        if (way ? cuModuleLoad(&module, names[1]) : cuModuleLoadData(&module, image))
+            return 2;
+        cuModuleGetFunction(&function, module, "behind");
+        cuLaunchKernelEx(&config, function, 0, 0);
+        printf("%d ", early);
+        cuModuleGetFunction(&function, module, "ahead");
+        cuLaunchKernelEx(&config, function, 0, 0);
+        printf("%d\n", early);
+    }
+    return 0;
+}
+TEXT
+machine_code() {
+    ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$work/machine.so" "$work/machine.c" || return 1
+    ${CC:-cc} -o "$work/user" "$work/user.c" "$work/machine.so" || return 1
+    "$griddep" on --driver "$work/machine.so" -- "$work/user" "$srcdir/tests/golden/image/machine.cubin" >"$work/out" 2>"$work/err"
+    cat "$work/out" "$work/err"
+    out "1 1
+2 2" && err "on: 2 of 4 launches may start early that could not before; 2 were left as they are"
+}
+[ "${SANITIZED-}" = 1 ] || check "on, and machine code alone" machine_code
 
 # ---- a program with more rights
 

@@ -584,8 +584,8 @@ static void run_linked(void)
         launch(function, NULL, i);
 }
 
-/* A fatbin as nvcc makes them: $FATBIN. */
-static void run_fatbin(void)
+/* A fatbin as nvcc makes them: $FATBIN; launched with the attribute, or without. */
+static void launch_fatbin(unsigned attributes)
 {
     static char image[1 << 16];
     gd_CUmodule module;
@@ -596,7 +596,7 @@ static void run_fatbin(void)
     gd_CUlaunchAttribute attribute = {.id =
                                           GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                       .value.programmaticStreamSerializationAllowed = 1};
-    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, 1};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, attributes};
     FILE *file = fopen(getenv("FATBIN"), "rb");
     if (!file || !fread(image, 1, sizeof image, file))
         exit(5);
@@ -607,6 +607,16 @@ static void run_fatbin(void)
     NEED(cuModuleGetFunction(&functions[2], module, "fill"));
     for (int i = 0; i < 3; i++)
         NEED(cuLaunchKernelEx(&config, functions[i], arguments, NULL));
+}
+
+static void run_fatbin(void)
+{
+    launch_fatbin(1);
+}
+
+static void run_late_fatbin(void)
+{
+    launch_fatbin(0);
 }
 
 /* Handles may come again for something else. */
@@ -829,6 +839,7 @@ static const struct {
                {"linked", 0, run_linked},
                {"long", 0, run_long},
                {"fatbin", 0, run_fatbin},
+               {"late-fatbin", 0, run_late_fatbin},
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
                {"endings", 0, run_endings},

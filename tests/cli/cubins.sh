@@ -1,7 +1,8 @@
 #!/bin/sh
 # What griddep check reads from machine code, held against what it reads from the PTX that ptxas made
 # it of: no kernel is said to wait on every path that does not, and where the PTX waits on every path
-# and calls nothing the machine code is understood. For each target that ptxas knows and the PTX
+# and calls nothing the machine code is understood; no kernel is said to touch nothing before its wait
+# that does. For each target that ptxas knows and the PTX
 # allows, or where rounds are left out for sm_90a.
 set -u
 work=$(mktemp -d) || exit 99
@@ -24,7 +25,7 @@ def verdicts(path):
     return {v["entry"]: v for v in json.loads(done.stdout)["verdicts"]}
 
 
-wrong = 0
+wrong = safe = 0
 for text in texts:
     said = verdicts(text)
     for target in targets.split():
@@ -38,12 +39,16 @@ for text in texts:
             pair = ptx["waits"], machine["waits"]
             counts[pair] = counts.get(pair, 0) + 1
             triggers = bool(ptx["trigger_lines"]), "; triggers;" in machine["text"]
+            if machine["early"] == "safe" != ptx["early"] and "/golden/" not in text:  # there loads that nobody needs go
+                print(f"{text} for {target}, {entry}: PTX {ptx['text']}; {machine['text']}")
+                wrong += 1
+            safe += machine["early"] == "safe"
             if (machine["waits"] == "always" and ptx["waits"] != "always") or triggers == (True, False):
                 print(f"{text} for {target}, {entry}: PTX {ptx['text']}; {machine['text']}")
                 wrong += 1
 print(", ".join(f"{a} {b}: {n}" for (a, b), n in sorted(counts.items())))
 understood = counts.get(("always", "always"), 0)
-if understood < 10 or counts.get(("sometimes", "sometimes"), 0) + counts.get(("never", "never"), 0) < 10:
+if understood < 10 or safe < 10 or counts.get(("sometimes", "sometimes"), 0) + counts.get(("never", "never"), 0) < 10:
     print("too few kernels were understood")
     wrong += 1
 sys.exit(wrong > 0)

@@ -475,7 +475,7 @@ check "a fatbin that is cut off" 2 err "this fatbin ends inside its header"
 images=$srcdir/tests/golden/image
 run check "$images/kernels.zstd.fatbin"
 check "a fatbin" 1 out "kernels.zstd.fatbin:sm_90:85:1" \
-    out "kernels.zstd.fatbin:sm_90: kernel scale: machine code; waits on every path; triggers at its end, implicitly; what it touches before it waits is not read" \
+    out "kernels.zstd.fatbin:sm_90: kernel scale: machine code; waits on every path; triggers at its end, implicitly; safe to launch early" \
     out "kernel partly: machine code; does not wait on every path" \
     out "kernel fill: machine code; never waits; triggers; not safe"
 mkdir "$work/without"

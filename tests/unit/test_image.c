@@ -581,7 +581,8 @@ enum {
     ALWAYS = WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS,
     OPEN = GRIDDEP_TRAIT_OPEN,
     CALLS = GRIDDEP_TRAIT_CALLS,
-    TRIGGERS = GRIDDEP_TRAIT_TRIGGERS
+    TRIGGERS = GRIDDEP_TRAIT_TRIGGERS,
+    TOUCHES = GRIDDEP_TRAIT_TOUCHES_EARLY
 };
 
 static const struct {
@@ -617,7 +618,14 @@ static const struct {
     {{BSSY(64), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, WAITS}, /* meets behind the wait */
     {{BSSY(4096), MOVE, BSYNC, WAIT, EXIT}, WAITS | OPEN},
     {{{0x87348, UINT64_C(0x001fea0003c00000)}, WAIT, EXIT, WAIT, EXIT}, ALWAYS},
-    {{PLAIN(0x795c), WAIT, EXIT}, ALWAYS}, /* a trap ends the grid */
+    {{PLAIN(0x795c), WAIT, EXIT}, ALWAYS},                               /* a trap ends the grid */
+    {{PLAIN(0x7981), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* LDG */
+    {{PLAIN(0x7980), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* LD, of any memory */
+    {{WAIT, PLAIN(0x7981), EXIT}, ALWAYS},                               /* behind the wait */
+    {{PLAIN(0x7984), PLAIN(0x7b82), WAIT, EXIT}, ALWAYS},                /* LDS, LDC */
+    {{PLAIN(0x71ff), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* not known */
+    {{BRANCH_IF(4), PLAIN(0x7986), MOVE, WAIT, EXIT}, ALWAYS | TOUCHES}, /* STG, on a path */
+    {{PLAIN(0x7981), EXIT}, MACHINE},                                    /* and no wait */
 };
 
 /* A cubin with one kernel, k. */

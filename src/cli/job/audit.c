@@ -24,7 +24,7 @@ typedef struct audited_kernel {
     char *module, *plain; /* to free; plain: as people write it */
     char *told; /* that, cut in the middle where it is long: templates have names of pages */
     gd_kernel_code code, text; /* text: its PTX, also where a driver takes machine code */
-    bool touches_early;        /* memory before its wait, by its PTX */
+    bool touches_early;        /* memory before its wait, by its PTX, else by its machine code */
     bool ordered;              /* its grid ends behind its prerequisites, likewise */
     char target[24];
     gd_attached_counts sum;   /* counters */
@@ -126,6 +126,8 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
         if (made.text.ptx != NULL && made.code.traits & GRIDDEP_TRAIT_WAITS)
             gd_ptx_touches_early(made.text.ptx, made.name, &made.touches_early, &made.ordered,
                                  NULL);
+        else
+            made.touches_early = (made.code.traits & GRIDDEP_TRAIT_TOUCHES_EARLY) != 0;
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
     }
@@ -365,7 +367,8 @@ static void count_behind(auditing *all)
         if (pair->between != 0)
             continue;
         pair->race = find_race(&all->kernels[pair->first], second);
-        if (pair->race != NULL && pair->early == 0)
+        const bool hidden = second->touches_early && second->text.ptx == NULL;
+        if ((pair->race != NULL || hidden) && pair->early == 0)
             continue; /* as it should be */
         if (pair->early != 0)
             second->early_behind += pair->count;

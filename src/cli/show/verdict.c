@@ -60,30 +60,32 @@ json_t *gd_verdict_json(const griddep_verdict *verdict)
         {"text", gd_output_string(verdict->text)});
 }
 
-/* What a kernel touches before it waits is not read from machine code: none is told to be safe. */
 void gd_verdict_of_machine_code(const griddep_image_kernel *kernel, const char *file,
                                 griddep_verdict *verdict, char *text, size_t bytes)
 {
     const uint32_t traits = kernel->traits;
     const bool known = traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_OPEN);
     const bool waits = traits & GRIDDEP_TRAIT_WAITS, always = traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
-    const char *early = always  ? "what it touches before it waits is not read"
-                        : known ? "not safe to launch early: GRIDDEP_PDL_AUTO starts it when the "
-                                  "kernel before it has ended"
-                                : "whether it is safe to launch early is not known";
+    const bool safe = always && !(traits & GRIDDEP_TRAIT_TOUCHES_EARLY);
+    const char *early = safe     ? "safe to launch early"
+                        : always ? "it may touch memory before it waits, of which nothing is known"
+                        : known  ? "not safe to launch early: GRIDDEP_PDL_AUTO starts it when the "
+                                   "kernel before it has ended"
+                                 : "whether it is safe to launch early is not known";
 
-    *verdict =
-        (griddep_verdict){.size = sizeof(*verdict),
-                          .is_valid = 1,
-                          .file = file,
-                          .entry = kernel->name,
-                          .text = text,
-                          .condition = "",
-                          .waits = always   ? GRIDDEP_WAITS_ALWAYS
-                                   : !known ? GRIDDEP_WAITS_UNKNOWN
-                                   : waits  ? GRIDDEP_WAITS_SOMETIMES
-                                            : GRIDDEP_WAITS_NEVER,
-                          .early = known && !always ? GRIDDEP_EARLY_UNSAFE : GRIDDEP_EARLY_UNKNOWN};
+    *verdict = (griddep_verdict){.size = sizeof(*verdict),
+                                 .is_valid = 1,
+                                 .file = file,
+                                 .entry = kernel->name,
+                                 .text = text,
+                                 .condition = "",
+                                 .waits = always   ? GRIDDEP_WAITS_ALWAYS
+                                          : !known ? GRIDDEP_WAITS_UNKNOWN
+                                          : waits  ? GRIDDEP_WAITS_SOMETIMES
+                                                   : GRIDDEP_WAITS_NEVER,
+                                 .early = safe               ? GRIDDEP_EARLY_SAFE
+                                          : known && !always ? GRIDDEP_EARLY_UNSAFE
+                                                             : GRIDDEP_EARLY_UNKNOWN};
     if (!(traits & GRIDDEP_TRAIT_KNOWN))
         snprintf(text, bytes, "machine code that is not known; %s", early);
     else
