@@ -15,6 +15,7 @@ check_PROGRAMS += %D%/suites
 %C%_suites_LDADD = libgriddep-suites.la $(command_ldadd)
 check_LTLIBRARIES += libgriddep-suites.la
 libgriddep_suites_la_SOURCES = \
+	%D%/bench.c %D%/bench.h \
 	%D%/decoder.c %D%/decoder.h \
 	%D%/fc_chain.c %D%/fc_chain.h \
 	%D%/handoff.c %D%/handoff.h \

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "cli/job/bench.h"
+#include "bench/bench.h"
 
 typedef struct suites_request {
     const char *kernel;     /* of an fc-chain; NULL: matvec_bf16 */

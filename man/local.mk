@@ -5,7 +5,7 @@ if COMMAND_PAGES
 dist_man_MANS = $(command_pages)
 endif
 command_pages = \
-	%D%/griddep.1 %D%/griddep-audit.1 %D%/griddep-bench.1 %D%/griddep-check.1 %D%/griddep-compare.1 %D%/griddep-demo.1 \
+	%D%/griddep.1 %D%/griddep-audit.1 %D%/griddep-check.1 %D%/griddep-compare.1 %D%/griddep-demo.1 \
 	%D%/griddep-explain.1 %D%/griddep-info.1 %D%/griddep-kernels.1 \
 	%D%/griddep-off.1 %D%/griddep-on.1 %D%/griddep-spawn.1 \
 	%D%/griddep-rewrite.1 %D%/griddep-run.1 %D%/griddep-sanitize.1 %D%/griddep-stress.1 \

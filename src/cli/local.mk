@@ -26,7 +26,6 @@ libgriddep_reference_la_SOURCES = \
 # All of the command but main, which tests of its parts use too.
 libgriddep_command_la_SOURCES = \
 	%D%/audit.c \
-	%D%/bench.c \
 	%D%/check.c \
 	%D%/command.h %D%/commands.def \
 	%D%/compare.c \
@@ -68,7 +67,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/attachedprogram.c %D%/job/attachedprogram.h \
 	%D%/job/attack.c %D%/job/attack.h \
 	%D%/job/audit.c %D%/job/audit.h \
-	%D%/job/bench.c %D%/job/bench.h \
 	%D%/job/ceiling.c %D%/job/ceiling.h \
 	%D%/job/chaincheck.c %D%/job/chaincheck.h \
 	%D%/job/chainexplain.c %D%/job/chainexplain.h \

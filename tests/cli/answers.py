@@ -69,11 +69,10 @@ for command in ["", *commands]:
     shown = run("help", *[command] * bool(command)).stdout
     case(shown and max(map(len, shown.splitlines())) <= 80, f"help {command} has no line beyond 80 columns", [line for line in shown.splitlines() if len(line) > 80])
 programs = {"audit", "off", "on"}  # what they run opens the device
-own = {"sanitize", "bench", *programs}  # runs on the emulated driver alone; refuses it
+own = {"sanitize", *programs}  # runs on the emulated driver alone
 device = {"driver", "device", "emulate", "schedule", "model", "multiprocessors"}
 for command in commands:
-    wanted = device if command in drivers - own else {"driver", "device"} if command == "bench" else None
-    case(wanted is None or wanted == device & set(taken[command]), f"{command}: options of the device", taken[command])
+    case(command not in drivers - own or device <= set(taken[command]), f"{command}: options of the device", taken[command])
 
 # What makes them quick.
 more = {"run": ["--repeat", "0"], "trace": ["--repeat", "0"], "sanitize": ["--schedule", "eager", "--modes", "pdl"], "explain": ["--no-measure"], "tune": ["--forget"], "stress": ["--mode", "pdl"]}

@@ -119,7 +119,6 @@ usual = {
     "tune": ["tune", "chain.yaml", "--gain", "0.001", "--forget", *emulate],
     "stress": ["stress", "chain.yaml", "--mode", "pdl", *emulate],
     "compare": ["compare", "chain.yaml", "chain.yaml", *emulate],
-    "bench": ["bench", "--driver", driver],  # refuses: it measures GPUs
     "kernels": ["kernels"],
     "info": ["info", *emulate],
 }
@@ -281,18 +280,17 @@ with open(mine, "rb") as file:
 # ---- stdout
 
 for command in commands:
-    code = REFUSED if command != "bench" else USAGE
     if os.path.exists("/dev/full"):
         with open("/dev/full", "wb") as full:
-            expect(code, f"{command} >/dev/full", *usual[command], stdout=full)
+            expect(REFUSED, f"{command} >/dev/full", *usual[command], stdout=full)
             expect(REFUSED, f"{command} --help >/dev/full", command, "--help", stdout=full)
     done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", griddep, *usual[command], *tails.get(command, ())], cwd=inputs, env=environment, stderr=subprocess.PIPE, timeout=120)
-    case(done.returncode == code, f"{command} >&-: exit code {done.returncode}", done.stderr)
+    case(done.returncode == REFUSED, f"{command} >&-: exit code {done.returncode}", done.stderr)
     reading, writing = os.pipe()
     os.close(reading)
     done = run(*usual[command], stdout=writing)
     os.close(writing)
-    case(done.returncode in (-signal.SIGPIPE, 128 + signal.SIGPIPE, code, *ENDED_WELL), f"{command} into a pipe that nobody reads: exit code {done.returncode}", done.stderr)
+    case(done.returncode in (-signal.SIGPIPE, 128 + signal.SIGPIPE, REFUSED, *ENDED_WELL), f"{command} into a pipe that nobody reads: exit code {done.returncode}", done.stderr)
     case(not leftovers() and not os.listdir(scratch), f"{command} into a pipe that nobody reads leaves no temporary file", os.listdir(scratch))
 made = os.path.join(work, "made.ptx")
 subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", griddep, "rewrite", "copy.ptx", "-o", made], cwd=inputs, env=environment)
@@ -420,8 +418,6 @@ else:
     comma = {**environment, "LOCPATH": locales, "LC_ALL": "de_DE.UTF-8"}
     point = {**environment, "LC_ALL": "C.UTF-8"}
     for command in commands:
-        if command == "bench":
-            continue  # measures the host
         for more in ([], ["--json"]):
             a, b = run(*usual[command], *more, env=point), run(*usual[command], *more, env=comma)
             case((a.returncode, a.stdout, a.stderr) == (b.returncode, b.stdout, b.stderr), f"{command} {' '.join(more)} follows the locale", b.stdout[:300])

@@ -98,7 +98,7 @@ for word in help --help -h; do
     run help $word
     check "help $word" 0 out "usage: griddep COMMAND"
 done
-for command in info kernels run demo check sanitize explain rewrite tune stress bench; do
+for command in info kernels run demo check sanitize explain rewrite tune stress; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -708,15 +708,6 @@ sed 's/grids: .*/grids: [4, none]/' "$work/tune.yaml" >"$work/tune_grids.yaml"
 run tune "$work/tune_grids.yaml"
 check "bad grids" 2 err "grids is a list of whole numbers"
 
-# ---- bench
-
-run bench launch
-check "bench of a suite" 2 err "'launch' is one word too many"
-if [ -n "${EMULATED_DRIVER:-}" ]; then
-    run bench --driver "$EMULATED_DRIVER"
-    check "bench on the emulated driver" 2 err "bench measures a GPU"
-    silent "bench on the emulated driver" out
-fi
 # ---- stress
 
 cat >"$work/transitive.ptx" <<'END'

@@ -87,7 +87,6 @@ from_file=1 compare "trace program" "trace -- PROGRAM"
 from_file=1 compare "sanitize program" "sanitize -- PROGRAM"
 if [ -n "$fake" ] && [ -f "$fake" ]; then
     compare run run "$top/examples/vector_add.yaml" --driver "$fake"
-    compare bench bench --driver "$fake" --repeat 3
     "$python" "$here/json_check.py" "$document" --seen "$work/seen" >"$work/unseen"
     if [ -s "$work/unseen" ]; then
         failed=$((failed + 1))

@@ -1,7 +1,6 @@
-/* Suites that measure a GPU beside what it can do at most: those of griddep bench and of
- * bench/suites. */
-#ifndef GD_CLI_JOB_BENCH_H
-#define GD_CLI_JOB_BENCH_H
+/* Suites that measure a GPU beside what it can do at most. */
+#ifndef GD_BENCH_BENCH_H
+#define GD_BENCH_BENCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

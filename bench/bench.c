@@ -1,5 +1,5 @@
 /* Measuring: the ceilings, the suites between two readings of them, and the report. */
-#include "cli/job/bench.h"
+#include "bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,11 +130,11 @@ static int check_device(const griddep_runtime_info *info)
     if (info->emulated)
         return gd_message_error(
             GD_EXIT_USAGE,
-            "bench measures a GPU; the times of the emulated driver are those of its model");
+            "bench/suites measures a GPU; the times of the emulated driver are those of its model");
     if (info->capability >= 90)
         return 0;
     return gd_message_error(GD_EXIT_REFUSED,
-                            "bench needs compute capability 9.0 (Hopper); %s has %d.%d",
+                            "bench/suites needs compute capability 9.0 (Hopper); %s has %d.%d",
                             info->device_name, info->capability / 10, info->capability % 10);
 }
 
