@@ -263,11 +263,8 @@ for chain in ("hops.yaml", "late.yaml", "preamble.yaml", "../../examples/feed_fo
 
 # ---- the shelf, from its files
 
-SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 SECTIONS = "purpose parameters launch pdl requires extent constraints measured history".split()
-ASKED = SECTIONS[4:]  # what options show
-PARAMETER = r"\.param\s+(?:\.align (\d+)\s+)?\.([a-z]+(\d+))(?:\s+\.ptr[^,]*?)?"
-PARAMETER += r"\s+(\w+)(?:\[(\d+)\])?"
+SHOWN = SECTIONS[:4]  # by the text
 
 
 def sections_of(text):
@@ -278,49 +275,6 @@ def sections_of(text):
         lines = body.strip("\n").split("\n")
         sections[name] = "\n".join(line.removeprefix("  ") for line in lines).strip()
     return sections
-
-
-def line_at(text, place):
-    return text.count("\n", 0, place) + 1
-
-
-def parameters_of(text):
-    """Names, types, offsets, bytes and alignments, and the bytes of all together."""
-    offset, found = 0, []
-    for alignment, kind, bits, name, count in re.findall(PARAMETER, text):
-        aligned = int(alignment or SIZES[bits])
-        offset = -(-offset // aligned) * aligned
-        found.append((name, kind, offset, SIZES[bits] * int(count or 1), aligned))
-        offset += found[-1][3]
-    return found, offset
-
-
-def look_at_entry(name, text, entry, printed, told):
-    parameters, total = parameters_of(entry[2])
-    members = ("name", "type", "offset", "bytes", "alignment")
-    listed = [tuple(each[member] for member in members) for each in printed["parameters"]]
-    case(listed == parameters, f"parameters of {name}", printed)
-    blocks = {}
-    for kind, numbers in re.findall(r"\.(req|max)ntid ([\d, ]+)", entry[3]):
-        sizes = [int(number) for number in numbers.split(",")]
-        blocks[kind] = sizes + [1] * (3 - len(sizes))
-    case(printed["required_block"] == blocks.get("req"), f"required block of {name}", printed)
-    case(printed["maximum_block"] == blocks.get("max"), f"maximum block of {name}", printed)
-    said = f"entry {entry[1]}, line {printed['line']}: {printed['instructions']} instructions"
-    said += f", {total} bytes of parameters"
-    for kind, words in (("req", ", blocks of "), ("max", ", blocks of at most ")):
-        if kind in blocks:
-            said += words + " x ".join(map(str, blocks[kind])) + " threads"
-    case(said + "\n" in told and printed["parameter_bytes"] == total, f"entry of {name}", told)
-    body = text[: text.find("\n}", entry.start())]
-    controls = []
-    for control in re.finditer(r"^[^/\n]*\bgriddepcontrol\.(\w+)", body, re.MULTILINE):
-        if control.start() > entry.start():
-            controls.append((line_at(text, control.start()), control[1]))
-    listed = [(control["line"], control["kind"]) for control in printed["griddepcontrol"]]
-    case(listed == controls, f"griddepcontrol of {name}", printed)
-    for line, kind in controls:
-        case(f"line {line}: griddepcontrol.{kind}" in told, f"griddepcontrol of {name}, text", told)
 
 
 rows = [re.split(r" {2,}", row) for row in run("kernels list").stdout.splitlines()]
@@ -336,25 +290,13 @@ for each in document("kernels list")["kernels"]:
     case(row in rows and each["purpose"] == sections["purpose"], f"row of {name}", (row, each))
     line = f"kernels show {name} --capability {each['capability']}"
     shown, told = document(line), run(line).stdout
-    rest = run(f"{line} --conditions --measured --history").stdout
     for section in SECTIONS:
         expected = sections.get(section)
         case(shown[section] == expected, f"{section} of {name}", (shown[section], expected))
         lines = "".join(f"    {line}\n" for line in (expected or "").split("\n") if line)
-        asked = section in ASKED
-        case(lines in (rest if asked else told), f"{section} of {name}, text", told)
-        case(not lines or lines not in (told if asked else rest), f"{section} of {name} once", rest)
-    target = re.search(r"^\.target (\w+)", text, re.MULTILINE).group(1)
-    major, minor = re.search(r"^\.version (\d+)\.(\d+)", text, re.MULTILINE).groups()
-    said = f"{name} ({each['file']}): PTX {major}.{minor} for {target}\n"
-    case(told.startswith(said) and shown["target"] == target, f"first line of {name}", told)
-    case(shown["ptx_version"] == int(major + minor), f"version of {name}", shown)
-    entries = [*re.finditer(r"\.entry (\w+)\s*\(([^)]*)\)([^{]*)", text)]
-    listed = [(entry["name"], entry["line"]) for entry in shown["entries"]]
-    expected = [(entry[1], line_at(text, entry.start(1))) for entry in entries]
-    case(listed == expected, f"entries of {name}", shown)
-    for entry, printed in zip(entries, shown["entries"]):
-        look_at_entry(name, text, entry, printed, told)
+        case(section not in SHOWN or lines in told, f"{section} of {name}, text", told)
+    case(shown["ptx"] == text == run(line + " --ptx").stdout, f"text of {name}", shown["ptx"])
+    case(told.startswith(f"{name} ({each['file']}) for sm_{each['capability']}\n"), f"first line of {name}", told)
 
 # ---- what the codes mean
 
