@@ -26,7 +26,7 @@
 typedef struct gd_stress_request {
     const char *path, *mode;
     uint64_t microseconds, rounds;
-    bool mutations, demo, json;
+    bool demo, json;
     gd_device_choice device;
 } gd_stress_request;
 
@@ -44,10 +44,9 @@ typedef struct gd_stress {
     gd_stress_hop *hops;
     uint32_t hop_count;
     uint32_t modes;
-    json_t *attacks, *mutations;
+    json_t *attacks;
     gd_columns table;
-    uint32_t differences, faults, skipped, shown, unshown;
-    uint32_t found; /* of what was not shown, by the check */
+    uint32_t differences, faults, skipped;
 } gd_stress;
 
 enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS = 3 };
@@ -60,10 +59,8 @@ static const char details[] =
     "smallest grids of the file ('grids'). Launches that race start early too, although 'griddep "
     "run' holds them back. Each run starts from poisoned buffers. If its results differ from the "
     "serial run's, the report names the delayed launch and the next one. A GPU shows only races "
-    "that it lets happen; 'griddep check' and 'griddep sanitize' find the others. --mutations "
-    "breaks each kernel's wait: it deletes the wait, moves it too far down, or gives it to some "
-    "threads only. A table says which of these mistakes the delays detect. doc/tuning.md tells "
-    "more.\n";
+    "that it lets happen; 'griddep check' and 'griddep sanitize' find the others. "
+    "doc/tuning.md tells more.\n";
 
 /* ---- hops ---- */
 
@@ -182,120 +179,31 @@ static int open_again(gd_stress *stress)
     return code == 0 ? open_attacked(stress) : code;
 }
 
-static char *shown_text(const gd_stress *stress, const gd_attack *attack,
-                        const gd_attack_result *result)
+static int attack_hop(gd_stress *stress, const gd_stress_hop *hop)
 {
-    char *producer = gd_plan_launch_text(stress->plan, attack->producer), *launch = NULL;
-    if (!result->faulted)
-        launch = gd_plan_launch_text(stress->plan, result->launch);
-    char *text = gd_heap_format("%s of %s, %s%s, %s", places[attack->place], producer,
-                                result->faulted ? "a fault" : "in ", result->faulted ? "" : launch,
-                                griddep_mode_name(attack->mode));
-    free(launch);
-    free(producer);
-    return text;
-}
-
-/* All attacks on a hop; broken: with a kernel whose wait is broken, until something shows. */
-static int attack_hop(gd_stress *stress, const gd_stress_hop *hop, const gd_attack_break *broken,
-                      bool *shown, char **by)
-{
+    int code = 0;
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
-        for (int32_t place = 0; place < PLACES && (stress->modes >> mode & 1U) != 0; place++) {
-            gd_attack attack = {hop->producer, place, mode, *broken};
+        for (int32_t place = 0; place < PLACES && (stress->modes >> mode & 1U) != 0 && code == 0;
+             place++) {
+            const gd_attack attack = {hop->producer, place, mode};
             gd_attack_result result = {0};
-            int code = gd_attack_run(&stress->attacked, &attack, &result);
-            if (code == 0 && by == NULL)
+            code = gd_attack_run(&stress->attacked, &attack, &result);
+            if (code == 0)
                 add_attack(stress, hop, &attack, &result);
-            if (code == 0 && by != NULL && (result.differs || result.faulted)) {
-                *shown = true;
-                *by = shown_text(stress, &attack, &result);
-            }
             if (code == 0 && result.faulted)
                 code = open_again(stress);
             gd_attack_result_free(&result);
-            if (code != 0 || (by != NULL && *shown))
-                return code;
         }
     }
-    return 0;
+    return code;
 }
 
 static int attack_all(gd_stress *stress)
 {
-    static const gd_attack_break none = {.launch = GD_ATTACK_NONE};
-    bool shown = false;
     int code = 0;
     for (uint32_t i = 0; i < stress->hop_count && code == 0; i++) {
         gd_progress_show("attacking hop %u of %u", (unsigned)i + 1, (unsigned)stress->hop_count);
-        code = attack_hop(stress, &stress->hops[i], &none, &shown, NULL);
-    }
-    return code;
-}
-
-/* ---- mutations ---- */
-
-static bool is_first_of_kernel(const gd_plan *plan, uint32_t launch)
-{
-    for (uint32_t i = 0; i < launch; i++)
-        if (gd_plan_is_kernel(&plan->launches[i]) &&
-            plan->launches[i].module == plan->launches[launch].module &&
-            strcmp(plan->launches[i].kernel, plan->launches[launch].kernel) == 0)
-            return false;
-    return true;
-}
-
-/* Whether the kernel can be broken that way. */
-static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
-{
-    const gd_plan_launch *launch = &stress->plan->launches[broken->launch];
-    const gd_modulefile *module = gd_modulefile_of(&stress->modules, launch);
-    griddep_ptx *made = NULL;
-    bool works =
-        module->ptx != NULL && gd_ptx_break_wait(module->ptx, gd_modulefile_entry(module, launch),
-                                                 broken->how, &made, NULL) == GRIDDEP_OK;
-    griddep_ptx_destroy(made);
-    return works;
-}
-
-static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
-{
-    const char *kernel = stress->plan->launches[broken->launch].kernel,
-               *how = gd_break_text(broken->how);
-    bool shown = false;
-    char *by = NULL, *found = NULL;
-    int code = gd_attack_check(&stress->attacked, broken, &found);
-    for (uint32_t i = 0; i < stress->hop_count && code == 0 && !shown; i++) {
-        gd_progress_show("%s, wait %s: hop %u of %u", kernel, how, (unsigned)i + 1,
-                         (unsigned)stress->hop_count);
-        code = attack_hop(stress, &stress->hops[i], broken, &shown, &by);
-    }
-    if (code == 0) {
-        gd_output_append(stress->mutations,
-                         GD_OBJECT({"kernel", gd_output_string(kernel)},
-                                   {"wait", gd_output_string(how)}, {"shown", json_boolean(shown)},
-                                   {"by", gd_output_string(by)},
-                                   {"check", gd_output_string(found)}));
-        stress->shown += shown;
-        stress->unshown += !shown;
-        stress->found += !shown && found != NULL;
-    }
-    free(by);
-    free(found);
-    return code;
-}
-
-static int try_mutations(gd_stress *stress)
-{
-    int code = 0;
-    for (uint32_t i = 0; i < stress->plan->launch_count && code == 0; i++) {
-        if (!is_first_of_kernel(stress->plan, i))
-            continue;
-        for (int32_t how = 0; how < GD_BREAK_COUNT && code == 0; how++) {
-            const gd_attack_break broken = {i, how};
-            if (is_breakable(stress, &broken))
-                code = try_mutation(stress, &broken);
-        }
+        code = attack_hop(stress, &stress->hops[i]);
     }
     return code;
 }
@@ -305,21 +213,6 @@ static int try_mutations(gd_stress *stress)
 static bool has_findings(const gd_stress *stress)
 {
     return stress->differences > 0 || stress->faults > 0;
-}
-
-static void print_mutations(const gd_stress *stress)
-{
-    static const gd_record_column columns[] = {{"kernel", "kernel", NULL, NULL},
-                                               {"wait", "wait", NULL, NULL},
-                                               {"check", "check", NULL, "nothing"},
-                                               {"by", "shown by", NULL, "nothing"},
-                                               {0}};
-    gd_output_table(json_incref(stress->mutations), columns);
-    printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see",
-           (unsigned)(stress->shown + stress->unshown), (unsigned)stress->shown);
-    if (stress->unshown > 0)
-        printf(", and 'griddep check' finds %u of them", (unsigned)stress->found);
-    puts("");
 }
 
 static void print_report(const gd_stress *stress)
@@ -344,10 +237,6 @@ static void print_report(const gd_stress *stress)
             (unsigned)stress->differences, gd_plural(stress->differences, "attack", "attacks"));
     else if (stress->faults == 0)
         puts("no attack changed the results");
-    if (stress->request->mutations && !has_findings(stress)) {
-        puts("");
-        print_mutations(stress);
-    }
 }
 
 static void print_json(const gd_stress *stress)
@@ -360,8 +249,7 @@ static void print_json(const gd_stress *stress)
         {"delay_us", json_integer(stress->attacked.nanoseconds / 1000)},
         {"differences", json_integer(stress->differences)},
         {"faults", json_integer(stress->faults)}, {"not_run", json_integer(stress->skipped)},
-        {"attacks", json_incref(stress->attacks)},
-        {"mutations", stress->request->mutations ? json_incref(stress->mutations) : json_null()});
+        {"attacks", json_incref(stress->attacks)});
     gd_output_write(document);
 }
 
@@ -373,8 +261,6 @@ static int run_stress(gd_stress *stress)
     int code = open_attacked(stress);
     if (code == 0)
         code = attack_all(stress);
-    if (code == 0 && request->mutations && !has_findings(stress))
-        code = try_mutations(stress);
     gd_progress_clear();
     if (code == 0 && request->json)
         print_json(stress);
@@ -401,10 +287,8 @@ static int stress_plan(gd_stress *stress)
     for (size_t i = 0; i < 4; i++)
         gd_columns_add(&stress->table, "%s", titles[i]);
     stress->attacks = json_array();
-    stress->mutations = json_array();
     int code = run_stress(stress);
     json_decref(stress->attacks);
-    json_decref(stress->mutations);
     gd_columns_free(&stress->table);
     return code;
 }
@@ -448,8 +332,6 @@ int gd_command_stress(int argc, char **argv)
          &request.microseconds, 1, 1000000},
         {GD_OPTION_COUNT, "rounds", "N", "runs of each delay (3, emulated 1)", &request.rounds, 1,
          10000},
-        {GD_OPTION_FLAG, "mutations", NULL,
-         "also break each kernel's wait, and see which mistakes show", &request.mutations, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
@@ -457,8 +339,8 @@ int gd_command_stress(int argc, char **argv)
         .name = "stress",
         .summary =
             "Delays each kernel of a chain in turn, and compares the results with the serial run.",
-        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] "
-                    "[--mutations] [--emulate] [--json]",
+        .synopsis =
+            "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] [--emulate] [--json]",
         .details = details,
         .examples = examples,
         .options = options,

@@ -55,24 +55,6 @@ typedef struct gd_room_device {
 int32_t gd_room_beside(const gd_room_device *device, const gd_room_launch *first,
                        const gd_room_launch *second, int32_t *reason);
 
-enum {
-    GD_BREAK_DELETE,    /* no wait */
-    GD_BREAK_DELAY,     /* behind the first load from global memory behind the wait in the text */
-    GD_BREAK_END,       /* before each exit */
-    GD_BREAK_ONE_WARP,  /* in warp 0 of a CTA only */
-    GD_BREAK_ONE_LESS,  /* in all warps but warp 0 */
-    GD_BREAK_HALF_WARP, /* in the lower half of each warp */
-    GD_BREAK_COUNT
-};
-
-/* "deleted", "behind the first load", ... Static; NULL for another value. */
-const char *gd_break_text(int32_t how);
-
-/* Breaks an entry's unpredicated waits: GD_BREAK_*. For tests of what finds races. NOT_FOUND where
- * there is no such entry, wait or load. */
-int32_t gd_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how,
-                          griddep_ptx **broken, griddep_error *error);
-
 /* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and
  * griddep_ptx_get_extent, which understand such maps. Kernels are to be given a driver's.
  * UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. */

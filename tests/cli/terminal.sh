@@ -151,7 +151,7 @@ with tempfile.TemporaryDirectory() as work:
     cache = {"GRIDDEP_STORE": f"{work}/cache"}
     tune = ["tune", longer, "--emulate", "-o", f"{work}/tuned"]
     trace = ["trace", longer, "--emulate", "--perfetto", f"{work}/trace.json", "--svg", f"{work}/trace.svg"]
-    stress = ["stress", longer, "--emulate", "--mutations"]
+    stress = ["stress", longer, "--emulate"]
     for arguments in ([word.replace(longer, chain) for word in command] for command in (tune, trace)):
         said, status, _ = at_terminal(arguments, cache)
         case(os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0, f"{arguments[0]} ends by itself", said)
@@ -159,7 +159,7 @@ with tempfile.TemporaryDirectory() as work:
     case(any("/cache/" in path for path in before) and f"{work}/tuned/chain.yaml" in before and f"{work}/trace.svg" in before,
          "tune and trace write", repr(sorted(before)).encode())
     for arguments, mark in ((tune, b"tuning"), (tune, b"trigger start"), (trace, b"instrumenting"), (trace, b"tracing graph-pdl"),
-                            (stress, b"attacking"), (stress, b", wait ")):
+                            (stress, b"attacking")):
         said, status, child, before = interrupted(lambda factor: [word.replace(longer, lengthen(chains.name, factor)) for word in arguments], cache, mark,
                                                   lambda: everything(work))
         name = f"{arguments[0]} at {mark.decode()!r}"

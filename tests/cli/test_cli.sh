@@ -758,12 +758,11 @@ if [ -z "${EMULATED_DRIVER:-}" ]; then
     skip "stress: no emulated driver"
 else
     stress_chain add_one c >"$work/stress.yaml"
-    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --mutations
-    check "stress" 0 out "no attack changed the results" out "add_one  deleted" out "of 6 broken waits" out "in launch"
-    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --mutations --json
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
+    check "stress" 0 out "no attack changed the results"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --json
     check "stress --json" 0
     json "stress --json" "d['differences'] == 0 and len(d['attacks']) == 8 and all(a['ran'] for a in d['attacks'])"
-    json "stress shows what is broken" "[m['wait'] for m in d['mutations'] if m['shown']][:1] == ['deleted']"
     # The read before the wait is ordered by the trigger behind the wait of the kernel before: triggers must not be moved.
     stress_chain early b >"$work/stress.yaml"
     run check "$work/stress.yaml"

@@ -69,7 +69,7 @@ compare tune tune "$small" --emulate -o "$work/tuned"
 compare tune tune "$top/tests/cli/preamble.yaml" --emulate
 compare compare compare "$small" "$small" --emulate
 compare stress stress "$small" --emulate
-compare stress stress "$small" --emulate --mutations
+compare stress stress "$small" --emulate
 compare stress stress "$top/tests/cli/late.yaml" --emulate
 compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx"
 compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx" -o "$work/new.ptx"

@@ -38,15 +38,6 @@ static int32_t replace(griddep_ptx **ptx, griddep_ptx *made, int32_t status)
     return GRIDDEP_OK;
 }
 
-static bool is_broken(const gd_attacked *attacked, const gd_attack *attack, uint32_t launch)
-{
-    if (attack->broken.launch == GD_ATTACK_NONE)
-        return false;
-    const gd_plan_launch *a = &attacked->plan->launches[attack->broken.launch],
-                         *b = &attacked->plan->launches[launch];
-    return gd_plan_is_kernel(b) && a->module == b->module && strcmp(a->kernel, b->kernel) == 0;
-}
-
 /* A kernel that has no place for a trigger keeps what it has. */
 static int32_t move_trigger(griddep_ptx **ptx, const char *entry, griddep_error *error)
 {
@@ -75,10 +66,6 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
     if (status == GRIDDEP_OK)
         status = griddep_ptx_parse(text, bytes, file->name, ptx, error);
     free(text);
-    if (status == GRIDDEP_OK && is_broken(attacked, attack, launch)) {
-        status = gd_ptx_break_wait(*ptx, entry, attack->broken.how, &made, error);
-        status = replace(ptx, made, status);
-    }
     if (status == GRIDDEP_OK && moves)
         status = move_trigger(ptx, entry, error);
     if (status == GRIDDEP_OK && launch == attack->producer) {
@@ -106,20 +93,9 @@ static int32_t make_texts(const gd_attacked *attacked, const gd_attack *attack, 
 
 /* ---- which triggers may be moved ---- */
 
-/* What a launch is checked and launched with: a broken kernel is launched early all the same, as by
- * an author who forgot the wait. */
-static int32_t pdl_of(const gd_attacked *attacked, const gd_attack *attack, uint32_t index)
-{
-    int32_t own = attacked->plan->launches[index].pdl;
-    return index > 0 && own != GRIDDEP_PDL_OFF && is_broken(attacked, attack, index)
-               ? GRIDDEP_PDL_FORCE
-               : own;
-}
-
-/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is
- * the first one's. GD207 says of a producer what GD205 says of its dependent. */
-static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
-                          griddep_ptx *const *texts, uint32_t *count, char **code)
+/* Errors and warnings of the chain with these texts (NULL: as it is). GD207 says of a producer what
+ * GD205 says of its dependent. */
+static int count_findings(const gd_attacked *attacked, griddep_ptx *const *texts, uint32_t *count)
 {
     const gd_plan *plan = attacked->plan;
     const griddep_ptx **given = gd_heap_take(plan->launch_count, sizeof(*given));
@@ -130,7 +106,7 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         given[i] = texts != NULL ? texts[i] : gd_modulefile_of(attacked->modules, launch)->ptx;
-        pdl[i] = pdl_of(attacked, attack, i);
+        pdl[i] = launch->pdl;
     }
     int32_t status = gd_chaincheck_texts(plan, attacked->modules, given, pdl, &findings, &error);
     free(pdl);
@@ -138,12 +114,9 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
     *count = 0;
     for (uint32_t i = 0; status == GRIDDEP_OK && i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof(finding)};
-        if (griddep_findings_get(findings, i, &finding, NULL) != GRIDDEP_OK ||
-            finding.severity <= GRIDDEP_SEVERITY_NOTE || strcmp(finding.code, "GD207") == 0)
-            continue;
-        if (code != NULL && *count == 0)
-            *code = gd_heap_string(finding.code);
-        ++*count;
+        if (griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK &&
+            finding.severity > GRIDDEP_SEVERITY_NOTE && strcmp(finding.code, "GD207") != 0)
+            ++*count;
     }
     griddep_findings_destroy(findings);
     return status == GRIDDEP_OK ? 0 : report_attack_error(&error);
@@ -154,33 +127,18 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
  * before, and the triggers stay. */
 static int find_eager(gd_attacked *attacked, uint32_t producer, int32_t *eager)
 {
-    const gd_attack attack = {.producer = producer, .broken = {.launch = GD_ATTACK_NONE}};
+    const gd_attack attack = {.producer = producer};
     uint32_t own = 0, found = 0;
-    int code = count_findings(attacked, &attack, NULL, &own, NULL);
+    int code = count_findings(attacked, NULL, &own);
     for (*eager = EAGER_ALL; *eager > EAGER_NONE && code == 0; (*eager)--) {
         griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
         bool made = make_texts(attacked, &attack, *eager, texts, NULL) == GRIDDEP_OK;
-        code = made ? count_findings(attacked, &attack, texts, &found, NULL) : 0;
+        code = made ? count_findings(attacked, texts, &found) : 0;
         free_texts(texts, attacked->plan->launch_count);
         if (made && found <= own)
             break;
     }
     return code;
-}
-
-int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, char **code)
-{
-    const gd_attack attack = {.producer = GD_ATTACK_NONE, .broken = *broken};
-    griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
-    griddep_error error;
-    uint32_t count = 0;
-    griddep_error_init(&error);
-    *code = NULL;
-    int32_t status = make_texts(attacked, &attack, EAGER_NONE, texts, &error);
-    int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code)
-                                      : report_attack_error(&error);
-    free_texts(texts, attacked->plan->launch_count);
-    return failed;
 }
 
 /* ---- the chain under attack ---- */
@@ -211,8 +169,8 @@ static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_
     return GRIDDEP_OK;
 }
 
-static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, griddep_chain *chain,
-                          uint32_t index, const griddep_ptx *text, griddep_error *error)
+static int32_t add_launch(gd_attacked *attacked, griddep_chain *chain, uint32_t index,
+                          const griddep_ptx *text, griddep_error *error)
 {
     const gd_plan_launch *planned = &attacked->plan->launches[index];
     if (!gd_plan_is_kernel(planned))
@@ -231,8 +189,6 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];
-    if (is_broken(attacked, attack, index))
-        config.pdl = pdl_of(attacked, attack, index);
     griddep_argument *arguments = gd_session_arguments(&attacked->session, planned);
     status = griddep_chain_add(chain, kernel, &config, arguments, planned->argument_count, error);
     free(arguments);
@@ -240,12 +196,12 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
                                 : status;
 }
 
-static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,
-                          griddep_chain **chain, griddep_error *error)
+static int32_t make_chain(gd_attacked *attacked, griddep_ptx *const *texts, griddep_chain **chain,
+                          griddep_error *error)
 {
     int32_t status = griddep_chain_create(attacked->session.runtime, chain, error);
     for (uint32_t i = 0; i < attacked->plan->launch_count && status == GRIDDEP_OK; i++)
-        status = add_launch(attacked, attack, *chain, i, texts != NULL ? texts[i] : NULL, error);
+        status = add_launch(attacked, *chain, i, texts != NULL ? texts[i] : NULL, error);
     return status == GRIDDEP_OK
                ? gd_planlaunch_expose(attacked->plan, attacked->session.multiprocessors,
                                       attacked->grids, *chain, error)
@@ -310,12 +266,11 @@ static void find_first_difference(const gd_attacked *attacked, gd_attack_result 
 /* What the chain file says of its grids is checked before anything is laid to a race's account. */
 static int check_grids(gd_attacked *attacked)
 {
-    const gd_attack none = {.producer = GD_ATTACK_NONE, .broken = {.launch = GD_ATTACK_NONE}};
     griddep_chain *chain = NULL;
     gd_attack_result result = {0};
     griddep_error error;
     griddep_error_init(&error);
-    int32_t status = make_chain(attacked, &none, NULL, &chain, &error);
+    int32_t status = make_chain(attacked, NULL, &chain, &error);
     int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL)
                                     : report_attack_error(&error);
     if (code == 0)
@@ -383,7 +338,7 @@ static int run_rounds(gd_attacked *attacked, const gd_attack *attack, griddep_pt
     griddep_chain *chain = NULL;
     griddep_error error;
     griddep_error_init(&error);
-    int32_t status = make_chain(attacked, attack, texts, &chain, &error);
+    int32_t status = make_chain(attacked, texts, &chain, &error);
     int code = status == GRIDDEP_OK ? 0 : report_attack_error(&error);
     for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted;
          i++) {

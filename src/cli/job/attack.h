@@ -12,20 +12,11 @@
 #include "cli/job/session.h"
 #include "cli/job/verify.h"
 
-#define GD_ATTACK_NONE UINT32_MAX
-
-/* A kernel whose wait is broken in every launch; GD_ATTACK_NONE: none is. */
-typedef struct gd_attack_break {
-    uint32_t launch; /* one of its launches */
-    int32_t how;     /* GRIDDEP_BREAK_* */
-} gd_attack_break;
-
 /* One attack: `producer` is slow. */
 typedef struct gd_attack {
     uint32_t producer;
     int32_t place; /* GRIDDEP_DELAY_* */
     int32_t mode;  /* GRIDDEP_MODE_* */
-    gd_attack_break broken;
 } gd_attack;
 
 typedef struct gd_attack_result {
@@ -67,9 +58,5 @@ void gd_attacked_close(gd_attacked *attacked);
  * after a message. */
 int gd_attack_run(gd_attacked *attacked, const gd_attack *attack, gd_attack_result *result);
 void gd_attack_result_free(gd_attack_result *result);
-
-/* What 'griddep check' says of the chain with a kernel whose wait is broken: the first error's or
- * warning's code, to free; NULL: nothing. Returns 0, or an exit code after a message. */
-int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, char **code);
 
 #endif
