@@ -12,7 +12,7 @@ noinst_LTLIBRARIES += libgriddep-command.la libgriddep-reference.la
 libgriddep_reference_la_SOURCES = \
 	%D%/io/number.c %D%/io/number.h \
 	%D%/plan/reference.c %D%/plan/reference.h \
-	%D%/plan/reference_attention.c \
+	%D%/plan/reference_attention.c %D%/plan/reference_attention.h \
 	%D%/plan/reference_elementwise.c \
 	%D%/plan/reference_embedding.c \
 	%D%/plan/reference_family.c %D%/plan/reference_family.h \
@@ -20,8 +20,7 @@ libgriddep_reference_la_SOURCES = \
 	%D%/plan/reference_linear.c \
 	%D%/plan/reference_norm.c \
 	%D%/plan/reference_sampling.c \
-	%D%/plan/reference_softmax.c \
-	%D%/plan/reference_test.c
+	%D%/plan/reference_softmax.c
 
 # All of the command but main, which tests of its parts use too.
 libgriddep_command_la_SOURCES = \

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/io/number.h"
-#include "cli/plan/reference.h"
 #include "shelf.h"
 
 static void check_vector_add(const shelf_kernel *kernel, void *x, void *y, uint64_t count,

@@ -8,6 +8,7 @@ gpu_tests += %D%/test_kernels
 	%D%/gemm.c \
 	%D%/linear.c \
 	%D%/norm.c \
+	%D%/references.c \
 	%D%/sampling.c \
 	%D%/shelf.c %D%/shelf.h \
 	%D%/softmax.c \

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/io/number.h"
-#include "cli/plan/reference.h"
 #include "shelf.h"
 
 typedef struct row_shape {

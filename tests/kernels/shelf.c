@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/io/number.h"
-#include "cli/plan/reference.h"
 
 enum { GUARD_BYTES = 512, HOPS = 6, SPIN_NANOSECONDS = 20000, REPEATS = 10 };
 
@@ -249,7 +248,7 @@ void *shelf_run_config(const shelf_kernel *kernel, const shelf_argument *argumen
                        const griddep_launch_config *config, shelf_element_check check)
 {
     launch_state it = {
-        .reference = gd_reference_find(kernel->info.name), .arguments = arguments, .count = count};
+        .reference = shelf_reference(kernel->info.name), .arguments = arguments, .count = count};
     char what[200];
     void *result = NULL;
     ck_assert_msg(it.reference != NULL, "%s has no reference", kernel->info.name);

@@ -10,6 +10,8 @@
 
 #include "griddep.h"
 
+#include "cli/plan/reference.h"
+
 extern griddep_runtime *shelf_runtime;
 extern griddep_error shelf_error;
 extern bool shelf_on_gpu; /* false: the emulated driver, where a case should take the smaller of its
@@ -63,6 +65,9 @@ unsigned char *shelf_guarded_read(const shelf_guarded *array, const char *what);
 void shelf_guarded_destroy(shelf_guarded *array);
 
 /* ---- one launch against its reference ---- */
+
+/* The reference of any kernel of the shelf. */
+const gd_reference *shelf_reference(const char *kernel);
 
 /* Shared memory UINT32_MAX stands for all there is, where shelf_fit_shared is asked. */
 typedef struct shelf_shape {

@@ -9,9 +9,8 @@
 #include "cli/plan/reference_family.h"
 
 static const gd_reference *const families[] = {
-    gd_reference_attention, gd_reference_elementwise, gd_reference_embedding,
-    gd_reference_gemm,      gd_reference_linear,      gd_reference_norm,
-    gd_reference_sampling,  gd_reference_softmax,     gd_reference_test};
+    gd_reference_attention, gd_reference_elementwise, gd_reference_embedding, gd_reference_gemm,
+    gd_reference_linear,    gd_reference_norm,        gd_reference_sampling,  gd_reference_softmax};
 
 const gd_reference *gd_reference_find(const char *kernel)
 {

@@ -95,38 +95,6 @@ static int cast(const gd_reference *self, const gd_reference_argument *arguments
     return 0;
 }
 
-static int fill_bytes(const gd_reference *self, const gd_reference_argument *arguments,
-                      uint32_t count, const uint32_t grid[3])
-{
-    (void)self;
-    (void)grid;
-    if (count != 3 || !gd_reference_is_u64(&arguments[1]) || !gd_reference_is_u32(&arguments[2]))
-        return -1;
-    uint64_t bytes = (uint64_t)arguments[1].scalar;
-    uint32_t pattern = (uint32_t)arguments[2].scalar;
-    if (!gd_reference_is_memory(&arguments[0], bytes))
-        return -1;
-    for (uint64_t i = 0; i < bytes; i++)
-        ((unsigned char *)arguments[0].data)[i] = (unsigned char)(pattern >> 8 * (i % 4));
-    return 0;
-}
-
-static int copy_bytes(const gd_reference *self, const gd_reference_argument *arguments,
-                      uint32_t count, const uint32_t grid[3])
-{
-    (void)self;
-    (void)grid;
-    if (count != 3 || !gd_reference_is_u64(&arguments[2]))
-        return -1;
-    uint64_t bytes = (uint64_t)arguments[2].scalar;
-    if (!gd_reference_is_memory(&arguments[0], bytes) ||
-        !gd_reference_is_memory(&arguments[1], bytes))
-        return -1;
-    if (bytes > 0)
-        memcpy(arguments[1].data, arguments[0].data, bytes);
-    return 0;
-}
-
 const gd_reference gd_reference_elementwise[] = {
     {"add_bf16", add, 1U << 2, "bf16", NULL},
     {"add_f16", add, 1U << 2, "f16", NULL},
@@ -142,8 +110,6 @@ const gd_reference gd_reference_elementwise[] = {
     {"cast_f32_bf16", cast, 1U << 1, "bf16", "f32"},
     {"cast_f32_e4m3", cast, 1U << 1, "e4m3", "f32"},
     {"cast_f32_f16", cast, 1U << 1, "f16", "f32"},
-    {"copy_bytes", copy_bytes, 1U << 1, NULL, NULL},
-    {"fill_bytes", fill_bytes, 1U << 0, NULL, NULL},
     {"scale_bf16", scale, 1U << 1, "bf16", NULL},
     {"scale_f16", scale, 1U << 1, "f16", NULL},
     {"scale_f32", scale, 1U << 1, "f32", NULL},

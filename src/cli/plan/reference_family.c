@@ -24,14 +24,6 @@ bool gd_reference_is_u32(const gd_reference_argument *argument)
            argument->scalar == floor(argument->scalar);
 }
 
-/* Whole numbers up to 2^53 are the ones that a double tells apart. */
-bool gd_reference_is_u64(const gd_reference_argument *argument)
-{
-    return argument->data == NULL && argument->type != NULL && strcmp(argument->type, "u64") == 0 &&
-           argument->scalar >= 0 && argument->scalar <= 0x1p53 &&
-           argument->scalar == floor(argument->scalar);
-}
-
 bool gd_reference_is_f32(const gd_reference_argument *argument)
 {
     return argument->data == NULL && argument->type != NULL && strcmp(argument->type, "f32") == 0;

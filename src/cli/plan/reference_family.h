@@ -13,9 +13,8 @@ bool gd_reference_is_array(const gd_reference_argument *argument, const char *ty
 /* Whether the argument is an array with at least `bytes` bytes, whatever its type. */
 bool gd_reference_is_memory(const gd_reference_argument *argument, uint64_t bytes);
 
-/* Whether the argument is a scalar of that type; u32 and u64 must hold a whole number. */
+/* Whether the argument is a scalar of that type; u32 must hold a whole number. */
 bool gd_reference_is_u32(const gd_reference_argument *argument);
-bool gd_reference_is_u64(const gd_reference_argument *argument);
 bool gd_reference_is_f32(const gd_reference_argument *argument);
 
 /* Whether the argument is an address that is 0: an optional operand that a launch leaves out. */
@@ -30,6 +29,5 @@ extern const gd_reference gd_reference_linear[];
 extern const gd_reference gd_reference_norm[];
 extern const gd_reference gd_reference_sampling[];
 extern const gd_reference gd_reference_softmax[];
-extern const gd_reference gd_reference_test[];
 
 #endif
