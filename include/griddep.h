@@ -2286,10 +2286,10 @@ int32_t griddep_explanation_get_info(const griddep_explanation *explanation,
  *
  * A timeline is made of a chain. It has a chain of its own with the same launches. Kernels whose
  * PTX is known are instrumented; others run as they are, and their times are NaN. Each block notes
- * its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of
- * its module, so modules with variables that launches share cannot be traced (UNSUPPORTED).
- * Results are the same, and times nearly so. griddep_timeline_get_chain gives the instrumented
- * chain, to be timed against the plain one. `bias` is the cost of one stamp for its warp.
+ * its points in a variable of the module, by %globaltimer. Each launch has a copy of its module, so
+ * modules with variables that launches share cannot be traced (UNSUPPORTED). Results are the same,
+ * and times nearly so. griddep_timeline_get_chain gives the instrumented chain, to be timed against
+ * the plain one.
  *
  * Times are nanoseconds from the earliest stamp of the run, the first block's entry. On the
  * emulated driver they are its model's. doc/timeline.md has a drawing of each figure.
@@ -2306,8 +2306,6 @@ enum {
     GRIDDEP_STAMP_EXIT = 5,    /* its last thread is about to leave */
     GRIDDEP_STAMP_MARK = 6,    /* its first thread comes to the first mark of the launch; the next
                                 * mark is 7, ... A mark is a line "//@ mark NAME" in the PTX */
-    GRIDDEP_STAMP_CLOCK = 64,  /* added to a point: %clock64 of its multiprocessor there, in cycles,
-                                * in place of the time */
     GRIDDEP_STAMP_NONE = -1    /* in place of a value: the block never came there */
 };
 
@@ -2322,7 +2320,7 @@ typedef struct griddep_timeline_options {
 typedef struct griddep_timeline_info {
     uint32_t size;
     int32_t mode;              /* GRIDDEP_MODE_*; -1: there was no run yet, and only launch_count,
-                                * blocks, bias and the like are told */
+                                * blocks and the like are told */
     uint32_t launch_count;
     uint32_t multiprocessors;  /* of the device */
     uint32_t emulated;         /* 1: model time */
@@ -2335,9 +2333,6 @@ typedef struct griddep_timeline_info {
     double idle_share;         /* of span * multiprocessors */
     double clock_step;         /* greatest common divisor of all times: what %globaltimer moves
                                 * by */
-    double clock_rate;         /* cycles of %clock64 in a nanosecond, measured when the timeline was
-                                * made */
-    double bias;               /* of a stamp, likewise; nanoseconds */
 } griddep_timeline_info;
 
 typedef struct griddep_timeline_launch {
@@ -2376,11 +2371,10 @@ typedef struct griddep_timeline_hop {
     double idle_share;         /* of idle_window * multiprocessors */
 } griddep_timeline_hop;
 
-/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED
- * if no kernel has PTX that the library could read, for variables that launches share, and if the
- * PTX has no room for stamps. ARGUMENT for a mark that is not well formed. The chain may be
- * changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one
- * thread at a time. */
+/* Makes a timeline. options may be NULL. UNSUPPORTED if no kernel has PTX that the library could
+ * read, for variables that launches share, and if the PTX has no room for stamps. ARGUMENT for a
+ * mark that is not well formed. The chain may be changed or destroyed afterwards; the timeline
+ * does not follow. A timeline may be used by one thread at a time. */
 int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options,
                                 griddep_timeline **timeline, griddep_error *error);
 void griddep_timeline_destroy(griddep_timeline *timeline);

@@ -272,7 +272,6 @@ enum {
     GRIDDEP_STAMP_TRIGGER = 4,
     GRIDDEP_STAMP_EXIT = 5,
     GRIDDEP_STAMP_MARK = 6,
-    GRIDDEP_STAMP_CLOCK = 64,
     GRIDDEP_STAMP_NONE = -1,
 };
 typedef struct griddep_runtime griddep_runtime;
@@ -489,7 +488,7 @@ typedef struct griddep_timeline_options {
 typedef struct griddep_timeline_info {
     uint32_t size; int32_t mode; uint32_t launch_count; uint32_t multiprocessors; uint32_t emulated;
     uint32_t backward; uint64_t blocks; uint64_t blocks_kept; uint64_t origin; double span; double idle;
-    double idle_share; double clock_step; double clock_rate; double bias;
+    double idle_share; double clock_step;
 } griddep_timeline_info;
 typedef struct griddep_timeline_launch {
     uint32_t size; uint32_t lane; const char *kernel; uint64_t blocks; uint32_t blocks_kept; uint32_t backward;

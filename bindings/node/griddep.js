@@ -270,7 +270,6 @@ const constants = {
   STAMP_TRIGGER: 4,
   STAMP_EXIT: 5,
   STAMP_MARK: 6,
-  STAMP_CLOCK: 64,
   STAMP_NONE: -1,
 };
 
@@ -485,7 +484,7 @@ koffi.struct('griddep_timeline_options', {
 koffi.struct('griddep_timeline_info', {
   size: 'uint32_t', mode: 'int32_t', launch_count: 'uint32_t', multiprocessors: 'uint32_t', emulated: 'uint32_t',
   backward: 'uint32_t', blocks: 'uint64_t', blocks_kept: 'uint64_t', origin: 'uint64_t', span: 'double',
-  idle: 'double', idle_share: 'double', clock_step: 'double', clock_rate: 'double', bias: 'double',
+  idle: 'double', idle_share: 'double', clock_step: 'double',
 });
 koffi.struct('griddep_timeline_launch', {
   size: 'uint32_t', lane: 'uint32_t', kernel: 'const char *', blocks: 'uint64_t', blocks_kept: 'uint32_t',

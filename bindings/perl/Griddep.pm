@@ -275,7 +275,6 @@ use constant {
     STAMP_TRIGGER => 4,
     STAMP_EXIT => 5,
     STAMP_MARK => 6,
-    STAMP_CLOCK => 64,
     STAMP_NONE => -1,
 };
 
@@ -507,11 +506,11 @@ my %STRUCTS = (
     timeline_options => [16,
         size => [0, 'L', 1], flags => [4, 'L', 1], blocks => [8, 'L', 1], reserved => [12, 'L', 1],
     ],
-    timeline_info => [96,
+    timeline_info => [80,
         size => [0, 'L', 1], mode => [4, 'l', 1], launch_count => [8, 'L', 1], multiprocessors => [12, 'L', 1],
         emulated => [16, 'L', 1], backward => [20, 'L', 1], blocks => [24, 'Q', 1], blocks_kept => [32, 'Q', 1],
         origin => [40, 'Q', 1], span => [48, 'd', 1], idle => [56, 'd', 1], idle_share => [64, 'd', 1],
-        clock_step => [72, 'd', 1], clock_rate => [80, 'd', 1], bias => [88, 'd', 1],
+        clock_step => [72, 'd', 1],
     ],
     timeline_launch => [144,
         size => [0, 'L', 1], lane => [4, 'L', 1], kernel => [8, 'Q', 1], blocks => [16, 'Q', 1],

@@ -341,7 +341,6 @@ STAMP_RELEASE = 3
 STAMP_TRIGGER = 4
 STAMP_EXIT = 5
 STAMP_MARK = 6
-STAMP_CLOCK = 64
 STAMP_NONE = -1
 
 log_function = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
@@ -1024,8 +1023,6 @@ class c_timeline_info(_Struct):
         ("idle", c_double),
         ("idle_share", c_double),
         ("clock_step", c_double),
-        ("clock_rate", c_double),
-        ("bias", c_double),
     ]
 
 

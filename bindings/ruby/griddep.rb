@@ -278,7 +278,6 @@ module Griddep
     STAMP_TRIGGER = 4
     STAMP_EXIT = 5
     STAMP_MARK = 6
-    STAMP_CLOCK = 64
     STAMP_NONE = -1
 
     CError = struct([
@@ -530,7 +529,7 @@ module Griddep
     CTimelineInfo = struct([
       "uint32_t size", "int32_t mode", "uint32_t launch_count", "uint32_t multiprocessors", "uint32_t emulated",
       "uint32_t backward", "uint64_t blocks", "uint64_t blocks_kept", "uint64_t origin", "double span",
-      "double idle", "double idle_share", "double clock_step", "double clock_rate", "double bias",
+      "double idle", "double idle_share", "double clock_step",
     ])
 
     CTimelineLaunch = struct([

@@ -310,7 +310,6 @@ pub const STAMP_RELEASE: i32 = 3;
 pub const STAMP_TRIGGER: i32 = 4;
 pub const STAMP_EXIT: i32 = 5;
 pub const STAMP_MARK: i32 = 6;
-pub const STAMP_CLOCK: i32 = 64;
 pub const STAMP_NONE: i32 = -1;
 
 pub enum Runtime {}
@@ -1006,8 +1005,6 @@ pub struct TimelineInfo {
     pub idle: f64,
     pub idle_share: f64,
     pub clock_step: f64,
-    pub clock_rate: f64,
-    pub bias: f64,
 }
 
 #[repr(C)]

@@ -21,16 +21,14 @@ typedef struct stamper {
     gd_instrument_grid grid;
 } stamper;
 
-/* In them ~ stands for the prefix of names. %clock64 is read behind %globaltimer, and both before
- * anything else. `rank` takes the lanes that come here; with a guard, those whose guard holds,
- * since activemask tells the lanes that are not predicated off (PTX ISA, activemask). The lowest of
- * them writes. */
+/* In them ~ stands for the prefix of names. The time is read before anything else. `rank` takes
+ * the lanes that come here; with a guard, those whose guard holds, since activemask tells the
+ * lanes that are not predicated off (PTX ISA, activemask). The lowest of them writes. */
 static const char head_lines[] = "{\n"
                                  ".reg .pred ~go;\n"
                                  ".reg .b32 ~rank, ~word, ~other;\n"
-                                 ".reg .b64 ~time, ~clock, ~at, ~add;\n"
-                                 "mov.u64 ~time, %globaltimer;\n"
-                                 "mov.u64 ~clock, %clock64;\n";
+                                 ".reg .b64 ~time, ~at, ~add;\n"
+                                 "mov.u64 ~time, %globaltimer;\n";
 
 /* ---- marks ---- */
 
@@ -253,16 +251,15 @@ static void write_stamp(const stamper *job, gd_text *text, uint32_t point,
     write_choice(job, text, guarded);
     write_place(job, text);
     if (point == GD_POINT_EXIT)
-        gd_text_string(text, "not.b64 ~time, ~time;\nnot.b64 ~clock, ~clock;\n");
+        gd_text_string(text, "not.b64 ~time, ~time;\n");
     if (point == GD_POINT_ENTRY)
         gd_text_string(text, "mov.u32 ~word, %smid;\n"
                              "cvt.u64.u32 ~add, ~word;\n"
                              "@~go st.global.u64 [~at], ~add;\n");
     gd_text_format(text,
                    "@~go red.global.min.u64 [~at+%" PRIu32 "], ~time;\n"
-                   "@~go red.global.min.u64 [~at+%" PRIu32 "], ~clock;\n"
                    "}\n",
-                   8 * (1 + 2 * point), 8 * (2 + 2 * point));
+                   8 * (1 + point));
 }
 
 static int32_t put(stamper *job, uint32_t token, bool behind, uint32_t point,
@@ -357,7 +354,7 @@ static int32_t for_functions(stamper *job, griddep_error *error)
         if (is_stamped(job, &module->functions[i]))
             status = stamp_marks(job, &module->functions[i], true, error);
     }
-    job->made->words = 1 + 2 * (GD_POINT_MARK + job->made->mark_count);
+    job->made->words = 1 + GD_POINT_MARK + job->made->mark_count;
     for (uint32_t i = 0; i < module->function_count && !status; i++) {
         if (is_stamped(job, &module->functions[i]))
             status = stamp_function(job, &module->functions[i], error);

@@ -3,9 +3,9 @@
  * module-scope variable beside that.
  *
  * The variable, GD_INSTRUMENT_VARIABLE, is an array with a record for each CTA up to a limit,
- * numbered x first. A record is a row of 64-bit words: the SM's number, then two words for each
- * point: %globaltimer and %clock64. Before a run all bytes are to be 0xff, which a word keeps that
- * nothing reached. Who writes, for each point of a CTA: entry the first thread to begin wait
+ * numbered x first. A record is a row of 64-bit words: the SM's number, then %globaltimer at
+ * each point. Before a run all bytes are to be 0xff, which a word keeps that nothing reached. Who
+ * writes, for each point of a CTA: entry the first thread to begin wait
  * the first thread to come to a griddepcontrol.wait release   the first thread to come out of one
  * trigger   the first thread that has executed griddepcontrol.launch_dependents exit      the last
  * thread to leave (kept as its complement, so that one minimum serves for all) marks     the first

@@ -1,7 +1,6 @@
 # Timelines, the tuner, and what attacks orders of chains.
 libgriddep_core_la_SOURCES += \
 	%D%/adversary.c \
-	%D%/bias.c %D%/bias.h \
 	%D%/figures.c %D%/figures.h \
 	%D%/instrument.c %D%/instrument.h \
 	%D%/timeline.c \

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "measure/bias.h"
 #include "measure/figures.h"
 #include "measure/instrument.h"
 #include "ptx/handle/ptx.h"
@@ -35,7 +34,6 @@ typedef struct timeline_launch {
     uint32_t kept;
     uint32_t plain_registers;
     gd_instrumented instrumented; /* its text is freed once it has been loaded */
-    int64_t *clocks;              /* as gd_trace_launch.times */
 } timeline_launch;
 
 struct griddep_timeline {
@@ -44,7 +42,6 @@ struct griddep_timeline {
     timeline_launch *launches;
     uint32_t count;
     gd_trace trace;
-    gd_bias bias;
     int32_t mode;     /* of the last run; -1: none */
     bool clean;       /* the variables are as a run needs them */
     uint64_t *record; /* room to read any launch's stamps into */
@@ -188,7 +185,7 @@ static int32_t find_stamps(timeline_launch *launch, griddep_error *error)
 {
     uint64_t bytes = 0, wanted = (uint64_t)launch->kept * launch->instrumented.words * 8;
     int32_t status = gd_module_find_variable(launch->module, GD_INSTRUMENT_VARIABLE,
-                                               &launch->address, &bytes, error);
+                                             &launch->address, &bytes, error);
 
     if (!status && bytes < wanted)
         status =
@@ -279,9 +276,7 @@ static int32_t make_room(griddep_timeline *timeline, griddep_error *error)
             .sm = calloc((size_t)launch->kept + 1, sizeof *trace->sm),
             .times = calloc((size_t)launch->kept * points + 1, sizeof *trace->times),
             .counts = calloc((size_t)launch->kept + 1, sizeof *trace->counts)};
-        timeline->launches[i].clocks =
-            calloc((size_t)launch->kept * points + 1, sizeof *launch->clocks);
-        if (!trace->sm || !trace->times || !trace->counts || !launch->clocks)
+        if (!trace->sm || !trace->times || !trace->counts)
             return gd_error_memory(error);
         most = words > most ? words : most;
     }
@@ -309,7 +304,7 @@ static int32_t clear(griddep_timeline *timeline, void *stream, griddep_error *er
 /* Times stay as the device has them, the exits' complement taken, until the origin is known. */
 static void take_record(griddep_timeline *timeline, uint32_t index)
 {
-    timeline_launch *launch = &timeline->launches[index];
+    const timeline_launch *launch = &timeline->launches[index];
     gd_trace_launch *trace = &timeline->trace.launches[index];
 
     for (uint32_t block = 0; block < launch->kept; block++) {
@@ -317,13 +312,13 @@ static void take_record(griddep_timeline *timeline, uint32_t index)
         trace->sm[block] = record[0] == UNTOUCHED ? GRIDDEP_STAMP_NONE : (int32_t)record[0];
         for (uint32_t point = 0; point < trace->points; point++) {
             uint64_t at = (uint64_t)point * launch->kept + block;
-            uint64_t time = record[1 + 2 * point], clock = record[2 + 2 * point];
+            uint64_t time = record[1 + point];
             bool touched = time != UNTOUCHED;
-            uint64_t flip = point == GD_POINT_EXIT ? UINT64_MAX : 0;
-            trace->times[at] = touched ? (int64_t)(time ^ flip) : GRIDDEP_STAMP_NONE;
-            launch->clocks[at] = touched ? (int64_t)(clock ^ flip) : GRIDDEP_STAMP_NONE;
-            if (touched && (time ^ flip) < timeline->origin)
-                timeline->origin = time ^ flip;
+            if (point == GD_POINT_EXIT)
+                time = ~time;
+            trace->times[at] = touched ? (int64_t)time : GRIDDEP_STAMP_NONE;
+            if (touched && time < timeline->origin)
+                timeline->origin = time;
         }
     }
 }
@@ -445,9 +440,7 @@ static int32_t fill_timeline(griddep_timeline *timeline, griddep_chain *chain, u
             error, GRIDDEP_ERROR_UNSUPPORTED,
             "no kernel of the chain has PTX that could be instrumented: the modules are cubins, "
             "fatbins, or PTX that this library cannot read");
-    if (!status)
-        status = make_room(timeline, error);
-    return status ? status : gd_bias_measure(timeline->runtime, &timeline->bias, error);
+    return status ? status : make_room(timeline, error);
 }
 
 int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *given,
@@ -488,7 +481,6 @@ void griddep_timeline_destroy(griddep_timeline *timeline)
         return;
     griddep_chain_destroy(timeline->chain);
     for (uint32_t i = 0; i < timeline->count; i++) {
-        free(timeline->launches[i].clocks);
         gd_instrumented_free(&timeline->launches[i].instrumented);
         griddep_module_unload(timeline->launches[i].module);
         free(timeline->trace.launches[i].sm);
@@ -552,9 +544,7 @@ int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_i
                                    .span = NAN,
                                    .idle = NAN,
                                    .idle_share = NAN,
-                                   .clock_step = NAN,
-                                   .clock_rate = timeline->bias.clock_rate,
-                                   .bias = timeline->bias.nanoseconds};
+                                   .clock_step = NAN};
     for (uint32_t i = 0; i < timeline->count; i++) {
         known.blocks += timeline->launches[i].blocks;
         known.blocks_kept += timeline->launches[i].kept;
@@ -645,15 +635,14 @@ int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "values is NULL and capacity is %" PRIu64, capacity);
     const gd_trace_launch *launch = &timeline->trace.launches[index];
-    bool clock = column > GRIDDEP_STAMP_CLOCK;
-    int32_t point = column - (clock ? GRIDDEP_STAMP_CLOCK : 0) - GRIDDEP_STAMP_ENTRY;
+    int32_t point = column - GRIDDEP_STAMP_ENTRY;
     if (column != GRIDDEP_STAMP_SM && (point < 0 || point >= (int32_t)launch->points))
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "launch %" PRIu32 " has no column %" PRId32, index, column);
-    const int64_t *from = clock ? timeline->launches[index].clocks : launch->times;
     for (uint64_t block = 0; block < launch->kept && block < capacity; block++)
-        values[block] = column == GRIDDEP_STAMP_SM ? launch->sm[block]
-                                                   : from[(uint64_t)point * launch->kept + block];
+        values[block] = column == GRIDDEP_STAMP_SM
+                            ? launch->sm[block]
+                            : launch->times[(uint64_t)point * launch->kept + block];
     *count = launch->kept;
     return GRIDDEP_OK;
 }

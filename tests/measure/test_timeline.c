@@ -222,7 +222,7 @@ static uint32_t count_stamps(const gd_instrumented *made, uint32_t point)
     char wanted[64];
     uint32_t count = 0;
 
-    snprintf(wanted, sizeof wanted, "_at+%" PRIu32 "], %%griddep_stamp_time;", 8 * (1 + 2 * point));
+    snprintf(wanted, sizeof wanted, "_at+%" PRIu32 "], %%griddep_stamp_time;", 8 * (1 + point));
     for (const char *at = gd_text_get(&made->text); (at = strstr(at, wanted)) != NULL; at++)
         count++;
     return count;
@@ -356,7 +356,7 @@ END_TEST
 
 /* ---- on a driver ---- */
 
-enum { ELEMENTS = 1000 };
+enum { ELEMENTS = 10000 };
 
 typedef struct setup {
     griddep_runtime *runtime;
@@ -503,10 +503,6 @@ START_TEST(each_mode_is_traced)
     ck_assert_double_gt(info.span, 0);
     ck_assert_double_ge(info.idle, 0);
     ck_assert_double_gt(info.clock_step, 0);
-    ck_assert_double_gt(info.bias, 0);
-    if (bench.emulated)
-        ck_assert_double_eq_tol(info.clock_rate, 1, 0.01); /* the model's cycle is a nanosecond */
-    ck_assert_double_gt(info.clock_rate, 0.1);
     succeeds(griddep_timeline_get_launch(timeline, 1, &launch, &error));
     ck_assert_str_eq(launch.kernel, "vector_add");
     succeeds(griddep_timeline_get_hop(timeline, 1, &hop, &error));
@@ -591,7 +587,7 @@ START_TEST(odd_shapes)
         .size = sizeof config, .grid = {2, 3, 2}, .block = {64}, .cluster = {2}};
     griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
-    int64_t entry[12], mark[12], release[12], trigger[12], clock[12], exit[12];
+    int64_t entry[12], mark[12], release[12], trigger[12], exit[12];
     uint32_t counts[2];
     uint64_t count = 0;
     setup bench;
@@ -620,22 +616,16 @@ START_TEST(odd_shapes)
             griddep_timeline_read(timeline, i, GRIDDEP_STAMP_TRIGGER, trigger, 12, &count, &error));
         succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_EXIT, exit, 12, &count, &error));
         succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_MARK, mark, 12, &count, &error));
-        succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_MARK + GRIDDEP_STAMP_CLOCK, clock,
-                                       12, &count, &error));
         for (uint32_t block = 0; block < 12; block++) {
             ck_assert_int_ge(mark[block], release[block]);
             ck_assert_int_le(mark[block], exit[block]);
             ck_assert_int_ge(trigger[block], entry[block]);
-            ck_assert_int_ge(clock[block], 0);
         }
     }
     ck_assert_str_eq(griddep_timeline_get_mark(timeline, 1, 0), "body");
     ck_assert_ptr_null(griddep_timeline_get_mark(timeline, 1, 1));
     ck_assert_int_eq(
         griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_MARK + 1, NULL, 0, &count, &error),
-        GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(
-        griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_CLOCK, NULL, 0, &count, &error),
         GRIDDEP_ERROR_NOT_FOUND);
     griddep_timeline_destroy(timeline);
     close_bench(&bench);

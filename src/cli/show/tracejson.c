@@ -82,9 +82,7 @@ static json_t *cost_json(const gd_traceview *view)
     bool known = cost->plain > 0;
     GD_SET(object, {"plain_step_us", known ? gd_output_real(cost->plain) : json_null()},
            {"traced_step_us", known ? gd_output_real(cost->traced) : json_null()},
-           {"overhead", known ? gd_output_real(cost->traced / cost->plain - 1.0) : json_null()},
-           {"stamp_ns", gd_output_real(view->info.bias)},
-           {"cycles_per_ns", gd_output_real(view->info.clock_rate)});
+           {"overhead", known ? gd_output_real(cost->traced / cost->plain - 1.0) : json_null()});
     return object;
 }
 

@@ -181,8 +181,7 @@ static void print_cost(const gd_traceview *view)
         gd_output_print("a step takes %.2f us, and %.2f us with the trace's clock readings "
                         "(%+.1f %%)\n",
                         cost->plain, cost->traced, (cost->traced / cost->plain - 1.0) * 100.0);
-    gd_output_print("a clock reading costs its warp %.0f ns; the clock moves by %.0f ns\n",
-                    view->info.bias, view->info.clock_step);
+    gd_output_print("the clock moves by %.0f ns\n", view->info.clock_step);
 }
 
 static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)

@@ -135,7 +135,7 @@ int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline)
 void gd_traceview_free(gd_traceview *view)
 {
     for (uint32_t i = 0; i < view->count; i++) {
-        for (int32_t column = 0; column < GRIDDEP_STAMP_CLOCK; column++)
+        for (int32_t column = 0; column < GD_TRACEVIEW_COLUMNS; column++)
             free(view->launches[i].columns[column]);
         free(view->launches[i].late);
         free(view->launches[i].why_late);

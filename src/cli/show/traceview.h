@@ -10,16 +10,18 @@
 
 #include "cli/plan/plan.h"
 
+enum { GD_TRACEVIEW_COLUMNS = GRIDDEP_STAMP_MARK + 16 };
+
 typedef struct gd_traceview_launch {
     griddep_timeline_launch figures;
     griddep_timeline_hop hop;
     bool has_hop;
-    int32_t reason;                        /* GRIDDEP_REASON_* */
+    int32_t reason;        /* GRIDDEP_REASON_* */
     char *late, *why_late; /* why it began no earlier, in a few words and whole; NULL: it began
                             * early, or need not, or nobody knows */
-    uint32_t blocks;                       /* that are kept */
-    int64_t *columns[GRIDDEP_STAMP_CLOCK]; /* by GRIDDEP_STAMP_*, marks included; NULL beyond */
-    const char *marks[GRIDDEP_STAMP_CLOCK];
+    uint32_t blocks;       /* that are kept */
+    int64_t *columns[GD_TRACEVIEW_COLUMNS]; /* by GRIDDEP_STAMP_*, marks included; NULL beyond */
+    const char *marks[GD_TRACEVIEW_COLUMNS];
 } gd_traceview_launch;
 
 /* Times of a step in microseconds; 0: not measured. */
