@@ -21,8 +21,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/decode/registers.c \
 	%D%/decode/regular.c %D%/decode/regular.def \
 	%D%/decode/tensor.c \
-	%D%/decode/texture.c \
-	%D%/decode/video.c \
 	%D%/decode/warpgroup.c \
 	%D%/driver/call.c %D%/driver/call.h \
 	%D%/driver/capture.c \
@@ -50,7 +48,6 @@ libgriddep_machine_la_SOURCES = \
 	%D%/driver/module_api.c \
 	%D%/driver/stream.c %D%/driver/stream.h \
 	%D%/driver/tensor_map.c \
-	%D%/driver/texture.c \
 	%D%/driver/user_object.c \
 	%D%/driver/virtual.c %D%/driver/virtual.h \
 	%D%/execute/async.c %D%/execute/async.h \
@@ -76,15 +73,12 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/sweep_body.h \
 	%D%/execute/system.c %D%/execute/system.h \
 	%D%/execute/tensor.c %D%/execute/tensor.h \
-	%D%/execute/texture.c %D%/execute/texture.h \
-	%D%/execute/video.c %D%/execute/video.h \
 	%D%/execute/warp.c %D%/execute/warp.h \
 	%D%/execute/warpgroup.c %D%/execute/warpgroup.h \
 	%D%/machine/machine.h \
 	%D%/machine/memory.c %D%/machine/memory.h \
 	%D%/machine/report.c %D%/machine/report.h \
 	%D%/machine/tensor_map.c %D%/machine/tensor_map.h \
-	%D%/machine/texture.h \
 	%D%/race/access.c \
 	%D%/race/barrier.c \
 	%D%/race/clock.c \

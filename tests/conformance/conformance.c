@@ -406,10 +406,9 @@ void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teard
 int main(void)
 {
     Suite *(*const suites[])(void) = {
-        module_suite,      memory_suite,      stream_suite,    launch_suite,
-        graph_suite,       capture_suite,     dependent_suite, arithmetic_suite,
-        copy_suite,        instruction_suite, tensor_suite,    texture_suite,
-        conditional_suite, green_suite,       devices_suite,   coverage_suite};
+        module_suite,  memory_suite,      stream_suite,     launch_suite,  graph_suite,
+        capture_suite, dependent_suite,   arithmetic_suite, copy_suite,    instruction_suite,
+        tensor_suite,  conditional_suite, green_suite,      devices_suite, coverage_suite};
     setenv("CK_DEFAULT_TIMEOUT", "1800", 0); /* how fast a machine is, nobody knows */
     SRunner *runner = srunner_create(device_suite());
 

@@ -169,7 +169,6 @@ Suite *arithmetic_suite(void);
 Suite *instruction_suite(void);
 Suite *copy_suite(void);
 Suite *tensor_suite(void);
-Suite *texture_suite(void);
 Suite *green_suite(void);
 Suite *coverage_suite(void);
 

@@ -22,6 +22,5 @@ unit_tests += %D%/test_conformance
 	%D%/test_conformance_module.c \
 	%D%/test_conformance_stream.c \
 	%D%/test_conformance_tensor.c \
-	%D%/test_conformance_texture.c \
 	%D%/test_conformance_green.c
 %C%_test_conformance_LDADD = $(CHECK_LIBS) -ldl -lm

@@ -33,11 +33,6 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-static int64_t magnitude(int64_t value)
-{
-    return value < 0 ? -value : value;
-}
-
 #define S32_CLAMP(x) ((uint64_t)clamp(x, INT32_MIN, INT32_MAX))
 
 static float f(uint64_t bits)

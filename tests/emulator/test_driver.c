@@ -2593,77 +2593,6 @@ START_TEST(launch_features_are_told)
 }
 END_TEST
 
-/* A texture object, which the program makes with the driver, is a number of 64 bits: a .u64
- * parameter, in a launch as in a chain. */
-START_TEST(textures_are_arguments_by_handle)
-{
-    static const char text[] =
-        HEADER ".visible .entry sample(.param .u64 texture, .param .u64 out)\n{\n"
-               "    .reg .b64 %t, %o;\n    .reg .b32 %v<4>;\n    ld.param.u64 %t, [texture];\n"
-               "    ld.param.u64 %o, [out];\n    griddepcontrol.wait;\n"
-               "    tex.1d.v4.u32.s32 {%v0, %v1, %v2, %v3}, [%t, {2}];\n"
-               "    st.global.u32 [%o], %v0;\n    ret;\n}\n";
-    const griddep_launch_config one = {.size = sizeof one, .grid = {1}, .block = {1}};
-    const gd_CUDA_TEXTURE_DESC sampling = {.flags = GD_CU_TRSF_READ_AS_INTEGER};
-    const uint32_t texels[4] = {10, 20, 30, 40};
-    griddep_runtime *runtime = open_runtime("");
-    griddep_runtime_info info = {.size = sizeof info};
-    griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
-    gd_CUDA_RESOURCE_DESC resource = {.resType = GD_CU_RESOURCE_TYPE_LINEAR};
-    gd_CUtexObject texture = 0;
-    griddep_module *code = NULL;
-    griddep_kernel *kernel = NULL;
-    griddep_chain *chain = NULL;
-    gd_CUcontext popped;
-    uint64_t memory = 0;
-    uint32_t found = 0;
-
-    void *driver = dlopen(getenv("EMULATED_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
-    ck_assert_ptr_nonnull(driver);
-    __typeof__(&cuTexObjectCreate) create = NULL;
-    __typeof__(&cuTexObjectDestroy) destroy = NULL;
-    __typeof__(&cuCtxPushCurrent_v2) push = NULL;
-    __typeof__(&cuCtxPopCurrent_v2) pop = NULL;
-    *(void **)&create = dlsym(driver, "cuTexObjectCreate");
-    *(void **)&destroy = dlsym(driver, "cuTexObjectDestroy");
-    *(void **)&push = dlsym(driver, "cuCtxPushCurrent_v2");
-    *(void **)&pop = dlsym(driver, "cuCtxPopCurrent_v2");
-    ck_status(griddep_runtime_get_info(runtime, &info, &error));
-    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &code, &error));
-    ck_status(griddep_module_find_kernel(code, "sample", &kernel, &error));
-    ck_status(griddep_memory_allocate(runtime, 1024, &memory, &error));
-    ck_status(griddep_memory_write(runtime, memory, texels, sizeof texels, NULL, &error));
-    resource.res.linear.devPtr = memory;
-    resource.res.linear.format = GD_CU_AD_FORMAT_UNSIGNED_INT32;
-    resource.res.linear.numChannels = 1;
-    resource.res.linear.sizeInBytes = sizeof texels;
-    ck_assert_int_eq(push(info.context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(create(&texture, &resource, &sampling, NULL), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(pop(&popped), GD_CUDA_SUCCESS);
-    arguments[0].value = texture;
-    arguments[1].value = memory + 512;
-    ck_status(griddep_launch(kernel, &one, arguments, 2, NULL, &error));
-    ck_status(griddep_memory_read(runtime, &found, memory + 512, 4, NULL, &error));
-    ck_assert_uint_eq(found, 30);
-    ck_status(griddep_chain_create(runtime, &chain, &error));
-    for (uint32_t i = 0; i < 2; i++) {
-        arguments[1].value = memory + 256 + 4 * i;
-        ck_status(griddep_chain_add(chain, kernel, &one, arguments, 2, &error));
-    }
-    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
-    ck_status(griddep_memory_read(runtime, &found, memory + 260, 4, NULL, &error));
-    ck_assert_uint_eq(found, 30);
-    griddep_chain_destroy(chain);
-    ck_assert_int_eq(push(info.context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(destroy(texture), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(pop(&popped), GD_CUDA_SUCCESS);
-    ck_status(griddep_memory_free(runtime, memory, &error));
-    griddep_module_unload(code);
-    griddep_runtime_close(runtime);
-    dlclose(driver);
-}
-END_TEST
-
 START_TEST(chains_give_the_same_in_every_mode)
 {
     static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
@@ -2761,7 +2690,6 @@ int main(void)
     tcase_add_test(loops, an_update_keeps_the_cluster);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     tcase_add_test(loops, launch_features_are_told);
-    tcase_add_test(loops, textures_are_arguments_by_handle);
     suite_add_tcase(suite, loops);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -58,12 +58,7 @@ static const char kernels[] =
     "    ld.global.u32 %v, [%in];\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    {\n"
     "    .param .b32 v;\n    .param .b32 r;\n    st.param.b32 [v], %v;\n    call.uni (r), next, "
     "(v);\n"
-    "    ld.param.b32 %v, [r];\n    }\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
-    ".visible .entry sample(.param .u64 texture, .param .u64 out)\n{\n    .reg .b64 %t, %out;\n    "
-    ".reg .b32 %v<4>;\n"
-    "    ld.param.u64 %t, [texture];\n    ld.param.u64 %out, [out];\n"
-    "    tex.1d.v4.u32.s32 {%v0, %v1, %v2, %v3}, [%t, {0}];\n    add.u32 %v0, %v0, 4;\n"
-    "    st.global.u32 [%out], %v0;\n    ret;\n}\n";
+    "    ld.param.b32 %v, [r];\n    }\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
 
 static gd_CUresult worst;
 static const char *where = "";
@@ -80,7 +75,7 @@ static bool note(gd_CUresult result, const char *what)
 
 #define GOOD(call) note((call), #call)
 
-static gd_CUfunction step, pair, sample;
+static gd_CUfunction step, pair;
 static gd_CUstream stream, other;
 static gd_CUdeviceptr a, b;
 
@@ -112,7 +107,6 @@ static bool prepare(void)
            GOOD(cuModuleLoadData(&module, kernels)) &&
            GOOD(cuModuleGetFunction(&step, module, "step")) &&
            GOOD(cuModuleGetFunction(&pair, module, "pair")) &&
-           GOOD(cuModuleGetFunction(&sample, module, "sample")) &&
            GOOD(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING)) &&
            GOOD(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING)) &&
            GOOD(cuMemAlloc_v2(&a, BYTES)) && GOOD(cuMemAlloc_v2(&b, BYTES));
@@ -193,32 +187,6 @@ static bool load_again(void)
         GOOD(cuLinkDestroy(link));
     if (library)
         GOOD(cuLibraryUnload(library));
-    return good;
-}
-
-/* An array, a texture object of it, and a fetch. */
-static bool fetch(void)
-{
-    static const uint32_t words[THREADS] = {3};
-    const gd_CUDA_ARRAY_DESCRIPTOR wanted = {
-        .Width = THREADS, .Format = GD_CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
-    const gd_CUDA_TEXTURE_DESC sampling = {.flags = GD_CU_TRSF_READ_AS_INTEGER};
-    gd_CUDA_RESOURCE_DESC resource = {.resType = GD_CU_RESOURCE_TYPE_ARRAY};
-    gd_CUtexObject texture = 0;
-    gd_CUdeviceptr out = b;
-    gd_CUarray array = NULL;
-    bool good = GOOD(cuArrayCreate_v2(&array, &wanted)) &&
-                GOOD(cuMemcpyHtoA_v2(array, 0, words, sizeof words));
-
-    resource.res.array.hArray = array;
-    good = good && GOOD(cuTexObjectCreate(&texture, &resource, &sampling, NULL)) &&
-           GOOD(cuLaunchKernel(sample, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&texture, &out},
-                               NULL)) &&
-           GOOD(cuStreamSynchronize(stream));
-    if (texture)
-        GOOD(cuTexObjectDestroy(texture));
-    if (array)
-        GOOD(cuArrayDestroy(array));
     return good;
 }
 
@@ -312,7 +280,7 @@ static int run(long fail)
 
     fail_alloc_after(fail);
     if (devices ? prepare() && run_chain() && visit()
-                : prepare() && run_chain() && run_capture() && run_fan() && load_again() && fetch())
+                : prepare() && run_chain() && run_capture() && run_fan() && load_again())
         right = is_right(devices ? 4 : 7);
     cuCtxSynchronize();
     const bool hit = fail_alloc_hit();

@@ -721,150 +721,6 @@ START_TEST(a_free_is_ordered_behind_accesses)
 }
 END_TEST
 
-/* ---- textures ---- */
-
-#define FETCH                                                                                      \
-    HEADER ".visible .entry k(.param .u64 t)\n{\n    .reg .b64 %t;\n    .reg .b32 %v<4>;\n    "    \
-           ".reg .b32 %x;\n"                                                                       \
-           "    ld.param.u64 %t, [t];\n    mov.u32 %x, %tid.x;\n"                                  \
-           "    tex.1d.v4.u32.s32 {%v0, %v1, %v2, %v3}, [%t, {%x}];\n    ret;\n}\n"
-
-enum { TEXELS = 32, TEXEL_BYTES = 4 * TEXELS };
-
-static gd_CUarray make_array(void)
-{
-    const gd_CUDA_ARRAY_DESCRIPTOR wanted = {
-        .Width = TEXELS, .Format = GD_CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
-    gd_CUarray array;
-
-    ck_good(cuArrayCreate_v2(&array, &wanted));
-    return array;
-}
-
-/* Of an array, or of linear memory. */
-static gd_CUtexObject make_texture(gd_CUarray array, gd_CUdeviceptr memory)
-{
-    const gd_CUDA_TEXTURE_DESC sampling = {.flags = GD_CU_TRSF_READ_AS_INTEGER};
-    const gd_CUDA_RESOURCE_DESC of_array = {.resType = GD_CU_RESOURCE_TYPE_ARRAY,
-                                            .res.array.hArray = array};
-    const gd_CUDA_RESOURCE_DESC of_memory = {
-        .resType = GD_CU_RESOURCE_TYPE_LINEAR,
-        .res.linear = {.devPtr = memory,
-                       .format = GD_CU_AD_FORMAT_UNSIGNED_INT32,
-                       .numChannels = 1,
-                       .sizeInBytes = TEXEL_BYTES}};
-    gd_CUtexObject texture;
-
-    ck_good(cuTexObjectCreate(&texture, array ? &of_array : &of_memory, &sampling, NULL));
-    return texture;
-}
-
-/* A texture reads memory that work in another stream writes; `ordered`: an event stands between
- * them. */
-static void fetch_beside_a_copy(bool of_array, bool ordered)
-{
-    static const uint32_t words[TEXELS];
-    gd_CUarray array = of_array ? make_array() : NULL;
-    gd_CUdeviceptr memory = 0, source;
-    gd_CUstream stream, other;
-    gd_CUevent event;
-
-    gd_CUfunction function = load(FETCH);
-    ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
-    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
-    ck_good(cuEventCreate(&event, 0));
-    ck_good(cuMemAlloc_v2(&source, TEXEL_BYTES));
-    ck_good(cuMemcpyHtoD_v2(source, words, TEXEL_BYTES));
-    if (!array)
-        ck_good(cuMemAlloc_v2(&memory, TEXEL_BYTES));
-    const gd_CUDA_MEMCPY2D copy = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
-                                   .srcDevice = source,
-                                   .dstMemoryType =
-                                       array ? GD_CU_MEMORYTYPE_ARRAY : GD_CU_MEMORYTYPE_DEVICE,
-                                   .dstArray = array,
-                                   .dstDevice = memory,
-                                   .WidthInBytes = TEXEL_BYTES,
-                                   .Height = 1};
-    gd_CUtexObject texture = make_texture(array, memory);
-    void *parameters[] = {&texture};
-    ck_good(cuMemcpy2DAsync_v2(&copy, other));
-    ck_good(cuEventRecord(event, other));
-    ck_good(ordered ? cuStreamWaitEvent(stream, event, 0) : GD_CUDA_SUCCESS);
-    ck_good(cuLaunchKernel(function, 1, 1, 1, TEXELS, 1, 1, 0, stream, parameters, NULL));
-    ck_good(cuCtxSynchronize());
-}
-
-START_TEST(a_texture_reads_what_a_copy_writes)
-{
-    begin("all");
-    fetch_beside_a_copy(_i & 1, _i & 2);
-    ck_assert_msg(!strstr(get_report(), "\"kind\":\"race\"") == !!(_i & 2), "%s", get_report());
-    end();
-}
-END_TEST
-
-START_TEST(a_texture_reads_what_nobody_wrote)
-{
-    gd_CUdeviceptr memory = 0;
-
-    begin("all");
-    gd_CUfunction function = load(FETCH);
-    gd_CUarray array = _i ? make_array() : NULL;
-    if (!array)
-        ck_good(cuMemAlloc_v2(&memory, TEXEL_BYTES));
-    ck_good(launch(function, 1, TEXELS, make_texture(array, memory)));
-    ck_good(cuCtxSynchronize());
-    ck_assert_msg(strstr(get_report(), "\"kind\":\"uninitialized\""), "%s", get_report());
-    end();
-}
-END_TEST
-
-/* What a texture reads is gone, or there is no texture. */
-START_TEST(a_texture_that_cannot_be_read)
-{
-    gd_CUtexObject texture = 5;
-    gd_CUdeviceptr memory;
-
-    begin("all");
-    gd_CUfunction function = load(FETCH);
-    gd_CUarray array = make_array();
-    ck_good(cuMemAlloc_v2(&memory, TEXEL_BYTES));
-    if (_i)
-        texture = make_texture(_i == 1 ? array : NULL, memory);
-    ck_good(cuArrayDestroy(array));
-    ck_good(cuMemFree_v2(memory));
-    if (_i == 3)
-        ck_good(cuTexObjectDestroy(texture));
-    ck_good(launch(function, 1, 1, texture));
-    ck_assert_int_ne(cuCtxSynchronize(), GD_CUDA_SUCCESS);
-    end();
-}
-END_TEST
-
-/* An array is memory; a texture object is none of the program's. Neither is reached by an address.
- */
-START_TEST(an_array_that_is_left_is_a_leak)
-{
-    begin("all");
-    make_texture(make_array(), 0);
-    ck_good(cuCtxDestroy_v2(context));
-    expect("\"kind\":\"leak\"", 1);
-    end();
-}
-END_TEST
-
-START_TEST(a_kernel_cannot_reach_an_array)
-{
-    begin("all");
-    gd_CUfunction function =
-        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    .reg .b32 %v;\n"
-                    "    ld.param.u64 %a, [a];\n    ld.global.u32 %v, [%a+256];\n    ret;\n}\n");
-    ck_good(launch(function, 1, 1, (uint64_t)(uintptr_t)make_array()));
-    ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
-    end();
-}
-END_TEST
-
 /* ---- text ---- */
 
 START_TEST(utf8_passes_and_other_bytes_do_not)
@@ -1121,8 +977,6 @@ int main(void)
     const TTest *const tests[] = {what_a_context_leaves_is_a_leak,
                                   a_fault_leaves_no_leaks,
                                   a_block_that_no_kernel_frees_is_a_leak,
-                                  an_array_that_is_left_is_a_leak,
-                                  a_kernel_cannot_reach_an_array,
                                   utf8_passes_and_other_bytes_do_not,
                                   a_refused_kernel_is_a_finding,
                                   without_checks_nothing_is_reported,
@@ -1160,9 +1014,6 @@ int main(void)
     tcase_add_loop_test(tcase, a_bulk_copy_completes_behind_a_fence, 0,
                         (int)(sizeof initializations / sizeof *initializations));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
-    tcase_add_loop_test(tcase, a_texture_reads_what_a_copy_writes, 0, 4);
-    tcase_add_loop_test(tcase, a_texture_reads_what_nobody_wrote, 0, 2);
-    tcase_add_loop_test(tcase, a_texture_that_cannot_be_read, 0, 4);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

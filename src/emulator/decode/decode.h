@@ -165,9 +165,6 @@ uint64_t gd_variable_member(const gd_decoder *decoder, const gd_ptx_operand *ope
 bool gd_memory_operand(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
 /* The same of the operand within the brackets, beside which others may stand. */
 bool gd_memory_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
-/* A register operand with another component (0: none) and without a sign; GD_PTX_NONE when there
- * are too many of them. */
-uint32_t gd_operand_part(gd_decoder *decoder, uint32_t operand, uint32_t component);
 /* Whether an operand is { }, or a register that is declared as a vector. */
 bool gd_is_vector(const gd_decoder *decoder, uint32_t operand);
 /* The elements of such an operand, or the operand itself as the only one; returns how many, 0 when

@@ -628,14 +628,14 @@ bool gd_is_vector(const gd_decoder *decoder, uint32_t index)
     return operand->kind == GD_OPERAND_VECTOR || vector_of(decoder, operand) > 1;
 }
 
-uint32_t gd_operand_part(gd_decoder *decoder, uint32_t operand, uint32_t component)
+/* A component of a register operand; GD_PTX_NONE when there are too many of them. */
+static uint32_t make_part(gd_decoder *decoder, uint32_t operand, uint32_t component)
 {
     if (decoder->part_count == GD_MOST_PARTS)
         return GD_PTX_NONE;
     gd_ptx_operand *part = &decoder->parts[decoder->part_count];
     *part = *gd_operand_at(decoder, operand);
     part->component = (uint8_t)component;
-    part->flags = (uint8_t)(part->flags & ~GD_OPERAND_MINUS);
     return decoder->module->operand_count + decoder->part_count++;
 }
 
@@ -651,7 +651,7 @@ uint32_t gd_elements(gd_decoder *decoder, uint32_t index, uint32_t *elements, ui
     if (operand->kind == GD_OPERAND_REGISTER) {
         uint32_t parts = operand->flags ? 0 : vector_of(decoder, operand);
         for (; count < parts && count < capacity; count++) {
-            elements[count] = gd_operand_part(decoder, index, count + 1);
+            elements[count] = make_part(decoder, index, count + 1);
             if (elements[count] == GD_PTX_NONE)
                 return 0;
         }

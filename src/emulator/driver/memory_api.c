@@ -12,7 +12,6 @@
 #include "emulator/schedule/ownership.h"
 #include "emulator/execute/check.h"
 #include "emulator/machine/report.h"
-#include "emulator/machine/texture.h"
 #include "emulator/driver/stream.h"
 
 enum { PITCH_ALIGNMENT = 512 };
@@ -90,7 +89,7 @@ static void report_left(const owned *item)
 {
     const gd_allocation *memory = gd_memory_find(gd_the_emulator.memory, item->start);
 
-    if (memory && !item->registered && !item->context->fault && item->kind != GD_MEMORY_TEXTURE)
+    if (memory && !item->registered && !item->context->fault)
         gd_report_leak(memory->start, memory->bytes);
 }
 
@@ -222,23 +221,6 @@ static gd_CUresult release(owned *item)
     remove_owned(item);
     gd_memory_give(gd_the_emulator.memory, start);
     return context->fault;
-}
-
-gd_CUresult gd_ownership_take(gd_context *context, uint64_t bytes, gd_memory_kind kind,
-                              uint64_t *handle, void **host)
-{
-    gd_CUresult result = take(context, bytes, kind, NULL, 0, handle);
-
-    if (result == GD_CUDA_SUCCESS)
-        *host = gd_memory_find(gd_the_emulator.memory, *handle)->host;
-    return result;
-}
-
-gd_CUresult gd_ownership_release(uint64_t handle, gd_memory_kind kind, gd_CUresult otherwise)
-{
-    owned *item = find_owned(handle);
-
-    return item && item->kind == kind ? release(item) : otherwise;
 }
 
 /* Of cuMemAlloc and its kin. */
@@ -395,36 +377,14 @@ static bool is_host(int32_t type, uint64_t address)
            (type == GD_CU_MEMORYTYPE_UNIFIED && !gd_memory_find(gd_the_emulator.memory, address));
 }
 
-/* Rows of an array have no pitch of the caller's; what is copied is whole texels. */
-static gd_CUresult make_array_side(const gd_copy_work *copy, gd_copy_side *side, const void *handle,
-                                   size_t x, size_t y, size_t z)
-{
-    const gd_array *array =
-        gd_memory_behind(gd_the_emulator.memory, (uint64_t)(uintptr_t)handle, GD_MEMORY_ARRAY);
-
-    if (!array)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    const gd_texels *texels = &array->texels;
-    const uint64_t rows = texels->height ? texels->height : 1;
-    if (z || copy->depth != 1 || x % gd_texel_bytes(texels) ||
-        copy->width % gd_texel_bytes(texels) || x > texels->pitch ||
-        copy->width > texels->pitch - x || y > rows || copy->height > rows - y)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    *side = (gd_copy_side){.address = texels->address + y * texels->pitch + x,
-                           .device = true,
-                           .pitch = texels->pitch,
-                           .slice = texels->pitch * rows};
-    return GD_CUDA_SUCCESS;
-}
-
 static gd_CUresult make_side(const gd_copy_work *copy, gd_copy_side *side, int32_t type,
-                             const void *host, uint64_t device, const void *array, size_t x,
-                             size_t y, size_t z, size_t pitch, size_t height)
+                             const void *host, uint64_t device, size_t x, size_t y, size_t z,
+                             size_t pitch, size_t height)
 {
     uint64_t extent, offset;
 
     if (type == GD_CU_MEMORYTYPE_ARRAY)
-        return make_array_side(copy, side, array, x, y, z);
+        return gd_device_unsupported("a copy of an array");
     if (type < GD_CU_MEMORYTYPE_HOST || type > GD_CU_MEMORYTYPE_UNIFIED)
         return GD_CUDA_ERROR_INVALID_VALUE;
     uint64_t address = type == GD_CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
@@ -453,12 +413,12 @@ gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work)
     if (!copy.width || !copy.height || !copy.depth)
         return GD_CUDA_SUCCESS;
     gd_CUresult result = make_side(&copy, &copy.source, params->srcMemoryType, params->srcHost,
-                                   params->srcDevice, params->srcArray, params->srcXInBytes,
-                                   params->srcY, params->srcZ, params->srcPitch, params->srcHeight);
+                                   params->srcDevice, params->srcXInBytes, params->srcY,
+                                   params->srcZ, params->srcPitch, params->srcHeight);
     if (result == GD_CUDA_SUCCESS)
         result = make_side(&copy, &copy.target, params->dstMemoryType, params->dstHost,
-                           params->dstDevice, params->dstArray, params->dstXInBytes, params->dstY,
-                           params->dstZ, params->dstPitch, params->dstHeight);
+                           params->dstDevice, params->dstXInBytes, params->dstY, params->dstZ,
+                           params->dstPitch, params->dstHeight);
     if (result == GD_CUDA_SUCCESS)
         *work = (gd_work){.kind = GD_WORK_COPY, .is.copy = copy};
     return result;
@@ -572,14 +532,12 @@ static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *param
     box.srcMemoryType = params->srcMemoryType;
     box.srcHost = params->srcHost;
     box.srcDevice = params->srcDevice;
-    box.srcArray = params->srcArray;
     box.srcPitch = params->srcPitch;
     box.dstXInBytes = params->dstXInBytes;
     box.dstY = params->dstY;
     box.dstMemoryType = params->dstMemoryType;
     box.dstHost = params->dstHost;
     box.dstDevice = params->dstDevice;
-    box.dstArray = params->dstArray;
     box.dstPitch = params->dstPitch;
     box.WidthInBytes = params->WidthInBytes;
     box.Height = params->Height;
@@ -981,65 +939,6 @@ gd_CUresult cuMemcpyPeerAsync(gd_CUdeviceptr target, gd_CUcontext target_context
 {
     GD_CALL(GD_NEED_LIVE, copy_peer(context, target, target_context, source, source_context, bytes,
                                     stream, false));
-}
-
-/* An array's side has the offset in bytes, for arrays of one dimension (cuMemcpyHtoA and its kin).
- */
-static gd_CUresult copy_array(gd_context *context, gd_CUDA_MEMCPY3D params, gd_CUstream stream,
-                              bool wait)
-{
-    const gd_array *source =
-        gd_memory_behind(gd_the_emulator.memory, number_of(params.srcArray), GD_MEMORY_ARRAY);
-    const gd_array *target =
-        gd_memory_behind(gd_the_emulator.memory, number_of(params.dstArray), GD_MEMORY_ARRAY);
-
-    params.Height = params.Depth = 1;
-    if ((source && source->texels.height) || (target && target->texels.height) ||
-        (params.srcMemoryType == GD_CU_MEMORYTYPE_ARRAY && !source) ||
-        (params.dstMemoryType == GD_CU_MEMORYTYPE_ARRAY && !target))
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    return copy_box(context, &params, stream, wait);
-}
-
-#define FROM_ARRAY                                                                                 \
-    .srcMemoryType = GD_CU_MEMORYTYPE_ARRAY, .srcArray = source, .srcXInBytes = offset
-#define TO_ARRAY .dstMemoryType = GD_CU_MEMORYTYPE_ARRAY, .dstArray = target, .dstXInBytes = offset
-#define FROM_HOST .srcMemoryType = HOST, .srcHost = source
-#define TO_HOST .dstMemoryType = HOST, .dstHost = target
-#define FROM_DEVICE .srcMemoryType = DEVICE, .srcDevice = source
-#define TO_DEVICE .dstMemoryType = DEVICE, .dstDevice = target
-#define LINE(...) ((gd_CUDA_MEMCPY3D){__VA_ARGS__, .WidthInBytes = bytes})
-
-gd_CUresult cuMemcpyHtoA_v2(gd_CUarray target, size_t offset, const void *source, size_t bytes)
-{
-    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_HOST, TO_ARRAY), NULL, true));
-}
-
-gd_CUresult cuMemcpyAtoH_v2(void *target, gd_CUarray source, size_t offset, size_t bytes)
-{
-    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_ARRAY, TO_HOST), NULL, true));
-}
-
-gd_CUresult cuMemcpyDtoA_v2(gd_CUarray target, size_t offset, gd_CUdeviceptr source, size_t bytes)
-{
-    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_DEVICE, TO_ARRAY), NULL, true));
-}
-
-gd_CUresult cuMemcpyAtoD_v2(gd_CUdeviceptr target, gd_CUarray source, size_t offset, size_t bytes)
-{
-    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_ARRAY, TO_DEVICE), NULL, true));
-}
-
-gd_CUresult cuMemcpyHtoAAsync_v2(gd_CUarray target, size_t offset, const void *source, size_t bytes,
-                                 gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_HOST, TO_ARRAY), stream, false));
-}
-
-gd_CUresult cuMemcpyAtoHAsync_v2(void *target, gd_CUarray source, size_t offset, size_t bytes,
-                                 gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_ARRAY, TO_HOST), stream, false));
 }
 
 gd_CUresult cuMemcpy2D_v2(const gd_CUDA_MEMCPY2D *params)

@@ -82,11 +82,9 @@ void gd_entry_instruction(const gd_entry *entry, uint32_t instruction, char *tex
 gd_shadow *gd_check_shadow(gd_race *race, gd_allocation *item)
 {
     if (!item->shadow)
-        item->shadow =
-            gd_shadow_create(race, item->start, item->bytes, item->name,
-                             (item->kind != GD_MEMORY_DEVICE && item->kind != GD_MEMORY_HEAP &&
-                              item->kind != GD_MEMORY_ARRAY) ||
-                                 item->name);
+        item->shadow = gd_shadow_create(
+            race, item->start, item->bytes, item->name,
+            (item->kind != GD_MEMORY_DEVICE && item->kind != GD_MEMORY_HEAP) || item->name);
     return item->shadow;
 }
 

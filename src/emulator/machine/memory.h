@@ -34,8 +34,6 @@ typedef enum gd_memory_kind {
     GD_MEMORY_CONSTANT, /* .const variables: read only for kernels */
     GD_MEMORY_MAPPED,   /* cuMemMap: physical memory, which others may map too */
     GD_MEMORY_HEAP,     /* malloc of a kernel: no call of the driver reaches it */
-    GD_MEMORY_ARRAY,    /* reached by copies and textures alone (machine/texture.h) */
-    GD_MEMORY_TEXTURE,  /* a texture object */
     GD_MEMORY_CONDITION /* of a conditional node: kernels set it by cudaGraphSetConditional alone */
 } gd_memory_kind;
 
@@ -54,7 +52,7 @@ struct gd_owner {
 };
 
 typedef struct gd_allocation {
-    uint64_t start; /* device address, aligned to 512, as textures need, but for variables */
+    uint64_t start; /* device address, aligned to 512, but for variables */
     uint64_t bytes;
     unsigned char *host; /* where the bytes are */
     gd_memory_kind kind;
@@ -70,8 +68,7 @@ typedef struct gd_allocation {
 /* Whether it is behind a handle, so that no program reaches it by an address. */
 static inline bool gd_memory_is_hidden(const gd_allocation *allocation)
 {
-    return allocation->kind == GD_MEMORY_ARRAY || allocation->kind == GD_MEMORY_TEXTURE ||
-           allocation->kind == GD_MEMORY_CONDITION;
+    return allocation->kind == GD_MEMORY_CONDITION;
 }
 
 /* Whether calls of the driver tell of it and reach it by an address. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "emulator/execute/check.h"
-#include "emulator/machine/texture.h"
 #include "emulator/schedule/condition.h"
 #include "emulator/schedule/device.h"
 #include "emulator/schedule/executable.h"
@@ -133,18 +132,11 @@ gd_CUgraphNodeType gd_work_node_type(gd_work_kind kind)
 
 /* ---- memory ---- */
 
-/* Of what is behind a handle, the texels of arrays are what copies reach. */
-static bool is_reached(const gd_allocation *allocation, uint64_t address)
-{
-    return gd_memory_is_told(allocation) ||
-           (allocation->kind == GD_MEMORY_ARRAY && address - allocation->start >= GD_ARRAY_TEXELS);
-}
-
 bool gd_work_resolve(uint64_t address, uint64_t bytes, unsigned char **host)
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_emulator.memory, address);
 
-    if (!allocation || allocation->freed || !is_reached(allocation, address) ||
+    if (!allocation || !gd_memory_is_told(allocation) ||
         bytes > allocation->bytes - (address - allocation->start))
         return false;
     if (host)
