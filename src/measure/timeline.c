@@ -242,8 +242,8 @@ static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain
         status = gd_chain_append_like(timeline->chain, original, call, error);
     if (status)
         gd_call_release(call);
-    for (uint32_t i = 0; i < original->on_count && !status; i++)
-        status = griddep_chain_depend(timeline->chain, index, original->on[i], error);
+    for (uint32_t i = 0; i < original->given.after_count && !status; i++)
+        status = griddep_chain_depend(timeline->chain, index, original->given.after[i], error);
     if (status && status != GRIDDEP_ERROR_MEMORY)
         gd_error_append(error, " (launch %" PRIu32 " of the chain)", index);
     return status;
@@ -353,9 +353,9 @@ static void find_from(griddep_timeline *timeline, uint32_t index)
     const gd_chain_launch *launch = &timeline->chain->launches[index];
     uint32_t from = gd_chain_previous(launch);
 
-    for (uint32_t i = 0; i < launch->on_count; i++) {
-        if (gd_trace_ends_later(&timeline->trace, launch->on[i], from))
-            from = launch->on[i];
+    for (uint32_t i = 0; i < launch->given.after_count; i++) {
+        if (gd_trace_ends_later(&timeline->trace, launch->given.after[i], from))
+            from = launch->given.after[i];
     }
     timeline->trace.launches[index].from = from == GD_CHAIN_NONE ? GD_TRACE_NONE : from;
 }
@@ -584,7 +584,7 @@ int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index,
         return status;
     const timeline_launch *from = &timeline->launches[index];
     griddep_timeline_launch known = {.size = sizeof known,
-                                     .lane = timeline->chain->launches[index].lane,
+                                     .lane = timeline->chain->launches[index].given.lane,
                                      .kernel =
                                          gd_chain_kernel_name(&timeline->chain->launches[index]),
                                      .blocks = from->blocks,

@@ -58,11 +58,11 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
     add_number(digest, config->shared_bytes);
     add_number(digest, (uint64_t)config->pdl);
     add_attributes(digest, config);
-    add_number(digest, chained->lane);
-    add_number(digest, chained->on_count);
-    for (uint32_t i = 0; i < chained->on_count; i++)
-        add_number(digest, chained->on[i]);
-    for (uint32_t i = 0; i < chained->argument_count; i++) {
+    add_number(digest, chained->given.lane);
+    add_number(digest, chained->given.after_count);
+    for (uint32_t i = 0; i < chained->given.after_count; i++)
+        add_number(digest, chained->given.after[i]);
+    for (uint32_t i = 0; i < chained->given.use_count; i++) {
         const griddep_use *use = &launch->uses[i];
         add_number(digest, use->buffer);
         add_number(digest, (uint64_t)use->access);

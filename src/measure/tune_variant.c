@@ -66,7 +66,7 @@ static uint64_t find_address(const griddep_tune *tune, uint32_t launch, uint32_t
 
     for (uint32_t i = 0; i < tune->launch_count && !address; i++) {
         const gd_tune_launch *other = &tune->launches[i];
-        for (uint32_t k = 0; k < other->chained->argument_count && !address; k++) {
+        for (uint32_t k = 0; k < other->chained->given.use_count && !address; k++) {
             if (other->uses[k].buffer == use->buffer && address_in(other, k))
                 address = address_in(other, k) - other->uses[k].offset + use->offset;
         }
@@ -118,7 +118,7 @@ static int32_t find_constants(griddep_tune *tune, uint32_t index, griddep_error 
 {
     gd_tune_unit *unit = &tune->units[index];
     const gd_tune_source *source = &tune->sources[unit->source];
-    const uint32_t count = tune->launches[unit->first].chained->argument_count;
+    const uint32_t count = tune->launches[unit->first].chained->given.use_count;
     uint32_t entry;
 
     if (!source->ptx || !gd_ptx_find_entry(source->ptx, unit->name, &entry))
@@ -145,9 +145,9 @@ static void find_neighbours(griddep_tune *tune, uint32_t launch)
     const gd_chain_launch *own = tune->launches[launch].chained;
     gd_tune_unit *unit = &tune->units[tune->launches[launch].unit];
 
-    unit->has_before |= own->on_count > 0 || own->previous != GD_CHAIN_NONE;
-    for (uint32_t i = 0; i < own->on_count; i++)
-        tune->units[tune->launches[own->on[i]].unit].has_behind = true;
+    unit->has_before |= own->given.after_count > 0 || own->previous != GD_CHAIN_NONE;
+    for (uint32_t i = 0; i < own->given.after_count; i++)
+        tune->units[tune->launches[own->given.after[i]].unit].has_behind = true;
     if (own->previous != GD_CHAIN_NONE)
         tune->units[tune->launches[own->previous].unit].has_behind = true;
 }
@@ -192,7 +192,7 @@ int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
         launch->carveout = read_carveout(&launch->config);
         launch->unit = find_unit(tune, i);
         find_neighbours(tune, i);
-        place += launch->chained->argument_count;
+        place += launch->chained->given.use_count;
     }
     for (uint32_t i = 0; i < tune->unit_count && !status; i++)
         status = find_constants(tune, i, error);
@@ -240,13 +240,13 @@ int32_t gd_tune_check_cover(const griddep_tune *tune, griddep_error *error)
     uint32_t total = 0, place = 0;
 
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        total += tune->launches[i].chained->argument_count;
+        total += tune->launches[i].chained->given.use_count;
     uint64_t *written = calloc((size_t)total + 1, sizeof *written);
     if (!written)
         return gd_error_memory(error);
     int32_t status = gd_chain_read_writes(tune->chain, tune->uses, written, error);
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
-        for (uint32_t k = 0; k < tune->launches[i].chained->argument_count && !status; k++)
+        for (uint32_t k = 0; k < tune->launches[i].chained->given.use_count && !status; k++)
             status = check_cover(tune, i, k, written[place++], error);
     }
     free(written);
@@ -447,8 +447,8 @@ static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32
         status = gd_chain_append_like(setup->chain, launch->chained, call, error);
     if (status)
         gd_call_release(call);
-    for (uint32_t i = 0; i < launch->chained->on_count && !status; i++)
-        status = griddep_chain_depend(setup->chain, index, launch->chained->on[i], error);
+    for (uint32_t i = 0; i < launch->chained->given.after_count && !status; i++)
+        status = griddep_chain_depend(setup->chain, index, launch->chained->given.after[i], error);
     return status;
 }
 

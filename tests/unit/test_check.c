@@ -1539,7 +1539,7 @@ static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx,
                               const griddep_ptx *old, gd_check_launch *launches,
                               griddep_use (*arguments)[2])
 {
-    static const uint32_t earlier[] = {0, 0, 1, 2, 3};
+    static uint32_t earlier[] = {0, 0, 1, 2, 3};
     uint32_t count = 0;
 
     for (const step *at = item->steps; count < 5 && at->entry; at++, count++) {
@@ -1550,17 +1550,18 @@ static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx,
                                                                  : GRIDDEP_ACCESS_UNKNOWN};
         arguments[count][1] = (griddep_use){
             .buffer = at->out, .access = known ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_UNKNOWN};
-        launches[count] = (gd_check_launch){.node = kernel ? GD_CHECK_KERNEL : GD_CHECK_FILL,
-                                            .ptx = !known                      ? NULL
-                                                   : !strcmp(at->entry, "old") ? old
-                                                                               : ptx,
-                                            .entry = at->entry,
-                                            .uses = arguments[count],
-                                            .use_count = kernel ? 2 : 0,
-                                            .pdl = at->pdl & 15,
-                                            .lane = (uint32_t)at->pdl >> 4 & 15,
-                                            .after_count = at->pdl >> 8 > 0,
-                                            .after = &earlier[at->pdl >> 8]};
+        launches[count] =
+            (gd_check_launch){.node = kernel ? GRIDDEP_GRAPH_NODE_KERNEL : GRIDDEP_GRAPH_NODE_FILL,
+                              .ptx = !known                      ? NULL
+                                     : !strcmp(at->entry, "old") ? old
+                                                                 : ptx,
+                              .entry = at->entry,
+                              .uses = arguments[count],
+                              .use_count = kernel ? 2 : 0,
+                              .pdl = at->pdl & 15,
+                              .lane = (uint32_t)at->pdl >> 4 & 15,
+                              .after_count = at->pdl >> 8 > 0,
+                              .after = &earlier[at->pdl >> 8]};
     }
     return count;
 }
@@ -1584,8 +1585,8 @@ START_TEST(elements_are_held_against_the_kernels)
         snprintf(text, sizeof text, "// extent: in: %s[4]\n%s", cases[i].wanted, kernels);
         griddep_ptx *ptx = parse(text);
         griddep_findings *findings = NULL;
-        const griddep_use arguments[2] = {{.buffer = 1, .element = cases[i].given},
-                                          {.buffer = 2, .element = "f64"}};
+        griddep_use arguments[2] = {{.buffer = 1, .element = cases[i].given},
+                                    {.buffer = 2, .element = "f64"}};
         const gd_check_launch launch = {
             .ptx = ptx, .entry = "first", .uses = arguments, .use_count = 2};
         ck_assert_int_eq(gd_check_launches(&launch, 1, &findings, &error), GRIDDEP_OK);
@@ -1635,8 +1636,8 @@ END_TEST
 static griddep_findings *check_two(const char *second, griddep_use out, griddep_use in)
 {
     griddep_ptx *ptx = parse(kernels);
-    const griddep_use one[2] = {{.buffer = 1, .access = GRIDDEP_ACCESS_READ}, out};
-    const griddep_use two[2] = {in, {.buffer = 9, .access = GRIDDEP_ACCESS_WRITE}};
+    griddep_use one[2] = {{.buffer = 1, .access = GRIDDEP_ACCESS_READ}, out};
+    griddep_use two[2] = {in, {.buffer = 9, .access = GRIDDEP_ACCESS_WRITE}};
     const gd_check_launch launches[2] = {
         {.ptx = ptx, .entry = "first", .uses = one, .use_count = 2},
         {.ptx = ptx, .entry = second, .uses = two, .use_count = 2}};

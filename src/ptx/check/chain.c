@@ -20,16 +20,16 @@ struct gd_check_facts {
 };
 
 typedef struct builder {
-    gd_chain chain;
+    gd_checked_chain chain;
     gd_arena arena;
     gd_check_facts *facts;
     griddep_error *error;
 } builder;
 
-gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code,
+gd_finding_draft gd_chain_draft(const gd_checked_chain *chain, uint32_t index, gd_code code,
                                 int32_t severity, uint32_t at, const char *hint)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
     gd_finding_draft draft = {.code = code,
                               .severity = severity,
                               .launch = (int32_t)index,
@@ -307,7 +307,7 @@ typedef enum argument_kind {
     ARGUMENT_BUFFER
 } argument_kind;
 
-static argument_kind kind_of(const gd_chain_launch *launch, uint32_t argument)
+static argument_kind kind_of(const gd_checked_launch *launch, uint32_t argument)
 {
     const gd_ptx_module *module = launch->kernel->module->functions.module;
     const gd_ptx_symbol *symbol = &module->symbols[launch->kernel->function->parameter + argument];
@@ -321,7 +321,7 @@ static argument_kind kind_of(const gd_chain_launch *launch, uint32_t argument)
 
 /* The parameter by which a group of accesses goes anywhere, given a launch's arguments; use_count:
  * none does. A number is an index beside what points somewhere, and is not a distance alone. */
-static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_group *group)
+static uint32_t leads_anywhere(const gd_checked_launch *launch, const gd_address_group *group)
 {
     const uint32_t count = launch->kernel->use_count;
     uint32_t number = count, first = count;
@@ -346,7 +346,7 @@ static uint32_t leads_anywhere(const gd_chain_launch *launch, const gd_address_g
 
 /* What is meant by a launch's stated reach: the accesses that may go anywhere, or, where none is
  * seen to do so, all. */
-static void find_stated(gd_chain_launch *launch)
+static void find_stated(gd_checked_launch *launch)
 {
     const bool some = launch->anywhere.read != GD_PTX_NONE || launch->anywhere.write != GD_PTX_NONE;
 
@@ -360,7 +360,7 @@ static void find_stated(gd_chain_launch *launch)
 }
 
 /* What a launch reaches beyond the buffers of its arguments. */
-static void find_anywhere(gd_chain_launch *launch)
+static void find_anywhere(gd_checked_launch *launch)
 {
     const gd_chain_kernel *kernel = launch->kernel;
 
@@ -387,7 +387,7 @@ static void find_anywhere(gd_chain_launch *launch)
 
 static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch *given)
 {
-    gd_chain_launch *launch = &build->chain.launches[index];
+    gd_checked_launch *launch = &build->chain.launches[index];
     uint32_t entry;
 
     launch->given = *given;
@@ -409,11 +409,11 @@ static int32_t read_launch(builder *build, uint32_t index, const gd_check_launch
 
 /* ---- what runs beside what ---- */
 
-static bool sets_attribute(const gd_chain_launch *launch)
+static bool sets_attribute(const gd_checked_launch *launch)
 {
     bool first = launch->previous == GD_PTX_NONE && !launch->given.after_count;
 
-    if (launch->given.node != GD_CHECK_KERNEL)
+    if (launch->given.node != GRIDDEP_GRAPH_NODE_KERNEL)
         return false;
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
@@ -421,31 +421,31 @@ static bool sets_attribute(const gd_chain_launch *launch)
            gd_chain_traits(launch) & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
-uint32_t gd_chain_traits(const gd_chain_launch *launch)
+uint32_t gd_chain_traits(const gd_checked_launch *launch)
 {
     return launch->kernel ? launch->kernel->function->traits : launch->given.traits;
 }
 
-bool gd_chain_covers(const gd_chain_launch *launch)
+bool gd_chain_covers(const gd_checked_launch *launch)
 {
     return launch->kernel ? launch->kernel->covers
                           : launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
 /* Where code is not known, nor is a fence in front of its triggers. */
-bool gd_chain_covers_trigger(const gd_chain_launch *launch)
+bool gd_chain_covers_trigger(const gd_checked_launch *launch)
 {
     return launch->kernel && launch->kernel->covers_trigger;
 }
 
-static void lay_out(gd_chain *chain, uint32_t index)
+static void lay_out(gd_checked_chain *chain, uint32_t index)
 {
-    gd_chain_launch *launch = &chain->launches[index];
-    const gd_chain_launch *last =
+    gd_checked_launch *launch = &chain->launches[index];
+    const gd_checked_launch *last =
         launch->previous == GD_PTX_NONE ? NULL : &chain->launches[launch->previous];
 
     launch->attribute = sets_attribute(launch);
-    launch->overlaps = launch->attribute && last && last->given.node == GD_CHECK_KERNEL;
+    launch->overlaps = launch->attribute && last && last->given.node == GRIDDEP_GRAPH_NODE_KERNEL;
     launch->before = launch->after = launch->after_end = index;
     if (!launch->overlaps)
         return;
@@ -475,9 +475,9 @@ static bool is_element(const char *wanted, const char *given)
     return name && given[0] == 'e' ? !strcmp(wanted + 1, "8") : !strcmp(wanted + 1, bits);
 }
 
-static void check_elements(gd_chain *chain, uint32_t index)
+static void check_elements(gd_checked_chain *chain, uint32_t index)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
     const gd_check_launch *given = &launch->given;
     const gd_requires *all = given->ptx ? given->ptx->terms : NULL;
     uint32_t entry;
@@ -497,7 +497,7 @@ static void check_elements(gd_chain *chain, uint32_t index)
 
 /* ---- buffers ---- */
 
-static gd_buffer_use make_use(const gd_chain_launch *launch, uint32_t index, uint32_t argument)
+static gd_buffer_use make_use(const gd_checked_launch *launch, uint32_t index, uint32_t argument)
 {
     const griddep_use *given = argument & GD_REACH ? &launch->given.reaches[argument & ~GD_REACH]
                                                    : &launch->given.uses[argument];
@@ -537,7 +537,7 @@ static int compare_uses(const void *left, const void *right)
 
 static int32_t collect_uses(builder *build)
 {
-    gd_chain *chain = &build->chain;
+    gd_checked_chain *chain = &build->chain;
     size_t count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
@@ -622,7 +622,7 @@ static int32_t check_texts(builder *build, const gd_check_launch *launches, bool
 
 static int32_t read_launches(builder *build, const gd_check_launch *launches)
 {
-    gd_chain *chain = &build->chain;
+    gd_checked_chain *chain = &build->chain;
 
     chain->launches = gd_arena_array(&build->arena, chain->count, sizeof *chain->launches);
     if (!chain->launches)
@@ -640,7 +640,7 @@ static int32_t read_launches(builder *build, const gd_check_launch *launches)
 /* What runs beside what, and what races. */
 static int32_t find_hazards(builder *build, const gd_check_launch *launches)
 {
-    gd_chain *chain = &build->chain;
+    gd_checked_chain *chain = &build->chain;
     int32_t status = read_launches(build, launches);
 
     if (!status)
@@ -657,7 +657,7 @@ static int32_t find_hazards(builder *build, const gd_check_launch *launches)
 
 static int32_t check_chain(builder *build, const gd_check_launch *launches)
 {
-    gd_chain *chain = &build->chain;
+    gd_checked_chain *chain = &build->chain;
     bool wrong = false;
     int32_t status = check_texts(build, launches, &wrong);
 

@@ -76,7 +76,7 @@ typedef struct gd_chain_kernel {
                    * at all */
 } gd_chain_kernel;
 
-typedef struct gd_chain_launch {
+typedef struct gd_checked_launch {
     gd_check_launch given;
     const gd_chain_kernel *kernel; /* NULL: not known, or no kernel */
     const char *kernel_name;
@@ -98,7 +98,7 @@ typedef struct gd_chain_launch {
     gd_parameter_use variables; /* of its module */
     gd_parameter_use stated;    /* in place of `anywhere`, where its reach is stated */
     uint32_t leads;             /* the argument that leads anywhere; GD_PTX_NONE: an address does */
-} gd_chain_launch;
+} gd_checked_launch;
 
 /* In the place of an argument: the number of a buffer that the launch is said to reach beside its
  * arguments. */
@@ -113,14 +113,14 @@ typedef struct gd_buffer_use {
     uint64_t start, end;
 } gd_buffer_use;
 
-typedef struct gd_chain {
-    gd_chain_launch *launches;
+typedef struct gd_checked_chain {
+    gd_checked_launch *launches;
     uint32_t count;
     gd_buffer_use *uses; /* ordered by buffer, then launch, then argument */
     uint32_t use_count;
     uint32_t lane_count;
     griddep_findings *findings;
-} gd_chain;
+} gd_checked_chain;
 
 /* Adds a finding about a launch, at an instruction of its kernel or, with GD_PTX_NONE or an unknown
  * kernel, without a position. */
@@ -131,7 +131,7 @@ typedef struct gd_chain {
         gd_findings_add((chain)->findings, &chain_draft, __VA_ARGS__);                             \
     } while (0)
 
-gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code,
+gd_finding_draft gd_chain_draft(const gd_checked_chain *chain, uint32_t index, gd_code code,
                                 int32_t severity, uint32_t at, const char *hint);
 
 /* The launches [from, end) of a lane, or those of them that are in a set. */
@@ -142,44 +142,44 @@ typedef struct gd_launch_stretch {
 
 /* Looks back from a use over a stretch for the nearest hazard; `between` is the launch that did not
  * order them. Behind the wait, or before it. Returns whether there is one. */
-bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
+bool gd_chain_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait);
 
 /* GD112, or behind the wait GD201 and GD202, of a launch and an earlier one that may still run,
  * where one of the two reaches memory that no argument names: it meets all that is not private to
  * the other one, or declared constant. `between` is the launch that did not order them. */
-void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between,
-                             bool behind_wait);
+void gd_chain_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
+                             uint32_t between, bool behind_wait);
 
 /* Whether one of two uses that meet writes and the other one touches. */
 bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b);
 
 /* Of a launch, also where its code is not known as PTX: whether all its threads' ends are behind
  * its prerequisites' ends; whether its triggers are, and order what those ends have ordered. */
-uint32_t gd_chain_traits(const gd_chain_launch *launch);
-bool gd_chain_covers(const gd_chain_launch *launch);
-bool gd_chain_covers_trigger(const gd_chain_launch *launch);
+uint32_t gd_chain_traits(const gd_checked_launch *launch);
+bool gd_chain_covers(const gd_checked_launch *launch);
+bool gd_chain_covers_trigger(const gd_checked_launch *launch);
 
 bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b);
 
 /* The severity of a finding about two uses that meet, and words to end its text: a warning where
  * they do so only because nobody tells how far the one reaches that begins before the other. */
 int32_t gd_chain_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words);
-const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument);
+const char *gd_chain_parameter_name(const gd_checked_launch *launch, uint32_t argument);
 const char *gd_chain_touch_verb(const gd_buffer_use *use);
 
 /* Where each launch stands: its place in its lane, and with several lanes what is ordered before
  * it. */
-int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error);
+int32_t gd_chain_place(gd_checked_chain *chain, gd_arena *arena, griddep_error *error);
 
 /* Hazards between lanes: GD212, and GD112, GD130, GD201, GD202, GD205 and GD206 where one lane
  * waits for another, or goes on behind a launch that did. */
-int32_t gd_chain_check_lanes(gd_chain *chain, gd_arena *arena, griddep_error *error);
+int32_t gd_chain_check_lanes(gd_checked_chain *chain, gd_arena *arena, griddep_error *error);
 
 /* Hazards between the launches: GD130, GD201, GD202, GD205 to GD207, GD209, GD210, GD112. */
-void gd_chain_check_hazards(gd_chain *chain);
+void gd_chain_check_hazards(gd_checked_chain *chain);
 
 /* Overlap that is lost: GD203, GD204, GD208, GD211. */
-void gd_chain_check_hops(gd_chain *chain);
+void gd_chain_check_hops(gd_checked_chain *chain);
 
 #endif

@@ -9,13 +9,13 @@
 #define BETWEEN_HINT "let the launches between wait on every path"
 
 /* What was said of an argument, or of what a launch reaches beside its arguments. */
-static const griddep_use *given_of(const gd_chain_launch *launch, uint32_t argument)
+static const griddep_use *given_of(const gd_checked_launch *launch, uint32_t argument)
 {
     return argument & GD_REACH ? &launch->given.reaches[argument & ~GD_REACH]
                                : &launch->given.uses[argument];
 }
 
-static const gd_parameter_use *use_of(const gd_chain_launch *launch, uint32_t argument)
+static const gd_parameter_use *use_of(const gd_checked_launch *launch, uint32_t argument)
 {
     if (launch->kernel && argument & GD_REACH)
         return &launch->stated;
@@ -36,11 +36,11 @@ bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b)
 
 /* The name of the parameter behind an argument, or "an argument" without a text. A copy has a
  * target and a source, a fill a target. */
-const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument)
+const char *gd_chain_parameter_name(const gd_checked_launch *launch, uint32_t argument)
 {
     const gd_ptx_function *function = launch->kernel ? launch->kernel->function : NULL;
 
-    if (launch->given.node != GD_CHECK_KERNEL)
+    if (launch->given.node != GRIDDEP_GRAPH_NODE_KERNEL)
         return argument ? "its source" : "its target";
     if (argument & GD_REACH)
         return "what it is said to reach";
@@ -52,19 +52,19 @@ const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argu
 /* ---- pairs ---- */
 
 typedef struct pair {
-    gd_chain *chain;
+    gd_checked_chain *chain;
     const gd_buffer_use *own, *other; /* `other` belongs to the launch that may still run */
     uint32_t between;
     int32_t weight;    /* of a finding, as gd_chain_weigh tells */
     const char *words; /* that end it */
 } pair;
 
-static const gd_chain_launch *own_launch(const pair *at)
+static const gd_checked_launch *own_launch(const pair *at)
 {
     return &at->chain->launches[at->own->launch];
 }
 
-static const gd_chain_launch *other_launch(const pair *at)
+static const gd_checked_launch *other_launch(const pair *at)
 {
     return &at->chain->launches[at->other->launch];
 }
@@ -90,7 +90,7 @@ const char *gd_chain_touch_verb(const gd_buffer_use *use)
  * of a release fence and a trigger, the fence may order them with the dependent's start. */
 static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
 {
-    const gd_chain_launch *own = own_launch(at), *other = other_launch(at);
+    const gd_checked_launch *own = own_launch(at), *other = other_launch(at);
     const gd_parameter_use *produced = use_of(other, at->other->argument);
     bool fenced = !writes && other->kernel && other->kernel->report.fenced && produced &&
                   produced->late_write == GD_PTX_NONE;
@@ -117,7 +117,7 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
 
 static void report_dry_read(const pair *at, const gd_parameter_use *use)
 {
-    const gd_chain_launch *own = own_launch(at), *other = other_launch(at);
+    const gd_checked_launch *own = own_launch(at), *other = other_launch(at);
 
     if (!own->kernel->report.has_wait) {
         report_no_wait(at, use->dry_read, false);
@@ -134,7 +134,7 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
 
 static void report_dry_write(const pair *at, const gd_parameter_use *use)
 {
-    const gd_chain_launch *own = own_launch(at), *other = other_launch(at);
+    const gd_checked_launch *own = own_launch(at), *other = other_launch(at);
 
     if (!own->kernel->report.has_wait) {
         report_no_wait(at, use->dry_write, true);
@@ -179,7 +179,7 @@ static bool check_before(const pair *at)
 /* Behind the wait: a launch that nobody between has waited for. */
 static bool check_after(const pair *at)
 {
-    const gd_chain_launch *own = own_launch(at), *other = other_launch(at);
+    const gd_checked_launch *own = own_launch(at), *other = other_launch(at);
     const gd_parameter_use *use = use_of(own, at->own->argument);
     uint32_t between = at->between;
 
@@ -202,7 +202,7 @@ static bool check_after(const pair *at)
     return true;
 }
 
-static bool is_in(const gd_launch_stretch *stretch, const gd_chain *chain, uint32_t launch)
+static bool is_in(const gd_launch_stretch *stretch, const gd_checked_chain *chain, uint32_t launch)
 {
     return launch >= stretch->from && launch < stretch->end &&
            chain->launches[launch].given.lane == stretch->lane &&
@@ -210,7 +210,7 @@ static bool is_in(const gd_launch_stretch *stretch, const gd_chain *chain, uint3
 }
 
 /* The first of the uses of one's buffer up to it that is of no launch before `end`. */
-static uint32_t find_end(const gd_chain *chain, uint32_t use, uint32_t end)
+static uint32_t find_end(const gd_checked_chain *chain, uint32_t use, uint32_t end)
 {
     const uint32_t buffer = chain->uses[use].buffer;
     uint32_t from = 0, to = use;
@@ -226,7 +226,7 @@ static uint32_t find_end(const gd_chain *chain, uint32_t use, uint32_t end)
     return to;
 }
 
-bool gd_chain_look_back(gd_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
+bool gd_chain_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
@@ -266,7 +266,7 @@ static uint32_t dry_access(const gd_parameter_use *use)
 }
 
 /* Of code that is not known as PTX: whether somebody has said how it uses each buffer. */
-static bool is_declared(const gd_chain_launch *launch)
+static bool is_declared(const gd_checked_launch *launch)
 {
     for (uint32_t i = 0; i < launch->given.use_count; i++) {
         if (launch->given.uses[i].buffer && launch->given.uses[i].access == GRIDDEP_ACCESS_UNKNOWN)
@@ -275,23 +275,24 @@ static bool is_declared(const gd_chain_launch *launch)
     return launch->given.use_count > 0 || launch->given.reach_stated;
 }
 
-static bool is_opaque(const gd_chain_launch *launch)
+static bool is_opaque(const gd_checked_launch *launch)
 {
-    return launch->given.node == GD_CHECK_KERNEL && !launch->kernel && !is_declared(launch);
+    return launch->given.node == GRIDDEP_GRAPH_NODE_KERNEL && !launch->kernel &&
+           !is_declared(launch);
 }
 
-static bool reads_anywhere(const gd_chain_launch *launch)
+static bool reads_anywhere(const gd_checked_launch *launch)
 {
     return is_opaque(launch) || reads(&launch->anywhere);
 }
 
-static bool writes_anywhere(const gd_chain_launch *launch)
+static bool writes_anywhere(const gd_checked_launch *launch)
 {
     return is_opaque(launch) || writes(&launch->anywhere);
 }
 
 /* Whether a use is of a buffer that others may write: not declared constant. */
-static bool is_exposed(const gd_chain_launch *launch, uint32_t argument)
+static bool is_exposed(const gd_checked_launch *launch, uint32_t argument)
 {
     return (argument & GD_REACH || argument < launch->given.use_count) &&
            given_of(launch, argument)->buffer &&
@@ -299,12 +300,12 @@ static bool is_exposed(const gd_chain_launch *launch, uint32_t argument)
 }
 
 /* Whether a launch touches, or writes, any memory that is not its own alone. */
-static bool touches_any(const gd_chain_launch *launch, bool only_writes)
+static bool touches_any(const gd_checked_launch *launch, bool only_writes)
 {
     const gd_chain_kernel *kernel = launch->kernel;
 
     if (!kernel)
-        return launch->given.node != GD_CHECK_EVENT;
+        return true;
     bool found = writes_anywhere(launch) || writes(&launch->variables) ||
                  (!only_writes && (reads_anywhere(launch) || reads(&launch->variables)));
     for (uint32_t i = 0; i < launch->given.reach_count && !found; i++) {
@@ -323,7 +324,7 @@ typedef struct reach_words {
 } reach_words;
 
 /* Why a launch may reach anything. */
-static reach_words describe_reach(const gd_chain_launch *launch)
+static reach_words describe_reach(const gd_checked_launch *launch)
 {
     reach_words words = {{0}};
     int32_t line, column;
@@ -353,7 +354,8 @@ static reach_words describe_reach(const gd_chain_launch *launch)
 
 /* Whether one of two launches may write a variable of its module that the other one uses: by its
  * name, or where the address of one is known outside, by any address that cannot be traced. */
-static bool share_variables(const gd_chain_launch *own, const gd_chain_launch *other, bool only_dry)
+static bool share_variables(const gd_checked_launch *own, const gd_checked_launch *other,
+                            bool only_dry)
 {
     const gd_parameter_use *a = &own->variables, *b = &other->variables;
     const bool same = own->kernel && other->kernel && own->kernel->module == other->kernel->module;
@@ -373,9 +375,10 @@ static bool share_variables(const gd_chain_launch *own, const gd_chain_launch *o
 
 /* An access by name before the wait, or by a stated reach, and what an earlier launch does nobody
  * knows where. */
-static bool check_early_use(gd_chain *chain, uint32_t index, uint32_t other, uint32_t argument)
+static bool check_early_use(gd_checked_chain *chain, uint32_t index, uint32_t other,
+                            uint32_t argument)
 {
-    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const gd_parameter_use *use = use_of(launch, argument);
     const bool written = writes_anywhere(earlier);
     const uint32_t at = written                   ? dry_access(use)
@@ -391,9 +394,9 @@ static bool check_early_use(gd_chain *chain, uint32_t index, uint32_t other, uin
     return true;
 }
 
-static bool check_early(gd_chain *chain, uint32_t index, uint32_t other)
+static bool check_early(gd_checked_chain *chain, uint32_t index, uint32_t other)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
     bool found = false;
 
     for (uint32_t i = 0; i < launch->kernel->use_count && !found; i++)
@@ -403,9 +406,9 @@ static bool check_early(gd_chain *chain, uint32_t index, uint32_t other)
     return found;
 }
 
-static void check_early_variable(gd_chain *chain, uint32_t index, uint32_t other)
+static void check_early_variable(gd_checked_chain *chain, uint32_t index, uint32_t other)
 {
-    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
 
     if (share_variables(launch, earlier, true))
         gd_chain_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
@@ -420,9 +423,9 @@ static void check_early_variable(gd_chain *chain, uint32_t index, uint32_t other
 
 /* The same of what a launch reaches before its wait nobody knows where. That an argument leads
  * there is said here; of addresses that cannot be traced check_unknown tells once. */
-static bool check_early_anywhere(gd_chain *chain, uint32_t index, uint32_t other)
+static bool check_early_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other)
 {
-    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const uint32_t at = dry_access(&launch->anywhere);
 
     if (at == GD_PTX_NONE || !touches_any(earlier, launch->anywhere.dry_write == GD_PTX_NONE))
@@ -445,9 +448,9 @@ static bool check_early_anywhere(gd_chain *chain, uint32_t index, uint32_t other
     return true;
 }
 
-static void check_behind(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between)
+static void check_behind(gd_checked_chain *chain, uint32_t index, uint32_t other, uint32_t between)
 {
-    const gd_chain_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
+    const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const bool variables = share_variables(launch, earlier, false);
     const bool reader = variables || (writes_anywhere(earlier) && touches_any(launch, false)) ||
                         (reads_anywhere(launch) && touches_any(earlier, true));
@@ -477,9 +480,9 @@ static void check_behind(gd_chain *chain, uint32_t index, uint32_t other, uint32
 
 /* An access before the wait whose address cannot be traced, where some launch may still run: told
  * once, whatever that launch does. */
-static void check_untraced(gd_chain *chain, uint32_t index)
+static void check_untraced(gd_checked_chain *chain, uint32_t index)
 {
-    gd_chain_launch *launch = &chain->launches[index];
+    gd_checked_launch *launch = &chain->launches[index];
     const gd_chain_kernel *kernel = launch->kernel;
 
     if (launch->told || !kernel || !kernel->report.has_wait || launch->given.reach_stated ||
@@ -491,10 +494,10 @@ static void check_untraced(gd_chain *chain, uint32_t index)
                  kernel->dry_unknown_words.text);
 }
 
-void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, uint32_t between,
-                             bool behind_wait)
+void gd_chain_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
+                             uint32_t between, bool behind_wait)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
 
     if (!behind_wait)
         check_untraced(chain, index);
@@ -506,12 +509,12 @@ void gd_chain_check_anywhere(gd_chain *chain, uint32_t index, uint32_t other, ui
 }
 
 /* Without a wait all that a launch does is early. */
-static void check_without_wait(gd_chain *chain, uint32_t index)
+static void check_without_wait(gd_checked_chain *chain, uint32_t index)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
 
     for (uint32_t i = index; i-- > launch->before;) {
-        const gd_chain_launch *other = &chain->launches[i];
+        const gd_checked_launch *other = &chain->launches[i];
         if (other->given.lane != launch->given.lane)
             continue;
         if (launch->kernel && !share_variables(launch, other, false) &&
@@ -532,9 +535,9 @@ static void check_without_wait(gd_chain *chain, uint32_t index)
     }
 }
 
-static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
+static void check_unknown(gd_checked_chain *chain, uint32_t index, bool hazard)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
     const gd_chain_kernel *kernel = launch->kernel;
 
     if (!launch->overlaps)
@@ -558,7 +561,7 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
 /* ---- declarations ---- */
 
 /* Whether a launch is said to write something beside its arguments. */
-static bool reach_writes(const gd_chain_launch *launch)
+static bool reach_writes(const gd_checked_launch *launch)
 {
     bool found = false;
 
@@ -568,9 +571,9 @@ static bool reach_writes(const gd_chain_launch *launch)
     return found;
 }
 
-static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
+static void check_declaration(gd_checked_chain *chain, const gd_buffer_use *use)
 {
-    const gd_chain_launch *launch = &chain->launches[use->launch];
+    const gd_checked_launch *launch = &chain->launches[use->launch];
     const gd_parameter_use *found = use_of(launch, use->argument);
     int32_t access = given_of(launch, use->argument)->access;
 
@@ -583,7 +586,7 @@ static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
 }
 
 /* Writers of what another use of the buffer [first, end) declares constant. */
-static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
+static void check_constants(gd_checked_chain *chain, uint32_t first, uint32_t end)
 {
     bool some = false;
 
@@ -591,7 +594,7 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
         some |= chain->uses[i].constant;
     for (uint32_t w = first; w < end && some; w++) {
         const gd_buffer_use *writer = &chain->uses[w];
-        const gd_chain_launch *launch = &chain->launches[writer->launch];
+        const gd_checked_launch *launch = &chain->launches[writer->launch];
         const gd_parameter_use *use = use_of(launch, writer->argument);
         for (uint32_t c = first; c < end && writer->writes; c++) {
             const gd_buffer_use *constant = &chain->uses[c];
@@ -609,7 +612,7 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
     }
 }
 
-static void check_buffers(gd_chain *chain)
+static void check_buffers(gd_checked_chain *chain)
 {
     for (uint32_t first = 0, end; first < chain->use_count; first = end) {
         for (end = first;
@@ -621,10 +624,10 @@ static void check_buffers(gd_chain *chain)
 
 /* ---- all ---- */
 
-void gd_chain_check_hazards(gd_chain *chain)
+void gd_chain_check_hazards(gd_checked_chain *chain)
 {
     for (uint32_t i = 0; i < chain->use_count; i++) {
-        gd_chain_launch *launch = &chain->launches[chain->uses[i].launch];
+        gd_checked_launch *launch = &chain->launches[chain->uses[i].launch];
         if (!launch->overlaps)
             continue;
         const uint32_t lane = launch->given.lane;

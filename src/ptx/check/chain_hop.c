@@ -3,26 +3,24 @@
 
 #include "ptx/check/chain.h"
 
-static bool is_kernel(const gd_chain *chain, uint32_t index)
+static bool is_kernel(const gd_checked_chain *chain, uint32_t index)
 {
-    return chain->launches[index].given.node == GD_CHECK_KERNEL;
+    return chain->launches[index].given.node == GRIDDEP_GRAPH_NODE_KERNEL;
 }
 
-static const char *node_name(gd_check_node node)
+static const char *node_name(int32_t node)
 {
     switch (node) {
-    case GD_CHECK_FILL:
+    case GRIDDEP_GRAPH_NODE_FILL:
         return "a memset";
-    case GD_CHECK_COPY:
-        return "a copy";
-    case GD_CHECK_HOST:
+    case GRIDDEP_GRAPH_NODE_HOST:
         return "a host function";
     default:
-        return "an event";
+        return "a copy";
     }
 }
 
-static uint32_t next_in_lane(const gd_chain *chain, uint32_t index)
+static uint32_t next_in_lane(const gd_checked_chain *chain, uint32_t index)
 {
     uint32_t next = index + 1;
 
@@ -34,7 +32,7 @@ static uint32_t next_in_lane(const gd_chain *chain, uint32_t index)
 
 /* The first node of a run that is no kernel, between a kernel and one that would be launched
  * dependently. */
-static void check_node(gd_chain *chain, uint32_t index)
+static void check_node(gd_checked_chain *chain, uint32_t index)
 {
     uint32_t next = index, before = chain->launches[index].previous;
 
@@ -52,9 +50,9 @@ static void check_node(gd_chain *chain, uint32_t index)
 }
 
 /* Why a forced launch cannot be dependent, or is no more so than at auto; NULL when it can. */
-static const char *lack(const gd_chain *chain, uint32_t index)
+static const char *lack(const gd_checked_chain *chain, uint32_t index)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
 
     if (launch->previous != GD_PTX_NONE)
         return is_kernel(chain, launch->previous) ? NULL : "it does not follow a kernel";
@@ -66,9 +64,9 @@ static const char *lack(const gd_chain *chain, uint32_t index)
                : "it is the first launch of the chain, and earlier work in the stream is not known";
 }
 
-static void check_launch(gd_chain *chain, uint32_t index)
+static void check_launch(gd_checked_chain *chain, uint32_t index)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
     const char *missing = launch->given.pdl == GRIDDEP_PDL_FORCE ? lack(chain, index) : NULL;
 
     if (missing)
@@ -78,7 +76,7 @@ static void check_launch(gd_chain *chain, uint32_t index)
     uint32_t previous = launch->previous;
     if (previous == GD_PTX_NONE || !is_kernel(chain, previous))
         return;
-    const gd_chain_launch *before = &chain->launches[previous];
+    const gd_checked_launch *before = &chain->launches[previous];
     if (launch->overlaps && before->kernel && !before->kernel->report.has_trigger &&
         launch->kernel && launch->kernel->report.has_wait)
         gd_chain_add(chain, index, 0, GD208, GD_PTX_NONE, "add a trigger to the kernel before",
@@ -93,7 +91,7 @@ static void check_launch(gd_chain *chain, uint32_t index)
             launch->kernel->dry_path.bytes ? "; " : "", gd_text_get(&launch->kernel->dry_path));
 }
 
-void gd_chain_check_hops(gd_chain *chain)
+void gd_chain_check_hops(gd_checked_chain *chain)
 {
     for (uint32_t i = 0; i < chain->count; i++) {
         if (is_kernel(chain, i))

@@ -8,9 +8,9 @@
 /* ---- order ---- */
 
 /* What is before another launch is before this one, and so is that launch itself. */
-static void see(gd_chain *chain, gd_chain_launch *launch, uint32_t other)
+static void see(gd_checked_chain *chain, gd_checked_launch *launch, uint32_t other)
 {
-    const gd_chain_launch *before = &chain->launches[other];
+    const gd_checked_launch *before = &chain->launches[other];
 
     for (uint32_t i = 0; i < chain->lane_count; i++) {
         if (before->seen[i] > launch->seen[i])
@@ -20,9 +20,10 @@ static void see(gd_chain *chain, gd_chain_launch *launch, uint32_t other)
         launch->seen[before->given.lane] = other + 1;
 }
 
-static int32_t see_all(gd_chain *chain, gd_arena *arena, uint32_t index, griddep_error *error)
+static int32_t see_all(gd_checked_chain *chain, gd_arena *arena, uint32_t index,
+                       griddep_error *error)
 {
-    gd_chain_launch *launch = &chain->launches[index];
+    gd_checked_launch *launch = &chain->launches[index];
 
     launch->seen = gd_arena_array(arena, chain->lane_count, sizeof *launch->seen);
     if (!launch->seen)
@@ -34,13 +35,13 @@ static int32_t see_all(gd_chain *chain, gd_arena *arena, uint32_t index, griddep
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error)
+int32_t gd_chain_place(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
 {
     uint32_t *last = gd_arena_array(arena, (size_t)chain->count + 1, sizeof *last);
     int32_t status = last ? GRIDDEP_OK : gd_error_memory(error);
 
     for (uint32_t i = 0; i < chain->count && !status; i++) {
-        gd_chain_launch *launch = &chain->launches[i];
+        gd_checked_launch *launch = &chain->launches[i];
         uint32_t lane = launch->given.lane;
         if (lane > chain->lane_count)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
@@ -59,14 +60,14 @@ int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error)
 
 /* ---- what nothing orders ---- */
 
-static void check_order(gd_chain *chain, uint32_t use)
+static void check_order(gd_checked_chain *chain, uint32_t use)
 {
     const gd_buffer_use *own = &chain->uses[use];
-    const gd_chain_launch *launch = &chain->launches[own->launch];
+    const gd_checked_launch *launch = &chain->launches[own->launch];
 
     for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer;) {
         const gd_buffer_use *other = &chain->uses[i];
-        const gd_chain_launch *earlier = &chain->launches[other->launch];
+        const gd_checked_launch *earlier = &chain->launches[other->launch];
         if (earlier->given.lane == launch->given.lane ||
             launch->seen[earlier->given.lane] > other->launch || !gd_chain_conflict(own, other))
             continue;
@@ -108,22 +109,22 @@ static void join(uint64_t *target, const uint64_t *more, size_t words)
 
 /* A launch that does not wait on every path has a plain edge, and begins when what it waits for in
  * another lane has ended. */
-static bool begins_early(const gd_chain_launch *launch)
+static bool begins_early(const gd_checked_launch *launch)
 {
-    return launch->given.node == GD_CHECK_KERNEL && launch->attribute &&
+    return launch->given.node == GRIDDEP_GRAPH_NODE_KERNEL && launch->attribute &&
            gd_chain_traits(launch) & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
 /* `on` is waited for, and has let the launch begin: what `on` itself began beside may run too,
  * unless its trigger, or for what stands behind the launch's wait its end, is behind its own
  * wait. */
-static void add(const gd_chain *chain, const beside *at, uint32_t index, uint32_t on)
+static void add(const gd_checked_chain *chain, const beside *at, uint32_t index, uint32_t on)
 {
-    const gd_chain_launch *waited = &chain->launches[on];
+    const gd_checked_launch *waited = &chain->launches[on];
     uint64_t *before = set_of(at->before, at, index), *behind = set_of(at->behind, at, index);
     const uint64_t *on_before = set_of(at->before, at, on), *on_behind = set_of(at->behind, at, on);
 
-    if (waited->given.node != GD_CHECK_KERNEL)
+    if (waited->given.node != GRIDDEP_GRAPH_NODE_KERNEL)
         return;
     before[on / 64] |= UINT64_C(1) << on % 64;
     join(before, gd_chain_covers_trigger(waited) ? on_behind : on_before, at->words);
@@ -141,13 +142,13 @@ static uint32_t next_of(const uint64_t *set, uint32_t from, uint32_t count)
     return count;
 }
 
-static uint32_t between_of(const gd_chain_launch *launch)
+static uint32_t between_of(const gd_checked_launch *launch)
 {
     return launch->given.after_count ? launch->given.after[0] : launch->previous;
 }
 
 /* Which lanes have launches in a set, in front of one. */
-static void note_lanes(const gd_chain *chain, beside *at, const uint64_t *set, uint32_t end)
+static void note_lanes(const gd_checked_chain *chain, beside *at, const uint64_t *set, uint32_t end)
 {
     at->look++;
     for (uint32_t i = next_of(set, 0, end); i < end; i = next_of(set, i + 1, end)) {
@@ -161,11 +162,11 @@ static void note_lanes(const gd_chain *chain, beside *at, const uint64_t *set, u
 
 /* A use beside what a set has of each lane; the stretch of its own lane has been looked at, from
  * `own_end` on. */
-static void look_beside(gd_chain *chain, beside *at, uint32_t use, const uint64_t *set,
+static void look_beside(gd_checked_chain *chain, beside *at, uint32_t use, const uint64_t *set,
                         uint32_t own_end, bool behind_wait)
 {
     const uint32_t index = chain->uses[use].launch, first = next_of(set, 0, index);
-    const gd_chain_launch *launch = &chain->launches[index];
+    const gd_checked_launch *launch = &chain->launches[index];
 
     note_lanes(chain, at, set, index);
     for (uint32_t lane = 0; lane < chain->lane_count && first < index; lane++) {
@@ -183,7 +184,7 @@ static void look_beside(gd_chain *chain, beside *at, uint32_t use, const uint64_
     }
 }
 
-static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *error)
+static int32_t check_beside(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
 {
     beside at = {.words = chain->count / 64 + 1};
 
@@ -195,7 +196,7 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
     if (!at.before || !at.behind || !at.looks || !at.first || !at.last)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count; i++) {
-        const gd_chain_launch *launch = &chain->launches[i];
+        const gd_checked_launch *launch = &chain->launches[i];
         const uint64_t *before = set_of(at.before, &at, i), *behind = set_of(at.behind, &at, i);
         if (launch->overlaps)
             add(chain, &at, i, launch->previous);
@@ -213,7 +214,7 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
     }
     for (uint32_t i = 0; i < chain->use_count; i++) {
         const uint32_t index = chain->uses[i].launch;
-        const gd_chain_launch *launch = &chain->launches[index];
+        const gd_checked_launch *launch = &chain->launches[index];
         look_beside(chain, &at, i, set_of(at.behind, &at, index),
                     launch->after < launch->after_end ? launch->after : index, true);
         look_beside(chain, &at, i, set_of(at.before, &at, index), launch->before, false);
@@ -221,7 +222,7 @@ static int32_t check_beside(gd_chain *chain, gd_arena *arena, griddep_error *err
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_check_lanes(gd_chain *chain, gd_arena *arena, griddep_error *error)
+int32_t gd_chain_check_lanes(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
 {
     if (chain->lane_count < 2)
         return GRIDDEP_OK;

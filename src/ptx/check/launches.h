@@ -7,28 +7,21 @@
 
 #include "griddep.h"
 
-/* What stands in a chain. All but kernels end the overlap between their neighbours. */
-typedef enum gd_check_node {
-    GD_CHECK_KERNEL,
-    GD_CHECK_FILL,
-    GD_CHECK_COPY,
-    GD_CHECK_HOST,
-    GD_CHECK_EVENT
-} gd_check_node;
-
 /* In griddep_use.reserved: the argument is NULL, or no pointer by what the caller says of it. */
 enum { GD_USE_NULL = 1 };
 
-/* A launch as it is to be checked. `reaches` are buffers as in uses, without an argument. */
+/* What is said of a launch: a chain keeps this, and the check is given it. `reaches` are buffers as
+ * in uses, without an argument. */
 typedef struct gd_check_launch {
-    gd_check_node node;
+    int32_t node; /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST; _CHILD: a hop of NCCL. All
+                   * but kernels end the overlap between their neighbours */
     const griddep_ptx
         *ptx;          /* NULL where the code is not known, and for nodes that are no kernels */
     const char *entry; /* name in ptx, or of the kernel for messages; NULL: "the kernel" */
     const char *name;  /* that the chain gives it; NULL: messages say the entry's */
-    const griddep_use *uses; /* in the order of the parameters */
+    griddep_use *uses; /* in the order of the parameters */
     uint32_t use_count;
-    const griddep_use *reaches; /* all that it reaches at addresses that no argument gives it */
+    griddep_use *reaches; /* all that it reaches at addresses that no argument gives it */
     uint32_t reach_count;
     bool reach_stated;      /* somebody said so; else such an address may be anything */
     bool any_arguments;     /* each argument may be any address */
@@ -37,7 +30,7 @@ typedef struct gd_check_launch {
     uint32_t traits;        /* GRIDDEP_TRAIT_*, of code that is not known as PTX */
     uint32_t lane;
     uint32_t after_count;
-    const uint32_t *after; /* earlier launches that it waits for */
+    uint32_t *after; /* earlier launches of other lanes that it waits for */
 } gd_check_launch;
 
 /* Sets, for each use of all launches in turn, whether the launch writes what stands behind it: what

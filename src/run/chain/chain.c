@@ -28,16 +28,6 @@ static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
 
 /* ---- launches ---- */
 
-static void destroy_entry(gd_chain_entry *entry)
-{
-    if (!entry)
-        return;
-    griddep_ptx_destroy((griddep_ptx *)(uintptr_t)entry->ptx);
-    free(entry->name);
-    free(entry->addresses);
-    free(entry);
-}
-
 static void free_uses(griddep_use *uses, uint32_t count)
 {
     for (uint32_t i = 0; i < count && uses; i++)
@@ -47,12 +37,12 @@ static void free_uses(griddep_use *uses, uint32_t count)
 
 void gd_chain_forget_uses(gd_chain_launch *launch)
 {
-    free_uses(launch->uses, launch->argument_count);
-    launch->uses = NULL;
-    free_uses(launch->reaches, launch->reach_count);
-    launch->reaches = NULL;
-    launch->reach_count = 0;
-    launch->reach_stated = false;
+    free_uses(launch->given.uses, launch->given.use_count);
+    launch->given.uses = NULL;
+    free_uses(launch->given.reaches, launch->given.reach_count);
+    launch->given.reaches = NULL;
+    launch->given.reach_count = 0;
+    launch->given.reach_stated = false;
 }
 
 static void free_large(gd_chain_large *large)
@@ -87,26 +77,29 @@ static void destroy_launch(gd_chain_launch *launch)
 {
     gd_call_release(launch->call);
     gd_call_release(launch->spare);
-    destroy_entry(launch->entry);
+    griddep_ptx_destroy((griddep_ptx *)(uintptr_t)launch->given.ptx);
+    free((char *)(uintptr_t)launch->given.entry);
+    free((char *)(uintptr_t)launch->given.name);
+    free(launch->given.after);
     gd_chain_forget_uses(launch);
+    free(launch->addresses);
     free_large(launch->large);
-    free(launch->on);
-    free(launch->name);
 }
 
 const char *gd_chain_kernel_name(const gd_chain_launch *launch)
 {
-    const char *name = launch->call    ? launch->call->kernel->name
-                       : launch->entry ? launch->entry->name
+    const int32_t node = launch->given.node;
+    const char *name = launch->call                        ? launch->call->kernel->name
+                       : node == GRIDDEP_GRAPH_NODE_KERNEL ? launch->given.entry
                        : launch->large ? gd_group_hop_name(launch->large->step.operation)
-                                       : gd_graph_type_name(launch->node);
+                                       : gd_graph_type_name(node);
 
     return name ? name : "the kernel";
 }
 
 const char *gd_chain_name(const gd_chain_launch *launch)
 {
-    return launch->name ? launch->name : gd_chain_kernel_name(launch);
+    return launch->given.name ? launch->given.name : gd_chain_kernel_name(launch);
 }
 
 static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
@@ -145,7 +138,8 @@ static int32_t check_name(const griddep_chain *chain, const char *name, uint32_t
                           griddep_error *error)
 {
     for (uint32_t i = 0; i < chain->count && name; i++) {
-        if (i != own && chain->launches[i].name && !strcmp(chain->launches[i].name, name))
+        if (i != own && chain->launches[i].given.name &&
+            !strcmp(chain->launches[i].given.name, name))
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                 "launch %" PRIu32 " (%s) is named \"%s\" already", i,
                                 gd_chain_kernel_name(&chain->launches[i]), name);
@@ -158,26 +152,26 @@ static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep
 {
     char *name = NULL;
 
-    if (item->lane > chain->lane_count)
+    if (item->given.lane > chain->lane_count)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "lane %" PRIu32 " of a chain that has %" PRIu32
                             "; lanes are numbered without gaps",
-                            item->lane, chain->lane_count);
-    int32_t status = check_name(chain, item->name, chain->count, error);
-    if (!status && item->name && !(name = strdup(item->name)))
+                            item->given.lane, chain->lane_count);
+    int32_t status = check_name(chain, item->given.name, chain->count, error);
+    if (!status && item->given.name && !(name = strdup(item->given.name)))
         status = gd_error_memory(error);
     if (!status)
-        status = grow(chain, item->lane, error);
+        status = grow(chain, item->given.lane, error);
     if (status) {
         free(name);
         return status;
     }
     gd_chain_launch *launch = &chain->launches[chain->count];
     *launch = *item;
-    launch->name = name;
-    launch->previous = chain->last[item->lane];
+    launch->given.name = name;
+    launch->previous = chain->last[item->given.lane];
     gd_chain_decide_trigger(chain, launch);
-    chain->last[item->lane] = chain->count++;
+    chain->last[item->given.lane] = chain->count++;
     if (launch->previous != GD_CHAIN_NONE)
         note_neighbours(chain, launch->previous, chain->count - 1);
     gd_chain_fill_sets(chain);
@@ -206,26 +200,24 @@ static griddep_use *copy_uses(const griddep_use *from, uint32_t count)
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, gd_call *call,
                              griddep_error *error)
 {
-    const gd_chain_launch item = {.node = like->node,
-                                  .call = call,
-                                  .move = like->move,
-                                  .large = copy_large(like->large),
-                                  .name = like->name,
-                                  .lane = like->lane,
-                                  .uses = copy_uses(like->uses, like->argument_count),
-                                  .argument_count = like->argument_count,
-                                  .reaches = copy_uses(like->reaches, like->reach_count),
-                                  .reach_count = like->reach_count,
-                                  .reach_stated = like->reach_stated,
-                                  .held = like->held};
-    int32_t status = (like->uses && !item.uses) || (like->reaches && !item.reaches) ||
+    const gd_check_launch *from = &like->given;
+    gd_chain_launch item = {.given = *from,
+                            .call = call,
+                            .move = like->move,
+                            .large = copy_large(like->large),
+                            .held = like->held};
+
+    item.given.after = NULL;
+    item.given.after_count = 0;
+    item.given.uses = copy_uses(from->uses, from->use_count);
+    item.given.reaches = copy_uses(from->reaches, from->reach_count);
+    int32_t status = (from->uses && !item.given.uses) || (from->reaches && !item.given.reaches) ||
                              (like->large && !item.large)
                          ? gd_error_memory(error)
                          : append(chain, &item, error);
 
     if (status) {
-        free_uses(item.uses, item.argument_count);
-        free_uses(item.reaches, item.reach_count);
+        gd_chain_forget_uses(&item);
         free_large(item.large);
     }
     return status;
@@ -237,10 +229,10 @@ static int32_t launch_move(const griddep_chain *chain, const gd_chain_launch *la
     const gd_driver *driver = chain->runtime->driver;
     const gd_chain_move *move = &launch->move;
 
-    if (launch->node == GRIDDEP_GRAPH_NODE_HOST)
+    if (launch->given.node == GRIDDEP_GRAPH_NODE_HOST)
         return gd_host_add(chain->runtime, stream, move->function, move->user, error);
     gd_CUresult result =
-        launch->node == GRIDDEP_GRAPH_NODE_COPY
+        launch->given.node == GRIDDEP_GRAPH_NODE_COPY
             ? driver->cuMemcpyAsync(move->target, move->source, (size_t)move->bytes, stream)
             : driver->cuMemsetD8Async(move->target, move->value, (size_t)move->bytes, stream);
 
@@ -385,7 +377,7 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
                           uint32_t argument_count, griddep_error *error)
 {
     griddep_launch_config own;
-    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_KERNEL, .argument_count = argument_count};
+    gd_chain_launch item = {.given.use_count = argument_count};
     int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
@@ -402,8 +394,8 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
                                 &item.call, error);
     if (status)
         return status;
-    item.lane = own.lane;
-    item.name = (char *)(uintptr_t)own.name;
+    item.given.lane = own.lane;
+    item.given.name = own.name;
     status = append(chain, &item, error);
     if (status)
         gd_call_release(item.call);
@@ -444,13 +436,13 @@ static int32_t read_place(const griddep_launch_config *config, gd_chain_launch *
     int32_t status = gd_launch_read_config(&own, config, error);
     if (status)
         return status;
-    item->lane = own.lane;
-    item->name = (char *)(uintptr_t)own.name;
+    item->given.lane = own.lane;
+    item->given.name = own.name;
     const griddep_launch_config allowed = {.size = own.size, .lane = own.lane, .name = own.name};
     if (memcmp(&own, &allowed, sizeof own))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "config tells the lane and the name of a %s, and nothing else",
-                            gd_graph_type_name(item->node));
+                            gd_graph_type_name(item->given.node));
     return GRIDDEP_OK;
 }
 
@@ -460,7 +452,7 @@ static int32_t add_move(griddep_chain *chain, const griddep_launch_config *confi
     int32_t status = check_given(chain, error);
 
     if (!status)
-        status = gd_chain_check_move(item.node, &item.move, error);
+        status = gd_chain_check_move(item.given.node, &item.move, error);
     if (!status)
         status = read_place(config, &item, error);
     return status ? status : append(chain, &item, error);
@@ -471,9 +463,8 @@ int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config
                                griddep_error *error)
 {
     return add_move(chain, config,
-                    (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_COPY,
-                                      .move = {.target = target, .source = source, .bytes = bytes},
-                                      .argument_count = 2},
+                    (gd_chain_launch){.given = {.node = GRIDDEP_GRAPH_NODE_COPY, .use_count = 2},
+                                      .move = {.target = target, .source = source, .bytes = bytes}},
                     error);
 }
 
@@ -482,9 +473,8 @@ int32_t griddep_chain_add_fill(griddep_chain *chain, const griddep_launch_config
                                griddep_error *error)
 {
     return add_move(chain, config,
-                    (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_FILL,
-                                      .move = {.target = address, .value = value, .bytes = bytes},
-                                      .argument_count = 1},
+                    (gd_chain_launch){.given = {.node = GRIDDEP_GRAPH_NODE_FILL, .use_count = 1},
+                                      .move = {.target = address, .value = value, .bytes = bytes}},
                     error);
 }
 
@@ -492,7 +482,7 @@ int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config
                                griddep_host_function function, void *user, griddep_error *error)
 {
     return add_move(chain, config,
-                    (gd_chain_launch){.node = GRIDDEP_GRAPH_NODE_HOST,
+                    (gd_chain_launch){.given.node = GRIDDEP_GRAPH_NODE_HOST,
                                       .move = {.function = function, .user = user}},
                     error);
 }
@@ -501,13 +491,13 @@ int32_t gd_chain_append_large(griddep_chain *chain, const griddep_launch_config 
                               const gd_chain_large *large, uint64_t source, uint64_t target,
                               griddep_error *error)
 {
-    gd_chain_launch item = {.node = GRIDDEP_GRAPH_NODE_CHILD,
+    gd_chain_launch item = {.given = {.node = GRIDDEP_GRAPH_NODE_CHILD,
+                                      .lane = config->lane,
+                                      .name = config->name,
+                                      .use_count = 2},
                             .large = copy_large(large),
                             .move = {.target = target, .source = source},
-                            .lane = config->lane,
-                            .name = (char *)(uintptr_t)config->name,
-                            .hop = true,
-                            .argument_count = 2};
+                            .hop = true};
     int32_t status = item.large ? append(chain, &item, error) : gd_error_memory(error);
 
     if (status)
@@ -535,24 +525,26 @@ static int32_t read_address(const griddep_ptx *ptx, uint32_t entry,
     return status == GRIDDEP_ERROR_MEMORY ? status : GRIDDEP_OK;
 }
 
-static int32_t read_entry(gd_chain_entry *made, const griddep_launch_config *config,
-                          const griddep_argument *arguments, uint32_t count, griddep_error *error)
+static int32_t read_entry(gd_chain_launch *made, const griddep_launch_config *config,
+                          const griddep_argument *arguments, griddep_error *error)
 {
+    const griddep_ptx *ptx = made->given.ptx;
+    const uint32_t count = made->given.use_count;
     int32_t status = GRIDDEP_OK;
     uint32_t entry = 0;
 
-    if (made->ptx && !gd_ptx_find_entry(made->ptx, made->name, &entry))
+    if (ptx && !gd_ptx_find_entry(ptx, made->given.entry, &entry))
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry \"%s\"",
-                            made->ptx->module.name, made->name);
+                            ptx->module.name, made->given.entry);
     if (!arguments)
         return GRIDDEP_OK;
-    if (made->ptx)
-        status = griddep_ptx_check_launch(made->ptx, entry, config, arguments, count, error);
+    if (ptx)
+        status = griddep_ptx_check_launch(ptx, entry, config, arguments, count, error);
     made->addresses = calloc((size_t)count + 1, sizeof *made->addresses);
     if (!status && !made->addresses)
         status = gd_error_memory(error);
     for (uint32_t i = 0; i < count && !status; i++)
-        status = read_address(made->ptx, entry, config, arguments, count, i, &made->addresses[i]);
+        status = read_address(ptx, entry, config, arguments, count, i, &made->addresses[i]);
     return status == GRIDDEP_ERROR_MEMORY ? gd_error_memory(error) : status;
 }
 
@@ -562,7 +554,6 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
                               griddep_error *error)
 {
     griddep_launch_config own = {.size = sizeof own};
-    gd_chain_launch item = {.argument_count = argument_count};
     int32_t status = check_given(chain, error);
 
     if (status)
@@ -583,20 +574,19 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "%" PRIu32 " arguments; a launch has at most %d", argument_count,
                             GD_CHAIN_MOST_ARGUMENTS);
-    item.lane = own.lane;
-    item.name = (char *)(uintptr_t)own.name;
-    item.entry = calloc(1, sizeof *item.entry);
-    if (!item.entry)
-        return gd_error_memory(error);
-    *item.entry = (gd_chain_entry){
-        .ptx = ptx ? gd_ptx_hold(ptx) : NULL, .name = entry ? strdup(entry) : NULL, .pdl = own.pdl};
-    status = entry && !item.entry->name
-                 ? gd_error_memory(error)
-                 : read_entry(item.entry, &own, arguments, argument_count, error);
+    gd_chain_launch item = {.given = {.ptx = ptx ? gd_ptx_hold(ptx) : NULL,
+                                      .entry = entry ? strdup(entry) : NULL,
+                                      .use_count = argument_count,
+                                      .pdl = own.pdl,
+                                      .lane = own.lane}};
+    status = entry && !item.given.entry ? gd_error_memory(error)
+                                        : read_entry(&item, &own, arguments, error);
+    item.given.name = own.name;
     if (!status)
         status = append(chain, &item, error);
+    item.given.name = NULL; /* the configuration's */
     if (status)
-        destroy_entry(item.entry);
+        destroy_launch(&item);
     return status;
 }
 
@@ -610,13 +600,13 @@ int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t 
         return status;
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
-    gd_chain_entry *entry = chain->launches[index].entry;
-    if (!entry || entry->ptx || traits & ~all)
+    gd_check_launch *given = &chain->launches[index].given;
+    if (chain->runtime || given->node != GRIDDEP_GRAPH_NODE_KERNEL || given->ptx || traits & ~all)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             traits & ~all ? "traits has bits that are no GRIDDEP_TRAIT_*"
                                           : "the code of launch %" PRIu32 " is known",
                             index);
-    entry->traits = traits | (traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_TRAIT_WAITS : 0) |
+    given->traits = traits | (traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_TRAIT_WAITS : 0) |
                     (traits ? GRIDDEP_TRAIT_KNOWN : 0);
     return GRIDDEP_OK;
 }
@@ -636,17 +626,18 @@ int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
                             "launch %" PRIu32 " (%s) cannot wait for launch %" PRIu32
                             " (%s), which is not before it",
                             index, gd_chain_name(launch), on, gd_chain_name(&chain->launches[on]));
-    if (chain->launches[on].lane == launch->lane)
+    if (chain->launches[on].given.lane == launch->given.lane)
         return GRIDDEP_OK;
-    for (uint32_t i = 0; i < launch->on_count; i++) {
-        if (launch->on[i] == on)
+    for (uint32_t i = 0; i < launch->given.after_count; i++) {
+        if (launch->given.after[i] == on)
             return GRIDDEP_OK;
     }
-    uint32_t *more = realloc(launch->on, ((size_t)launch->on_count + 1) * sizeof *more);
+    uint32_t *more =
+        realloc(launch->given.after, ((size_t)launch->given.after_count + 1) * sizeof *more);
     if (!more)
         return gd_error_memory(error);
-    launch->on = more;
-    launch->on[launch->on_count++] = on;
+    launch->given.after = more;
+    launch->given.after[launch->given.after_count++] = on;
     chain->launches[on].watched = true;
     note_neighbours(chain, on, index);
     gd_chain_follow_trigger(chain, launch);
@@ -670,8 +661,8 @@ int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char 
     char *copy = name ? strdup(name) : NULL;
     if (name && !copy)
         return gd_error_memory(error);
-    free(chain->launches[index].name);
-    chain->launches[index].name = copy;
+    free((char *)(uintptr_t)chain->launches[index].given.name);
+    chain->launches[index].given.name = copy;
     return GRIDDEP_OK;
 }
 
@@ -687,29 +678,29 @@ static int32_t find_argument(const griddep_chain *chain, uint32_t index, uint32_
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
     const gd_chain_launch *launch = &chain->launches[index];
-    bool open =
-        more && launch->entry && !launch->entry->addresses && argument < GD_CHAIN_MOST_ARGUMENTS;
-    if (argument >= launch->argument_count && !open)
+    bool open = more && !chain->runtime && gd_chain_is_kernel(chain, index) && !launch->addresses &&
+                argument < GD_CHAIN_MOST_ARGUMENTS;
+    if (argument >= launch->given.use_count && !open)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "launch %" PRIu32 " (%s) has %" PRIu32
                             " arguments; there is no number %" PRIu32,
-                            index, gd_chain_name(launch), launch->argument_count, argument);
+                            index, gd_chain_name(launch), launch->given.use_count, argument);
     return GRIDDEP_OK;
 }
 
 static int32_t make_room(gd_chain_launch *launch, uint32_t argument, griddep_error *error)
 {
-    uint32_t count = argument < launch->argument_count ? launch->argument_count : argument + 1;
+    uint32_t count = argument < launch->given.use_count ? launch->given.use_count : argument + 1;
 
-    if (launch->uses && count == launch->argument_count)
+    if (launch->given.uses && count == launch->given.use_count)
         return GRIDDEP_OK;
-    griddep_use *more = realloc(launch->uses, count * sizeof *more);
+    griddep_use *more = realloc(launch->given.uses, count * sizeof *more);
     if (!more)
         return gd_error_memory(error);
-    uint32_t there = launch->uses ? launch->argument_count : 0;
+    uint32_t there = launch->given.uses ? launch->given.use_count : 0;
     memset(more + there, 0, (count - there) * sizeof *more);
-    launch->uses = more;
-    launch->argument_count = count;
+    launch->given.uses = more;
+    launch->given.use_count = count;
     return GRIDDEP_OK;
 }
 
@@ -805,8 +796,8 @@ int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const grid
 
     if (!status && index >= chain->count)
         status = gd_chain_no_launch(chain, index, error);
-    if (!status && (chain->launches[index].node != GRIDDEP_GRAPH_NODE_KERNEL || (count && !uses) ||
-                    count > GD_CHAIN_MOST_ARGUMENTS))
+    if (!status && (chain->launches[index].given.node != GRIDDEP_GRAPH_NODE_KERNEL ||
+                    (count && !uses) || count > GD_CHAIN_MOST_ARGUMENTS))
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                               "launch %" PRIu32 " is no kernel, uses is NULL, or %" PRIu32
                               " are more than %d",
@@ -823,10 +814,10 @@ int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const grid
     if (!reaches)
         return status ? status : gd_error_memory(error);
     gd_chain_launch *launch = &chain->launches[index];
-    free_uses(launch->reaches, launch->reach_count);
-    launch->reaches = reaches;
-    launch->reach_count = count;
-    launch->reach_stated = true;
+    free_uses(launch->given.reaches, launch->given.reach_count);
+    launch->given.reaches = reaches;
+    launch->given.reach_count = count;
+    launch->given.reach_stated = true;
     gd_chain_forget_all_held(chain);
     return GRIDDEP_OK;
 }
@@ -848,9 +839,9 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
         return status;
     if (own.element && !(element = strdup(own.element)))
         return gd_error_memory(error);
-    free((char *)(uintptr_t)launch->uses[argument].element);
+    free((char *)(uintptr_t)launch->given.uses[argument].element);
     own.element = element;
-    launch->uses[argument] = own;
+    launch->given.uses[argument] = own;
     gd_chain_forget_all_held(chain);
     return GRIDDEP_OK;
 }
@@ -867,7 +858,7 @@ int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32
         return status;
     uint64_t at = argument;
     for (uint32_t i = 0; i < index; i++)
-        at += chain->launches[i].argument_count;
+        at += chain->launches[i].given.use_count;
     uses[at].reserved = 0;
     status = gd_struct_write(use, &uses[at], sizeof *use, sizeof *use, "griddep_use", error);
     free(uses);
@@ -891,11 +882,11 @@ int32_t griddep_chain_find(const griddep_chain *chain, const char *name, uint32_
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name ? "index" : "name");
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        if (launch->name && !strcmp(launch->name, name)) {
+        if (launch->given.name && !strcmp(launch->given.name, name)) {
             *index = i;
             return GRIDDEP_OK;
         }
-        if (!launch->name && gd_chain_is_kernel(chain, i) &&
+        if (!launch->given.name && gd_chain_is_kernel(chain, i) &&
             !strcmp(gd_chain_kernel_name(launch), name)) {
             found = i;
             kernels++;

@@ -6,6 +6,7 @@
 
 #include "griddep.h"
 #include "base/text.h"
+#include "ptx/check/launches.h"
 #include "run/group/group.h"
 #include "run/launch/call.h"
 
@@ -33,32 +34,16 @@ typedef struct gd_chain_large {
     uint64_t bytes, source_bytes, target_bytes; /* of one part, and of all */
 } gd_chain_large;
 
-/* A launch of a chain without a runtime. */
-typedef struct gd_chain_entry {
-    const griddep_ptx *ptx; /* held; NULL: the code is not known */
-    char *name;             /* NULL: likewise */
-    int32_t pdl;
-    uint32_t traits;             /* of code that is not known as PTX; 0: nothing is known */
-    gd_chain_address *addresses; /* by argument; NULL: arguments are not known */
-} gd_chain_entry;
-
 typedef struct gd_chain_launch {
-    int32_t node;          /* GRIDDEP_GRAPH_NODE_KERNEL, _COPY, _FILL or _HOST; _CHILD: large */
-    gd_call *call;         /* NULL in a chain without a runtime, and of what is no kernel */
-    gd_call *spare;        /* one like it, to pack other arguments into; NULL: there is none */
-    gd_chain_entry *entry; /* of a kernel in a chain without one */
-    gd_chain_move move;    /* of what is no kernel */
-    gd_chain_large *large; /* NULL: it is none */
-    char *name;            /* that the caller gave; NULL */
-    griddep_use *uses;     /* by argument, elements owned; NULL, or size 0: nothing was said */
-    uint32_t argument_count;
-    griddep_use *reaches; /* said to be all that it reaches beside its arguments, elements owned */
-    uint32_t reach_count;
-    bool reach_stated;
-    uint32_t lane;
-    uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */
-    uint32_t *on;      /* launches of other lanes that it waits for */
-    uint32_t on_count;
+    /* Owned, with the elements of uses; ptx is held. Uses are NULL, or of size 0, where nothing was
+     * said. Of a kernel with a call, that tells ptx, entry, pdl and traits. */
+    gd_check_launch given;
+    gd_call *call;  /* NULL in a chain without a runtime, and of what is no kernel */
+    gd_call *spare; /* one like it, to pack other arguments into; NULL: there is none */
+    gd_chain_address *addresses; /* by argument, in a chain without a runtime; NULL: not known */
+    gd_chain_move move;          /* of what is no kernel */
+    gd_chain_large *large;       /* NULL: it is none */
+    uint32_t previous;           /* in its lane; GD_CHAIN_NONE: the first */
     bool behind_kernel, before_kernel; /* of what is no kernel: it stands beside one */
     bool watched;                      /* a launch of another lane waits for it */
     bool held;  /* the check finds a race if it began early (gd_chain_prove_hops): it does not,
@@ -125,7 +110,7 @@ struct griddep_chain {
     bool hops_known;                /* what is held was found with the selected set as it is */
     bool always_safe, always_known; /* whatever the arguments are, no launch is held */
     uint32_t exposures;             /* gd_runtime_exposures when it was looked at last */
-    struct gd_check_facts *facts;   /* NULL: nobody has asked yet */
+    gd_check_facts *facts;          /* NULL: nobody has asked yet */
     gd_chain_address *buffers;      /* that the caller told of */
     uint32_t buffer_count, buffer_capacity;
     gd_group_program *programs; /* what it does in groups; NULL: nothing */
@@ -233,7 +218,7 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
 
 /* How many bytes a launch may write from where each of its arguments points to, in the order of
  * `uses`: 0 where it writes nothing there, 1 where nobody tells how many. */
-int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses, uint64_t *bytes,
+int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint64_t *bytes,
                              griddep_error *error);
 
 /* Checks the chain, its launches' texts in place of their modules' where `texts` (may be NULL) has

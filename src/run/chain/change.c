@@ -217,15 +217,15 @@ static int32_t check_config(const griddep_chain *chain, uint32_t index,
 {
     const gd_chain_launch *launch = &chain->launches[index];
 
-    if (config->lane != launch->lane)
+    if (config->lane != launch->given.lane)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "launch %" PRIu32 " (%s) stays in lane %" PRIu32
                             "; the configuration says %" PRIu32,
-                            index, gd_chain_name(launch), launch->lane, config->lane);
-    if (config->name && (!launch->name || strcmp(config->name, launch->name) != 0))
+                            index, gd_chain_name(launch), launch->given.lane, config->lane);
+    if (config->name && (!launch->given.name || strcmp(config->name, launch->given.name) != 0))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "launch %" PRIu32 " (%s) keeps its name, \"%s\"", index,
-                            gd_chain_name(launch), launch->name ? launch->name : "");
+                            gd_chain_name(launch), launch->given.name ? launch->given.name : "");
     return GRIDDEP_OK;
 }
 
@@ -242,7 +242,7 @@ static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
     gd_chain_launch *launch = &chain->launches[index];
-    if (launch->node != node)
+    if (launch->given.node != node)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " (%s) is no %s",
                             index, gd_chain_name(launch), gd_graph_type_name(node));
     status = gd_chain_check_move(node, move, error);

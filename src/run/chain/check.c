@@ -25,8 +25,8 @@ static void read_address(const gd_chain_launch *launch, uint32_t argument,
                          gd_chain_address *address)
 {
     *address = (gd_chain_address){0};
-    if (argument >= launch->argument_count) {
-        const griddep_use *reach = &launch->reaches[argument - launch->argument_count];
+    if (argument >= launch->given.use_count) {
+        const griddep_use *reach = &launch->given.reaches[argument - launch->given.use_count];
         if (!reach->buffer)
             *address = (gd_chain_address){reach->offset, reach->bytes};
         return;
@@ -36,17 +36,17 @@ static void read_address(const gd_chain_launch *launch, uint32_t argument,
                             : (gd_chain_address){launch->move.source, launch->large->source_bytes};
         return;
     }
-    if (launch->node != GRIDDEP_GRAPH_NODE_KERNEL) {
+    if (launch->given.node != GRIDDEP_GRAPH_NODE_KERNEL) {
         *address = (gd_chain_address){argument ? launch->move.source : launch->move.target,
                                       launch->move.bytes};
         return;
     }
-    if (launch->entry) {
-        if (launch->entry->addresses)
-            *address = launch->entry->addresses[argument];
+    const gd_call *call = launch->call;
+    if (!call) {
+        if (launch->addresses)
+            *address = launch->addresses[argument];
         return;
     }
-    const gd_call *call = launch->call;
     gd_tensor_map map;
     if (call->kernel->parameters[argument].bytes == GD_TENSOR_MAP_BYTES &&
         gd_tensor_map_read(call->pointers[argument], &map)) {
@@ -194,14 +194,15 @@ static int32_t infer(const griddep_chain *chain, gd_chain_stretch *list, uint32_
 
 static bool is_said(const gd_chain_launch *launch, uint32_t argument)
 {
-    return argument < launch->argument_count && launch->uses && launch->uses[argument].size;
+    return argument < launch->given.use_count && launch->given.uses &&
+           launch->given.uses[argument].size;
 }
 
 /* What is known of an argument that nobody said anything about: a copy or fill writes its target,
  * argument 0, and a copy reads its source; a hop of NCCL has them as its kernels do. */
 static griddep_use default_use(const gd_chain_launch *launch, uint32_t argument)
 {
-    const bool kernel = launch->node == GRIDDEP_GRAPH_NODE_KERNEL;
+    const bool kernel = launch->given.node == GRIDDEP_GRAPH_NODE_KERNEL;
     const uint32_t target = launch->large != NULL;
 
     return (griddep_use){.size = sizeof(griddep_use),
@@ -247,11 +248,11 @@ static void number_buffers(griddep_use *uses, uint32_t count)
 /* Whether an argument is NULL, or no pointer by what was said of it. */
 static bool is_null(const gd_chain_launch *launch, uint32_t argument)
 {
-    if (is_said(launch, argument) || launch->node != GRIDDEP_GRAPH_NODE_KERNEL)
+    if (is_said(launch, argument) || launch->given.node != GRIDDEP_GRAPH_NODE_KERNEL)
         return true;
-    if (launch->entry)
-        return launch->entry->addresses && !launch->entry->addresses[argument].at &&
-               !launch->entry->addresses[argument].bytes;
+    if (!launch->call)
+        return launch->addresses && !launch->addresses[argument].at &&
+               !launch->addresses[argument].bytes;
     const unsigned char *value = launch->call->pointers[argument];
     const uint32_t bytes = launch->call->kernel->parameters[argument].bytes;
     return !bytes || (!value[0] && !memcmp(value, value + 1, bytes - 1));
@@ -273,7 +274,8 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
     uint32_t place = 0, count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        total += (uint64_t)chain->launches[i].argument_count + chain->launches[i].reach_count;
+        total +=
+            (uint64_t)chain->launches[i].given.use_count + chain->launches[i].given.reach_count;
     if (total > INT32_MAX)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the launches have too many arguments");
     griddep_use *made = calloc(total + 1, sizeof *made);
@@ -285,18 +287,18 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
     }
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
-            made[place] = is_said(launch, k) ? launch->uses[k] : default_use(launch, k);
+        for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
+            made[place] = is_said(launch, k) ? launch->given.uses[k] : default_use(launch, k);
             list[count].place = place;
             count += make_stretch(launch, k, &made[place], &list[count]);
         }
     }
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->reach_count; k++, place++) {
-            made[place] = reach_of(&launch->reaches[k]);
+        for (uint32_t k = 0; k < launch->given.reach_count; k++, place++) {
+            made[place] = reach_of(&launch->given.reaches[k]);
             list[count].place = place;
-            count += make_stretch(launch, launch->argument_count + k, &made[place], &list[count]);
+            count += make_stretch(launch, launch->given.use_count + k, &made[place], &list[count]);
         }
     }
     int32_t status = infer(chain, list, count, made, error);
@@ -308,7 +310,7 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
     number_buffers(made, place);
     place = 0;
     for (uint32_t i = 0; i < chain->count; i++) {
-        for (uint32_t k = 0; k < chain->launches[i].argument_count; k++, place++)
+        for (uint32_t k = 0; k < chain->launches[i].given.use_count; k++, place++)
             made[place].reserved =
                 !made[place].buffer && is_null(&chain->launches[i], k) ? GD_USE_NULL : 0;
     }
@@ -318,71 +320,42 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
 
 /* ---- launches ---- */
 
-static gd_check_node check_node(int32_t node)
-{
-    switch (node) {
-    case GRIDDEP_GRAPH_NODE_COPY:
-    case GRIDDEP_GRAPH_NODE_CHILD: /* of NCCL: it reads a source and writes a target */
-        return GD_CHECK_COPY;
-    case GRIDDEP_GRAPH_NODE_FILL:
-        return GD_CHECK_FILL;
-    case GRIDDEP_GRAPH_NODE_HOST:
-        return GD_CHECK_HOST;
-    default:
-        return GD_CHECK_KERNEL;
-    }
-}
-
 static uint32_t count_arguments(const griddep_chain *chain)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].argument_count;
+        count += chain->launches[i].given.use_count;
     return count;
 }
 
-static gd_check_launch describe(const griddep_chain *chain, uint32_t index, const griddep_use *uses,
-                                const griddep_use *reaches)
+/* Adds what the call of a launch tells now. */
+static void ask_call(const gd_chain_launch *launch, gd_check_launch *given)
 {
-    const gd_chain_launch *launch = &chain->launches[index];
-    const gd_chain_entry *entry = launch->entry;
-    const gd_call *call = launch->call;
+    const griddep_kernel *kernel = launch->call ? launch->call->kernel : NULL;
 
-    return (gd_check_launch){.node = check_node(launch->node),
-                             .ptx = entry  ? entry->ptx
-                                    : call ? call->kernel->module->ptx
-                                           : NULL,
-                             .entry = entry ? entry->name : gd_chain_kernel_name(launch),
-                             .name = launch->name,
-                             .uses = uses,
-                             .use_count = launch->argument_count,
-                             .reaches = reaches,
-                             .reach_count = launch->reach_count,
-                             .reach_stated = launch->reach_stated,
-                             .variables_exposed =
-                                 call && atomic_load(&call->kernel->module->variables_known),
-                             .pdl = entry  ? entry->pdl
-                                    : call ? call->launch.pdl
-                                           : GRIDDEP_PDL_OFF,
-                             .traits = call    ? call->kernel->info.traits
-                                       : entry ? entry->traits
-                                               : 0,
-                             .lane = launch->lane,
-                             .after_count = launch->on_count,
-                             .after = launch->on};
+    given->entry = gd_chain_kernel_name(launch);
+    if (!kernel)
+        return;
+    given->ptx = kernel->module->ptx;
+    given->variables_exposed = atomic_load(&kernel->module->variables_known);
+    given->pdl = launch->call->launch.pdl;
+    given->traits = kernel->info.traits;
 }
 
 /* All launches, with room for as many more. */
-static gd_check_launch *describe_all(const griddep_chain *chain, const griddep_use *uses)
+static gd_check_launch *describe_all(const griddep_chain *chain, griddep_use *uses)
 {
     gd_check_launch *launches = calloc((size_t)chain->count * 2 + 1, sizeof *launches);
-    uint32_t place = 0, reach = count_arguments(chain);
+    griddep_use *reaches = uses + count_arguments(chain);
 
     for (uint32_t i = 0; i < chain->count && launches; i++) {
-        launches[i] = describe(chain, i, uses + place, uses + reach);
-        place += chain->launches[i].argument_count;
-        reach += chain->launches[i].reach_count;
+        launches[i] = chain->launches[i].given;
+        ask_call(&chain->launches[i], &launches[i]);
+        launches[i].uses = uses;
+        launches[i].reaches = reaches;
+        uses += launches[i].use_count;
+        reaches += launches[i].reach_count;
     }
     return launches;
 }
@@ -395,7 +368,7 @@ static uint32_t count_uses(const griddep_chain *chain)
     uint32_t count = count_arguments(chain);
 
     for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].reach_count;
+        count += chain->launches[i].given.reach_count;
     return count;
 }
 
@@ -405,12 +378,12 @@ static uint64_t told_bytes(const gd_chain_launch *launch, uint32_t argument)
     gd_chain_address address;
 
     if (is_said(launch, argument))
-        return launch->uses[argument].bytes;
+        return launch->given.uses[argument].bytes;
     read_address(launch, argument, &address);
     return address.bytes;
 }
 
-int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses, uint64_t *bytes,
+int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint64_t *bytes,
                              griddep_error *error)
 {
     const uint32_t total = count_arguments(chain);
@@ -421,7 +394,7 @@ int32_t gd_chain_read_writes(const griddep_chain *chain, const griddep_use *uses
                                         : gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count && !status; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
+        for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
             const uint64_t told = uses[place].buffer ? told_bytes(launch, k) : 0;
             bytes[place] = !writes[place] || !uses[place].buffer ? 0 : told ? told : 1;
         }
@@ -470,7 +443,7 @@ static int32_t look(griddep_chain *chain, const gd_check_launch *launches, uint3
 
 /* Of a chain with one lane that begins with a kernel: two rounds, of which the second begins early
  * or not. */
-static int32_t check_rounds(griddep_chain *chain, const griddep_use *uses, bool early,
+static int32_t check_rounds(griddep_chain *chain, griddep_use *uses, bool early,
                             griddep_findings **findings, griddep_error *error)
 {
     const uint32_t count = chain->count;
@@ -526,7 +499,7 @@ static bool find_new_hazard(const griddep_findings *beside, const griddep_findin
     return false;
 }
 
-static int32_t prove(griddep_chain *chain, const griddep_use *uses, bool *safe, gd_text *text,
+static int32_t prove(griddep_chain *chain, griddep_use *uses, bool *safe, gd_text *text,
                      griddep_error *error)
 {
     griddep_findings *behind = NULL, *beside = NULL;
@@ -634,7 +607,7 @@ static void hold(const griddep_chain *chain, uint32_t index, bool *held)
 }
 
 /* Marks the launches that race if they begin early and are not forced to. */
-static int32_t find_held(griddep_chain *chain, const griddep_use *uses, bool any, bool *held,
+static int32_t find_held(griddep_chain *chain, griddep_use *uses, bool any, bool *held,
                          griddep_error *error)
 {
     griddep_findings *findings = NULL;
@@ -669,7 +642,7 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
         return gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
+        for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
             uses[place] = default_use(launch, k);
             if (uses[place].access == GRIDDEP_ACCESS_UNKNOWN)
                 uses[place].access = GRIDDEP_ACCESS_UPDATE;
@@ -678,8 +651,8 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
         }
     }
     for (uint32_t i = 0; i < chain->count; i++) {
-        for (uint32_t k = 0; k < chain->launches[i].reach_count; k++, place++) {
-            uses[place] = chain->launches[i].reaches[k];
+        for (uint32_t k = 0; k < chain->launches[i].given.reach_count; k++, place++) {
+            uses[place] = chain->launches[i].given.reaches[k];
             uses[place].buffer = 1;
             uses[place].offset = uses[place].bytes = 0;
         }

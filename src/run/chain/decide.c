@@ -17,7 +17,7 @@ bool gd_chain_overlaps(int32_t mode)
 
 bool gd_chain_is_kernel(const griddep_chain *chain, uint32_t index)
 {
-    return chain->launches[index].node == GRIDDEP_GRAPH_NODE_KERNEL;
+    return chain->launches[index].given.node == GRIDDEP_GRAPH_NODE_KERNEL;
 }
 
 /* ---- pairs ---- */
@@ -35,9 +35,9 @@ uint32_t gd_chain_previous(const gd_chain_launch *launch)
 {
     uint32_t previous = launch->previous;
 
-    for (uint32_t i = 0; i < launch->on_count && launch->previous == GD_CHAIN_NONE; i++) {
-        if (previous == GD_CHAIN_NONE || launch->on[i] > previous)
-            previous = launch->on[i];
+    for (uint32_t i = 0; i < launch->given.after_count && launch->previous == GD_CHAIN_NONE; i++) {
+        if (previous == GD_CHAIN_NONE || launch->given.after[i] > previous)
+            previous = launch->given.after[i];
     }
     return previous;
 }
@@ -154,8 +154,8 @@ void gd_chain_decide_trigger(const griddep_chain *chain, gd_chain_launch *launch
 
 void gd_chain_follow_trigger(griddep_chain *chain, const gd_chain_launch *launch)
 {
-    for (uint32_t i = 0; i < launch->on_count && !may_follow_trigger(launch); i++)
-        chain->launches[launch->on[i]].early = false;
+    for (uint32_t i = 0; i < launch->given.after_count && !may_follow_trigger(launch); i++)
+        chain->launches[launch->given.after[i]].early = false;
 }
 
 void gd_chain_decide_triggers(griddep_chain *chain)

@@ -69,7 +69,7 @@ static int32_t add_node(const builder *build, const gd_chain_launch *launch)
     const gd_chain_move *move = &launch->move;
     uint32_t node;
 
-    switch (launch->node) {
+    switch (launch->given.node) {
     case GRIDDEP_GRAPH_NODE_COPY:
         return griddep_graph_add_copy(build->graph, move->target, move->source, move->bytes, &node,
                                       build->error);
@@ -105,14 +105,14 @@ static int32_t add_round(const builder *build)
     for (uint32_t i = 0; i < build->chain->count && !status; i++) {
         const gd_chain_launch *launch = &build->chain->launches[i];
         status = add_node(build, launch);
-        if (!status && launch->name)
-            status = name_node(build, launch->name);
+        if (!status && launch->given.name)
+            status = name_node(build, launch->given.name);
         if (!status && launch->previous != GD_CHAIN_NONE)
             status = add_edge_to(build, launch->previous, i);
         else if (!status && build->round)
             status = add_edges_over(build, i);
-        for (uint32_t k = 0; k < launch->on_count && !status; k++)
-            status = add_edge_to(build, launch->on[k], i);
+        for (uint32_t k = 0; k < launch->given.after_count && !status; k++)
+            status = add_edge_to(build, launch->given.after[k], i);
     }
     return status;
 }
@@ -179,8 +179,8 @@ static int32_t copy_launch(griddep_chain *copy, const gd_chain_launch *launch, u
     int32_t status = gd_chain_append_like(copy, launch, launch->call, error);
     if (status)
         gd_call_release(launch->call);
-    for (uint32_t i = 0; i < launch->on_count && !status; i++)
-        status = griddep_chain_depend(copy, index, launch->on[i], error);
+    for (uint32_t i = 0; i < launch->given.after_count && !status; i++)
+        status = griddep_chain_depend(copy, index, launch->given.after[i], error);
     return status;
 }
 
@@ -194,7 +194,7 @@ bool gd_chain_follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call
         gd_check_facts_destroy(chain->facts);
         chain->facts = NULL;
         gd_chain_forget_uses(launch);
-        launch->argument_count = call->kernel->info.parameter_count;
+        launch->given.use_count = call->kernel->info.parameter_count;
     }
     gd_call_hold(call);
     gd_call_release(launch->call);
@@ -226,8 +226,8 @@ static bool waits_for(const gd_chain_launch *launch, uint32_t from)
 {
     bool found = launch->previous == from;
 
-    for (uint32_t i = 0; i < launch->on_count && !found; i++)
-        found = launch->on[i] == from;
+    for (uint32_t i = 0; i < launch->given.after_count && !found; i++)
+        found = launch->given.after[i] == from;
     return found;
 }
 

@@ -132,17 +132,17 @@ static int32_t get_call(const griddep_graph *graph, uint32_t index, gd_call **ca
 /* A copy or fill of an adopted graph is not known: it ends the overlap, as all the others do. */
 static gd_chain_launch describe(const gd_graph_node *node, uint32_t lane)
 {
-    gd_chain_launch launch = {.node = GRIDDEP_GRAPH_NODE_HOST, .lane = lane};
+    gd_chain_launch launch = {.given = {.node = GRIDDEP_GRAPH_NODE_HOST, .lane = lane}};
 
     if (node->type == GRIDDEP_GRAPH_NODE_KERNEL) {
-        launch.node = node->type;
-        launch.argument_count = node->kernel->info.parameter_count;
+        launch.given.node = node->type;
+        launch.given.use_count = node->kernel->info.parameter_count;
     } else if (node->target &&
                (node->type == GRIDDEP_GRAPH_NODE_COPY || node->type == GRIDDEP_GRAPH_NODE_FILL)) {
-        launch.node = node->type;
+        launch.given.node = node->type;
         launch.move =
             (gd_chain_move){.target = node->target, .source = node->source, .bytes = node->bytes};
-        launch.argument_count = node->type == GRIDDEP_GRAPH_NODE_COPY ? 2 : 1;
+        launch.given.use_count = node->type == GRIDDEP_GRAPH_NODE_COPY ? 2 : 1;
     }
     return launch;
 }
@@ -156,9 +156,9 @@ static int32_t add_node(const griddep_graph *graph, gd_held *held, uint32_t at,
     gd_call *call = NULL;
     int32_t status = GRIDDEP_OK;
 
-    if (launch.node == GRIDDEP_GRAPH_NODE_KERNEL)
+    if (launch.given.node == GRIDDEP_GRAPH_NODE_KERNEL)
         status = get_call(graph, held->order[at], &call, error);
-    *known = launch.node != GRIDDEP_GRAPH_NODE_KERNEL || call;
+    *known = launch.given.node != GRIDDEP_GRAPH_NODE_KERNEL || call;
     if (status || !*known)
         return status;
     status = gd_chain_append_like(held->chain, &launch, call, error);

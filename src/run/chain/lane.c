@@ -212,12 +212,12 @@ static int32_t launch_in_lane(const griddep_chain *chain, int32_t mode, uint32_t
 {
     const gd_chain_launch *launch = &chain->launches[index];
     gd_CUevent event = chain->lanes->events[index];
-    gd_CUstream own = stream_of(chain, launch->lane, stream);
+    gd_CUstream own = stream_of(chain, launch->given.lane, stream);
     bool early = mode == GRIDDEP_MODE_PDL && launch->early;
     int32_t status = GRIDDEP_OK;
 
-    for (uint32_t i = 0; i < launch->on_count && !status; i++)
-        status = wait_for(chain, own, chain->lanes->events[launch->on[i]], error);
+    for (uint32_t i = 0; i < launch->given.after_count && !status; i++)
+        status = wait_for(chain, own, chain->lanes->events[launch->given.after[i]], error);
     if (!status)
         status = gd_chain_launch_one(chain, mode, index, gd_chain_decide(chain, mode, index), own,
                                      early ? event : NULL, error);

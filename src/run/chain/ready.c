@@ -314,7 +314,7 @@ int32_t gd_chain_read_hop(griddep_chain *chain, int32_t mode, uint32_t index, gd
                     .launch = launch->call ? &launch->call->launch : NULL,
                     .index = index,
                     .previous = previous,
-                    .others = launch->on_count - (previous != launch->previous),
+                    .others = launch->given.after_count - (previous != launch->previous),
                     .graph = chain->lane_count > 1 ? made->graph : NULL,
                     .reason = gd_chain_decide(chain, mode, index),
                     .by_event = !gd_chain_is_graph(mode) && previous != launch->previous,
@@ -389,9 +389,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
                                     .reason = reason,
                                     .kernel = gd_chain_kernel_name(launch),
                                     .edge = edge,
-                                    .lane = launch->lane,
-                                    .node = launch->node,
-                                    .name = launch->name};
+                                    .lane = launch->given.lane,
+                                    .node = launch->given.node,
+                                    .name = launch->given.name};
     return gd_struct_write(info, &known, sizeof known, offsetof(griddep_hop_info, node),
                            "griddep_hop_info", error);
 }
