@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compares three lists of names: the functions that include/griddep.h and src/run/private.h declare, the symbols and versions of
-# libgriddep.map, and what the built libgriddep.so exports. Checks too what that library needs to be loaded.
-# builddir is the build's root, NM the lister of symbols; SANITIZED=1 says that it was built with sanitizers.
+# Compares three lists of names: the functions that include/griddep.h, src/run/private.h and
+# src/ptx/flow/early.h declare, the symbols and versions of libgriddep.map, and what the built
+# libgriddep.so exports. Checks too what that library needs to be loaded. builddir is the build's
+# root, NM the lister of symbols; SANITIZED=1 says that it was built with sanitizers.
 set -u
 
 source_root=${srcdir:-$(dirname "$0")/..}
@@ -26,7 +27,7 @@ fail() {
 declared() {
     {
         sed -n '/ffi\.cdef begin/,/ffi\.cdef end/p' "$source_root/include/griddep.h"
-        cat "$source_root/src/run/private.h"
+        cat "$source_root/src/run/private.h" "$source_root/src/ptx/flow/early.h"
     } | tr '\n' ' ' | sed 's|/\*|\n&|g; s|\*/|&\n|g' | sed 's|^/\*.*\*/$||' |
         grep -o -E '\b(griddep|gd)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
 }

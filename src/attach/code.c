@@ -14,6 +14,7 @@
 #include "base/fatbin.h"
 #include "griddep.h"
 #include "ptx/check/launches.h"
+#include "ptx/flow/early.h"
 
 struct gd_code {
     char *path;  /* of the file that has the image; NULL: it is here, or was opened */
@@ -185,21 +186,24 @@ static bool touches_early(gd_code *code, const char *kernel)
            touch != GD_EARLY_TOUCH_NOTHING;
 }
 
-gd_code_start gd_code_of_kernel(gd_code *code, const char *kernel, uint32_t chip)
+int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip)
 {
     uint32_t of_text = 0;
 
     if (!code->opened)
         open_code(code, (int32_t)chip);
     const uint32_t machine = traits_of_cubin(code, kernel);
-    if (machine && !(machine & GRIDDEP_TRAIT_WAITS_ALWAYS))
-        return GD_CODE_PLAIN;
+    int32_t reason = gd_early_kernel(machine);
+    if (machine && reason != GRIDDEP_REASON_SET)
+        return reason;
     const bool is_text = find_entry(code, kernel, &of_text);
-    if (!((machine ? machine : of_text) & GRIDDEP_TRAIT_WAITS_ALWAYS))
-        return GD_CODE_PLAIN;
+    if (!machine)
+        reason = gd_early_kernel(of_text);
+    if (reason != GRIDDEP_REASON_SET)
+        return reason;
     return (is_text ? touches_early(code, kernel) : (machine & GRIDDEP_TRAIT_TOUCHES_EARLY) != 0)
-               ? GD_CODE_TOUCHES
-               : GD_CODE_EARLY;
+               ? GRIDDEP_REASON_RACE
+               : reason;
 }
 
 void gd_code_free(gd_code *code)

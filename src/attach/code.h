@@ -7,23 +7,17 @@
 
 typedef struct gd_code gd_code;
 
-/* Whether a launch of a kernel may be made early, by its code; nobody knows what its arguments
- * mean. */
-typedef enum gd_code_start {
-    GD_CODE_PLAIN,   /* it does not wait on every path, or its code is not known */
-    GD_CODE_TOUCHES, /* it does, but touches memory before it that others can reach */
-    GD_CODE_EARLY
-} gd_code_start;
-
 /* Of an image that the driver has just taken: where it stands in a file, else a copy. NULL: it is
  * of no kind that is known, or there is no memory. */
 gd_code *gd_code_keep(const void *image);
 gd_code *gd_code_keep_file(const char *path);
 
-/* `chip` (90 for sm_90) is what the driver says of the function that it made. By the machine code
- * for that chip where the image has it, else by its PTX; what is touched early, by the PTX where
- * there is some. */
-gd_code_start gd_code_of_kernel(gd_code *code, const char *kernel, uint32_t chip);
+/* Whether a kernel may start early, whatever its arguments mean: GRIDDEP_REASON_SET, or why not;
+ * _RACE: it touches memory before its wait that others can reach, or nobody can tell. `chip` (90
+ * for sm_90) is what the driver says of the function that it made. By the machine code for that
+ * chip where the image has it, else by its PTX; what is touched early, by the PTX where there is
+ * some. */
+int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip);
 
 void gd_code_free(gd_code *code); /* may be NULL */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/code.h"
 #include "attach/image.h"
 #include "attach/map.h"
 #include "attach/next.h"
@@ -12,6 +13,7 @@
 #include "attach/record.h"
 #include "attach/streams.h"
 #include "base/table.h"
+#include "griddep.h"
 
 enum { LARGEST_IMAGE = 1 << 28 };
 
@@ -26,8 +28,7 @@ struct gd_kernel {
     gd_module *module;
     gd_CUfunction function; /* a handle that is no CUkernel; NULL */
     uint32_t number;
-    gd_code_start start;
-    bool start_known;
+    int32_t reason;             /* as gd_code_reason; -1: nobody has asked yet */
     gd_attached_kernel *record; /* NULL: never launched */
     char name[];
 };
@@ -130,6 +131,7 @@ static gd_kernel *kernel_of_name(gd_module *of, const char *name)
         return NULL;
     found->module = of;
     found->number = GD_ATTACHED_NONE;
+    found->reason = -1;
     memcpy(found->name, name, bytes + 1);
     if (!gd_table_set(&of->kernels, found->name, bytes, found)) {
         free(found);
@@ -359,27 +361,26 @@ gd_CUfunction gd_kernels_function(gd_CUfunction handle)
     return found ? function_of(found, handle) : NULL;
 }
 
-static gd_code_start find_start(const gd_kernel *kernel, gd_CUfunction handle)
+static int32_t find_reason(const gd_kernel *kernel, gd_CUfunction handle)
 {
     const uint32_t chip =
         ask_function(function_of(kernel, handle), GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION);
 
-    return kernel->module->code ? gd_code_of_kernel(kernel->module->code, kernel->name, chip)
-                                : GD_CODE_PLAIN;
+    return kernel->module->code ? gd_code_reason(kernel->module->code, kernel->name, chip)
+                                : GRIDDEP_REASON_UNKNOWN_CODE;
 }
 
-gd_code_start gd_kernels_start(gd_CUfunction handle)
+int32_t gd_kernels_reason(gd_CUfunction handle)
 {
     gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
 
     if (!found)
         found = ask_driver(handle);
     if (!found)
-        return GD_CODE_PLAIN;
-    if (!found->start_known)
-        found->start = find_start(found, handle);
-    found->start_known = true;
-    return found->start;
+        return GRIDDEP_REASON_UNKNOWN_CODE;
+    if (found->reason < 0)
+        found->reason = find_reason(found, handle);
+    return found->reason;
 }
 
 void gd_kernels_forget(void)

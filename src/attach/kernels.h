@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/code.h"
 #include "base/attached.h"
 #include "emulator/abi.h"
 
@@ -37,8 +36,8 @@ gd_attached_kernel *gd_kernels_find(gd_CUfunction handle, const gd_CUlaunchConfi
 /* The function that a launch runs; NULL: nobody knows it. */
 gd_CUfunction gd_kernels_function(gd_CUfunction handle);
 
-/* Whether a launch of the kernel may be made early. */
-gd_code_start gd_kernels_start(gd_CUfunction handle);
+/* Whether a launch of the kernel may be made early: as gd_code_reason. */
+int32_t gd_kernels_reason(gd_CUfunction handle);
 
 /* In a child process. */
 void gd_kernels_forget(void);

@@ -105,10 +105,10 @@ static bool may_be_early(gd_seen_launch *seen)
 
     if (seen->early || seen->cooperative || !gd_process_lock(&kept))
         return false;
-    const gd_code_start start = gd_kernels_start(seen->function);
+    const int32_t reason = gd_kernels_reason(seen->function);
     gd_process_unlock(kept);
-    seen->left = start == GD_CODE_TOUCHES;
-    return start == GD_CODE_EARLY;
+    seen->left = reason == GRIDDEP_REASON_RACE;
+    return reason == GRIDDEP_REASON_SET;
 }
 
 /* The launch as it is where the driver does not take it with the attribute. */

@@ -25,6 +25,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/check/trigger.c \
 	%D%/check/meant.c %D%/check/verdict.c %D%/check/verdict.h %D%/check/validity.c %D%/check/validity.h \
 	%D%/check/walk.c %D%/check/walk.h \
+	%D%/flow/early.c %D%/flow/early.h \
 	%D%/flow/flow.c %D%/flow/flow.h \
 	%D%/flow/lane.c %D%/flow/lane.h \
 	%D%/flow/loop.c \

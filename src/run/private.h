@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "griddep.h"
+#include "ptx/flow/early.h" /* gd_early_kernel, gd_early_pair */
 
 enum {
     GD_DELAY_STORES, /* before the first store to global memory that a thread comes to */
@@ -17,14 +18,6 @@ enum {
  * NOT_FOUND where there is no such entry or place. */
 int32_t gd_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
                      griddep_ptx **delayed, griddep_error *error);
-
-/* Whether a kernel of these traits waits wherever it may start early: GRIDDEP_REASON_SET, or what
- * it lacks. */
-int32_t gd_early_kernel(uint32_t traits);
-
-/* The same of the second of two kernels: GRIDDEP_REASON_WRONG_END where the first has the wait and
- * it has the trigger. */
-int32_t gd_early_pair(uint32_t first, uint32_t second);
 
 /* Whether an entry touches memory before its wait that others can reach; and whether its grid ends
  * behind its prerequisites, since some thread waits on every way out. NOT_FOUND where there is no

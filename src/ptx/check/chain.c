@@ -9,6 +9,7 @@
 #include "ptx/check/check.h"
 #include "ptx/check/validity.h"
 #include "ptx/check/verdict.h"
+#include "ptx/flow/early.h"
 #include "ptx/text/open.h"
 
 struct gd_check_facts {
@@ -418,7 +419,7 @@ static bool sets_attribute(const gd_checked_launch *launch)
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
     return !first && launch->given.pdl != GRIDDEP_PDL_OFF &&
-           gd_chain_traits(launch) & GRIDDEP_TRAIT_WAITS_ALWAYS;
+           gd_early_kernel(gd_chain_traits(launch)) == GRIDDEP_REASON_SET;
 }
 
 uint32_t gd_chain_traits(const gd_checked_launch *launch)

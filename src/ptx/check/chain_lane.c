@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ptx/check/chain.h"
+#include "ptx/flow/early.h"
 
 /* ---- order ---- */
 
@@ -112,7 +113,7 @@ static void join(uint64_t *target, const uint64_t *more, size_t words)
 static bool begins_early(const gd_checked_launch *launch)
 {
     return launch->given.node == GRIDDEP_GRAPH_NODE_KERNEL && launch->attribute &&
-           gd_chain_traits(launch) & GRIDDEP_TRAIT_WAITS_ALWAYS;
+           gd_early_kernel(gd_chain_traits(launch)) == GRIDDEP_REASON_SET;
 }
 
 /* `on` is waited for, and has let the launch begin: what `on` itself began beside may run too,

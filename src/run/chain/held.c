@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "ptx/check/launches.h"
+#include "ptx/flow/early.h"
 #include "run/chain/chain.h"
 #include "run/graph/graph.h"
 #include "run/module/module.h"
@@ -57,7 +58,8 @@ static int32_t touches_early(const gd_graph_node *node, gd_check_facts *facts, b
     int32_t status = GRIDDEP_OK;
 
     *touches = false;
-    if (node->type != GRIDDEP_GRAPH_NODE_KERNEL || !(node->traits & GRIDDEP_TRAIT_WAITS_ALWAYS))
+    if (node->type != GRIDDEP_GRAPH_NODE_KERNEL ||
+        gd_early_kernel(node->traits) != GRIDDEP_REASON_SET)
         return GRIDDEP_OK;
     if (node->kernel)
         status = ask_kernel(node->kernel, facts, &touch, error);

@@ -36,18 +36,6 @@ int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early 
     return driver_can(runtime, how) ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_DRIVER;
 }
 
-int32_t gd_early_kernel(uint32_t traits)
-{
-    if (!(traits & GRIDDEP_TRAIT_KNOWN))
-        return GRIDDEP_REASON_UNKNOWN_CODE;
-    if (traits & GRIDDEP_TRAIT_OPEN)
-        return GRIDDEP_REASON_NOT_PROVEN;
-    if (!(traits & GRIDDEP_TRAIT_WAITS))
-        return GRIDDEP_REASON_NO_WAIT;
-    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET
-                                               : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
-}
-
 int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
                              bool *ordered, griddep_error *error)
 {
@@ -57,15 +45,6 @@ int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *to
     if (!status)
         *touches = touch == GD_EARLY_TOUCH_MEMORY;
     return status;
-}
-
-int32_t gd_early_pair(uint32_t first, uint32_t second)
-{
-    bool swapped = second & GRIDDEP_TRAIT_TRIGGERS && first & GRIDDEP_TRAIT_WAITS &&
-                   !(first & GRIDDEP_TRAIT_TRIGGERS);
-    int32_t reason = gd_early_kernel(second);
-
-    return reason == GRIDDEP_REASON_NO_WAIT && swapped ? GRIDDEP_REASON_WRONG_END : reason;
 }
 
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how)

@@ -5,6 +5,7 @@
 #define GD_RUN_EARLY_H
 
 #include "griddep.h"
+#include "ptx/flow/early.h"
 #include "run/private.h"
 #include "run/runtime.h"
 
@@ -22,8 +23,6 @@ int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl);
 
 /* The same, and whether device and driver can do it: also GRIDDEP_REASON_DEVICE or _DRIVER. */
 int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early how);
-
-/* gd_early_kernel and gd_early_pair, which say what kernels lack, stand in run/private.h. */
 
 /* Whether a kernel of these traits may start early: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how);
