@@ -551,7 +551,9 @@ enum {
                                     * recognised that wait, trigger, branch and end */
     GRIDDEP_TRAIT_OPEN = 64,       /* of machine code: a path in front of a wait leads where it
                                     * cannot be followed (a call, an indirect branch), so whether
-                                    * each path waits is not known */
+                                    * each path waits is not known; or a thread that does not wait
+                                    * touches memory behind a barrier, by which another one's wait
+                                    * may hold for it */
     GRIDDEP_TRAIT_STATED = 128,    /* said by the program: griddep_kernel_state_traits */
     GRIDDEP_TRAIT_TOUCHES_EARLY = 256 /* of machine code that waits: an instruction in front of the
                                     * wait may reach memory that other kernels reach too */

@@ -175,15 +175,21 @@ static bool find_entry(gd_code *code, const char *kernel, uint32_t *traits)
     return false;
 }
 
-static bool touches_early(gd_code *code, const char *kernel)
+/* What the PTX says where the machine code says `reason`: threads may leave in front of the wait
+ * while others wait, since the grid ends behind its prerequisites then. */
+static int32_t reason_of_text(gd_code *code, const char *kernel, int32_t reason)
 {
     gd_early_touch touch;
+    bool ordered = false;
 
     if (!code->facts && !(code->facts = gd_check_facts_create()))
-        return true;
-    return gd_check_touches_early(code->facts, code->ptx, kernel, &touch, NULL, NULL) !=
-               GRIDDEP_OK ||
-           touch != GD_EARLY_TOUCH_NOTHING;
+        return GRIDDEP_REASON_RACE;
+    if (gd_check_touches_early(code->facts, code->ptx, kernel, &touch, &ordered, NULL) !=
+        GRIDDEP_OK)
+        return GRIDDEP_REASON_RACE;
+    if (reason != GRIDDEP_REASON_SET && !ordered)
+        return reason;
+    return touch == GD_EARLY_TOUCH_NOTHING ? GRIDDEP_REASON_SET : GRIDDEP_REASON_RACE;
 }
 
 int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip)
@@ -193,15 +199,13 @@ int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip)
     if (!code->opened)
         open_code(code, (int32_t)chip);
     const uint32_t machine = traits_of_cubin(code, kernel);
-    int32_t reason = gd_early_kernel(machine);
-    if (machine && reason != GRIDDEP_REASON_SET)
-        return reason;
+    if (machine && !(machine & GRIDDEP_TRAIT_WAITS))
+        return gd_early_kernel(machine);
     const bool is_text = find_entry(code, kernel, &of_text);
-    if (!machine)
-        reason = gd_early_kernel(of_text);
-    if (reason != GRIDDEP_REASON_SET)
-        return reason;
-    return (is_text ? touches_early(code, kernel) : (machine & GRIDDEP_TRAIT_TOUCHES_EARLY) != 0)
+    const int32_t reason = gd_early_kernel(machine ? machine : of_text);
+    if (is_text && of_text & GRIDDEP_TRAIT_WAITS) /* that for older chips may have none */
+        return reason_of_text(code, kernel, reason);
+    return reason == GRIDDEP_REASON_SET && machine & GRIDDEP_TRAIT_TOUCHES_EARLY
                ? GRIDDEP_REASON_RACE
                : reason;
 }

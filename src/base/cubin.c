@@ -69,21 +69,25 @@ static const uint16_t private_kinds[] = {
     0x1c8, /* USETMAXREG */
 };
 
+/* Behind these a thread may stand behind another one's wait. */
+enum { BAR = 0x11d, SYNCS = 0x1a7, UCGABAR = 0x1c7 };
+
 typedef struct instruction {
     uint64_t low, high;
 } instruction;
 
 typedef struct walk {
     gd_view code;
-    uint64_t count; /* of instructions */
-    bool *seen;
-    uint64_t *waiting; /* instructions from which to go on */
+    uint64_t count;    /* of instructions */
+    uint8_t *seen;     /* 1: not behind a barrier, 2: behind one */
+    uint64_t *waiting; /* instructions from which to go on, twice, and 1 more behind a barrier */
     uint64_t waiting_count;
-    bool synchronized; /* one was met that may go on where any barrier of the kernel says */
+    bool behind;          /* a barrier: where the walk is */
+    bool synchronized[2]; /* one was met that may go on where any barrier of the kernel says */
     bool waits, triggers, calls;
-    bool touches; /* one was met that may reach other memory than the block's own */
-    bool dry;     /* a path ends that has not waited */
-    bool open;    /* a path leads where it cannot be followed */
+    bool touches[2]; /* one was met that may reach other memory than the block's own */
+    bool dry;        /* a path ends that has not waited */
+    bool open;       /* a path leads where it cannot be followed */
 } walk;
 
 const char *gd_cubin_open(gd_view file, gd_cubin *cubin)
@@ -157,9 +161,9 @@ static void go_to(walk *in, int64_t index)
 {
     if (index < 0 || (uint64_t)index >= in->count) {
         in->open = true;
-    } else if (!in->seen[index]) {
-        in->seen[index] = true;
-        in->waiting[in->waiting_count++] = (uint64_t)index;
+    } else if (!(in->seen[index] & 1 << in->behind)) {
+        in->seen[index] |= (uint8_t)(1 << in->behind);
+        in->waiting[in->waiting_count++] = (uint64_t)index * 2 + in->behind;
     }
 }
 
@@ -183,12 +187,12 @@ static int64_t distance_of(instruction of)
 /* Threads that were parted meet again where a barrier says; which one is not followed. */
 static void synchronize(walk *in)
 {
-    for (uint64_t i = 0; i < in->count && !in->synchronized; i++) {
+    for (uint64_t i = 0; i < in->count && !in->synchronized[in->behind]; i++) {
         const instruction at = read_at(in, i);
         if (opcode_of(at) == BSSY)
             go_by(in, i, (int32_t)(at.low >> 32));
     }
-    in->synchronized = true;
+    in->synchronized[in->behind] = true;
 }
 
 static void step_control(walk *in, uint64_t index, instruction at)
@@ -255,7 +259,8 @@ static void step(walk *in, uint64_t index)
     }
     if (opcode == ACQBULK && is_plain(at))
         return;
-    in->touches |= !is_private(opcode);
+    in->behind |= (opcode & KIND) == BAR || (opcode & KIND) == SYNCS || (opcode & KIND) == UCGABAR;
+    in->touches[in->behind] |= !is_private(opcode);
     go_to(in, (int64_t)index + 1);
 }
 
@@ -276,16 +281,19 @@ static void look_through(walk *in)
     }
 }
 
+/* Where some threads do not wait, and touch memory behind a barrier, which threads it orders behind
+ * a wait is not followed. */
 static uint32_t conclude(const walk *in)
 {
     uint32_t traits = GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_MACHINE_CODE;
+    const bool open = in->open || (in->dry && in->waits && in->touches[1] && !in->touches[0]);
 
     traits |= in->waits ? GRIDDEP_TRAIT_WAITS : 0;
-    traits |= in->waits && !in->dry && !in->open ? GRIDDEP_TRAIT_WAITS_ALWAYS : 0;
+    traits |= in->waits && !in->dry && !open ? GRIDDEP_TRAIT_WAITS_ALWAYS : 0;
     traits |= in->triggers ? GRIDDEP_TRAIT_TRIGGERS : 0;
     traits |= in->calls ? GRIDDEP_TRAIT_CALLS : 0;
-    traits |= in->waits && in->touches ? GRIDDEP_TRAIT_TOUCHES_EARLY : 0;
-    return traits | (in->open ? GRIDDEP_TRAIT_OPEN : 0);
+    traits |= in->waits && (in->touches[0] || in->touches[1]) ? GRIDDEP_TRAIT_TOUCHES_EARLY : 0;
+    return traits | (open ? GRIDDEP_TRAIT_OPEN : 0);
 }
 
 static int32_t walk_code(gd_view code, uint32_t *traits)
@@ -293,12 +301,15 @@ static int32_t walk_code(gd_view code, uint32_t *traits)
     walk in = {.code = code, .count = code.size / INSTRUCTION};
 
     in.seen = calloc((size_t)in.count + 1, sizeof *in.seen);
-    in.waiting = calloc((size_t)in.count + 1, sizeof *in.waiting);
+    in.waiting = calloc(2 * (size_t)in.count + 1, sizeof *in.waiting);
     const bool room = in.seen && in.waiting;
     if (room)
         go_to(&in, 0);
-    while (in.waiting_count)
-        step(&in, in.waiting[--in.waiting_count]);
+    while (in.waiting_count) {
+        const uint64_t next = in.waiting[--in.waiting_count];
+        in.behind = next % 2;
+        step(&in, next / 2);
+    }
     look_through(&in);
     free(in.seen);
     free(in.waiting);

@@ -173,6 +173,53 @@ check "a library's kernel in a graph" library_graph
 check "a linked image" linked
 check "fatbins" fatbin
 check "a fatbin without the library that decompresses it" no_decompressor
+# What other projects' kernels look like (shapes.cu), launched as the CUDA runtime does: no false
+# alarm, and each mistake is told. GUARDED: threads may leave before the wait.
+GUARDED="ggml_unary ggml_block ggml_rows cutlass_gemm"
+SOUND="_Z9ggml_gemvILb1EEvPKfPfi triton_add cccl_reduce flashinfer_norm"
+shapes() { # shapes CODE FATBIN SUBCOMMAND KERNEL...
+    expected=$1 FATBIN=$srcdir/tests/golden/image/$2 subcommand=$3
+    shift 3
+    KERNELS=$*
+    export FATBIN KERNELS
+    runs "$expected" "$subcommand" shapes
+}
+shapes_sound() { # shapes_sound FATBIN SUBCOMMAND CODES: all that is told are these findings.
+    # shellcheck disable=SC2086 # words
+    shapes 0 "$1" "$2" $SOUND $GUARDED && err "0 races" &&
+        [ "$(sed -n 's/^[a-z]*: .*\[\(GD...\)\]$/\1/p' "$work/err" | sort | tr '\n' ' ')" = "$3 " ]
+}
+shapes_wrong() {
+    for case in "GD401 _Z9ggml_gemvILb0EEvPKfPfi" "GD402 wrong_early_load" "GD402 wrong_branch" \
+        "GD402 wrong_one_thread" "GD402 wrong_guard" "GD401 wrong_gemm"; do
+        shapes 66 "$1" "$2" triton_add "${case#* }" && err "[${case% *}]" || { echo "$case"; return 1; }
+    done
+}
+check "sound kernels of other projects" shapes_sound shapes.fatbin audit "GD405 GD405 GD405 GD405"
+check "kernels of other projects with a mistake" shapes_wrong shapes.fatbin audit
+# A driver that takes machine code: it runs $RUNS in its place.
+cat >"$work/machine.c" <<'TEXT'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int cuLibraryLoadData(void *library, const void *image, void *a, void *b, unsigned c, void *d, void *e, unsigned f)
+{
+    static char bytes[1 << 17];
+    FILE *file = fopen(getenv("RUNS"), "rb");
+    int (*next)(void *, const void *, void *, void *, unsigned, void *, void *, unsigned);
+    *(void **)&next = dlsym(RTLD_NEXT, "cuLibraryLoadData");
+    return !file || !fread(bytes, 1, sizeof bytes, file) ? 999 : next(library, bytes, a, b, c, d, e, f);
+}
+TEXT
+RUNS=$srcdir/tests/golden/image/shapes.fatbin
+export RUNS
+if [ "${SANITIZED-}" != 1 ]; then
+    check "a driver that takes machine code" ${CC:-cc} -shared -fPIC -o "$work/machine.so" "$work/machine.c" -Wl,--no-as-needed \
+        "$EMULATED_DRIVER" -Wl,-rpath,"$(dirname "$EMULATED_DRIVER")" -ldl
+    check "sound machine code" shapes_sound shapes.machine.fatbin "audit --driver $work/machine.so" "GD403 GD405 GD405 GD405"
+    check "machine code with a mistake" shapes_wrong shapes.machine.fatbin "audit --driver $work/machine.so"
+fi
 check "modules that are unloaded" unload
 check "contexts" contexts
 # The program runs attached, or not at all, wherever temporary files are.
@@ -509,15 +556,6 @@ on_eager() {
         err "on: 1 of 2 launches may start early that could not before; 1 was left as it is: its kernel touches memory before the wait, which an earlier kernel may still write" &&
         runs 0 on scatter tell && out "counter 8"
 }
-# Of fatbins with PTX alone, and with machine code beside it.
-on_fatbin() {
-    for made in plain zstd targets; do
-        FATBIN=$srcdir/tests/golden/image/kernels.$made.fatbin
-        export FATBIN
-        runs 0 on late-fatbin && err "on: 1 of 3 launches may start early that could not before" || { echo "$made"; return 1; }
-    done
-    runs 0 "on --rewrite" late-fatbin && err "on: 2 of 3 launches may start early that could not before; 2 modules were rewritten"
-}
 on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; 1 module was rewritten"; }
 on_is_safe() {
     for how in "on" "on --rewrite"; do
@@ -527,11 +565,36 @@ on_is_safe() {
         done
     done
 }
+# Of other projects' kernels in fatbins: by machine code, and by PTX beside it, in which threads may leave before the wait.
+on_shapes() { # on_shapes LAUNCHES FATBIN SUBCOMMAND KERNEL...: of so many launches, all but the first.
+    launches=$1
+    shift
+    PLAIN=1 shapes 0 "$@" && err "on: $launches of 2 launches may start early" || { echo "$*"; return 1; }
+}
+on_fatbins() {
+    for kernel in $SOUND $GUARDED; do
+        on_shapes 2 shapes.fatbin on "$kernel" || return 1
+    done
+    for kernel in _Z9ggml_gemvILb0EEvPKfPfi wrong_first wrong_early_store wrong_early_load wrong_branch wrong_one_thread wrong_guard wrong_gemm; do
+        on_shapes 0 shapes.fatbin on "$kernel" || return 1
+    done
+    on_shapes 0 shapes.fatbin on wrong_first && err "2 were left as they are" || return 1
+    on_shapes 2 shapes.fatbin "on --rewrite" wrong_gemm && err "; 2 modules were rewritten"
+}
+on_machine_code() {
+    for kernel in $SOUND; do
+        on_shapes 2 shapes.machine.fatbin "on --driver $work/machine.so" "$kernel" || return 1
+    done
+    for kernel in $GUARDED _Z9ggml_gemvILb0EEvPKfPfi wrong_first wrong_early_store wrong_branch; do
+        on_shapes 0 shapes.machine.fatbin "on --driver $work/machine.so" "$kernel" || return 1
+    done
+}
+check "on, and fatbins" on_fatbins
+[ "${SANITIZED-}" = 1 ] || check "on, and machine code" on_machine_code
 check "on" on_lost
 check "on, with launches that are early already" on_right
 check "on, in a graph that is captured" on_graph
 check "on, and no wait" on_never
-check "on, and fatbins" on_fatbin
 check "on --rewrite" on_rewrite
 check "on makes no race" on_is_safe
 check "on, and a kernel that touches memory before its wait" on_eager
@@ -598,61 +661,6 @@ other_driver() {
     done
 }
 [ "${SANITIZED-}" = 1 ] || check "a driver with other functions" other_driver
-
-# Kernels of machine code alone, which the emulated driver does not run: the driver tells launches
-# that may start early.
-cat >"$work/machine.c" <<'TEXT'
-#include <string.h>
-typedef struct { unsigned shape[7]; void *stream; struct { int id; char pad[4]; char value[64]; } *attributes; unsigned count; } config;
-int cuInit(unsigned flags) { return flags ? 1 : 0; }
-int cuDriverGetVersion(int *version) { *version = 12080; return 0; }
-int cuModuleLoadData(void **module, const void *image) { *module = (void *)(long)(image ? 16 : 0); return 0; }
-int cuModuleLoad(void **module, const char *path) { *module = (void *)(long)(*path ? 32 : 0); return 0; }
-int cuModuleGetFunction(void **function, void *module, const char *name) { *function = (char *)module + (*name == 'a'); return 0; }
-int cuFuncGetAttribute(int *value, int attribute, void *function) { *value = attribute == 6 && function ? 90 : 0; return 0; }
-int early;
-int cuLaunchKernelEx(const config *config, void *function, void **parameters, void **extra)
-{
-    for (unsigned i = 0; i < config->count; i++)
-        early += config->attributes[i].id == 6 && config->attributes[i].value[0] && function && !parameters && !extra;
-    return 0;
-}
-TEXT
-cat >"$work/user.c" <<'TEXT'
-#include <stdio.h>
-extern int early;
-int cuInit(unsigned), cuModuleLoadData(void **, const void *), cuModuleLoad(void **, const char *), cuModuleGetFunction(void **, void *, const char *);
-int cuLaunchKernelEx(const void *, void *, void **, void **);
-int main(int count, char **names)
-{
-    static char image[1 << 16];
-    static const struct { unsigned shape[7]; void *stream, *attributes; unsigned count; } config = {{1, 1, 1, 1, 1, 1, 0}, 0, 0, 0};
-    void *module, *function;
-    FILE *file = fopen(names[1], "rb");
-    if (count != 2 || !fread(image, 1, sizeof image, file) || fclose(file) || cuInit(0))
-        return 1;
-    for (int way = 0; way < 2; way++) {
-        if (way ? cuModuleLoad(&module, names[1]) : cuModuleLoadData(&module, image))
-            return 2;
-        cuModuleGetFunction(&function, module, "behind");
-        cuLaunchKernelEx(&config, function, 0, 0);
-        printf("%d ", early);
-        cuModuleGetFunction(&function, module, "ahead");
-        cuLaunchKernelEx(&config, function, 0, 0);
-        printf("%d\n", early);
-    }
-    return 0;
-}
-TEXT
-machine_code() {
-    ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$work/machine.so" "$work/machine.c" || return 1
-    ${CC:-cc} -o "$work/user" "$work/user.c" "$work/machine.so" || return 1
-    "$griddep" on --driver "$work/machine.so" -- "$work/user" "$srcdir/tests/golden/image/machine.cubin" >"$work/out" 2>"$work/err"
-    cat "$work/out" "$work/err"
-    out "1 1
-2 2" && err "on: 2 of 4 launches may start early that could not before; 2 were left as they are"
-}
-[ "${SANITIZED-}" = 1 ] || check "on, and machine code alone" machine_code
 
 # ---- a program with more rights
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fatbin.h"
 #include "cuda/abi.h"
 #include "cuda/driver_rows.h"
 #include "emulator/abi.h"
@@ -584,10 +585,19 @@ static void run_linked(void)
         launch(function, NULL, i);
 }
 
-/* A fatbin as nvcc makes them: $FATBIN; launched with the attribute, or without. */
-static void launch_fatbin(unsigned attributes)
+/* A fatbin as nvcc makes them: $FATBIN. */
+static void *read_fatbin(void)
 {
-    static char image[1 << 16];
+    static char image[1 << 17];
+    FILE *file = fopen(getenv("FATBIN"), "rb");
+    if (!file || !fread(image, 1, sizeof image, file))
+        exit(5);
+    fclose(file);
+    return image;
+}
+
+static void run_fatbin(void)
+{
     gd_CUmodule module;
     gd_CUfunction functions[3];
     float by = 2;
@@ -596,12 +606,8 @@ static void launch_fatbin(unsigned attributes)
     gd_CUlaunchAttribute attribute = {.id =
                                           GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                       .value.programmaticStreamSerializationAllowed = 1};
-    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, attributes};
-    FILE *file = fopen(getenv("FATBIN"), "rb");
-    if (!file || !fread(image, 1, sizeof image, file))
-        exit(5);
-    fclose(file);
-    NEED(cuModuleLoadData(&module, image));
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, 1};
+    NEED(cuModuleLoadData(&module, read_fatbin()));
     NEED(cuModuleGetFunction(&functions[0], module, "scale"));
     NEED(cuModuleGetFunction(&functions[1], module, "partly"));
     NEED(cuModuleGetFunction(&functions[2], module, "fill"));
@@ -609,14 +615,37 @@ static void launch_fatbin(unsigned attributes)
         NEED(cuLaunchKernelEx(&config, functions[i], arguments, NULL));
 }
 
-static void run_fatbin(void)
+/* As the CUDA runtime does: a library of the wrapped fatbin $FATBIN, and of it the kernels
+ * $KERNELS, one behind the other and each of them twice, from one array to another and back. All
+ * launches but the first have the attribute, unless $PLAIN is set. */
+static void run_shapes(void)
 {
-    launch_fatbin(1);
-}
-
-static void run_late_fatbin(void)
-{
-    launch_fatbin(0);
+    enum { COUNT = 100 };
+    gd_fatbin_wrapper wrapper = {
+        .magic = GD_FATBIN_WRAPPER_MAGIC, .version = 1, .fatbin = read_fatbin()};
+    gd_CUlibrary library;
+    gd_CUkernel kernel;
+    gd_CUdeviceptr arrays[2];
+    int count = COUNT;
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+    gd_CUlaunchConfig config = {16, 1, 1, 96, 1, 1, 0, NULL, &attribute, 0};
+    NEED(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+    for (int i = 0; i < 2; i++) {
+        NEED(cuMemAlloc(&arrays[i], COUNT * sizeof(float)));
+        NEED(cuMemsetD32(arrays[i], 0, COUNT));
+    }
+    char *names = strdup(getenv("KERNELS"));
+    for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
+        NEED(cuLibraryGetKernel(&kernel, library, name));
+        for (int i = 0; i < 2; i++) {
+            void *arguments[] = {&arrays[i], &arrays[1 - i], &count};
+            NEED(cuLaunchKernelEx(&config, (gd_CUfunction)kernel, arguments, NULL));
+            config.numAttrs = !getenv("PLAIN");
+        }
+    }
+    free(names);
 }
 
 /* Handles may come again for something else. */
@@ -839,7 +868,7 @@ static const struct {
                {"linked", 0, run_linked},
                {"long", 0, run_long},
                {"fatbin", 0, run_fatbin},
-               {"late-fatbin", 0, run_late_fatbin},
+               {"shapes", 0, run_shapes},
                {"unload", 0, run_unload},
                {"contexts", 0, run_contexts},
                {"endings", 0, run_endings},

@@ -625,7 +625,14 @@ static const struct {
     {{PLAIN(0x7984), PLAIN(0x7b82), WAIT, EXIT}, ALWAYS},                /* LDS, LDC */
     {{PLAIN(0x71ff), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* not known */
     {{BRANCH_IF(4), PLAIN(0x7986), MOVE, WAIT, EXIT}, ALWAYS | TOUCHES}, /* STG, on a path */
-    {{PLAIN(0x7981), EXIT}, MACHINE},                                    /* and no wait */
+    {{PLAIN(0x73ba), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* a bulk copy */
+    {{PLAIN(0x7983), PLAIN(0x7387), PLAIN(0x75b2), WAIT, EXIT}, ALWAYS}, /* local, a barrier's */
+    {{PLAIN(0x094d), WAIT, PLAIN(0x7981), EXIT}, WAITS},                 /* some threads leave */
+    {{BRANCH_IF(4), WAIT, PLAIN(0x7986), EXIT}, WAITS | TOUCHES},        /* past the wait */
+    {{PLAIN(0x7b1d), BRANCH_IF(4), WAIT, PLAIN(0x7986), EXIT},
+     WAITS | TOUCHES | OPEN}, /* behind a barrier */
+    {{PLAIN(0x7986), PLAIN(0x7b1d), BRANCH_IF(4), WAIT, PLAIN(0x7986), EXIT}, WAITS | TOUCHES},
+    {{PLAIN(0x7981), EXIT}, MACHINE}, /* and no wait */
 };
 
 /* A cubin with one kernel, k. */

@@ -24,8 +24,8 @@ typedef struct audited_kernel {
     char *module, *plain; /* to free; plain: as people write it */
     char *told; /* that, cut in the middle where it is long: templates have names of pages */
     gd_kernel_code code, text; /* text: its PTX, also where a driver takes machine code */
-    bool touches_early;        /* memory before its wait, by its PTX, else by its machine code */
-    bool ordered;              /* its grid ends behind its prerequisites, likewise */
+    bool touches_early;        /* memory before its wait, by its PTX or its machine code */
+    bool ordered;              /* threads that leave before the wait do no harm, likewise */
     char target[24];
     gd_attached_counts sum;   /* counters */
     uint64_t launches, early; /* in streams; of these: with attribute 6 */
@@ -95,6 +95,24 @@ static char *shorten(const char *name)
                                                    name + length - LONGEST_TOLD / 2 + 3);
 }
 
+/* Threads that leave before the wait and have touched nothing race with nobody; that others of
+ * their grid wait is known of PTX alone. That for older chips may have no wait. */
+static void read_order(audited_kernel *kernel)
+{
+    if (!(kernel->code.traits & GRIDDEP_TRAIT_WAITS))
+        return;
+    if (kernel->text.ptx != NULL && kernel->text.traits & GRIDDEP_TRAIT_WAITS) {
+        gd_ptx_touches_early(kernel->text.ptx, kernel->name, &kernel->touches_early,
+                             &kernel->ordered, NULL);
+        if (kernel->code.traits & GRIDDEP_TRAIT_OPEN) /* the PTX can be followed */
+            kernel->code.traits = (kernel->code.traits & ~(uint32_t)GRIDDEP_TRAIT_OPEN) |
+                                  (kernel->text.traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
+        return;
+    }
+    kernel->touches_early = (kernel->code.traits & GRIDDEP_TRAIT_TOUCHES_EARLY) != 0;
+    kernel->ordered = !kernel->touches_early;
+}
+
 /* Its place in the list. */
 static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
                            const gd_attached_kernel *kernel)
@@ -123,11 +141,7 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
     } else {
         made.plain = gd_place_demangle(kernel->name);
         made.told = shorten(made.plain);
-        if (made.text.ptx != NULL && made.code.traits & GRIDDEP_TRAIT_WAITS)
-            gd_ptx_touches_early(made.text.ptx, made.name, &made.touches_early, &made.ordered,
-                                 NULL);
-        else
-            made.touches_early = (made.code.traits & GRIDDEP_TRAIT_TOUCHES_EARLY) != 0;
+        read_order(&made);
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
     }
@@ -391,8 +405,11 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
              !kernel->touches_early)
         find(all, "GD405", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
-                            "threads leave before the wait while others wait, so the order holds",
-                            kernel->told, (unsigned long long)early, times));
+                            "threads leave before the wait %s",
+                            kernel->told, (unsigned long long)early, times,
+                            kernel->text.traits & GRIDDEP_TRAIT_WAITS
+                                ? "while others wait, so the order holds"
+                                : "and touch nothing until then"));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
