@@ -13,10 +13,14 @@ if PYTHON_PAGES
 dist_doc_DATA += %D%/instructions.md
 endif
 if RUN_COMMAND
-%D%/diagnostics.md: griddep$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./griddep$(EXEEXT) explain --markdown >$@.new && mv $@.new $@
+%D%/diagnostics.md: griddep$(EXEEXT) build-tools/diagnostics.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./griddep$(EXEEXT) explain >$@.list && \
+	    ./griddep$(EXEEXT) explain `$(AWK) '{ print $$1 }' $@.list` | \
+	    $(AWK) -f $(srcdir)/build-tools/diagnostics.awk $@.list - >$@.new && \
+	    rm $@.list && mv $@.new $@
 CLEANFILES += %D%/diagnostics.md
 endif
+EXTRA_DIST += build-tools/diagnostics.awk
 if RUN_PYTHON
 %D%/instructions.md: build-tools/instructions.py $(instruction_tables)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \

@@ -13,7 +13,6 @@
 #include "cli/io/heap.h"
 #include "cli/io/help.h"
 #include "cli/io/hostfile.h"
-#include "cli/show/markdown.h"
 #include "cli/io/message.h"
 #include "cli/job/attachedprogram.h"
 #include "cli/job/recordedprogram.h"
@@ -148,7 +147,7 @@ static const char examples[] = "All codes, and one in full:\n"
 
 int gd_command_explain(int argc, char **argv)
 {
-    bool json = false, markdown = false;
+    bool json = false;
     gd_chainexplain_request request = {0};
     gd_recordedprogram recorded = {.launches = GD_RECORDED_LAUNCHES};
     const gd_option options[] = {
@@ -166,8 +165,6 @@ int gd_command_explain(int argc, char **argv)
         GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
-        {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0,
-         0},
         {0}};
     const gd_usage usage = {
         .name = "explain",
@@ -178,7 +175,7 @@ int gd_command_explain(int argc, char **argv)
                     "[--first N] [--launches N] [--mode MODE] [--no-measure] [--all] "
                     "[--json | --dot] -- "
                     "PROGRAM [ARGUMENT]...\n"
-                    "[CODE]... [--json | --markdown]",
+                    "[CODE]... [--json]",
         .details =
             "For a chain the command predicts which launches overlap, then measures it by "
             "code that it adds to the kernels. It lists the conditions that are not met, "
@@ -194,21 +191,15 @@ int gd_command_explain(int argc, char **argv)
     size_t count = 0;
     int marker = gd_attachedprogram_find(argc, argv);
     int code = gd_options_read(&usage, marker, argv, words, &count);
-    if (code < 0 && marker < argc && (markdown || count > 0))
-        code = gd_message_error(GD_EXIT_USAGE, "a program after '--' goes with neither %s",
-                                markdown ? "--markdown nor codes" : "codes nor a chain");
+    if (code < 0 && marker < argc && count > 0)
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "a program after '--' goes with neither codes nor a chain");
     request.json = json;
     if (code < 0 && request.dot && json)
         code =
             gd_message_error(GD_EXIT_USAGE, "--dot and --json are two forms of the same; give one");
     if (code < 0 && marker < argc)
         code = explain_program(&request, &recorded, argc, argv, marker);
-    if (code < 0 && markdown && (json || count > 0))
-        code =
-            gd_message_error(GD_EXIT_USAGE, "--markdown prints all pages, and goes with neither %s",
-                             json ? "--json nor codes" : "codes nor --json");
-    if (code < 0 && markdown)
-        code = gd_markdown_print_codes();
     request.path = words[0];
     if (code < 0 && count == 1 && gd_planfile_is(words[0]))
         code = gd_chainexplain_run(&request);

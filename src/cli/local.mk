@@ -94,7 +94,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/auditreport.c %D%/show/auditreport.h \
 	%D%/show/emulatorreport.c %D%/show/emulatorreport.h \
 	%D%/show/finding.c %D%/show/finding.h \
-	%D%/show/markdown.c %D%/show/markdown.h \
 	%D%/show/place.c %D%/show/place.h \
 	%D%/show/racelist.c %D%/show/racelist.h \
 	%D%/show/spanview.c %D%/show/spanview.h \

@@ -379,12 +379,6 @@ check "explain --json" 0
 json "explain --json" 'len(d["codes"]) == len({c["code"] for c in d["codes"]}) > 9 and all(c["page"] and c["title"] for c in d["codes"])'
 run explain GD110 --json
 json "explain CODE --json" '[c["severity"] for c in d["codes"]] == ["error"]'
-run explain --markdown
-check "explain --markdown" 0 out "# Diagnostics" out "## GD110" out "| [GD110](#gd110) | error | "
-run explain --markdown GD110
-check "--markdown and a code" 2 err "--markdown prints all pages"
-run explain --markdown --json
-check "--markdown and --json" 2 err "--markdown prints all pages"
 
 # ---- check
 
