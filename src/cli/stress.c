@@ -12,7 +12,6 @@
 
 #include "cli/job/attack.h"
 #include "cli/command.h"
-#include "cli/demo.h"
 #include "cli/io/device.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
@@ -26,7 +25,7 @@
 typedef struct gd_stress_request {
     const char *path, *mode;
     uint64_t microseconds, rounds;
-    bool demo, json;
+    bool json;
     gd_device_choice device;
 } gd_stress_request;
 
@@ -293,22 +292,18 @@ static int stress_plan(gd_stress *stress)
     return code;
 }
 
-/* A file is judged before a device is asked for; the demo's shapes are the device's. */
+/* A file is judged before a device is asked for. */
 static int stress_chain(const gd_stress_request *request)
 {
     gd_plan plan = {0};
     gd_stress stress = {.request = request, .plan = &plan};
     int code = choose_modes(&stress);
-    if (code == 0 && !request->demo)
+    if (code == 0)
         code = gd_planfile_load(request->path, &plan);
-    if (code == 0 && !request->demo)
+    if (code == 0)
         code = check_plan(&stress);
     if (code == 0)
         code = gd_device_open(&request->device, &stress.runtime, &stress.info);
-    if (code == 0 && request->demo)
-        code = gd_demo_make_plan(&stress.info, &plan);
-    if (code == 0 && request->demo)
-        code = check_plan(&stress);
     if (code == 0)
         code = stress_plan(&stress);
     griddep_runtime_close(stress.runtime);
@@ -327,7 +322,6 @@ int gd_command_stress(int argc, char **argv)
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "pdl, graph-pdl or both (the default)",
          (void *)&request.mode, 0, 0},
-        {GD_OPTION_FLAG, "demo", NULL, "delay the kernels of 'griddep demo'", &request.demo, 0, 0},
         {GD_OPTION_COUNT, "delay", "US", "delay in microseconds (100, emulated 20)",
          &request.microseconds, 1, 1000000},
         {GD_OPTION_COUNT, "rounds", "N", "runs of each delay (3, emulated 1)", &request.rounds, 1,
@@ -339,20 +333,16 @@ int gd_command_stress(int argc, char **argv)
         .name = "stress",
         .summary =
             "Delays each kernel of a chain in turn, and compares the results with the serial run.",
-        .synopsis =
-            "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] [--emulate] [--json]",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--delay US] [--rounds N] [--emulate] [--json]",
         .details = details,
         .examples = examples,
         .options = options,
-        .words_least = 0,
+        .words_least = 1,
         .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)
         return code;
-    if ((request.path != NULL) == request.demo)
-        return gd_message_error(GD_EXIT_USAGE, "griddep stress takes a chain file, or --demo%s",
-                                request.demo ? ", not both" : "");
     gd_progress_begin();
     return stress_chain(&request);
 }

@@ -322,7 +322,6 @@ if os.path.isdir("/proc/self"):
         "sanitize": ["sanitize", "chain.yaml", *(word for seed in range(1000) for word in ("--schedule", f"random:{seed}")), "--driver", driver],
         "sanitize a program": ["sanitize", "--", slow],
         "tune": ["tune", "--demo", "--forget", *emulate],
-        "stress": ["stress", "--demo", *emulate],
     }
     for number, (name, words) in enumerate(long_runs.items()):
         for ending in (signal.SIGTERM, signal.SIGINT) if name.startswith("sanitize") else (signal.SIGHUP,):

@@ -23,14 +23,15 @@ static const gd_glyphs plain = {
 
 static const char *glyph_of(const gd_glyphs *glyphs, const gd_traceview_load *load)
 {
-    double all = load->work + load->preamble + load->wait;
+    double work = load->parts[GD_PART_WORK], preamble = load->parts[GD_PART_PREAMBLE];
+    double wait = load->parts[GD_PART_WAIT], all = work + preamble + wait;
     if (all < 0.02)
         return glyphs->none;
-    if (load->work >= 0.05 || load->work >= all / 2) {
-        int level = (int)(load->work * 8.0);
+    if (work >= 0.05 || work >= all / 2) {
+        int level = (int)(work * 8.0);
         return glyphs->work[level > 7 ? 7 : level];
     }
-    return load->preamble >= load->wait ? glyphs->preamble : glyphs->wait;
+    return preamble >= wait ? glyphs->preamble : glyphs->wait;
 }
 
 typedef struct gd_drawing {

@@ -79,28 +79,23 @@ static void name_track(gd_perfetto *perfetto, uint32_t launch, uint32_t block)
 static void add_block(gd_perfetto *perfetto, uint32_t index, uint32_t block)
 {
     const gd_traceview_launch *launch = &perfetto->view->launches[index];
-    gd_traceview_block parts;
-    if (!gd_traceview_get_block(launch, block, &parts))
+    gd_traceview_block made;
+    if (!gd_traceview_get_block(launch, block, &made))
         return;
     int64_t track = track_of(perfetto, index, block);
     name_track(perfetto, index, block);
     json_t *event = add_slice(perfetto, gd_traceview_name(perfetto->view, index), SM_PROCESS, track,
-                              (double)parts.entry, (double)parts.exit);
+                              (double)made.entry, (double)made.exit);
     json_t *arguments = perfetto->view->clock != NULL
                             ? GD_OBJECT({"launch", json_integer(block)})
                             : GD_OBJECT({"launch", json_integer(index)},
                                         {"kernel", gd_output_string(launch->figures.kernel)},
                                         {"block", json_integer(block)});
     gd_output_set(event, "args", arguments);
-    if (parts.wait > parts.entry)
-        add_slice(perfetto, "before its wait", SM_PROCESS, track, (double)parts.entry,
-                  (double)parts.wait);
-    if (parts.release > parts.wait)
-        add_slice(perfetto, "waiting", SM_PROCESS, track, (double)parts.wait,
-                  (double)parts.release);
-    if (parts.release > parts.entry)
-        add_slice(perfetto, "at work", SM_PROCESS, track, (double)parts.release,
-                  (double)parts.exit);
+    for (int part = 0; part < GD_PARTS && made.parts[GD_PART_WORK].start > made.entry; part++)
+        if (made.parts[part].end > made.parts[part].start || part == GD_PART_WORK)
+            add_slice(perfetto, gd_traceview_parts[part], SM_PROCESS, track,
+                      (double)made.parts[part].start, (double)made.parts[part].end);
     if (launch->columns[GRIDDEP_STAMP_TRIGGER][block] != GRIDDEP_STAMP_NONE)
         gd_output_set(add_event(perfetto, "i", "trigger", SM_PROCESS, track,
                                 (double)launch->columns[GRIDDEP_STAMP_TRIGGER][block]),

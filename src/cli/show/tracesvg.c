@@ -34,6 +34,9 @@ enum {
 
 static const double unseen = 0.3; /* picture units */
 
+/* Classes of the parts of a block's life, behind that of its colour. */
+static const char *const shades[GD_PARTS] = {"", " p", " w"};
+
 typedef struct gd_svg {
     const gd_traceview *view;
     FILE *stream;   /* into memory */
@@ -122,20 +125,19 @@ static void put_late_arrow(const gd_svg *svg, double from, double to, double y)
 /* A colour of each launch, as far as there are, and the shades without a colour. */
 static void put_legend(const gd_svg *svg, double y)
 {
-    static const char *const kinds[] = {"k", "k p", "k w"};
-    static const char *const names[] = {"at work", "before its wait", "waiting"};
     double x = svg->left;
+    char kind[16];
     for (uint32_t i = 0; i < PALETTE && i < svg->view->count; i++, x += 8) {
-        char kind[16];
         snprintf(kind, sizeof(kind), "c%u", (unsigned)i);
         put_rectangle(svg, kind, x, y - 10, 8, 12);
     }
     put_words(svg, x + 5, y, "s", "start", "colours are launches, shades:");
     x += 180;
-    for (size_t i = 0; i < 3; i++) {
-        put_rectangle(svg, kinds[i], x, y - 10, 12, 12);
-        put_words(svg, x + 17, y, "s", "start", "%s", names[i]);
-        x += 32 + 6.2 * (double)strlen(names[i]);
+    for (size_t i = 0; i < GD_PARTS; i++) {
+        snprintf(kind, sizeof(kind), "k%s", shades[i]);
+        put_rectangle(svg, kind, x, y - 10, 12, 12);
+        put_words(svg, x + 17, y, "s", "start", "%s", gd_traceview_parts[i]);
+        x += 32 + 6.2 * (double)strlen(gd_traceview_parts[i]);
     }
     fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n", x, y - 8);
     put_words(svg, x + 13, y, "s", "start", "last block has triggered");
@@ -218,15 +220,11 @@ static void put_lane_load(const gd_svg *svg, uint32_t index, double base)
     gd_traceview_load *load = gd_traceview_load_of(svg->view, index, svg->parts);
     size_t width = (size_t)svg->plot;
     double *edges = gd_heap_take(width * 4, sizeof(double));
-    static const char *const kinds[] = {"", " p", " w"};
-    for (size_t i = 0; i < svg->parts; i++) {
-        edges[width + i] = fmin(1, load[i].work);
-        edges[2 * width + i] = fmin(1, edges[width + i] + load[i].preamble);
-        edges[3 * width + i] = fmin(1, edges[2 * width + i] + load[i].wait);
-    }
-    for (size_t part = 0; part < 3; part++) {
+    for (size_t part = 0; part < GD_PARTS; part++) {
         char kind[16];
-        snprintf(kind, sizeof(kind), "c%u%s", (unsigned)(index % PALETTE), kinds[part]);
+        for (size_t i = 0; i < svg->parts; i++)
+            edges[(part + 1) * width + i] = fmin(1, edges[part * width + i] + load[i].parts[part]);
+        snprintf(kind, sizeof(kind), "c%u%s", (unsigned)(index % PALETTE), shades[part]);
         put_band(svg, kind, edges + part * width, edges + (part + 1) * width, base);
     }
     free(edges);
@@ -381,26 +379,21 @@ static void put_stretches(const gd_svg *svg, gd_stretch *list, size_t count, dou
 
 static void put_rows_part(const gd_svg *svg, uint32_t index, int part, double top)
 {
-    static const char *const kinds[] = {"", " p", " w"};
     const gd_traceview_launch *launch = &svg->view->launches[index];
     gd_stretch *list = gd_heap_take(launch->blocks, sizeof(*list));
     size_t count = 0;
     for (uint32_t block = 0; block < launch->blocks; block++) {
-        gd_traceview_block parts;
-        if (!gd_traceview_get_block(launch, block, &parts))
+        gd_traceview_block made;
+        if (!gd_traceview_get_block(launch, block, &made))
             continue;
         gd_stretch stretch = {.sm = (uint32_t)launch->columns[GRIDDEP_STAMP_SM][block],
                               .place = is_shared(svg) ? svg->places[index][block] : 0,
-                              .start = part == 0   ? parts.release
-                                       : part == 1 ? parts.entry
-                                                   : parts.wait,
-                              .end = part == 0   ? parts.exit
-                                     : part == 1 ? parts.wait
-                                                 : parts.release};
+                              .start = made.parts[part].start,
+                              .end = made.parts[part].end};
         if (stretch.end > stretch.start)
             list[count++] = stretch;
     }
-    fprintf(svg->stream, "<path class=\"c%u%s\" d=\"", (unsigned)(index % PALETTE), kinds[part]);
+    fprintf(svg->stream, "<path class=\"c%u%s\" d=\"", (unsigned)(index % PALETTE), shades[part]);
     put_stretches(svg, list, count, top);
     fputs("\"/>\n", svg->stream);
     free(list);
@@ -417,7 +410,7 @@ static void put_rows(const gd_svg *svg, double top)
                   : svg->view->clock != NULL ? "stream "
                                              : "SM ",
                   (unsigned)sm);
-    for (int part = 2; part >= 0; part--) /* what is at work lies on top */
+    for (int part = GD_PARTS - 1; part >= 0; part--) /* what is at work lies on top */
         for (uint32_t i = 0; i < svg->view->count; i++)
             put_rows_part(svg, i, part, top);
 }

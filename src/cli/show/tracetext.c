@@ -184,32 +184,6 @@ static void print_cost(const gd_traceview *view)
     gd_output_print("the clock moves by %.0f ns\n", view->info.clock_step);
 }
 
-static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)
-{
-    return a->registers == b->registers && a->plain_registers == b->plain_registers &&
-           strcmp(a->kernel, b->kernel) == 0;
-}
-
-/* Once for all launches of a kernel, with the first of them. */
-static void print_registers(const gd_traceview *view, uint32_t index)
-{
-    const griddep_timeline_launch *figures = &view->launches[index].figures;
-    unsigned more = 0;
-    if (figures->registers == figures->plain_registers)
-        return;
-    for (uint32_t i = 0; i < view->count; i++) {
-        bool same = i != index && same_registers(figures, &view->launches[i].figures);
-        if (same && i < index)
-            return;
-        more += same;
-    }
-    gd_output_print("launch %u (%s)", (unsigned)index, gd_traceview_name(view, index));
-    if (more > 0)
-        printf(" and %u more", more);
-    gd_output_print(": %u registers a thread with clock readings, %u without\n",
-                    (unsigned)figures->registers, (unsigned)figures->plain_registers);
-}
-
 static void print_kept(const gd_traceview *view)
 {
     for (uint32_t i = 0; i < view->count; i++) {
@@ -225,7 +199,6 @@ static void print_kept(const gd_traceview *view)
                 (unsigned)i, gd_traceview_name(view, i), (unsigned)figures->backward,
                 gd_plural(figures->backward, "block", "blocks"),
                 gd_plural(figures->backward, "it", "them"));
-        print_registers(view, i);
     }
 }
 

@@ -2,7 +2,6 @@
 #include "cli/show/traceview.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,33 +222,39 @@ uint32_t *gd_traceview_producers(const gd_traceview *view, uint32_t launch, uint
 
 /* ---- blocks ---- */
 
+const char *const gd_traceview_parts[GD_PARTS] = {"at work", "before its wait", "waiting"};
+
 bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block,
-                            gd_traceview_block *parts)
+                            gd_traceview_block *made)
 {
-    *parts = (gd_traceview_block){.entry = launch->columns[GRIDDEP_STAMP_ENTRY][block],
-                                  .wait = launch->columns[GRIDDEP_STAMP_WAIT][block],
-                                  .release = launch->columns[GRIDDEP_STAMP_RELEASE][block],
-                                  .exit = launch->columns[GRIDDEP_STAMP_EXIT][block]};
-    if (parts->entry == GRIDDEP_STAMP_NONE || parts->exit == GRIDDEP_STAMP_NONE)
+    int64_t entry = launch->columns[GRIDDEP_STAMP_ENTRY][block];
+    int64_t wait = launch->columns[GRIDDEP_STAMP_WAIT][block];
+    int64_t release = launch->columns[GRIDDEP_STAMP_RELEASE][block];
+    int64_t leaves = launch->columns[GRIDDEP_STAMP_EXIT][block];
+    if (entry == GRIDDEP_STAMP_NONE || leaves == GRIDDEP_STAMP_NONE)
         return false;
-    if (parts->wait == GRIDDEP_STAMP_NONE || parts->release == GRIDDEP_STAMP_NONE)
-        parts->wait = parts->release = parts->entry;
-    return parts->entry <= parts->wait && parts->wait <= parts->release &&
-           parts->release <= parts->exit;
+    if (wait == GRIDDEP_STAMP_NONE || release == GRIDDEP_STAMP_NONE)
+        wait = release = entry;
+    *made =
+        (gd_traceview_block){entry, leaves, {{release, leaves}, {entry, wait}, {wait, release}}};
+    return entry <= wait && wait <= release && release <= leaves;
 }
 
 /* ---- load ---- */
 
-/* Adds the stretch from start to end, in parts of the span, to a member of each part that it
- * meets. */
-static void add_stretch(gd_traceview_load *load, uint32_t count, size_t member, double start,
-                        double end)
+/* Adds the stretch from start to end, in parts of the span, to each part that it meets. */
+static void add_stretch(gd_traceview_load *load, uint32_t count, int part, double start, double end)
 {
     for (uint32_t i = start > 0 ? (uint32_t)start : 0; i < count && i < end; i++) {
         double from = fmax(start, i), to = fmin(end, i + 1.0);
         if (from < to)
-            *(double *)((char *)&load[i] + member) += to - from;
+            load[i].parts[part] += to - from;
     }
+}
+
+static double sum_of(const gd_traceview_load *load)
+{
+    return load->parts[GD_PART_PREAMBLE] + load->parts[GD_PART_WAIT] + load->parts[GD_PART_WORK];
 }
 
 gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t index, uint32_t count)
@@ -258,20 +263,18 @@ gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t index
     gd_traceview_load *load = gd_heap_take(count, sizeof(*load));
     double scale = view->info.span > 0 ? count / view->info.span : 0, most = 0;
     for (uint32_t block = 0; block < launch->blocks; block++) {
-        gd_traceview_block parts;
-        if (!gd_traceview_get_block(launch, block, &parts))
+        gd_traceview_block made;
+        if (!gd_traceview_get_block(launch, block, &made))
             continue;
-        double entry = (double)parts.entry * scale, wait = (double)parts.wait * scale;
-        double release = (double)parts.release * scale, end = (double)parts.exit * scale;
-        add_stretch(load, count, offsetof(gd_traceview_load, preamble), entry, wait);
-        add_stretch(load, count, offsetof(gd_traceview_load, wait), wait, release);
-        add_stretch(load, count, offsetof(gd_traceview_load, work), release, end);
+        for (int part = 0; part < GD_PARTS; part++)
+            add_stretch(load, count, part, (double)made.parts[part].start * scale,
+                        (double)made.parts[part].end * scale);
     }
     for (uint32_t i = 0; i < count; i++)
-        most = fmax(most, load[i].preamble + load[i].wait + load[i].work);
+        most = fmax(most, sum_of(&load[i]));
     for (uint32_t i = 0; i < count && most > 0; i++)
-        load[i] =
-            (gd_traceview_load){load[i].work / most, load[i].preamble / most, load[i].wait / most};
+        for (int part = 0; part < GD_PARTS; part++)
+            load[i].parts[part] /= most;
     return load;
 }
 

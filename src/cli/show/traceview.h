@@ -47,9 +47,17 @@ typedef struct gd_traceview {
     bool whole; /* no table of the text is cut */
 } gd_traceview;
 
-/* A block's life in three parts. */
+/* The three parts of a block's life, and what each is called. */
+enum { GD_PART_WORK, GD_PART_PREAMBLE, GD_PART_WAIT, GD_PARTS };
+extern const char *const gd_traceview_parts[GD_PARTS];
+
+typedef struct gd_traceview_stretch {
+    int64_t start, end;
+} gd_traceview_stretch;
+
 typedef struct gd_traceview_block {
-    int64_t entry, wait, release, exit; /* without a wait: wait and release are entry */
+    int64_t entry, exit;
+    gd_traceview_stretch parts[GD_PARTS]; /* without a wait all of it is work */
 } gd_traceview_block;
 
 /* Of a plan's launches: names, and what waits for what. Both are borrowed. */
@@ -81,11 +89,11 @@ uint32_t *gd_traceview_producers(const gd_traceview *view, uint32_t launch, uint
 bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block,
                             gd_traceview_block *parts);
 
-/* How many blocks of a launch are at work, before their wait, and waiting, in each of `count` equal
- * parts of the span. To free. */
+/* How many blocks of a launch are in each part of their lives, in each of `count` equal parts of
+ * the span. To free. */
 typedef struct gd_traceview_load {
-    double work, preamble,
-        wait; /* of the largest sum of the three: a grid may have more blocks than fit at a time */
+    double parts[GD_PARTS]; /* of the largest sum of the three: a grid may have more blocks than fit
+                             * at a time */
 } gd_traceview_load;
 
 gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t launch, uint32_t count);
