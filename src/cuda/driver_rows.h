@@ -4,32 +4,43 @@
 #define GD_CUDA_DRIVER_ROWS_H
 
 /* The rest, for rows whose column says so. USED: the library calls the function. Of the emulated
- * driver: EMULATED and REFUSED as the column says, GIVEN by cuGetProcAddress, STUB: not EMULATED.
- * */
+ * driver: EMULATED and REFUSED, GIVEN by cuGetProcAddress, STUB: not EMULATED. */
 #define GD_WHERE_USED(need, ...) GD_USED_##need(__VA_ARGS__)
 #define GD_USED_REQUIRED(...) __VA_ARGS__
 #define GD_USED_OPTIONAL(...) __VA_ARGS__
 #define GD_USED_UNUSED(...)
 
 #define GD_WHERE_EMULATED(offer, ...) GD_EMULATED_##offer(__VA_ARGS__)
-#define GD_EMULATED_EMULATED(...) __VA_ARGS__
+#define GD_EMULATED_ANYTIME(...) __VA_ARGS__
+#define GD_EMULATED_LOCKED(...) __VA_ARGS__
+#define GD_EMULATED_INIT(...) __VA_ARGS__
+#define GD_EMULATED_CONTEXT(...) __VA_ARGS__
+#define GD_EMULATED_LIVE(...) __VA_ARGS__
 #define GD_EMULATED_REFUSED(...)
 #define GD_EMULATED_LINKED(...)
 
 #define GD_WHERE_REFUSED(offer, ...) GD_REFUSED_##offer(__VA_ARGS__)
-#define GD_REFUSED_EMULATED(...)
+#define GD_REFUSED_ANYTIME(...)
+#define GD_REFUSED_LOCKED(...)
+#define GD_REFUSED_INIT(...)
+#define GD_REFUSED_CONTEXT(...)
+#define GD_REFUSED_LIVE(...)
 #define GD_REFUSED_REFUSED(...) __VA_ARGS__
 #define GD_REFUSED_LINKED(...)
 
-#define GD_WHERE_GIVEN(offer, ...) GD_GIVEN_##offer(__VA_ARGS__)
-#define GD_GIVEN_EMULATED(...) __VA_ARGS__
-#define GD_GIVEN_REFUSED(...) __VA_ARGS__
-#define GD_GIVEN_LINKED(...)
+#define GD_WHERE_LINKED(offer, ...) GD_LINKED_##offer(__VA_ARGS__)
+#define GD_LINKED_ANYTIME(...)
+#define GD_LINKED_LOCKED(...)
+#define GD_LINKED_INIT(...)
+#define GD_LINKED_CONTEXT(...)
+#define GD_LINKED_LIVE(...)
+#define GD_LINKED_REFUSED(...)
+#define GD_LINKED_LINKED(...) __VA_ARGS__
 
-#define GD_WHERE_STUB(offer, ...) GD_STUB_##offer(__VA_ARGS__)
-#define GD_STUB_EMULATED(...)
-#define GD_STUB_REFUSED(...) __VA_ARGS__
-#define GD_STUB_LINKED(...) __VA_ARGS__
+#define GD_WHERE_GIVEN(offer, ...)                                                                 \
+    GD_WHERE_EMULATED(offer, __VA_ARGS__) GD_WHERE_REFUSED(offer, __VA_ARGS__)
+#define GD_WHERE_STUB(offer, ...)                                                                  \
+    GD_WHERE_REFUSED(offer, __VA_ARGS__) GD_WHERE_LINKED(offer, __VA_ARGS__)
 
 /* make(symbol with its suffix, ...) for a row with a per-thread variant. */
 #define GD_WHERE_VARIANT(variant, symbol, make, ...) GD_VARIANT_##variant(symbol, make, __VA_ARGS__)

@@ -17,6 +17,9 @@ enum { WORDS_BYTES = 64 };
 
 static bool has_ended, is_child;
 
+/* Of the call that this thread is in. */
+static __thread gd_context *current;
+
 /* Why the last call of a thread that ended with this result was refused. */
 static __thread struct {
     gd_CUresult result;
@@ -26,11 +29,10 @@ static __thread struct {
 
 /* ---- lock ---- */
 
-gd_CUresult gd_call_begin(gd_call_need need, gd_context **context)
+gd_CUresult gd_call_begin(gd_call_need need)
 {
     bool destroyed = false;
 
-    *context = NULL;
     if (gd_call_is_inside())
         return GD_CUDA_ERROR_NOT_PERMITTED;
     pthread_mutex_lock(&gd_call_mutex);
@@ -38,25 +40,26 @@ gd_CUresult gd_call_begin(gd_call_need need, gd_context **context)
     if (need == GD_NEED_LIVE && gd_the_emulator.initialized && !has_ended && !is_child)
         gd_schedule_relieve();
     refusal.fresh = false;
+    current = NULL;
     gd_CUresult result = GD_CUDA_SUCCESS;
     if (has_ended)
         result = GD_CUDA_ERROR_DEINITIALIZED;
     else if (need >= GD_NEED_INIT && (!gd_the_emulator.initialized || is_child))
         result = GD_CUDA_ERROR_NOT_INITIALIZED;
     if (result == GD_CUDA_SUCCESS)
-        *context = gd_context_current(&destroyed);
-    if (result == GD_CUDA_SUCCESS && need >= GD_NEED_CONTEXT && !*context)
+        current = gd_context_current(&destroyed);
+    if (result == GD_CUDA_SUCCESS && need >= GD_NEED_CONTEXT && !current)
         result = destroyed ? GD_CUDA_ERROR_CONTEXT_IS_DESTROYED : GD_CUDA_ERROR_INVALID_CONTEXT;
     if (result == GD_CUDA_SUCCESS && need == GD_NEED_LIVE)
-        result = (*context)->fault;
+        result = current->fault;
     if (result != GD_CUDA_SUCCESS)
         pthread_mutex_unlock(&gd_call_mutex);
     return result;
 }
 
-void gd_call_end(void)
+gd_context *gd_call_context(void)
 {
-    pthread_mutex_unlock(&gd_call_mutex);
+    return current;
 }
 
 /* A call that only looks something up takes less than a second. */
@@ -146,7 +149,8 @@ static bool is_new_refusal(const char *function)
     return true;
 }
 
-void gd_call_tell(const char *function, gd_CUresult result)
+/* The log learns of what a call refused. */
+static void tell_end(const char *function, gd_CUresult result)
 {
     const bool told = gd_device_has_reason(result),
                named = !strncmp(refusal.text, function, strlen(function));
@@ -164,6 +168,13 @@ void gd_call_tell(const char *function, gd_CUresult result)
     else if (is_new_refusal(function))
         gd_device_log(GRIDDEP_LOG_WARNING, "%s%s%s: %s", prefix, colon, refusal.text,
                       gd_device_result_name(result));
+}
+
+gd_CUresult gd_call_end(const char *function, gd_CUresult result)
+{
+    tell_end(function, result);
+    pthread_mutex_unlock(&gd_call_mutex);
+    return result;
 }
 
 /* ---- results as words ---- */
@@ -219,12 +230,12 @@ static gd_CUresult tell_result(gd_CUresult result, const char **text, bool words
 
 /* ---- entry points ---- */
 
-gd_CUresult cuGetErrorName(gd_CUresult error, const char **name)
+gd_CUresult gd_cuGetErrorName(gd_CUresult error, const char **name)
 {
     return tell_result(error, name, false);
 }
 
-gd_CUresult cuGetErrorString(gd_CUresult error, const char **text)
+gd_CUresult gd_cuGetErrorString(gd_CUresult error, const char **text)
 {
-    GD_CALL(GD_NEED_NOTHING, tell_result(error, text, true));
+    return tell_result(error, text, true);
 }

@@ -5,35 +5,29 @@
 #include "emulator/api.h"
 #include "emulator/schedule/device.h"
 
+/* What each entry point does, as its row of driver.def offers it: under the lock, unless that says
+ * ANYTIME. */
+#define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
+    GD_WHERE_EMULATED(offer, gd_CUresult gd_##symbol GD_PARAMETERS(arguments);)
+#include "cuda/driver.def"
+#undef GD_DRIVER
+
+/* The current context of what this thread calls; NULL only where its row does not ask for one. */
+gd_context *gd_call_context(void);
+
 /* What an entry point asks for before it does anything. */
 typedef enum gd_call_need {
-    GD_NEED_NOTHING,
+    GD_NEED_LOCKED, /* nothing */
     GD_NEED_INIT,
     GD_NEED_CONTEXT, /* a current context */
     GD_NEED_LIVE     /* one that no fault has ended */
 } gd_call_need;
 
-/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is
- * the current one, or NULL. */
-gd_CUresult gd_call_begin(gd_call_need need, gd_context **context);
-void gd_call_end(void);
+/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. */
+gd_CUresult gd_call_begin(gd_call_need need);
 
-/* What a call ended with: the log learns of what it refused. */
-void gd_call_tell(const char *function, gd_CUresult result);
-
-/* The body of an entry point: `expression` is evaluated under the lock, with `context` in reach. */
-#define GD_CALL(need, expression)                                                                  \
-    do {                                                                                           \
-        gd_context *context;                                                                       \
-        gd_CUresult result_of_call = gd_call_begin(need, &context);                                \
-        if (result_of_call == GD_CUDA_SUCCESS) {                                                   \
-            (void)context;                                                                         \
-            result_of_call = (expression);                                                         \
-            gd_call_tell(__func__, result_of_call);                                                \
-            gd_call_end();                                                                         \
-        }                                                                                          \
-        return result_of_call;                                                                     \
-    } while (0)
+/* Gives it back, and hands on the result: the log learns of what was refused. */
+gd_CUresult gd_call_end(const char *function, gd_CUresult result);
 
 /* The result, of which cuGetErrorString tells the reason in this thread until another call ends
  * with the same result. The log has it at level warning, once, with the name of the entry point. */

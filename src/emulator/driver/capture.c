@@ -272,11 +272,10 @@ gd_CUresult gd_capture_wait(gd_stream *stream, gd_event *event, bool *done)
 
 /* ---- entry points ---- */
 
-static gd_CUresult begin(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureMode mode,
-                         gd_graph *into)
+static gd_CUresult begin(gd_CUstream handle, gd_CUstreamCaptureMode mode, gd_graph *into)
 {
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result != GD_CUDA_SUCCESS)
         return result;
@@ -338,10 +337,10 @@ static void dissolve(gd_capture *capture)
     gd_capture_release(capture);
 }
 
-static gd_CUresult end(gd_context *context, gd_CUstream handle, gd_CUgraph *graph)
+gd_CUresult gd_cuStreamEndCapture(gd_CUstream handle, gd_CUgraph *graph)
 {
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result != GD_CUDA_SUCCESS)
         return result;
@@ -393,9 +392,10 @@ static gd_CUresult make_tips(gd_tips *tips, const gd_graph *graph,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgraph graph_handle,
-                              const gd_CUgraphNode *dependencies, const gd_CUgraphEdgeData *data,
-                              size_t count, gd_CUstreamCaptureMode mode)
+gd_CUresult gd_cuStreamBeginCaptureToGraph(gd_CUstream handle, gd_CUgraph graph_handle,
+                                           const gd_CUgraphNode *dependencies,
+                                           const gd_CUgraphEdgeData *data, size_t count,
+                                           gd_CUstreamCaptureMode mode)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
     gd_tips tips = {0};
@@ -405,9 +405,9 @@ static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgrap
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_CUresult result = make_tips(&tips, graph, dependencies, data, count);
     if (result == GD_CUDA_SUCCESS)
-        result = begin(context, handle, mode, graph);
+        result = begin(handle, mode, graph);
     if (result == GD_CUDA_SUCCESS)
-        result = gd_stream_find(context, handle, &stream);
+        result = gd_stream_find(handle, &stream);
     if (result != GD_CUDA_SUCCESS) {
         drop_tips(&tips);
         return result;
@@ -416,11 +416,11 @@ static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgrap
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult is_capturing(gd_context *context, gd_CUstream handle,
-                                gd_CUstreamCaptureStatus *status)
+gd_CUresult gd_cuStreamIsCapturing(gd_CUstream handle, gd_CUstreamCaptureStatus *status)
 {
+    gd_context *context = gd_call_context();
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (!status)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -461,16 +461,16 @@ static bool tell_tips(gd_stream *stream, const gd_CUgraphNode **dependencies,
     return true;
 }
 
-static gd_CUresult get_info(gd_context *context, gd_CUstream handle,
-                            gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph,
-                            const gd_CUgraphNode **dependencies, const gd_CUgraphEdgeData **data,
-                            size_t *count)
+gd_CUresult gd_cuStreamGetCaptureInfo_v3(gd_CUstream handle, gd_CUstreamCaptureStatus *status,
+                                         uint64_t *id, gd_CUgraph *graph,
+                                         const gd_CUgraphNode **dependencies,
+                                         const gd_CUgraphEdgeData **data, size_t *count)
 {
     gd_stream *stream;
-    gd_CUresult result = is_capturing(context, handle, status);
+    gd_CUresult result = gd_cuStreamIsCapturing(handle, status);
 
     if (result == GD_CUDA_SUCCESS)
-        result = gd_stream_find(context, handle, &stream);
+        result = gd_stream_find(handle, &stream);
     if (result != GD_CUDA_SUCCESS || !stream->capture)
         return result;
     if ((dependencies || data || count) && !tell_tips(stream, dependencies, data, count))
@@ -482,7 +482,7 @@ static gd_CUresult get_info(gd_context *context, gd_CUstream handle,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult exchange_mode(gd_CUstreamCaptureMode *mode)
+gd_CUresult gd_cuThreadExchangeStreamCaptureMode(gd_CUstreamCaptureMode *mode)
 {
     if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL ||
         *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -493,58 +493,25 @@ static gd_CUresult exchange_mode(gd_CUstreamCaptureMode *mode)
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuStreamBeginCapture(gd_CUstream stream)
+gd_CUresult gd_cuStreamBeginCapture(gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, begin(context, stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL, NULL));
+    return begin(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL, NULL);
 }
 
-gd_CUresult cuStreamBeginCapture_v2(gd_CUstream stream, gd_CUstreamCaptureMode mode)
+gd_CUresult gd_cuStreamBeginCapture_v2(gd_CUstream stream, gd_CUstreamCaptureMode mode)
 {
-    GD_CALL(GD_NEED_LIVE, begin(context, stream, mode, NULL));
+    return begin(stream, mode, NULL);
 }
 
-gd_CUresult cuStreamBeginCaptureToGraph(gd_CUstream stream, gd_CUgraph graph,
-                                        const gd_CUgraphNode *dependencies,
-                                        const gd_CUgraphEdgeData *data, size_t count,
-                                        gd_CUstreamCaptureMode mode)
+gd_CUresult gd_cuStreamGetCaptureInfo(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
+                                      uint64_t *id)
 {
-    GD_CALL(GD_NEED_LIVE, begin_into(context, stream, graph, dependencies, data, count, mode));
+    return gd_cuStreamGetCaptureInfo_v3(stream, status, id, NULL, NULL, NULL, NULL);
 }
 
-gd_CUresult cuStreamEndCapture(gd_CUstream stream, gd_CUgraph *graph)
+gd_CUresult gd_cuStreamGetCaptureInfo_v2(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
+                                         uint64_t *id, gd_CUgraph *graph,
+                                         const gd_CUgraphNode **dependencies, size_t *count)
 {
-    GD_CALL(GD_NEED_CONTEXT, end(context, stream, graph));
-}
-
-gd_CUresult cuStreamIsCapturing(gd_CUstream stream, gd_CUstreamCaptureStatus *status)
-{
-    GD_CALL(GD_NEED_CONTEXT, is_capturing(context, stream, status));
-}
-
-gd_CUresult cuStreamGetCaptureInfo(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
-                                   uint64_t *id)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, NULL, NULL, NULL, NULL));
-}
-
-gd_CUresult cuStreamGetCaptureInfo_v2(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
-                                      uint64_t *id, gd_CUgraph *graph,
-                                      const gd_CUgraphNode **dependencies, size_t *count)
-{
-    GD_CALL(GD_NEED_CONTEXT,
-            get_info(context, stream, status, id, graph, dependencies, NULL, count));
-}
-
-gd_CUresult cuStreamGetCaptureInfo_v3(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
-                                      uint64_t *id, gd_CUgraph *graph,
-                                      const gd_CUgraphNode **dependencies,
-                                      const gd_CUgraphEdgeData **data, size_t *count)
-{
-    GD_CALL(GD_NEED_CONTEXT,
-            get_info(context, stream, status, id, graph, dependencies, data, count));
-}
-
-gd_CUresult cuThreadExchangeStreamCaptureMode(gd_CUstreamCaptureMode *mode)
-{
-    GD_CALL(GD_NEED_INIT, exchange_mode(mode));
+    return gd_cuStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, NULL, count);
 }

@@ -108,7 +108,7 @@ static gd_context *create_context(gd_device *device, unsigned flags, bool primar
 
 /* ---- the current one ---- */
 
-static gd_CUresult set_current(gd_CUcontext handle)
+gd_CUresult gd_cuCtxSetCurrent(gd_CUcontext handle)
 {
     if (handle && !gd_context_find(handle))
         return GD_CUDA_ERROR_INVALID_CONTEXT;
@@ -116,7 +116,7 @@ static gd_CUresult set_current(gd_CUcontext handle)
     return handle ? gd_context_push(handle) : GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_current(gd_CUcontext *handle)
+gd_CUresult gd_cuCtxGetCurrent(gd_CUcontext *handle)
 {
     if (!handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -124,7 +124,7 @@ static gd_CUresult get_current(gd_CUcontext *handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult create(gd_CUcontext *handle, unsigned flags, gd_CUdevice number)
+gd_CUresult gd_cuCtxCreate_v2(gd_CUcontext *handle, unsigned int flags, gd_CUdevice number)
 {
     gd_device *device = gd_device_find(number);
 
@@ -143,7 +143,7 @@ static gd_CUresult create(gd_CUcontext *handle, unsigned flags, gd_CUdevice numb
     return result;
 }
 
-static gd_CUresult destroy(gd_CUcontext handle)
+gd_CUresult gd_cuCtxDestroy_v2(gd_CUcontext handle)
 {
     gd_context *context = gd_object_find(handle, GD_OBJECT_CONTEXT);
 
@@ -237,8 +237,9 @@ static gd_CUresult get_state(const gd_device *device, unsigned *flags, int *acti
 
 /* ---- peers ---- */
 
-static gd_CUresult enable_peer(gd_context *context, gd_CUcontext handle, unsigned flags)
+gd_CUresult gd_cuCtxEnablePeerAccess(gd_CUcontext handle, unsigned int flags)
 {
+    gd_context *context = gd_call_context();
     const gd_context *peer = gd_context_find(handle);
 
     if (flags)
@@ -254,8 +255,9 @@ static gd_CUresult enable_peer(gd_context *context, gd_CUcontext handle, unsigne
 }
 
 /* What has been handed in before still has the access. */
-static gd_CUresult disable_peer(gd_context *context, gd_CUcontext handle)
+gd_CUresult gd_cuCtxDisablePeerAccess(gd_CUcontext handle)
 {
+    gd_context *context = gd_call_context();
     const gd_context *peer = gd_context_find(handle);
 
     if (!peer)
@@ -308,8 +310,10 @@ static gd_CUresult get_device(const gd_context *context, gd_CUdevice *device)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_version(const gd_context *context, unsigned *version)
+gd_CUresult gd_cuCtxGetApiVersion(gd_CUcontext handle, unsigned int *version)
 {
+    const gd_context *context = choose(gd_call_context(), handle);
+
     if (!context || !version)
         return context ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_ERROR_INVALID_CONTEXT;
     *version = API_VERSION;
@@ -322,8 +326,9 @@ static const gd_green *choose_green(gd_CUcontext handle)
     return gd_object_find(handle ? handle : gd_context_handle(), GD_OBJECT_GREEN);
 }
 
-static gd_CUresult get_id(const gd_context *context, gd_CUcontext handle, unsigned long long *id)
+gd_CUresult gd_cuCtxGetId(gd_CUcontext handle, unsigned long long *id)
 {
+    const gd_context *context = choose(gd_call_context(), handle);
     const gd_green *green = choose_green(handle);
 
     if (!context || !id)
@@ -333,9 +338,10 @@ static gd_CUresult get_id(const gd_context *context, gd_CUcontext handle, unsign
 }
 
 /* Each context that is not green has the whole device. */
-static gd_CUresult get_resource(const gd_context *context, gd_CUcontext handle,
-                                gd_CUdevResource *resource, int32_t type)
+gd_CUresult gd_cuCtxGetDevResource(gd_CUcontext handle, gd_CUdevResource *resource,
+                                   gd_CUdevResourceType type)
 {
+    const gd_context *context = choose(gd_call_context(), handle);
     const gd_green *green = choose_green(handle);
     const gd_part whole = {0, gd_the_emulator.settings.multiprocessors};
 
@@ -343,24 +349,30 @@ static gd_CUresult get_resource(const gd_context *context, gd_CUcontext handle,
                    : GD_CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static gd_CUresult get_flags(const gd_context *context, unsigned *flags)
+gd_CUresult gd_cuCtxGetFlags(unsigned int *flags)
 {
+    const gd_context *context = gd_call_context();
+
     if (!flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *flags = context->flags;
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_limit(const gd_context *context, size_t *value, int32_t limit)
+gd_CUresult gd_cuCtxGetLimit(size_t *value, int32_t limit)
 {
+    const gd_context *context = gd_call_context();
+
     if (!value || limit < 0 || limit >= GD_CU_LIMIT_COUNT)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *value = context->limits[limit];
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult set_limit(gd_context *context, int32_t limit, size_t value)
+gd_CUresult gd_cuCtxSetLimit(int32_t limit, size_t value)
 {
+    gd_context *context = gd_call_context();
+
     if (limit < 0 || limit >= GD_CU_LIMIT_COUNT)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (limit > GD_CU_LIMIT_MALLOC_HEAP_SIZE)
@@ -373,7 +385,7 @@ static gd_CUresult set_limit(gd_context *context, int32_t limit, size_t value)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_priorities(int *least, int *greatest)
+gd_CUresult gd_cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     if (least)
         *least = GD_DEVICE_LOWEST_PRIORITY;
@@ -383,16 +395,20 @@ static gd_CUresult get_priorities(int *least, int *greatest)
 }
 
 /* A preference that is kept and told, and changes nothing. */
-static gd_CUresult get_cache(const gd_context *context, int32_t *configuration)
+gd_CUresult gd_cuCtxGetCacheConfig(int32_t *configuration)
 {
+    const gd_context *context = gd_call_context();
+
     if (!configuration)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *configuration = context->cache;
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult set_cache(gd_context *context, int32_t configuration)
+gd_CUresult gd_cuCtxSetCacheConfig(int32_t configuration)
 {
+    gd_context *context = gd_call_context();
+
     if (configuration < 0 || configuration > 3)
         return GD_CUDA_ERROR_INVALID_VALUE;
     context->cache = configuration;
@@ -401,180 +417,101 @@ static gd_CUresult set_cache(gd_context *context, int32_t configuration)
 
 /* ---- entry points ---- */
 
-gd_CUresult cuDevicePrimaryCtxRetain(gd_CUcontext *context_handle, gd_CUdevice device)
+gd_CUresult gd_cuDevicePrimaryCtxRetain(gd_CUcontext *context_handle, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, gd_context_retain(context_handle, device));
+    return gd_context_retain(context_handle, device);
 }
 
 /* The first version lets a release without a retain pass, as NVIDIA's driver does. */
-gd_CUresult cuDevicePrimaryCtxRelease(gd_CUdevice device)
+gd_CUresult gd_cuDevicePrimaryCtxRelease(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, release(gd_device_find(device), GD_CUDA_SUCCESS));
+    return release(gd_device_find(device), GD_CUDA_SUCCESS);
 }
 
-gd_CUresult cuDevicePrimaryCtxRelease_v2(gd_CUdevice device)
+gd_CUresult gd_cuDevicePrimaryCtxRelease_v2(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, release(gd_device_find(device), GD_CUDA_ERROR_INVALID_CONTEXT));
+    return release(gd_device_find(device), GD_CUDA_ERROR_INVALID_CONTEXT);
 }
 
-gd_CUresult cuDevicePrimaryCtxReset(gd_CUdevice device)
+gd_CUresult gd_cuDevicePrimaryCtxReset(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, reset(gd_device_find(device)));
+    return reset(gd_device_find(device));
 }
 
-gd_CUresult cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
+gd_CUresult gd_cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, reset(gd_device_find(device)));
+    return reset(gd_device_find(device));
 }
 
 /* The first version changes nothing under a context that is there. */
-gd_CUresult cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
+gd_CUresult gd_cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT, has_primary(gd_device_find(device))
-                              ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
-                              : set_flags(gd_device_find(device), flags));
+    return has_primary(gd_device_find(device)) ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
+                                               : set_flags(gd_device_find(device), flags);
 }
 
-gd_CUresult cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)
+gd_CUresult gd_cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT, set_flags(gd_device_find(device), flags));
+    return set_flags(gd_device_find(device), flags);
 }
 
-gd_CUresult cuDevicePrimaryCtxGetState(gd_CUdevice device, unsigned int *flags, int *active)
+gd_CUresult gd_cuDevicePrimaryCtxGetState(gd_CUdevice device, unsigned int *flags, int *active)
 {
-    GD_CALL(GD_NEED_INIT, get_state(gd_device_find(device), flags, active));
+    return get_state(gd_device_find(device), flags, active);
 }
 
-gd_CUresult cuCtxCreate_v2(gd_CUcontext *context_handle, unsigned int flags, gd_CUdevice device)
+gd_CUresult gd_cuCtxCreate_v3(gd_CUcontext *context_handle, gd_CUexecAffinityParam *affinities,
+                              int count, unsigned int flags, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, create(context_handle, flags, device));
+    return affinities || count ? gd_device_unsupported("execution affinity in cuCtxCreate_v3")
+                               : gd_cuCtxCreate_v2(context_handle, flags, device);
 }
 
-gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, gd_CUexecAffinityParam *affinities,
-                           int count, unsigned int flags, gd_CUdevice device)
+gd_CUresult gd_cuCtxCreate_v4(gd_CUcontext *context_handle, gd_CUctxCreateParams *asked,
+                              unsigned int flags, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, affinities || count
-                              ? gd_device_unsupported("execution affinity in cuCtxCreate_v3")
-                              : create(context_handle, flags, device));
+    return asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
+               ? gd_device_unsupported("parameters of cuCtxCreate_v4")
+               : gd_cuCtxCreate_v2(context_handle, flags, device);
 }
 
-gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, gd_CUctxCreateParams *asked,
-                           unsigned int flags, gd_CUdevice device)
+gd_CUresult gd_cuCtxPushCurrent_v2(gd_CUcontext context_handle)
 {
-    GD_CALL(GD_NEED_INIT,
-            asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
-                ? gd_device_unsupported("parameters of cuCtxCreate_v4")
-                : create(context_handle, flags, device));
+    return gd_context_push(context_handle);
 }
 
-gd_CUresult cuCtxDestroy_v2(gd_CUcontext context_handle)
+gd_CUresult gd_cuCtxPopCurrent_v2(gd_CUcontext *context_handle)
 {
-    GD_CALL(GD_NEED_INIT, destroy(context_handle));
+    return gd_context_pop(context_handle);
 }
 
-gd_CUresult cuCtxPushCurrent_v2(gd_CUcontext context_handle)
+gd_CUresult gd_cuCtxGetDevice(gd_CUdevice *device)
 {
-    GD_CALL(GD_NEED_INIT, gd_context_push(context_handle));
+    return get_device(gd_call_context(), device);
 }
 
-gd_CUresult cuCtxPopCurrent_v2(gd_CUcontext *context_handle)
+gd_CUresult gd_cuCtxGetDevice_v2(gd_CUdevice *device, gd_CUcontext handle)
 {
-    GD_CALL(GD_NEED_INIT, gd_context_pop(context_handle));
+    return get_device(choose(gd_call_context(), handle), device);
 }
 
-gd_CUresult cuCtxSetCurrent(gd_CUcontext context_handle)
+gd_CUresult gd_cuCtxSynchronize(void)
 {
-    GD_CALL(GD_NEED_INIT, set_current(context_handle));
+    return synchronize(gd_call_context());
 }
 
-gd_CUresult cuCtxGetCurrent(gd_CUcontext *context_handle)
+gd_CUresult gd_cuCtxSynchronize_v2(gd_CUcontext handle)
 {
-    GD_CALL(GD_NEED_INIT, get_current(context_handle));
-}
-
-gd_CUresult cuCtxEnablePeerAccess(gd_CUcontext peer, unsigned int flags)
-{
-    GD_CALL(GD_NEED_LIVE, enable_peer(context, peer, flags));
-}
-
-gd_CUresult cuCtxDisablePeerAccess(gd_CUcontext peer)
-{
-    GD_CALL(GD_NEED_LIVE, disable_peer(context, peer));
-}
-
-gd_CUresult cuCtxGetDevice(gd_CUdevice *device)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_device(context, device));
-}
-
-gd_CUresult cuCtxGetDevice_v2(gd_CUdevice *device, gd_CUcontext handle)
-{
-    GD_CALL(GD_NEED_INIT, get_device(choose(context, handle), device));
-}
-
-gd_CUresult cuCtxSynchronize(void)
-{
-    GD_CALL(GD_NEED_LIVE, synchronize(context));
-}
-
-gd_CUresult cuCtxSynchronize_v2(gd_CUcontext handle)
-{
-    GD_CALL(GD_NEED_INIT, synchronize(choose(context, handle)));
-}
-
-gd_CUresult cuCtxGetApiVersion(gd_CUcontext handle, unsigned int *version)
-{
-    GD_CALL(GD_NEED_INIT, get_version(choose(context, handle), version));
-}
-
-gd_CUresult cuCtxGetId(gd_CUcontext handle, unsigned long long *id)
-{
-    GD_CALL(GD_NEED_INIT, get_id(choose(context, handle), handle, id));
-}
-
-gd_CUresult cuCtxGetDevResource(gd_CUcontext handle, gd_CUdevResource *resource,
-                                gd_CUdevResourceType type)
-{
-    GD_CALL(GD_NEED_INIT, get_resource(choose(context, handle), handle, resource, type));
-}
-
-gd_CUresult cuCtxGetFlags(unsigned int *flags)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_flags(context, flags));
-}
-
-gd_CUresult cuCtxGetLimit(size_t *value, int32_t limit)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_limit(context, value, limit));
-}
-
-gd_CUresult cuCtxSetLimit(int32_t limit, size_t value)
-{
-    GD_CALL(GD_NEED_CONTEXT, set_limit(context, limit, value));
-}
-
-gd_CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_priorities(least, greatest));
-}
-
-gd_CUresult cuCtxGetCacheConfig(int32_t *configuration)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_cache(context, configuration));
-}
-
-gd_CUresult cuCtxSetCacheConfig(int32_t configuration)
-{
-    GD_CALL(GD_NEED_CONTEXT, set_cache(context, configuration));
+    return synchronize(choose(gd_call_context(), handle));
 }
 
 /* There is no profiler to start or to stop. */
-gd_CUresult cuProfilerStart(void)
+gd_CUresult gd_cuProfilerStart(void)
 {
-    GD_CALL(GD_NEED_CONTEXT, GD_CUDA_SUCCESS);
+    return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuProfilerStop(void)
+gd_CUresult gd_cuProfilerStop(void)
 {
-    GD_CALL(GD_NEED_CONTEXT, GD_CUDA_SUCCESS);
+    return GD_CUDA_SUCCESS;
 }

@@ -11,7 +11,7 @@ static gd_CUresult check(const void *output, gd_CUdevice device)
     return gd_device_find(device) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_DEVICE;
 }
 
-static gd_CUresult get_attribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetAttribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
 {
     gd_CUresult result = check(value, device);
     int found;
@@ -24,7 +24,7 @@ static gd_CUresult get_attribute(int *value, gd_CUdevice_attribute attribute, gd
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_uuid(gd_CUuuid *uuid, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)
 {
     gd_CUresult result = check(uuid, device);
 
@@ -46,7 +46,7 @@ static gd_CUresult get_text(char *text, int capacity, gd_CUdevice device, const 
     return result;
 }
 
-static gd_CUresult get_name(char *name, int capacity, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetName(char *name, int capacity, gd_CUdevice device)
 {
     const gd_device *found = gd_device_find(device);
     char text[32];
@@ -56,7 +56,7 @@ static gd_CUresult get_name(char *name, int capacity, gd_CUdevice device)
 }
 
 /* Each device has a bus of its own. */
-static gd_CUresult get_bus(char *bus, int capacity, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetPCIBusId(char *bus, int capacity, gd_CUdevice device)
 {
     char text[32];
 
@@ -64,7 +64,7 @@ static gd_CUresult get_bus(char *bus, int capacity, gd_CUdevice device)
     return get_text(bus, capacity, device, text);
 }
 
-static gd_CUresult find_bus(gd_CUdevice *device, const char *text)
+gd_CUresult gd_cuDeviceGetByPCIBusId(gd_CUdevice *device, const char *text)
 {
     unsigned domain = 0, bus = 0, slot = 0;
 
@@ -77,7 +77,7 @@ static gd_CUresult find_bus(gd_CUdevice *device, const char *text)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult can_access_peer(int *can, gd_CUdevice device, gd_CUdevice peer)
+gd_CUresult gd_cuDeviceCanAccessPeer(int *can, gd_CUdevice device, gd_CUdevice peer)
 {
     gd_CUresult result = check(can, device);
 
@@ -89,8 +89,8 @@ static gd_CUresult can_access_peer(int *can, gd_CUdevice device, gd_CUdevice pee
 }
 
 /* NVLink between two of one kind, with atomic operations. */
-static gd_CUresult get_peer_fact(int *value, gd_CUdevice_P2PAttribute attribute, gd_CUdevice number,
-                                 gd_CUdevice peer_number)
+gd_CUresult gd_cuDeviceGetP2PAttribute(int *value, gd_CUdevice_P2PAttribute attribute,
+                                       gd_CUdevice number, gd_CUdevice peer_number)
 {
     enum { RANK = 1, ARRAYS = 4 }; /* between them access, and atomic operations */
     const gd_device *device = gd_device_find(number), *peer = gd_device_find(peer_number);
@@ -109,84 +109,47 @@ static gd_CUresult get_peer_fact(int *value, gd_CUdevice_P2PAttribute attribute,
 
 /* ---- entry points ---- */
 
-gd_CUresult cuDriverGetVersion(int *version)
+gd_CUresult gd_cuDriverGetVersion(int *version)
 {
-    GD_CALL(GD_NEED_NOTHING, version ? (*version = GD_DEVICE_DRIVER_VERSION, GD_CUDA_SUCCESS)
-                                     : GD_CUDA_ERROR_INVALID_VALUE);
+    return version ? (*version = GD_DEVICE_DRIVER_VERSION, GD_CUDA_SUCCESS)
+                   : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-gd_CUresult cuDeviceGetCount(int *count)
+gd_CUresult gd_cuDeviceGetCount(int *count)
 {
-    GD_CALL(GD_NEED_INIT, SET(count, 0, (int)gd_the_emulator.device_count));
+    return SET(count, 0, (int)gd_the_emulator.device_count);
 }
 
-gd_CUresult cuDeviceGet(gd_CUdevice *device, int ordinal)
+gd_CUresult gd_cuDeviceGet(gd_CUdevice *device, int ordinal)
 {
-    GD_CALL(GD_NEED_INIT, SET(device, ordinal, ordinal));
+    return SET(device, ordinal, ordinal);
 }
 
-gd_CUresult cuDeviceGetName(char *name, int capacity, gd_CUdevice device)
+gd_CUresult gd_cuDeviceTotalMem_v2(size_t *bytes, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, get_name(name, capacity, device));
+    return SET(bytes, device, gd_the_emulator.settings.memory);
 }
 
-gd_CUresult cuDeviceGetAttribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
+gd_CUresult gd_cuDeviceComputeCapability(int *major, int *minor, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, get_attribute(value, attribute, device));
+    return !minor ? GD_CUDA_ERROR_INVALID_VALUE
+                  : SET(major, device,
+                        (*minor = (int)gd_device_find(device)->chip->capability % 10,
+                         (int)gd_device_find(device)->chip->capability / 10));
 }
 
-gd_CUresult cuDeviceTotalMem_v2(size_t *bytes, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetUuid_v2(gd_CUuuid *uuid, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, SET(bytes, device, gd_the_emulator.settings.memory));
+    return gd_cuDeviceGetUuid(uuid, device);
 }
 
-gd_CUresult cuDeviceComputeCapability(int *major, int *minor, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, !minor ? GD_CUDA_ERROR_INVALID_VALUE
-                                 : SET(major, device,
-                                       (*minor = (int)gd_device_find(device)->chip->capability % 10,
-                                        (int)gd_device_find(device)->chip->capability / 10)));
+    return SET(pool, device, gd_device_find(device)->default_pool.handle);
 }
 
-gd_CUresult cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)
+gd_CUresult gd_cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, get_uuid(uuid, device));
-}
-
-gd_CUresult cuDeviceGetUuid_v2(gd_CUuuid *uuid, gd_CUdevice device)
-{
-    GD_CALL(GD_NEED_INIT, get_uuid(uuid, device));
-}
-
-gd_CUresult cuDeviceGetPCIBusId(char *text, int capacity, gd_CUdevice device)
-{
-    GD_CALL(GD_NEED_INIT, get_bus(text, capacity, device));
-}
-
-gd_CUresult cuDeviceGetByPCIBusId(gd_CUdevice *device, const char *text)
-{
-    GD_CALL(GD_NEED_INIT, find_bus(device, text));
-}
-
-gd_CUresult cuDeviceCanAccessPeer(int *can, gd_CUdevice device, gd_CUdevice peer)
-{
-    GD_CALL(GD_NEED_INIT, can_access_peer(can, device, peer));
-}
-
-gd_CUresult cuDeviceGetP2PAttribute(int *value, gd_CUdevice_P2PAttribute attribute,
-                                    gd_CUdevice source, gd_CUdevice target)
-{
-    GD_CALL(GD_NEED_INIT, get_peer_fact(value, attribute, source, target));
-}
-
-gd_CUresult cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
-{
-    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_device_find(device)->default_pool.handle));
-}
-
-gd_CUresult cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
-{
-    GD_CALL(GD_NEED_INIT, !gd_device_find(device)
-                              ? GD_CUDA_ERROR_INVALID_VALUE
-                              : SET(pool, device, gd_device_find(device)->default_pool.handle));
+    return !gd_device_find(device) ? GD_CUDA_ERROR_INVALID_VALUE
+                                   : SET(pool, device, gd_device_find(device)->default_pool.handle);
 }

@@ -1,5 +1,4 @@
-/* cuGetProcAddress: names and versions to entry points. And the entry points that exist by name
- * only. */
+/* The entry points, made of driver.def's rows, and cuGetProcAddress: names and versions to them. */
 #include <string.h>
 
 #include "emulator/driver/call.h"
@@ -63,8 +62,8 @@ static const variant *find_variant(const char *name, int version, bool *known)
     return best;
 }
 
-static gd_CUresult find(const char *name, void **function, int version, uint64_t flags,
-                        gd_CUdriverProcAddressQueryResult *status)
+gd_CUresult gd_cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                                   gd_CUdriverProcAddressQueryResult *status)
 {
     bool known;
 
@@ -85,25 +84,14 @@ static gd_CUresult find(const char *name, void **function, int version, uint64_t
 }
 
 /* The first form says by its result what the second says by the status. */
-static gd_CUresult find_first_form(const char *name, void **function, int version, uint64_t flags)
+gd_CUresult gd_cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
 {
     gd_CUdriverProcAddressQueryResult status = GD_CU_GET_PROC_ADDRESS_SUCCESS;
-    gd_CUresult result = find(name, function, version, flags, &status);
+    gd_CUresult result = gd_cuGetProcAddress_v2(name, function, version, flags, &status);
 
     return result == GD_CUDA_SUCCESS && status != GD_CU_GET_PROC_ADDRESS_SUCCESS
                ? GD_CUDA_ERROR_NOT_FOUND
                : result;
-}
-
-gd_CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
-{
-    return find_first_form(name, function, version, flags);
-}
-
-gd_CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
-                                gd_CUdriverProcAddressQueryResult *status)
-{
-    return find(name, function, version, flags, status);
 }
 
 static gd_CUresult why_refused(const char *symbol)
@@ -118,18 +106,11 @@ static gd_CUresult why_refused(const char *symbol)
     return gd_device_unsupported(symbol);
 }
 
-/* GD_CALL for a function whose arguments nobody reads, whatever their names are. */
 static gd_CUresult refuse(const char *symbol)
 {
-    gd_context *context;
-    gd_CUresult result = gd_call_begin(GD_NEED_NOTHING, &context);
+    gd_CUresult result = gd_call_begin(GD_NEED_LOCKED);
 
-    if (result == GD_CUDA_SUCCESS) {
-        result = why_refused(symbol);
-        gd_call_tell(symbol, result);
-        gd_call_end();
-    }
-    return result;
+    return result == GD_CUDA_SUCCESS ? gd_call_end(symbol, why_refused(symbol)) : result;
 }
 
 #pragma GCC diagnostic push
@@ -147,6 +128,23 @@ static gd_CUresult refuse(const char *symbol)
 #undef GD_REFUSE
 #pragma GCC diagnostic pop
 
+#define GD_ENTER(offer, symbol, arguments) GD_ENTER_##offer(symbol, offer, arguments)
+#define GD_ENTER_LOCKED GD_ENTER_CALL
+#define GD_ENTER_INIT GD_ENTER_CALL
+#define GD_ENTER_CONTEXT GD_ENTER_CALL
+#define GD_ENTER_LIVE GD_ENTER_CALL
+#define GD_ENTER_CALL(symbol, needed, arguments)                                                   \
+    gd_CUresult symbol GD_PARAMETERS(arguments)                                                    \
+    {                                                                                              \
+        gd_CUresult begun = gd_call_begin(GD_NEED_##needed);                                       \
+        return begun == GD_CUDA_SUCCESS ? gd_call_end(#symbol, gd_##symbol GD_VALUES(arguments))   \
+                                        : begun;                                                   \
+    }
+#define GD_ENTER_ANYTIME(symbol, needed, arguments)                                                \
+    gd_CUresult symbol GD_PARAMETERS(arguments)                                                    \
+    {                                                                                              \
+        return gd_##symbol GD_VALUES(arguments);                                                   \
+    }
 #define GD_FORWARD(per_thread, base, arguments)                                                    \
     gd_CUresult per_thread GD_PARAMETERS(arguments)                                                \
     {                                                                                              \
@@ -156,7 +154,8 @@ static gd_CUresult refuse(const char *symbol)
         return result;                                                                             \
     }
 #define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
-    GD_WHERE_EMULATED(offer, GD_WHERE_VARIANT(variant, symbol, GD_FORWARD, symbol, arguments))
+    GD_WHERE_EMULATED(offer, GD_ENTER(offer, symbol, arguments)                                    \
+                                 GD_WHERE_VARIANT(variant, symbol, GD_FORWARD, symbol, arguments))
 #include "cuda/driver.def"
 #undef GD_DRIVER
 #undef GD_FORWARD

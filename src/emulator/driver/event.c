@@ -29,8 +29,9 @@ void gd_event_destroy(gd_event *event)
     free(event);
 }
 
-static gd_CUresult create(gd_context *context, gd_CUevent *handle, unsigned flags)
+gd_CUresult gd_cuEventCreate(gd_CUevent *handle, unsigned int flags)
 {
+    gd_context *context = gd_call_context();
     const unsigned known =
         GD_CU_EVENT_BLOCKING_SYNC | GD_CU_EVENT_DISABLE_TIMING | GD_CU_EVENT_INTERPROCESS;
 
@@ -49,7 +50,7 @@ static gd_CUresult create(gd_context *context, gd_CUevent *handle, unsigned flag
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult destroy(gd_CUevent handle)
+gd_CUresult gd_cuEventDestroy_v2(gd_CUevent handle)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
 
@@ -70,12 +71,12 @@ gd_CUresult gd_event_record(gd_event *event, gd_stream *stream)
     return result;
 }
 
-static gd_CUresult record(gd_context *context, gd_CUevent handle, gd_CUstream stream_handle,
-                          unsigned flags)
+gd_CUresult gd_cuEventRecordWithFlags(gd_CUevent handle, gd_CUstream stream_handle,
+                                      unsigned int flags)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, stream_handle, &stream);
+    gd_CUresult result = gd_stream_find(stream_handle, &stream);
 
     if (!event)
         return GD_CUDA_ERROR_INVALID_HANDLE;
@@ -103,7 +104,7 @@ static gd_CUresult check_captured(gd_event *event)
     return GD_CUDA_ERROR_CAPTURED_EVENT;
 }
 
-static gd_CUresult synchronize(gd_CUevent handle)
+gd_CUresult gd_cuEventSynchronize(gd_CUevent handle)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
 
@@ -117,7 +118,7 @@ static gd_CUresult synchronize(gd_CUevent handle)
     return context->fault;
 }
 
-static gd_CUresult query(gd_CUevent handle)
+gd_CUresult gd_cuEventQuery(gd_CUevent handle)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
 
@@ -129,7 +130,8 @@ static gd_CUresult query(gd_CUevent handle)
     return gd_schedule_query(event->task, event->port, event->object.context);
 }
 
-static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle)
+gd_CUresult gd_cuEventElapsedTime(float *milliseconds, gd_CUevent start_handle,
+                                  gd_CUevent end_handle)
 {
     gd_event *start = gd_object_find(start_handle, GD_OBJECT_EVENT),
              *end = gd_object_find(end_handle, GD_OBJECT_EVENT);
@@ -150,42 +152,12 @@ static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuEventCreate(gd_CUevent *event, unsigned int flags)
+gd_CUresult gd_cuEventRecord(gd_CUevent event, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, create(context, event, flags));
+    return gd_cuEventRecordWithFlags(event, stream, 0);
 }
 
-gd_CUresult cuEventDestroy_v2(gd_CUevent event)
+gd_CUresult gd_cuEventElapsedTime_v2(float *milliseconds, gd_CUevent start, gd_CUevent end)
 {
-    GD_CALL(GD_NEED_INIT, destroy(event));
-}
-
-gd_CUresult cuEventRecord(gd_CUevent event, gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, record(context, event, stream, 0));
-}
-
-gd_CUresult cuEventRecordWithFlags(gd_CUevent event, gd_CUstream stream, unsigned int flags)
-{
-    GD_CALL(GD_NEED_LIVE, record(context, event, stream, flags));
-}
-
-gd_CUresult cuEventSynchronize(gd_CUevent event)
-{
-    GD_CALL(GD_NEED_LIVE, synchronize(event));
-}
-
-gd_CUresult cuEventQuery(gd_CUevent event)
-{
-    GD_CALL(GD_NEED_LIVE, query(event));
-}
-
-gd_CUresult cuEventElapsedTime(float *milliseconds, gd_CUevent start, gd_CUevent end)
-{
-    GD_CALL(GD_NEED_INIT, get_elapsed(milliseconds, start, end));
-}
-
-gd_CUresult cuEventElapsedTime_v2(float *milliseconds, gd_CUevent start, gd_CUevent end)
-{
-    GD_CALL(GD_NEED_INIT, get_elapsed(milliseconds, start, end));
+    return gd_cuEventElapsedTime(milliseconds, start, end);
 }

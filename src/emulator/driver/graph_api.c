@@ -28,7 +28,7 @@ static bool is_being_captured(const gd_graph *graph)
     return false;
 }
 
-static gd_CUresult create_graph(gd_CUgraph *handle, unsigned flags)
+gd_CUresult gd_cuGraphCreate(gd_CUgraph *handle, unsigned int flags)
 {
     if (!handle || flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -39,7 +39,7 @@ static gd_CUresult create_graph(gd_CUgraph *handle, unsigned flags)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult destroy_graph(gd_CUgraph handle)
+gd_CUresult gd_cuGraphDestroy(gd_CUgraph handle)
 {
     gd_graph *graph = find_graph(handle);
 
@@ -51,7 +51,7 @@ static gd_CUresult destroy_graph(gd_CUgraph handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult clone_graph(gd_CUgraph *clone, gd_CUgraph handle)
+gd_CUresult gd_cuGraphClone(gd_CUgraph *clone, gd_CUgraph handle)
 {
     gd_graph *graph = find_graph(handle);
 
@@ -67,7 +67,8 @@ static gd_CUresult clone_graph(gd_CUgraph *clone, gd_CUgraph handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult find_in_clone(gd_CUgraphNode *found, gd_CUgraphNode original, gd_CUgraph handle)
+gd_CUresult gd_cuGraphNodeFindInClone(gd_CUgraphNode *found, gd_CUgraphNode original,
+                                      gd_CUgraph handle)
 {
     const gd_graph *graph = find_graph(handle);
 
@@ -114,8 +115,9 @@ static gd_CUresult add_edge(gd_graph *graph, gd_CUgraphNode from_handle, gd_CUgr
                : GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static gd_CUresult add_edges(gd_CUgraph handle, const gd_CUgraphNode *from,
-                             const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count)
+gd_CUresult gd_cuGraphAddDependencies_v2(gd_CUgraph handle, const gd_CUgraphNode *from,
+                                         const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                                         size_t count)
 {
     gd_graph *graph = find_graph(handle);
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -149,9 +151,9 @@ static gd_CUresult remove_edge(gd_graph *graph, gd_CUgraphNode from_handle,
     return GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult remove_edges(gd_CUgraph handle, const gd_CUgraphNode *from,
-                                const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
-                                size_t count)
+gd_CUresult gd_cuGraphRemoveDependencies_v2(gd_CUgraph handle, const gd_CUgraphNode *from,
+                                            const gd_CUgraphNode *to,
+                                            const gd_CUgraphEdgeData *data, size_t count)
 {
     gd_graph *graph = find_graph(handle);
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -188,7 +190,7 @@ static gd_CUresult add_node(gd_CUgraphNode *handle, gd_CUgraph graph_handle,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult destroy_node(gd_CUgraphNode handle)
+gd_CUresult gd_cuGraphDestroyNode(gd_CUgraphNode handle)
 {
     gd_node *node = find_node(handle);
 
@@ -202,9 +204,10 @@ static gd_CUresult destroy_node(gd_CUgraphNode handle)
 
 /* ---- work of nodes ---- */
 
-static gd_CUresult make_kernel(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS *params,
-                               gd_work *work)
+static gd_CUresult make_kernel(const gd_CUDA_KERNEL_NODE_PARAMS *params, gd_work *work)
 {
+    gd_context *context = gd_call_context();
+
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -220,14 +223,13 @@ static gd_CUresult make_kernel(gd_context *context, const gd_CUDA_KERNEL_NODE_PA
                              params->extra, work);
 }
 
-static gd_CUresult make_kernel_v1(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params,
-                                  gd_work *work)
+static gd_CUresult make_kernel_v1(const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params, gd_work *work)
 {
     gd_CUDA_KERNEL_NODE_PARAMS more = {0};
 
     if (params)
         memcpy(&more, params, sizeof *params);
-    return make_kernel(context, params ? &more : NULL, work);
+    return make_kernel(params ? &more : NULL, work);
 }
 
 static gd_CUresult make_fill(const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_work *work)
@@ -295,8 +297,7 @@ static gd_CUresult make_event(gd_CUevent event, gd_work_kind kind, gd_work *work
 
 /* Work of the general form of node parameters, for a new node of a graph, or for one that is there
  * (NULL). */
-static gd_CUresult make_work(gd_context *context, gd_graph *graph,
-                             const gd_CUgraphNodeParams *params, gd_work *work)
+static gd_CUresult make_work(gd_graph *graph, const gd_CUgraphNodeParams *params, gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params || params->reserved0[0] || params->reserved0[1] || params->reserved0[2] ||
@@ -304,7 +305,7 @@ static gd_CUresult make_work(gd_context *context, gd_graph *graph,
         return GD_CUDA_ERROR_INVALID_VALUE;
     switch (params->type) {
     case GD_CU_GRAPH_NODE_TYPE_KERNEL:
-        return make_kernel(context, &params->is.kernel, work);
+        return make_kernel(&params->is.kernel, work);
     case GD_CU_GRAPH_NODE_TYPE_MEMCPY:
         return gd_copy_make(&params->is.memcpy.copyParams, work);
     case GD_CU_GRAPH_NODE_TYPE_MEMSET:
@@ -338,13 +339,13 @@ static gd_CUresult add_made(gd_CUresult made, gd_CUgraphNode *handle, gd_CUgraph
 }
 
 /* Adds a node of any type. The program is told where the bodies of a conditional node are. */
-static gd_CUresult add_general(gd_context *context, gd_CUgraphNode *handle, gd_CUgraph graph,
-                               const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data,
-                               size_t count, gd_CUgraphNodeParams *params)
+gd_CUresult gd_cuGraphAddNode_v2(gd_CUgraphNode *handle, gd_CUgraph graph,
+                                 const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data,
+                                 size_t count, gd_CUgraphNodeParams *params)
 {
     gd_work work;
-    gd_CUresult result = add_made(make_work(context, find_graph(graph), params, &work), handle,
-                                  graph, before, data, count, &work);
+    gd_CUresult result = add_made(make_work(find_graph(graph), params, &work), handle, graph,
+                                  before, data, count, &work);
 
     if (result == GD_CUDA_SUCCESS && params->type == GD_CU_GRAPH_NODE_TYPE_CONDITIONAL)
         params->is.conditional.phGraph_out = find_node(*handle)->work.is.conditional.handles;
@@ -459,8 +460,8 @@ static gd_CUresult list_edges(const gd_graph *graph, const gd_node *source, cons
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to,
-                             gd_CUgraphEdgeData *data, size_t *count)
+gd_CUresult gd_cuGraphGetEdges_v2(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to,
+                                  gd_CUgraphEdgeData *data, size_t *count)
 {
     const gd_graph *graph = find_graph(handle);
 
@@ -480,7 +481,7 @@ static gd_CUresult get_neighbours(gd_CUgraphNode handle, gd_CUgraphNode *others,
                   : list_edges(node->graph, node, NULL, NULL, others, data, count);
 }
 
-static gd_CUresult get_type(gd_CUgraphNode handle, gd_CUgraphNodeType *type)
+gd_CUresult gd_cuGraphNodeGetType(gd_CUgraphNode handle, gd_CUgraphNodeType *type)
 {
     const gd_node *node = find_node(handle);
 
@@ -506,9 +507,9 @@ static bool point_at_parameters(gd_kernel_work *kernel)
     return kernel->pointers != NULL;
 }
 
-static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *params,
-                              size_t bytes)
+static gd_CUresult get_kernel(gd_CUgraphNode handle, void *params, size_t bytes)
 {
+    gd_context *context = gd_call_context();
     gd_work *work = work_of_node(handle);
     gd_CUDA_KERNEL_NODE_PARAMS kernel = {0};
 
@@ -534,7 +535,7 @@ static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *
 }
 
 /* As it was made of what was given: offsets are part of the addresses. */
-static gd_CUresult get_copy(gd_CUgraphNode handle, gd_CUDA_MEMCPY3D *params)
+gd_CUresult gd_cuGraphMemcpyNodeGetParams(gd_CUgraphNode handle, gd_CUDA_MEMCPY3D *params)
 {
     const gd_work *work = work_of_node(handle);
 
@@ -559,7 +560,8 @@ static gd_CUresult get_copy(gd_CUgraphNode handle, gd_CUDA_MEMCPY3D *params)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_fill(gd_CUgraphNode handle, gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
+gd_CUresult gd_cuGraphMemsetNodeGetParams(gd_CUgraphNode handle,
+                                          gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
 {
     const gd_work *work = work_of_node(handle);
 
@@ -575,7 +577,7 @@ static gd_CUresult get_fill(gd_CUgraphNode handle, gd_CUDA_MEMSET_NODE_PARAMS_v1
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_child(gd_CUgraphNode node, gd_CUgraph *graph)
+gd_CUresult gd_cuGraphChildGraphNodeGetGraph(gd_CUgraphNode node, gd_CUgraph *graph)
 {
     const gd_work *work = work_of_node(node);
 
@@ -587,9 +589,10 @@ static gd_CUresult get_child(gd_CUgraphNode node, gd_CUgraph *graph)
 
 /* ---- executables ---- */
 
-static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph_handle,
-                               uint64_t flags, gd_instantiate_refusal *refusal)
+static gd_CUresult instantiate(gd_CUgraphExec *handle, gd_CUgraph graph_handle, uint64_t flags,
+                               gd_instantiate_refusal *refusal)
 {
+    gd_context *context = gd_call_context();
     const uint64_t known = GD_CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                            GD_CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                            GD_CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
@@ -609,26 +612,25 @@ static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_C
     return result;
 }
 
-static gd_CUresult instantiate_with(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph,
-                                    gd_CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+gd_CUresult gd_cuGraphInstantiateWithParams(gd_CUgraphExec *handle, gd_CUgraph graph,
+                                            gd_CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
     gd_instantiate_refusal refusal;
 
     if (!params)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUresult result = instantiate(context, handle, graph, params->flags, &refusal);
+    gd_CUresult result = instantiate(handle, graph, params->flags, &refusal);
     params->hErrNode_out = result == GD_CUDA_SUCCESS ? NULL : refusal.node;
     params->result_out =
         result == GD_CUDA_SUCCESS ? GD_CUDA_GRAPH_INSTANTIATE_SUCCESS : refusal.result;
     return result;
 }
 
-static gd_CUresult launch(gd_context *context, gd_CUgraphExec handle, gd_CUstream stream_handle,
-                          bool only_upload)
+static gd_CUresult launch(gd_CUgraphExec handle, gd_CUstream stream_handle, bool only_upload)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, stream_handle, &stream);
+    gd_CUresult result = gd_stream_find(stream_handle, &stream);
 
     if (!executable || result != GD_CUDA_SUCCESS)
         return handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
@@ -637,7 +639,7 @@ static gd_CUresult launch(gd_context *context, gd_CUgraphExec handle, gd_CUstrea
                                                     : gd_executable_launch(executable, stream);
 }
 
-static gd_CUresult destroy_executable(gd_CUgraphExec handle)
+gd_CUresult gd_cuGraphExecDestroy(gd_CUgraphExec handle)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
 
@@ -647,8 +649,8 @@ static gd_CUresult destroy_executable(gd_CUgraphExec handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult update(gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_t *outcome,
-                          gd_CUgraphNode *node)
+gd_CUresult gd_cuGraphExecUpdate(gd_CUgraphExec handle, gd_CUgraph graph_handle,
+                                 gd_CUgraphNode *node, int32_t *outcome)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     const gd_graph *graph = find_graph(graph_handle);
@@ -662,16 +664,17 @@ static gd_CUresult update(gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_
     return result;
 }
 
-static gd_CUresult update_v2(gd_CUgraphExec handle, gd_CUgraph graph,
-                             gd_CUgraphExecUpdateResultInfo *information)
+gd_CUresult gd_cuGraphExecUpdate_v2(gd_CUgraphExec handle, gd_CUgraph graph,
+                                    gd_CUgraphExecUpdateResultInfo *information)
 {
     if (!information)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *information = (gd_CUgraphExecUpdateResultInfo){0};
-    return update(handle, graph, &information->result, &information->errorNode);
+    return gd_cuGraphExecUpdate(handle, graph, &information->errorNode, &information->result);
 }
 
-static gd_CUresult set_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsigned enabled)
+gd_CUresult gd_cuGraphNodeSetEnabled(gd_CUgraphExec handle, gd_CUgraphNode node,
+                                     unsigned int enabled)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     gd_executable_node *found = executable ? gd_executable_find(executable, node) : NULL;
@@ -684,7 +687,8 @@ static gd_CUresult set_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsig
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsigned *enabled)
+gd_CUresult gd_cuGraphNodeGetEnabled(gd_CUgraphExec handle, gd_CUgraphNode node,
+                                     unsigned int *enabled)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     const gd_executable_node *found = executable ? gd_executable_find(executable, node) : NULL;
@@ -695,7 +699,7 @@ static gd_CUresult get_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsig
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_flags(gd_CUgraphExec handle, uint64_t *flags)
+gd_CUresult gd_cuGraphExecGetFlags(gd_CUgraphExec handle, uint64_t *flags)
 {
     const gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
 
@@ -707,279 +711,207 @@ static gd_CUresult get_flags(gd_CUgraphExec handle, uint64_t *flags)
 
 /* ---- entry points ---- */
 
-gd_CUresult cuGraphCreate(gd_CUgraph *graph, unsigned int flags)
+gd_CUresult gd_cuGraphAddNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                              size_t count, gd_CUgraphNodeParams *params)
 {
-    GD_CALL(GD_NEED_INIT, create_graph(graph, flags));
+    return gd_cuGraphAddNode_v2(node, graph, before, NULL, count, params);
 }
 
-gd_CUresult cuGraphDestroy(gd_CUgraph graph)
-{
-    GD_CALL(GD_NEED_INIT, destroy_graph(graph));
-}
-
-gd_CUresult cuGraphClone(gd_CUgraph *clone, gd_CUgraph graph)
-{
-    GD_CALL(GD_NEED_INIT, clone_graph(clone, graph));
-}
-
-gd_CUresult cuGraphNodeFindInClone(gd_CUgraphNode *found, gd_CUgraphNode original, gd_CUgraph clone)
-{
-    GD_CALL(GD_NEED_INIT, find_in_clone(found, original, clone));
-}
-
-gd_CUresult cuGraphAddNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
-                           size_t count, gd_CUgraphNodeParams *params)
-{
-    GD_CALL(GD_NEED_LIVE, add_general(context, node, graph, before, NULL, count, params));
-}
-
-gd_CUresult cuGraphAddNode_v2(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
-                              const gd_CUgraphEdgeData *data, size_t count,
-                              gd_CUgraphNodeParams *params)
-{
-    GD_CALL(GD_NEED_LIVE, add_general(context, node, graph, before, data, count, params));
-}
-
-gd_CUresult cuGraphAddKernelNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                 const gd_CUgraphNode *before, size_t count,
-                                 const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
-    gd_work work;
-
-    GD_CALL(GD_NEED_LIVE, add_made(make_kernel_v1(context, params, &work), node, graph, before,
-                                   NULL, count, &work));
-}
-
-gd_CUresult cuGraphAddKernelNode_v2(gd_CUgraphNode *node, gd_CUgraph graph,
+gd_CUresult gd_cuGraphAddKernelNode(gd_CUgraphNode *node, gd_CUgraph graph,
                                     const gd_CUgraphNode *before, size_t count,
-                                    const gd_CUDA_KERNEL_NODE_PARAMS *params)
+                                    const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            add_made(make_kernel(context, params, &work), node, graph, before, NULL, count, &work));
+    return add_made(make_kernel_v1(params, &work), node, graph, before, NULL, count, &work);
 }
 
-gd_CUresult cuGraphAddMemcpyNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                 const gd_CUgraphNode *before, size_t count,
-                                 const gd_CUDA_MEMCPY3D *params, gd_CUcontext owner)
+gd_CUresult gd_cuGraphAddKernelNode_v2(gd_CUgraphNode *node, gd_CUgraph graph,
+                                       const gd_CUgraphNode *before, size_t count,
+                                       const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    gd_work work;
+
+    return add_made(make_kernel(params, &work), node, graph, before, NULL, count, &work);
+}
+
+gd_CUresult gd_cuGraphAddMemcpyNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                    const gd_CUgraphNode *before, size_t count,
+                                    const gd_CUDA_MEMCPY3D *params, gd_CUcontext owner)
 {
     gd_work work;
 
     (void)owner;
-    GD_CALL(GD_NEED_LIVE,
-            add_made(gd_copy_make(params, &work), node, graph, before, NULL, count, &work));
+    return add_made(gd_copy_make(params, &work), node, graph, before, NULL, count, &work);
 }
 
-gd_CUresult cuGraphAddMemsetNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                 const gd_CUgraphNode *before, size_t count,
-                                 const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_CUcontext owner)
+gd_CUresult gd_cuGraphAddMemsetNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                    const gd_CUgraphNode *before, size_t count,
+                                    const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_CUcontext owner)
 {
     gd_work work;
 
     (void)owner;
-    GD_CALL(GD_NEED_LIVE,
-            add_made(make_fill(params, &work), node, graph, before, NULL, count, &work));
+    return add_made(make_fill(params, &work), node, graph, before, NULL, count, &work);
 }
 
-gd_CUresult cuGraphAddHostNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
-                               size_t count, const gd_CUDA_HOST_NODE_PARAMS *params)
+gd_CUresult gd_cuGraphAddHostNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                  const gd_CUgraphNode *before, size_t count,
+                                  const gd_CUDA_HOST_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            add_made(make_host(params, &work), node, graph, before, NULL, count, &work));
+    return add_made(make_host(params, &work), node, graph, before, NULL, count, &work);
 }
 
-gd_CUresult cuGraphAddChildGraphNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                     const gd_CUgraphNode *before, size_t count, gd_CUgraph child)
+gd_CUresult gd_cuGraphAddChildGraphNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                        const gd_CUgraphNode *before, size_t count,
+                                        gd_CUgraph child)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT,
-            add_made(make_child(child, &work), node, graph, before, NULL, count, &work));
+    return add_made(make_child(child, &work), node, graph, before, NULL, count, &work);
 }
 
-gd_CUresult cuGraphAddEmptyNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                const gd_CUgraphNode *before, size_t count)
+gd_CUresult gd_cuGraphAddEmptyNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                   const gd_CUgraphNode *before, size_t count)
 {
     gd_work work = {.kind = GD_WORK_EMPTY};
 
-    GD_CALL(GD_NEED_INIT, add_node(node, graph, before, NULL, count, &work));
+    return add_node(node, graph, before, NULL, count, &work);
 }
 
-gd_CUresult cuGraphAddEventRecordNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                      const gd_CUgraphNode *before, size_t count, gd_CUevent event)
+gd_CUresult gd_cuGraphAddEventRecordNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                         const gd_CUgraphNode *before, size_t count,
+                                         gd_CUevent event)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT, add_made(make_event(event, GD_WORK_EVENT_RECORD, &work), node, graph,
-                                   before, NULL, count, &work));
+    return add_made(make_event(event, GD_WORK_EVENT_RECORD, &work), node, graph, before, NULL,
+                    count, &work);
 }
 
-gd_CUresult cuGraphAddEventWaitNode(gd_CUgraphNode *node, gd_CUgraph graph,
-                                    const gd_CUgraphNode *before, size_t count, gd_CUevent event)
+gd_CUresult gd_cuGraphAddEventWaitNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                       const gd_CUgraphNode *before, size_t count, gd_CUevent event)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT, add_made(make_event(event, GD_WORK_EVENT_WAIT, &work), node, graph,
-                                   before, NULL, count, &work));
+    return add_made(make_event(event, GD_WORK_EVENT_WAIT, &work), node, graph, before, NULL, count,
+                    &work);
 }
 
-gd_CUresult cuGraphAddDependencies(gd_CUgraph graph, const gd_CUgraphNode *from,
-                                   const gd_CUgraphNode *to, size_t count)
-{
-    GD_CALL(GD_NEED_INIT, add_edges(graph, from, to, NULL, count));
-}
-
-gd_CUresult cuGraphAddDependencies_v2(gd_CUgraph graph, const gd_CUgraphNode *from,
-                                      const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
-                                      size_t count)
-{
-    GD_CALL(GD_NEED_INIT, add_edges(graph, from, to, data, count));
-}
-
-gd_CUresult cuGraphRemoveDependencies(gd_CUgraph graph, const gd_CUgraphNode *from,
+gd_CUresult gd_cuGraphAddDependencies(gd_CUgraph graph, const gd_CUgraphNode *from,
                                       const gd_CUgraphNode *to, size_t count)
 {
-    GD_CALL(GD_NEED_INIT, remove_edges(graph, from, to, NULL, count));
+    return gd_cuGraphAddDependencies_v2(graph, from, to, NULL, count);
 }
 
-gd_CUresult cuGraphRemoveDependencies_v2(gd_CUgraph graph, const gd_CUgraphNode *from,
-                                         const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
-                                         size_t count)
+gd_CUresult gd_cuGraphRemoveDependencies(gd_CUgraph graph, const gd_CUgraphNode *from,
+                                         const gd_CUgraphNode *to, size_t count)
 {
-    GD_CALL(GD_NEED_INIT, remove_edges(graph, from, to, data, count));
+    return gd_cuGraphRemoveDependencies_v2(graph, from, to, NULL, count);
 }
 
-gd_CUresult cuGraphDestroyNode(gd_CUgraphNode node)
+gd_CUresult gd_cuGraphGetNodes(gd_CUgraph graph, gd_CUgraphNode *nodes, size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, destroy_node(node));
+    return list_nodes(graph, nodes, count, false);
 }
 
-gd_CUresult cuGraphGetNodes(gd_CUgraph graph, gd_CUgraphNode *nodes, size_t *count)
+gd_CUresult gd_cuGraphGetRootNodes(gd_CUgraph graph, gd_CUgraphNode *nodes, size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, list_nodes(graph, nodes, count, false));
+    return list_nodes(graph, nodes, count, true);
 }
 
-gd_CUresult cuGraphGetRootNodes(gd_CUgraph graph, gd_CUgraphNode *nodes, size_t *count)
+gd_CUresult gd_cuGraphGetEdges(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to,
+                               size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, list_nodes(graph, nodes, count, true));
+    return gd_cuGraphGetEdges_v2(graph, from, to, NULL, count);
 }
 
-gd_CUresult cuGraphGetEdges(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to,
-                            size_t *count)
+gd_CUresult gd_cuGraphNodeGetDependencies(gd_CUgraphNode node, gd_CUgraphNode *others,
+                                          size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, get_edges(graph, from, to, NULL, count));
+    return get_neighbours(node, others, NULL, count, true);
 }
 
-gd_CUresult cuGraphGetEdges_v2(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to,
-                               gd_CUgraphEdgeData *data, size_t *count)
+gd_CUresult gd_cuGraphNodeGetDependencies_v2(gd_CUgraphNode node, gd_CUgraphNode *others,
+                                             gd_CUgraphEdgeData *data, size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, get_edges(graph, from, to, data, count));
+    return get_neighbours(node, others, data, count, true);
 }
 
-gd_CUresult cuGraphNodeGetDependencies(gd_CUgraphNode node, gd_CUgraphNode *others, size_t *count)
+gd_CUresult gd_cuGraphNodeGetDependentNodes(gd_CUgraphNode node, gd_CUgraphNode *others,
+                                            size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, get_neighbours(node, others, NULL, count, true));
+    return get_neighbours(node, others, NULL, count, false);
 }
 
-gd_CUresult cuGraphNodeGetDependencies_v2(gd_CUgraphNode node, gd_CUgraphNode *others,
-                                          gd_CUgraphEdgeData *data, size_t *count)
+gd_CUresult gd_cuGraphNodeGetDependentNodes_v2(gd_CUgraphNode node, gd_CUgraphNode *others,
+                                               gd_CUgraphEdgeData *data, size_t *count)
 {
-    GD_CALL(GD_NEED_INIT, get_neighbours(node, others, data, count, true));
+    return get_neighbours(node, others, data, count, false);
 }
 
-gd_CUresult cuGraphNodeGetDependentNodes(gd_CUgraphNode node, gd_CUgraphNode *others, size_t *count)
+gd_CUresult gd_cuGraphKernelNodeGetParams(gd_CUgraphNode node,
+                                          gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-    GD_CALL(GD_NEED_INIT, get_neighbours(node, others, NULL, count, false));
+    return get_kernel(node, params, sizeof *params);
 }
 
-gd_CUresult cuGraphNodeGetDependentNodes_v2(gd_CUgraphNode node, gd_CUgraphNode *others,
-                                            gd_CUgraphEdgeData *data, size_t *count)
+gd_CUresult gd_cuGraphKernelNodeGetParams_v2(gd_CUgraphNode node,
+                                             gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
-    GD_CALL(GD_NEED_INIT, get_neighbours(node, others, data, count, false));
+    return get_kernel(node, params, sizeof *params);
 }
 
-gd_CUresult cuGraphNodeGetType(gd_CUgraphNode node, gd_CUgraphNodeType *type)
-{
-    GD_CALL(GD_NEED_INIT, get_type(node, type));
-}
-
-gd_CUresult cuGraphKernelNodeGetParams(gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
-    GD_CALL(GD_NEED_INIT, get_kernel(context, node, params, sizeof *params));
-}
-
-gd_CUresult cuGraphKernelNodeGetParams_v2(gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS *params)
-{
-    GD_CALL(GD_NEED_INIT, get_kernel(context, node, params, sizeof *params));
-}
-
-gd_CUresult cuGraphKernelNodeSetParams(gd_CUgraphNode node,
-                                       const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
+gd_CUresult gd_cuGraphKernelNodeSetParams(gd_CUgraphNode node,
+                                          const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            replace(make_kernel_v1(context, params, &work), work_of_node(node), &work));
+    return replace(make_kernel_v1(params, &work), work_of_node(node), &work);
 }
 
-gd_CUresult cuGraphKernelNodeSetParams_v2(gd_CUgraphNode node,
-                                          const gd_CUDA_KERNEL_NODE_PARAMS *params)
+gd_CUresult gd_cuGraphKernelNodeSetParams_v2(gd_CUgraphNode node,
+                                             const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_kernel(context, params, &work), work_of_node(node), &work));
+    return replace(make_kernel(params, &work), work_of_node(node), &work);
 }
 
-gd_CUresult cuGraphMemsetNodeSetParams(gd_CUgraphNode node,
-                                       const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
+gd_CUresult gd_cuGraphMemsetNodeSetParams(gd_CUgraphNode node,
+                                          const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_fill(params, &work), work_of_node(node), &work));
+    return replace(make_fill(params, &work), work_of_node(node), &work);
 }
 
-gd_CUresult cuGraphMemcpyNodeSetParams(gd_CUgraphNode node, const gd_CUDA_MEMCPY3D *params)
+gd_CUresult gd_cuGraphMemcpyNodeSetParams(gd_CUgraphNode node, const gd_CUDA_MEMCPY3D *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(gd_copy_make(params, &work), work_of_node(node), &work));
+    return replace(gd_copy_make(params, &work), work_of_node(node), &work);
 }
 
-gd_CUresult cuGraphHostNodeSetParams(gd_CUgraphNode node, const gd_CUDA_HOST_NODE_PARAMS *params)
+gd_CUresult gd_cuGraphHostNodeSetParams(gd_CUgraphNode node, const gd_CUDA_HOST_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT, replace(make_host(params, &work), work_of_node(node), &work));
+    return replace(make_host(params, &work), work_of_node(node), &work);
 }
 
-gd_CUresult cuGraphMemcpyNodeGetParams(gd_CUgraphNode node, gd_CUDA_MEMCPY3D *params)
-{
-    GD_CALL(GD_NEED_INIT, get_copy(node, params));
-}
-
-gd_CUresult cuGraphMemsetNodeGetParams(gd_CUgraphNode node, gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
-{
-    GD_CALL(GD_NEED_INIT, get_fill(node, params));
-}
-
-gd_CUresult cuGraphChildGraphNodeGetGraph(gd_CUgraphNode node, gd_CUgraph *graph)
-{
-    GD_CALL(GD_NEED_INIT, get_child(node, graph));
-}
-
-gd_CUresult cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph,
-                                        unsigned long long flags)
+gd_CUresult gd_cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph,
+                                           unsigned long long flags)
 {
     gd_instantiate_refusal refusal;
 
-    GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, flags, &refusal));
+    return instantiate(executable, graph, flags, &refusal);
 }
 
-gd_CUresult cuGraphInstantiate_v2(gd_CUgraphExec *executable, gd_CUgraph graph,
-                                  gd_CUgraphNode *node, char *log, size_t bytes)
+gd_CUresult gd_cuGraphInstantiate_v2(gd_CUgraphExec *executable, gd_CUgraph graph,
+                                     gd_CUgraphNode *node, char *log, size_t bytes)
 {
     gd_instantiate_refusal refusal;
 
@@ -987,117 +919,73 @@ gd_CUresult cuGraphInstantiate_v2(gd_CUgraphExec *executable, gd_CUgraph graph,
         *node = NULL;
     if (log && bytes)
         *log = 0;
-    GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, 0, &refusal));
+    return instantiate(executable, graph, 0, &refusal);
 }
 
-gd_CUresult cuGraphInstantiateWithParams(gd_CUgraphExec *executable, gd_CUgraph graph,
-                                         gd_CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+gd_CUresult gd_cuGraphLaunch(gd_CUgraphExec executable, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, instantiate_with(context, executable, graph, params));
+    return launch(executable, stream, false);
 }
 
-gd_CUresult cuGraphLaunch(gd_CUgraphExec executable, gd_CUstream stream)
+gd_CUresult gd_cuGraphUpload(gd_CUgraphExec executable, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, launch(context, executable, stream, false));
+    return launch(executable, stream, true);
 }
 
-gd_CUresult cuGraphUpload(gd_CUgraphExec executable, gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, launch(context, executable, stream, true));
-}
-
-gd_CUresult cuGraphExecDestroy(gd_CUgraphExec executable)
-{
-    GD_CALL(GD_NEED_INIT, destroy_executable(executable));
-}
-
-gd_CUresult cuGraphExecUpdate(gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphNode *node,
-                              int32_t *outcome)
-{
-    GD_CALL(GD_NEED_LIVE, update(executable, graph, outcome, node));
-}
-
-gd_CUresult cuGraphExecUpdate_v2(gd_CUgraphExec executable, gd_CUgraph graph,
-                                 gd_CUgraphExecUpdateResultInfo *information)
-{
-    GD_CALL(GD_NEED_LIVE, update_v2(executable, graph, information));
-}
-
-gd_CUresult cuGraphExecKernelNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                           const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
+gd_CUresult gd_cuGraphExecKernelNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                              const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            replace(make_kernel_v1(context, params, &work), work_in(executable, node), &work));
+    return replace(make_kernel_v1(params, &work), work_in(executable, node), &work);
 }
 
-gd_CUresult cuGraphExecKernelNodeSetParams_v2(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                              const gd_CUDA_KERNEL_NODE_PARAMS *params)
+gd_CUresult gd_cuGraphExecKernelNodeSetParams_v2(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                                 const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            replace(make_kernel(context, params, &work), work_in(executable, node), &work));
+    return replace(make_kernel(params, &work), work_in(executable, node), &work);
 }
 
-gd_CUresult cuGraphExecMemcpyNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                           const gd_CUDA_MEMCPY3D *params, gd_CUcontext owner)
+gd_CUresult gd_cuGraphExecMemcpyNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                              const gd_CUDA_MEMCPY3D *params, gd_CUcontext owner)
 {
     gd_work work;
 
     (void)owner;
-    GD_CALL(GD_NEED_LIVE, replace(gd_copy_make(params, &work), work_in(executable, node), &work));
+    return replace(gd_copy_make(params, &work), work_in(executable, node), &work);
 }
 
-gd_CUresult cuGraphExecMemsetNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                           const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params,
-                                           gd_CUcontext owner)
+gd_CUresult gd_cuGraphExecMemsetNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                              const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params,
+                                              gd_CUcontext owner)
 {
     gd_work work;
 
     (void)owner;
-    GD_CALL(GD_NEED_LIVE, replace(make_fill(params, &work), work_in(executable, node), &work));
+    return replace(make_fill(params, &work), work_in(executable, node), &work);
 }
 
-gd_CUresult cuGraphExecHostNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                         const gd_CUDA_HOST_NODE_PARAMS *params)
+gd_CUresult gd_cuGraphExecHostNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                            const gd_CUDA_HOST_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT, replace(make_host(params, &work), work_in(executable, node), &work));
+    return replace(make_host(params, &work), work_in(executable, node), &work);
 }
 
-gd_CUresult cuGraphNodeSetParams(gd_CUgraphNode node, gd_CUgraphNodeParams *params)
+gd_CUresult gd_cuGraphNodeSetParams(gd_CUgraphNode node, gd_CUgraphNodeParams *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            replace(make_work(context, NULL, params, &work), work_of_node(node), &work));
+    return replace(make_work(NULL, params, &work), work_of_node(node), &work);
 }
 
-gd_CUresult cuGraphExecNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                     gd_CUgraphNodeParams *params)
+gd_CUresult gd_cuGraphExecNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                        gd_CUgraphNodeParams *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE,
-            replace(make_work(context, NULL, params, &work), work_in(executable, node), &work));
-}
-
-gd_CUresult cuGraphNodeSetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                  unsigned int enabled)
-{
-    GD_CALL(GD_NEED_INIT, set_enabled(executable, node, enabled));
-}
-
-gd_CUresult cuGraphNodeGetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                  unsigned int *enabled)
-{
-    GD_CALL(GD_NEED_INIT, get_enabled(executable, node, enabled));
-}
-
-gd_CUresult cuGraphExecGetFlags(gd_CUgraphExec executable, uint64_t *flags)
-{
-    GD_CALL(GD_NEED_INIT, get_flags(executable, flags));
+    return replace(make_work(NULL, params, &work), work_in(executable, node), &work);
 }

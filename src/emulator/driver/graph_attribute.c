@@ -55,8 +55,8 @@ static gd_CUlaunchAttributeValue value_of(const gd_kernel_work *kernel, gd_CUlau
     return value;
 }
 
-static gd_CUresult get(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
-                       gd_CUlaunchAttributeValue *value)
+gd_CUresult gd_cuGraphKernelNodeGetAttribute(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
+                                             gd_CUlaunchAttributeValue *value)
 {
     const gd_kernel_work *kernel = find_kernel(node);
 
@@ -91,9 +91,9 @@ static bool note(gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
     return true;
 }
 
-static gd_CUresult set_value(gd_context *context, gd_kernel_work *kernel,
-                             const gd_CUlaunchAttribute *attribute)
+static gd_CUresult set_value(gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
 {
+    gd_context *context = gd_call_context();
     gd_kernel_work changed = *kernel; /* shares the arrays, which stay as they are */
     gd_CUresult result = gd_launch_attribute(context, &changed, attribute);
 
@@ -108,7 +108,7 @@ static gd_CUresult set_value(gd_context *context, gd_kernel_work *kernel,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult set(gd_context *context, gd_CUgraphNode node, gd_CUlaunchAttributeID id,
+static gd_CUresult set(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
                        const gd_CUlaunchAttributeValue *value)
 {
     gd_kernel_work *kernel = find_kernel(node);
@@ -120,12 +120,14 @@ static gd_CUresult set(gd_context *context, gd_CUgraphNode node, gd_CUlaunchAttr
     memcpy(&attribute.value, value, size_of(id));
     if (id == GD_CU_LAUNCH_ATTRIBUTE_PRIORITY)
         attribute.value.priority = clamp_priority(attribute.value.priority);
-    return set_value(context, kernel, &attribute);
+    return set_value(kernel, &attribute);
 }
 
 /* All or nothing: what the target's kernel does not allow is an error, and changes nothing. */
-static gd_CUresult copy(gd_context *context, gd_CUgraphNode target_node, gd_CUgraphNode source_node)
+gd_CUresult gd_cuGraphKernelNodeCopyAttributes(gd_CUgraphNode target_node,
+                                               gd_CUgraphNode source_node)
 {
+    gd_context *context = gd_call_context();
     gd_kernel_work *target = find_kernel(target_node);
     const gd_kernel_work *source = find_kernel(source_node);
 
@@ -141,7 +143,7 @@ static gd_CUresult copy(gd_context *context, gd_CUgraphNode target_node, gd_CUgr
     }
     for (uint32_t i = 0; i < source->attribute_count; i++) {
         gd_CUresult result = size_of(source->attributes[i].id)
-                                 ? set_value(context, target, &source->attributes[i])
+                                 ? set_value(target, &source->attributes[i])
                                  : GD_CUDA_SUCCESS;
         if (result != GD_CUDA_SUCCESS)
             return result;
@@ -149,19 +151,8 @@ static gd_CUresult copy(gd_context *context, gd_CUgraphNode target_node, gd_CUgr
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuGraphKernelNodeGetAttribute(gd_CUgraphNode node, gd_CUlaunchAttributeID attribute,
-                                          gd_CUlaunchAttributeValue *value)
+gd_CUresult gd_cuGraphKernelNodeSetAttribute(gd_CUgraphNode node, gd_CUlaunchAttributeID attribute,
+                                             const gd_CUlaunchAttributeValue *value)
 {
-    GD_CALL(GD_NEED_INIT, get(node, attribute, value));
-}
-
-gd_CUresult cuGraphKernelNodeSetAttribute(gd_CUgraphNode node, gd_CUlaunchAttributeID attribute,
-                                          const gd_CUlaunchAttributeValue *value)
-{
-    GD_CALL(GD_NEED_LIVE, set(context, node, attribute, value));
-}
-
-gd_CUresult cuGraphKernelNodeCopyAttributes(gd_CUgraphNode target, gd_CUgraphNode source)
-{
-    GD_CALL(GD_NEED_LIVE, copy(context, target, source));
+    return set(node, attribute, value);
 }

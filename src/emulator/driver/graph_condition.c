@@ -5,8 +5,9 @@
 #include "emulator/schedule/device.h"
 #include "emulator/driver/graph.h"
 
-static gd_CUresult create_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
-                                 gd_CUcontext owner, unsigned initial, unsigned flags)
+gd_CUresult gd_cuGraphConditionalHandleCreate(gd_CUgraphConditionalHandle *handle,
+                                              gd_CUgraph graph_handle, gd_CUcontext owner,
+                                              unsigned int initial, unsigned int flags)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
 
@@ -69,11 +70,4 @@ gd_CUresult gd_conditional_make(gd_graph *graph, const gd_CUDA_CONDITIONAL_NODE_
         return GD_CUDA_SUCCESS;
     gd_work_free(work);
     return GD_CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-gd_CUresult cuGraphConditionalHandleCreate(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph,
-                                           gd_CUcontext owner, unsigned int initial,
-                                           unsigned int flags)
-{
-    GD_CALL(GD_NEED_LIVE, create_handle(handle, graph, owner, initial, flags));
 }

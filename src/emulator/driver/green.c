@@ -69,7 +69,8 @@ static gd_CUresult read_resource(const gd_CUdevResource *resource, gd_part *part
                : GD_CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 }
 
-static gd_CUresult get_of_device(gd_CUdevice device, gd_CUdevResource *resource, int32_t type)
+gd_CUresult gd_cuDeviceGetDevResource(gd_CUdevice device, gd_CUdevResource *resource,
+                                      gd_CUdevResourceType type)
 {
     if (!resource)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -130,8 +131,8 @@ static bool read_descriptor(gd_CUdevResourceDesc descriptor, gd_part *part)
            part->count <= count_all() - part->first;
 }
 
-static gd_CUresult describe(gd_CUdevResourceDesc *descriptor, const gd_CUdevResource *resources,
-                            unsigned count)
+gd_CUresult gd_cuDevResourceGenerateDesc(gd_CUdevResourceDesc *descriptor,
+                                         gd_CUdevResource *resources, unsigned int count)
 {
     gd_part all = {0}, part;
     bool again;
@@ -155,8 +156,8 @@ static gd_CUresult describe(gd_CUdevResourceDesc *descriptor, const gd_CUdevReso
 
 /* ---- contexts ---- */
 
-static gd_CUresult create(gd_CUgreenCtx *handle, gd_CUdevResourceDesc descriptor,
-                          gd_CUdevice number, unsigned flags)
+gd_CUresult gd_cuGreenCtxCreate(gd_CUgreenCtx *handle, gd_CUdevResourceDesc descriptor,
+                                gd_CUdevice number, unsigned int flags)
 {
     gd_device *device = gd_device_find(number);
     gd_part part = {0, count_all()};
@@ -200,7 +201,7 @@ void gd_green_destroy(gd_green *green)
     free(green);
 }
 
-static gd_CUresult destroy(gd_CUgreenCtx handle)
+gd_CUresult gd_cuGreenCtxDestroy(gd_CUgreenCtx handle)
 {
     gd_green *green = gd_object_find(handle, GD_OBJECT_GREEN);
 
@@ -213,7 +214,7 @@ static gd_CUresult destroy(gd_CUgreenCtx handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_context(gd_CUcontext *context, gd_CUgreenCtx handle)
+gd_CUresult gd_cuCtxFromGreenCtx(gd_CUcontext *context, gd_CUgreenCtx handle)
 {
     if (!context)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -223,14 +224,15 @@ static gd_CUresult get_context(gd_CUcontext *context, gd_CUgreenCtx handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_resource(gd_CUgreenCtx handle, gd_CUdevResource *resource, int32_t type)
+gd_CUresult gd_cuGreenCtxGetDevResource(gd_CUgreenCtx handle, gd_CUdevResource *resource,
+                                        gd_CUdevResourceType type)
 {
     const gd_green *green = gd_object_find(handle, GD_OBJECT_GREEN);
 
     return green ? gd_green_tell(green->part, resource, type) : GD_CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static gd_CUresult get_id(gd_CUgreenCtx handle, unsigned long long *id)
+gd_CUresult gd_cuGreenCtxGetId(gd_CUgreenCtx handle, unsigned long long *id)
 {
     const gd_green *green = gd_object_find(handle, GD_OBJECT_GREEN);
 
@@ -253,7 +255,7 @@ static gd_CUresult find_standard(gd_CUgreenCtx handle, gd_green **green, gd_stre
 }
 
 /* An event behind all that its streams have been given. */
-static gd_CUresult record(gd_CUgreenCtx handle, gd_CUevent event_handle)
+gd_CUresult gd_cuGreenCtxRecordEvent(gd_CUgreenCtx handle, gd_CUevent event_handle)
 {
     gd_event *event = gd_object_find(event_handle, GD_OBJECT_EVENT);
     gd_stream *standard;
@@ -274,7 +276,7 @@ static gd_CUresult record(gd_CUgreenCtx handle, gd_CUevent event_handle)
 }
 
 /* All that its streams are given from now on waits for the event. */
-static gd_CUresult wait(gd_CUgreenCtx handle, gd_CUevent event_handle)
+gd_CUresult gd_cuGreenCtxWaitEvent(gd_CUgreenCtx handle, gd_CUevent event_handle)
 {
     const gd_event *event = gd_object_find(event_handle, GD_OBJECT_EVENT);
     gd_work nothing = {.kind = GD_WORK_EMPTY};
@@ -307,58 +309,9 @@ static gd_CUresult wait(gd_CUgreenCtx handle, gd_CUevent event_handle)
 
 /* ---- entry points ---- */
 
-gd_CUresult cuDeviceGetDevResource(gd_CUdevice device, gd_CUdevResource *resource,
-                                   gd_CUdevResourceType type)
+gd_CUresult gd_cuDevSmResourceSplitByCount(gd_CUdevResource *parts, unsigned int *count,
+                                           const gd_CUdevResource *input, gd_CUdevResource *rest,
+                                           unsigned int flags, unsigned int least)
 {
-    GD_CALL(GD_NEED_INIT, get_of_device(device, resource, type));
-}
-
-gd_CUresult cuDevSmResourceSplitByCount(gd_CUdevResource *parts, unsigned int *count,
-                                        const gd_CUdevResource *input, gd_CUdevResource *rest,
-                                        unsigned int flags, unsigned int least)
-{
-    GD_CALL(GD_NEED_INIT, split(parts, count, input, rest, flags, least));
-}
-
-gd_CUresult cuDevResourceGenerateDesc(gd_CUdevResourceDesc *descriptor, gd_CUdevResource *resources,
-                                      unsigned int count)
-{
-    GD_CALL(GD_NEED_INIT, describe(descriptor, resources, count));
-}
-
-gd_CUresult cuGreenCtxCreate(gd_CUgreenCtx *green, gd_CUdevResourceDesc descriptor,
-                             gd_CUdevice device, unsigned int flags)
-{
-    GD_CALL(GD_NEED_INIT, create(green, descriptor, device, flags));
-}
-
-gd_CUresult cuGreenCtxDestroy(gd_CUgreenCtx green)
-{
-    GD_CALL(GD_NEED_INIT, destroy(green));
-}
-
-gd_CUresult cuCtxFromGreenCtx(gd_CUcontext *handle, gd_CUgreenCtx green)
-{
-    GD_CALL(GD_NEED_INIT, get_context(handle, green));
-}
-
-gd_CUresult cuGreenCtxGetDevResource(gd_CUgreenCtx green, gd_CUdevResource *resource,
-                                     gd_CUdevResourceType type)
-{
-    GD_CALL(GD_NEED_INIT, get_resource(green, resource, type));
-}
-
-gd_CUresult cuGreenCtxGetId(gd_CUgreenCtx green, unsigned long long *id)
-{
-    GD_CALL(GD_NEED_INIT, get_id(green, id));
-}
-
-gd_CUresult cuGreenCtxRecordEvent(gd_CUgreenCtx green, gd_CUevent event)
-{
-    GD_CALL(GD_NEED_INIT, record(green, event));
-}
-
-gd_CUresult cuGreenCtxWaitEvent(gd_CUgreenCtx green, gd_CUevent event)
-{
-    GD_CALL(GD_NEED_INIT, wait(green, event));
+    return split(parts, count, input, rest, flags, least);
 }

@@ -264,7 +264,7 @@ static bool make_devices(gd_emulator *emulator)
     return emulator->device_count == count;
 }
 
-static gd_CUresult initialize(unsigned flags)
+gd_CUresult gd_cuInit(unsigned int flags)
 {
     gd_emulator *emulator = &gd_the_emulator;
 
@@ -389,11 +389,6 @@ __attribute__((destructor)) static void end(void)
         gd_call_stop_hosts();
         end_report(emulator);
         end_emulator(emulator);
-        gd_call_end();
+        pthread_mutex_unlock(&gd_call_mutex);
     }
-}
-
-gd_CUresult cuInit(unsigned int flags)
-{
-    GD_CALL(GD_NEED_NOTHING, initialize(flags));
 }

@@ -428,8 +428,8 @@ static gd_CUresult note_events(gd_stream *stream, gd_task *task, const gd_CUlaun
     return result;
 }
 
-static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config,
-                          gd_CUfunction handle, void **parameters, void **extra)
+gd_CUresult gd_cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction handle,
+                                void **parameters, void **extra)
 {
     gd_stream *stream;
     gd_work work;
@@ -437,7 +437,7 @@ static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config,
 
     if (!config)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUresult result = gd_stream_find(context, config->hStream, &stream);
+    gd_CUresult result = gd_stream_find(config->hStream, &stream);
     if (result != GD_CUDA_SUCCESS)
         return result;
     const gd_function *function = gd_function_find(stream->object.context, handle);
@@ -450,9 +450,9 @@ static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config,
     return result == GD_CUDA_SUCCESS ? note_events(stream, task, config) : result;
 }
 
-static gd_CUresult launch_plain(gd_context *context, gd_CUfunction function,
-                                const unsigned shape[6], unsigned shared, gd_CUstream stream,
-                                void **parameters, void **extra, bool cooperative)
+static gd_CUresult launch_plain(gd_CUfunction function, const unsigned shape[6], unsigned shared,
+                                gd_CUstream stream, void **parameters, void **extra,
+                                bool cooperative)
 {
     gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
                                       .value.cooperative = 1};
@@ -467,14 +467,17 @@ static gd_CUresult launch_plain(gd_context *context, gd_CUfunction function,
                                       .attrs = &attribute,
                                       .numAttrs = cooperative};
 
-    return launch(context, &config, function, parameters, extra);
+    return gd_cuLaunchKernelEx(&config, function, parameters, extra);
 }
 
 /* ---- occupancy ---- */
 
-static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction handle, int threads,
-                              size_t shared, unsigned flags)
+gd_CUresult gd_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+                                                                    gd_CUfunction handle,
+                                                                    int threads, size_t shared,
+                                                                    unsigned int flags)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     if (!blocks || threads <= 0 || flags > 1)
@@ -491,9 +494,11 @@ static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction ha
 }
 
 /* The largest CTA among those that fill an SM with the most threads. */
-static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd_CUfunction handle,
-                                  gd_CUoccupancyB2DSize *shared_of, size_t shared, int limit)
+gd_CUresult gd_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, gd_CUfunction handle,
+                                                gd_CUoccupancyB2DSize *shared_of, size_t shared,
+                                                int limit)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
     uint32_t most = 0;
 
@@ -517,9 +522,10 @@ static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd
     return most ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction handle, int blocks,
-                              int threads)
+gd_CUresult gd_cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, gd_CUfunction handle,
+                                                       int blocks, int threads)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     if (!bytes || blocks <= 0 || threads <= 0)
@@ -554,9 +560,10 @@ static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig 
            gd_green_part().count;
 }
 
-static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunction handle,
-                                    const gd_CUlaunchConfig *config)
+gd_CUresult gd_cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction handle,
+                                                  const gd_CUlaunchConfig *config)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     if (!size || !config || !handle)
@@ -570,9 +577,10 @@ static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunctio
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunction handle,
-                                const gd_CUlaunchConfig *config)
+gd_CUresult gd_cuOccupancyMaxActiveClusters(int *clusters, gd_CUfunction handle,
+                                            const gd_CUlaunchConfig *config)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     if (!clusters || !config || !handle)
@@ -591,80 +599,41 @@ static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunctio
 
 /* ---- entry points ---- */
 
-gd_CUresult cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction function,
-                             void **parameters, void **extra)
-{
-    GD_CALL(GD_NEED_LIVE, launch(context, config, function, parameters, extra));
-}
-
-gd_CUresult cuLaunchKernel(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,
-                           unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                           unsigned int block_z, unsigned int shared, gd_CUstream stream,
-                           void **parameters, void **extra)
+gd_CUresult gd_cuLaunchKernel(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                              unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                              unsigned int block_z, unsigned int shared, gd_CUstream stream,
+                              void **parameters, void **extra)
 {
     const unsigned shape[6] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
 
-    GD_CALL(GD_NEED_LIVE,
-            launch_plain(context, function, shape, shared, stream, parameters, extra, false));
+    return launch_plain(function, shape, shared, stream, parameters, extra, false);
 }
 
-gd_CUresult cuLaunchCooperativeKernel(gd_CUfunction function, unsigned int grid_x,
-                                      unsigned int grid_y, unsigned int grid_z,
-                                      unsigned int block_x, unsigned int block_y,
-                                      unsigned int block_z, unsigned int shared, gd_CUstream stream,
-                                      void **parameters)
+gd_CUresult gd_cuLaunchCooperativeKernel(gd_CUfunction function, unsigned int grid_x,
+                                         unsigned int grid_y, unsigned int grid_z,
+                                         unsigned int block_x, unsigned int block_y,
+                                         unsigned int block_z, unsigned int shared,
+                                         gd_CUstream stream, void **parameters)
 {
     const unsigned shape[6] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
 
-    GD_CALL(GD_NEED_LIVE,
-            launch_plain(context, function, shape, shared, stream, parameters, NULL, true));
+    return launch_plain(function, shape, shared, stream, parameters, NULL, true);
 }
 
-gd_CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, gd_CUfunction function,
-                                                        int threads, size_t shared)
+gd_CUresult gd_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, gd_CUfunction function,
+                                                           int threads, size_t shared)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_blocks(context, blocks, function, threads, shared, 0));
+    return gd_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
+                                                                   shared, 0);
 }
 
-gd_CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
-                                                                 gd_CUfunction function,
-                                                                 int threads, size_t shared,
-                                                                 unsigned int flags)
+gd_CUresult gd_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
+                                                         gd_CUfunction function,
+                                                         gd_CUoccupancyB2DSize *shared_of,
+                                                         size_t shared, int limit,
+                                                         unsigned int flags)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_blocks(context, blocks, function, threads, shared, flags));
-}
-
-gd_CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, gd_CUfunction function,
-                                             gd_CUoccupancyB2DSize *shared_of, size_t shared,
-                                             int limit)
-{
-    GD_CALL(GD_NEED_CONTEXT,
-            get_block_size(context, grid, block, function, shared_of, shared, limit));
-}
-
-gd_CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, gd_CUfunction function,
-                                                      gd_CUoccupancyB2DSize *shared_of,
-                                                      size_t shared, int limit, unsigned int flags)
-{
-    GD_CALL(GD_NEED_CONTEXT,
-            flags > 1 ? GD_CUDA_ERROR_INVALID_VALUE
-                      : get_block_size(context, grid, block, function, shared_of, shared, limit));
-}
-
-gd_CUresult cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction function,
-                                               const gd_CUlaunchConfig *config)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_cluster_size(context, size, function, config));
-}
-
-gd_CUresult cuOccupancyMaxActiveClusters(int *clusters, gd_CUfunction function,
-                                         const gd_CUlaunchConfig *config)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_clusters(context, clusters, function, config));
-}
-
-gd_CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, gd_CUfunction function,
-                                                    int blocks, int threads)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_shared(context, bytes, function, blocks, threads));
+    return flags > 1 ? GD_CUDA_ERROR_INVALID_VALUE
+                     : gd_cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_of, shared,
+                                                           limit);
 }

@@ -59,9 +59,10 @@ static bool make_kernels(gd_library *library)
 
 /* The image is looked at for the device that is current, or the first; its code is made for each
  * device that uses it. */
-static gd_CUresult load(const gd_context *context, gd_CUlibrary *handle, const void *image,
-                        unsigned count, const gd_CUjit_option *options, void **values)
+static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count,
+                        const gd_CUjit_option *options, void **values)
 {
+    const gd_context *context = gd_call_context();
     gd_jit jit;
 
     if (!handle || !image)
@@ -85,9 +86,14 @@ static gd_CUresult load(const gd_context *context, gd_CUlibrary *handle, const v
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult load_file(const gd_context *context, gd_CUlibrary *handle, const char *path,
-                             unsigned count, const gd_CUjit_option *options, void **values)
+gd_CUresult gd_cuLibraryLoadFromFile(gd_CUlibrary *handle, const char *path,
+                                     gd_CUjit_option *options, void **values, unsigned int count,
+                                     int32_t *library_options, void **library_values,
+                                     unsigned int library_count)
 {
+    (void)library_options;
+    (void)library_values;
+    (void)library_count;
     griddep_error error;
     char *data = NULL;
     size_t bytes;
@@ -99,9 +105,8 @@ static gd_CUresult load_file(const gd_context *context, gd_CUlibrary *handle, co
     if (status)
         return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY
                                               : GD_CUDA_ERROR_FILE_NOT_FOUND;
-    gd_CUresult result = bytes < 64 && data[0] == 0x7f
-                             ? GD_CUDA_ERROR_INVALID_IMAGE
-                             : load(context, handle, data, count, options, values);
+    gd_CUresult result = bytes < 64 && data[0] == 0x7f ? GD_CUDA_ERROR_INVALID_IMAGE
+                                                       : load(handle, data, count, options, values);
     free(data);
     return result;
 }
@@ -111,7 +116,7 @@ void gd_library_destroy(gd_object *library)
     destroy((gd_library *)library);
 }
 
-static gd_CUresult unload(gd_CUlibrary handle)
+gd_CUresult gd_cuLibraryUnload(gd_CUlibrary handle)
 {
     gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
 
@@ -184,7 +189,8 @@ static const char *name_of(const gd_kernel *kernel)
     return module->functions[module->entries[kernel->index]].name;
 }
 
-static gd_CUresult get_kernel(gd_CUkernel *handle, gd_CUlibrary library_handle, const char *name)
+gd_CUresult gd_cuLibraryGetKernel(gd_CUkernel *handle, gd_CUlibrary library_handle,
+                                  const char *name)
 {
     const gd_library *library = gd_object_find(library_handle, GD_OBJECT_LIBRARY);
 
@@ -201,7 +207,7 @@ static gd_CUresult get_kernel(gd_CUkernel *handle, gd_CUlibrary library_handle, 
     return GD_CUDA_ERROR_NOT_FOUND;
 }
 
-static gd_CUresult count_kernels(unsigned *count, gd_CUlibrary handle)
+gd_CUresult gd_cuLibraryGetKernelCount(unsigned int *count, gd_CUlibrary handle)
 {
     const gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
 
@@ -211,7 +217,8 @@ static gd_CUresult count_kernels(unsigned *count, gd_CUlibrary handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult list_kernels(gd_CUkernel *kernels, unsigned capacity, gd_CUlibrary handle)
+gd_CUresult gd_cuLibraryEnumerateKernels(gd_CUkernel *kernels, unsigned int capacity,
+                                         gd_CUlibrary handle)
 {
     const gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
 
@@ -222,9 +229,9 @@ static gd_CUresult list_kernels(gd_CUkernel *kernels, unsigned capacity, gd_CUli
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_library_module(gd_context *context, gd_CUmodule *handle,
-                                      gd_CUlibrary library_handle)
+gd_CUresult gd_cuLibraryGetModule(gd_CUmodule *handle, gd_CUlibrary library_handle)
 {
+    gd_context *context = gd_call_context();
     gd_library *library = gd_object_find(library_handle, GD_OBJECT_LIBRARY);
     gd_module *module;
 
@@ -236,9 +243,10 @@ static gd_CUresult get_library_module(gd_context *context, gd_CUmodule *handle,
     return result;
 }
 
-static gd_CUresult get_global(gd_context *context, gd_CUdeviceptr *address, size_t *bytes,
-                              gd_CUlibrary handle, const char *name)
+gd_CUresult gd_cuLibraryGetGlobal(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary handle,
+                                  const char *name)
 {
+    gd_context *context = gd_call_context();
     gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
     gd_module *module;
 
@@ -251,9 +259,10 @@ static gd_CUresult get_global(gd_context *context, gd_CUdeviceptr *address, size
 }
 
 /* Without a current context that of a context which has the library's module already. */
-static gd_CUresult get_managed(gd_context *context, gd_CUdeviceptr *address, size_t *bytes,
-                               gd_CUlibrary handle, const char *name)
+gd_CUresult gd_cuLibraryGetManaged(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary handle,
+                                   const char *name)
 {
+    gd_context *context = gd_call_context();
     gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
     gd_module *module = library ? find_module(library, NULL) : NULL;
 
@@ -267,8 +276,10 @@ static gd_CUresult get_managed(gd_context *context, gd_CUdeviceptr *address, siz
     return result == GD_CUDA_SUCCESS ? gd_module_tell(module, name, true, address, bytes) : result;
 }
 
-static gd_CUresult get_function(gd_context *context, gd_CUfunction *handle, gd_CUkernel kernel)
+gd_CUresult gd_cuKernelGetFunction(gd_CUfunction *handle, gd_CUkernel kernel)
 {
+    gd_context *context = gd_call_context();
+
     if (!handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
     const gd_function *function = gd_library_resolve(context, kernel);
@@ -278,7 +289,7 @@ static gd_CUresult get_function(gd_context *context, gd_CUfunction *handle, gd_C
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_library(gd_CUlibrary *library, gd_CUkernel handle)
+gd_CUresult gd_cuKernelGetLibrary(gd_CUlibrary *library, gd_CUkernel handle)
 {
     const gd_kernel *kernel = gd_object_find(handle, GD_OBJECT_KERNEL);
 
@@ -288,7 +299,7 @@ static gd_CUresult get_library(gd_CUlibrary *library, gd_CUkernel handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_name(const char **name, gd_CUkernel handle)
+gd_CUresult gd_cuKernelGetName(const char **name, gd_CUkernel handle)
 {
     const gd_kernel *kernel = gd_object_find(handle, GD_OBJECT_KERNEL);
 
@@ -312,9 +323,10 @@ static gd_CUresult find_context(gd_context *current, gd_CUdevice number, gd_cont
                                        number);
 }
 
-static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_attribute attribute,
-                                 gd_CUkernel kernel, gd_CUdevice device)
+gd_CUresult gd_cuKernelGetAttribute(int *value, gd_CUfunction_attribute attribute,
+                                    gd_CUkernel kernel, gd_CUdevice device)
 {
+    gd_context *context = gd_call_context();
     gd_CUresult result = find_context(context, device, &context);
 
     if (result != GD_CUDA_SUCCESS)
@@ -324,9 +336,10 @@ static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_
                     : gd_library_unresolved(kernel);
 }
 
-static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute attribute, int value,
-                                 gd_CUkernel kernel, gd_CUdevice device)
+gd_CUresult gd_cuKernelSetAttribute(gd_CUfunction_attribute attribute, int value,
+                                    gd_CUkernel kernel, gd_CUdevice device)
 {
+    gd_context *context = gd_call_context();
     gd_CUresult result = find_context(context, device, &context);
 
     if (result != GD_CUDA_SUCCESS)
@@ -336,9 +349,9 @@ static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute at
                     : gd_library_unresolved(kernel);
 }
 
-static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t index,
-                                 size_t *offset, size_t *bytes)
+gd_CUresult gd_cuKernelGetParamInfo(gd_CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_library_resolve(context, kernel);
     uint32_t at, size;
 
@@ -355,92 +368,12 @@ static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t
 
 /* ---- entry points ---- */
 
-gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_option *options,
-                              void **values, unsigned int count, int32_t *library_options,
-                              void **library_values, unsigned int library_count)
+gd_CUresult gd_cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_option *options,
+                                 void **values, unsigned int count, int32_t *library_options,
+                                 void **library_values, unsigned int library_count)
 {
     (void)library_options; /* they say how a library is kept, not what it is */
     (void)library_values;
     (void)library_count;
-    GD_CALL(GD_NEED_INIT, load(context, library, code, count, options, values));
-}
-
-gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CUjit_option *options,
-                                  void **values, unsigned int count, int32_t *library_options,
-                                  void **library_values, unsigned int library_count)
-{
-    (void)library_options;
-    (void)library_values;
-    (void)library_count;
-    GD_CALL(GD_NEED_INIT, load_file(context, library, path, count, options, values));
-}
-
-gd_CUresult cuLibraryUnload(gd_CUlibrary library)
-{
-    GD_CALL(GD_NEED_INIT, unload(library));
-}
-
-gd_CUresult cuLibraryGetKernel(gd_CUkernel *kernel, gd_CUlibrary library, const char *name)
-{
-    GD_CALL(GD_NEED_INIT, get_kernel(kernel, library, name));
-}
-
-gd_CUresult cuLibraryGetKernelCount(unsigned int *count, gd_CUlibrary library)
-{
-    GD_CALL(GD_NEED_INIT, count_kernels(count, library));
-}
-
-gd_CUresult cuLibraryEnumerateKernels(gd_CUkernel *kernels, unsigned int capacity,
-                                      gd_CUlibrary library)
-{
-    GD_CALL(GD_NEED_INIT, list_kernels(kernels, capacity, library));
-}
-
-gd_CUresult cuLibraryGetModule(gd_CUmodule *module, gd_CUlibrary library)
-{
-    GD_CALL(GD_NEED_LIVE, get_library_module(context, module, library));
-}
-
-gd_CUresult cuLibraryGetGlobal(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary library,
-                               const char *name)
-{
-    GD_CALL(GD_NEED_LIVE, get_global(context, address, bytes, library, name));
-}
-
-gd_CUresult cuLibraryGetManaged(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary library,
-                                const char *name)
-{
-    GD_CALL(GD_NEED_INIT, get_managed(context, address, bytes, library, name));
-}
-
-gd_CUresult cuKernelGetFunction(gd_CUfunction *function, gd_CUkernel kernel)
-{
-    GD_CALL(GD_NEED_LIVE, get_function(context, function, kernel));
-}
-
-gd_CUresult cuKernelGetLibrary(gd_CUlibrary *library, gd_CUkernel kernel)
-{
-    GD_CALL(GD_NEED_INIT, get_library(library, kernel));
-}
-
-gd_CUresult cuKernelGetName(const char **name, gd_CUkernel kernel)
-{
-    GD_CALL(GD_NEED_INIT, get_name(name, kernel));
-}
-
-gd_CUresult cuKernelGetAttribute(int *value, gd_CUfunction_attribute attribute, gd_CUkernel kernel,
-                                 gd_CUdevice device)
-{
-    GD_CALL(GD_NEED_LIVE, get_attribute(context, value, attribute, kernel, device));
-}
-
-gd_CUresult cuKernelSetAttribute(gd_CUfunction_attribute attribute, int value, gd_CUkernel kernel,
-                                 gd_CUdevice device)
-{
-    GD_CALL(GD_NEED_LIVE, set_attribute(context, attribute, value, kernel, device));
-}
-
-gd_CUresult cuKernelGetParamInfo(gd_CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
-{
-    GD_CALL(GD_NEED_LIVE, get_parameter(context, kernel, index, offset, bytes));
+    return load(library, code, count, options, values);
 }

@@ -30,9 +30,11 @@ void gd_link_destroy(gd_object *object)
     free(link);
 }
 
-static gd_CUresult create(gd_context *context, unsigned count, const gd_CUjit_option *options,
-                          void **values, gd_CUlinkState *handle)
+gd_CUresult gd_cuLinkCreate_v2(unsigned int count, gd_CUjit_option *options, void **values,
+                               gd_CUlinkState *handle)
 {
+    gd_context *context = gd_call_context();
+
     if (!handle || (count && (!options || !values)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_link *link = calloc(1, sizeof *link);
@@ -184,7 +186,7 @@ static gd_CUresult make_image(gd_link *link, size_t *made)
     return gd_jit_close(&link->jit, result);
 }
 
-static gd_CUresult complete(gd_CUlinkState handle, void **image, size_t *bytes)
+gd_CUresult gd_cuLinkComplete(gd_CUlinkState handle, void **image, size_t *bytes)
 {
     gd_link *link = gd_object_find(handle, GD_OBJECT_LINK);
     size_t made = 0;
@@ -202,7 +204,7 @@ static gd_CUresult complete(gd_CUlinkState handle, void **image, size_t *bytes)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult destroy(gd_CUlinkState handle)
+gd_CUresult gd_cuLinkDestroy(gd_CUlinkState handle)
 {
     gd_object *link = gd_object_find(handle, GD_OBJECT_LINK);
 
@@ -212,37 +214,19 @@ static gd_CUresult destroy(gd_CUlinkState handle)
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuLinkCreate_v2(unsigned int count, gd_CUjit_option *options, void **values,
-                            gd_CUlinkState *link)
-{
-    GD_CALL(GD_NEED_LIVE, create(context, count, options, values, link));
-}
-
-gd_CUresult cuLinkAddData_v2(gd_CUlinkState link, gd_CUjitInputType type, void *data, size_t bytes,
-                             const char *name, unsigned int count, gd_CUjit_option *options,
-                             void **values)
+gd_CUresult gd_cuLinkAddData_v2(gd_CUlinkState link, gd_CUjitInputType type, void *data,
+                                size_t bytes, const char *name, unsigned int count,
+                                gd_CUjit_option *options, void **values)
 {
     (void)options;
     (void)values;
-    GD_CALL(GD_NEED_LIVE,
-            count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add(link, type, data, bytes, name));
+    return count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add(link, type, data, bytes, name);
 }
 
-gd_CUresult cuLinkAddFile_v2(gd_CUlinkState link, gd_CUjitInputType type, const char *path,
-                             unsigned int count, gd_CUjit_option *options, void **values)
+gd_CUresult gd_cuLinkAddFile_v2(gd_CUlinkState link, gd_CUjitInputType type, const char *path,
+                                unsigned int count, gd_CUjit_option *options, void **values)
 {
     (void)options;
     (void)values;
-    GD_CALL(GD_NEED_LIVE,
-            count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add_file(link, type, path));
-}
-
-gd_CUresult cuLinkComplete(gd_CUlinkState link, void **image, size_t *bytes)
-{
-    GD_CALL(GD_NEED_LIVE, complete(link, image, bytes));
-}
-
-gd_CUresult cuLinkDestroy(gd_CUlinkState link)
-{
-    GD_CALL(GD_NEED_INIT, destroy(link));
+    return count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add_file(link, type, path);
 }

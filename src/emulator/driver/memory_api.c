@@ -112,9 +112,10 @@ void gd_ownership_free(void)
 
 /* ---- allocation ---- */
 
-static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind, void *host,
-                        unsigned flags, uint64_t *address)
+static gd_CUresult take(uint64_t bytes, gd_memory_kind kind, void *host, unsigned flags,
+                        uint64_t *address)
 {
+    gd_context *context = gd_call_context();
     gd_allocation *made =
         gd_memory_take(gd_the_emulator.memory, &context->owner, bytes, kind, host, NULL);
 
@@ -133,8 +134,7 @@ static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult allocate(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
-                            gd_memory_kind kind)
+static gd_CUresult allocate(gd_CUdeviceptr *address, size_t bytes, gd_memory_kind kind)
 {
     gd_CUresult result = gd_capture_check_unsafe();
 
@@ -142,11 +142,11 @@ static gd_CUresult allocate(gd_context *context, gd_CUdeviceptr *address, size_t
         return result;
     if (!address || bytes == 0)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return take(context, bytes, kind, NULL, 0, address);
+    return take(bytes, kind, NULL, 0, address);
 }
 
-static gd_CUresult allocate_pitch(gd_context *context, gd_CUdeviceptr *address, size_t *pitch,
-                                  size_t width, size_t height, unsigned element)
+gd_CUresult gd_cuMemAllocPitch_v2(gd_CUdeviceptr *address, size_t *pitch, size_t width,
+                                  size_t height, unsigned int element)
 {
     size_t row, bytes;
 
@@ -157,13 +157,13 @@ static gd_CUresult allocate_pitch(gd_context *context, gd_CUdeviceptr *address, 
     row = row / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (__builtin_mul_overflow(row, height, &bytes))
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    gd_CUresult result = allocate(context, address, bytes, GD_MEMORY_DEVICE);
+    gd_CUresult result = allocate(address, bytes, GD_MEMORY_DEVICE);
     if (result == GD_CUDA_SUCCESS)
         *pitch = row;
     return result;
 }
 
-static gd_CUresult allocate_host(gd_context *context, void **host, size_t bytes, unsigned flags)
+gd_CUresult gd_cuMemHostAlloc(void **host, size_t bytes, unsigned int flags)
 {
     uint64_t address;
     gd_CUresult result = gd_capture_check_unsafe();
@@ -176,13 +176,13 @@ static gd_CUresult allocate_host(gd_context *context, void **host, size_t bytes,
         *host = NULL;
         return GD_CUDA_SUCCESS;
     }
-    result = take(context, bytes, GD_MEMORY_HOST, NULL, flags, &address);
+    result = take(bytes, GD_MEMORY_HOST, NULL, flags, &address);
     if (result == GD_CUDA_SUCCESS)
         *host = (void *)(uintptr_t)address;
     return result;
 }
 
-static gd_CUresult register_host(gd_context *context, void *host, size_t bytes, unsigned flags)
+gd_CUresult gd_cuMemHostRegister_v2(void *host, size_t bytes, unsigned int flags)
 {
     uint64_t address = (uint64_t)(uintptr_t)host;
 
@@ -190,7 +190,7 @@ static gd_CUresult register_host(gd_context *context, void *host, size_t bytes, 
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (gd_work_resolve(address, 1, NULL) || gd_work_resolve(address + bytes - 1, 1, NULL))
         return GD_CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    return take(context, bytes, GD_MEMORY_HOST, host, flags, &address);
+    return take(bytes, GD_MEMORY_HOST, host, flags, &address);
 }
 
 /* What a pool handed out is its own again; it may be gone by now. */
@@ -229,7 +229,7 @@ static bool is_freed_by_address(const owned *item)
     return item && (item->kind == GD_MEMORY_DEVICE || item->kind == GD_MEMORY_MANAGED);
 }
 
-static gd_CUresult free_device(gd_CUdeviceptr address)
+gd_CUresult gd_cuMemFree_v2(gd_CUdeviceptr address)
 {
     gd_CUresult result = gd_capture_check_unsafe();
     owned *item = find_owned(address);
@@ -253,10 +253,9 @@ static gd_CUresult free_host(void *host, bool registered)
     return release(item);
 }
 
-static gd_CUresult find_live_stream(gd_context *context, gd_CUstream handle, gd_stream **stream,
-                                    const char *in_capture)
+static gd_CUresult find_live_stream(gd_CUstream handle, gd_stream **stream, const char *in_capture)
 {
-    gd_CUresult result = gd_stream_find(context, handle, stream);
+    gd_CUresult result = gd_stream_find(handle, stream);
 
     return result == GD_CUDA_SUCCESS && (*stream)->capture ? gd_device_unsupported(in_capture)
                                                            : result;
@@ -264,15 +263,14 @@ static gd_CUresult find_live_stream(gd_context *context, gd_CUstream handle, gd_
 
 /* The address is known at once; work in other streams that uses it too early is not noticed
  * here. */
-static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
-                                  gd_CUstream handle)
+gd_CUresult gd_cuMemAllocAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUstream handle)
 {
     gd_stream *stream;
-    gd_CUresult result = find_live_stream(context, handle, &stream, "cuMemAllocAsync in a capture");
+    gd_CUresult result = find_live_stream(handle, &stream, "cuMemAllocAsync in a capture");
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    result = address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address)
+    result = address && bytes ? take(bytes, GD_MEMORY_DEVICE, NULL, 0, address)
                               : GD_CUDA_ERROR_INVALID_VALUE;
     if (result != GD_CUDA_SUCCESS || !gd_the_emulator.race)
         return result;
@@ -297,9 +295,10 @@ static const gd_device *find_default_pool(const gd_object *pool)
     return NULL;
 }
 
-static gd_CUresult allocate_from_pool(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
-                                      gd_CUmemoryPool handle, gd_CUstream stream)
+gd_CUresult gd_cuMemAllocFromPoolAsync(gd_CUdeviceptr *address, size_t bytes,
+                                       gd_CUmemoryPool handle, gd_CUstream stream)
 {
+    gd_context *context = gd_call_context();
     gd_pool *from = gd_object_find(handle, GD_OBJECT_POOL);
 
     if (!from)
@@ -308,10 +307,10 @@ static gd_CUresult allocate_from_pool(gd_context *context, gd_CUdeviceptr *addre
     if ((standard ? standard : from->device) != context->device)
         return gd_device_unsupported("memory from a pool of another device");
     if (standard)
-        return allocate_async(context, address, bytes, stream);
+        return gd_cuMemAllocAsync(address, bytes, stream);
     if (from->maximum && bytes > from->maximum - from->used)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    gd_CUresult result = allocate_async(context, address, bytes, stream);
+    gd_CUresult result = gd_cuMemAllocAsync(address, bytes, stream);
     if (result != GD_CUDA_SUCCESS)
         return result;
     owned *item = find_owned(*address);
@@ -321,11 +320,11 @@ static gd_CUresult allocate_from_pool(gd_context *context, gd_CUdeviceptr *addre
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult free_async(gd_context *context, gd_CUdeviceptr address, gd_CUstream handle)
+gd_CUresult gd_cuMemFreeAsync(gd_CUdeviceptr address, gd_CUstream handle)
 {
     gd_stream *stream;
     gd_work work = {.kind = GD_WORK_RELEASE, .is.address = address};
-    gd_CUresult result = find_live_stream(context, handle, &stream, "cuMemFreeAsync in a capture");
+    gd_CUresult result = find_live_stream(handle, &stream, "cuMemFreeAsync in a capture");
     owned *item = find_owned(address);
 
     if (result != GD_CUDA_SUCCESS)
@@ -342,9 +341,10 @@ static gd_CUresult check_pool(gd_CUmemoryPool pool)
     return gd_object_find(pool, GD_OBJECT_POOL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *handle,
-                               const gd_CUmemPoolProps *properties)
+gd_CUresult gd_cuMemPoolCreate(gd_CUmemoryPool *handle, const gd_CUmemPoolProps *properties)
 {
+    gd_context *context = gd_call_context();
+
     if (!handle || !properties || !gd_device_find(properties->location.id))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_pool *made = calloc(1, sizeof *made);
@@ -358,7 +358,7 @@ static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *handle,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult destroy_pool(gd_CUmemoryPool handle)
+gd_CUresult gd_cuMemPoolDestroy(gd_CUmemoryPool handle)
 {
     gd_object *pool = gd_object_find(handle, GD_OBJECT_POOL);
 
@@ -462,11 +462,12 @@ static bool is_asynchronous(uint64_t address)
 /* Hands a copy in; `wait`: the call is one that returns when it is over, unless both sides are
  * device memory. What is copied from pageable memory counts as over too: a driver has read it, but
  * may still be writing. */
-static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream handle, bool wait)
+static gd_CUresult submit_copy(gd_work *work, gd_CUstream handle, bool wait)
 {
+    gd_context *context = gd_call_context();
     gd_stream *stream;
     gd_task *task;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result != GD_CUDA_SUCCESS || work->kind == GD_WORK_EMPTY)
         return result;
@@ -492,9 +493,8 @@ static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream h
     return context->fault;
 }
 
-static gd_CUresult copy_line(gd_context *context, uint64_t target, int32_t target_type,
-                             uint64_t source, int32_t source_type, size_t bytes, gd_CUstream stream,
-                             bool wait)
+static gd_CUresult copy_line(uint64_t target, int32_t target_type, uint64_t source,
+                             int32_t source_type, size_t bytes, gd_CUstream stream, bool wait)
 {
     const gd_CUDA_MEMCPY3D params = {.srcMemoryType = source_type,
                                      .srcHost = (const void *)(uintptr_t)source,
@@ -508,20 +508,18 @@ static gd_CUresult copy_line(gd_context *context, uint64_t target, int32_t targe
     gd_work work;
     gd_CUresult result = gd_copy_make(&params, &work);
 
-    return result == GD_CUDA_SUCCESS ? submit_copy(context, &work, stream, wait) : result;
+    return result == GD_CUDA_SUCCESS ? submit_copy(&work, stream, wait) : result;
 }
 
-static gd_CUresult copy_box(gd_context *context, const gd_CUDA_MEMCPY3D *params, gd_CUstream stream,
-                            bool wait)
+static gd_CUresult copy_box(const gd_CUDA_MEMCPY3D *params, gd_CUstream stream, bool wait)
 {
     gd_work work;
     gd_CUresult result = gd_copy_make(params, &work);
 
-    return result == GD_CUDA_SUCCESS ? submit_copy(context, &work, stream, wait) : result;
+    return result == GD_CUDA_SUCCESS ? submit_copy(&work, stream, wait) : result;
 }
 
-static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *params,
-                              gd_CUstream stream, bool wait)
+static gd_CUresult copy_plane(const gd_CUDA_MEMCPY2D *params, gd_CUstream stream, bool wait)
 {
     gd_CUDA_MEMCPY3D box = {.Depth = 1};
 
@@ -541,7 +539,7 @@ static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *param
     box.dstPitch = params->dstPitch;
     box.WidthInBytes = params->WidthInBytes;
     box.Height = params->Height;
-    return copy_box(context, &box, stream, wait);
+    return copy_box(&box, stream, wait);
 }
 
 /* ---- fills ---- */
@@ -563,11 +561,12 @@ gd_CUresult gd_fill_check(const gd_fill_work *fill)
                                                        : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult fill_plane(gd_context *context, gd_fill_work fill, gd_CUstream handle, bool wait)
+static gd_CUresult fill_plane(gd_fill_work fill, gd_CUstream handle, bool wait)
 {
+    gd_context *context = gd_call_context();
     gd_stream *stream;
     gd_work work = {.kind = GD_WORK_FILL, .is.fill = fill};
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result == GD_CUDA_SUCCESS)
         result = gd_fill_check(&fill);
@@ -585,11 +584,10 @@ static gd_CUresult fill_plane(gd_context *context, gd_fill_work fill, gd_CUstrea
     return context->fault;
 }
 
-static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t value,
-                             uint32_t element, size_t count, gd_CUstream stream, bool wait)
+static gd_CUresult fill_line(uint64_t address, uint32_t value, uint32_t element, size_t count,
+                             gd_CUstream stream, bool wait)
 {
-    return fill_plane(context,
-                      (gd_fill_work){.address = address,
+    return fill_plane((gd_fill_work){.address = address,
                                      .width = count,
                                      .height = 1,
                                      .value = value,
@@ -599,8 +597,9 @@ static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t val
 
 /* ---- queries ---- */
 
-static gd_CUresult get_info(const gd_context *context, size_t *free_bytes, size_t *total)
+gd_CUresult gd_cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
+    const gd_context *context = gd_call_context();
     const gd_bank *bank = &context->device->bank;
 
     if (total)
@@ -610,7 +609,7 @@ static gd_CUresult get_info(const gd_context *context, size_t *free_bytes, size_
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
+gd_CUresult gd_cuMemGetAddressRange_v2(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_emulator.memory, address);
 
@@ -624,7 +623,7 @@ static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdevicept
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_device_pointer(gd_CUdeviceptr *address, void *host, unsigned flags)
+gd_CUresult gd_cuMemHostGetDevicePointer_v2(gd_CUdeviceptr *address, void *host, unsigned int flags)
 {
     if (!address || !host || flags || !gd_work_resolve((uint64_t)(uintptr_t)host, 1, NULL))
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -632,7 +631,7 @@ static gd_CUresult get_device_pointer(gd_CUdeviceptr *address, void *host, unsig
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_host_flags(unsigned *flags, void *host)
+gd_CUresult gd_cuMemHostGetFlags(unsigned int *flags, void *host)
 {
     const owned *item = find_owned((uint64_t)(uintptr_t)host);
 
@@ -696,7 +695,7 @@ static bool tell(void *data, int32_t attribute, const gd_allocation *allocation,
     }
 }
 
-static gd_CUresult get_attribute(void *data, int32_t attribute, gd_CUdeviceptr address)
+gd_CUresult gd_cuPointerGetAttribute(void *data, int32_t attribute, gd_CUdeviceptr address)
 {
     const gd_allocation *allocation = find_told(address);
 
@@ -717,8 +716,8 @@ static void tell_nothing(void *data, int32_t attribute, size_t bytes)
 }
 
 /* Several facts at once. */
-static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, void **data,
-                                  gd_CUdeviceptr address)
+gd_CUresult gd_cuPointerGetAttributes(unsigned int count, int32_t *attributes, void **data,
+                                      gd_CUdeviceptr address)
 {
     const gd_allocation *allocation = find_told(address);
 
@@ -750,100 +749,42 @@ static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, voi
 
 /* ---- entry points: allocation ---- */
 
-gd_CUresult cuMemAlloc_v2(gd_CUdeviceptr *address, size_t bytes)
+gd_CUresult gd_cuMemAlloc_v2(gd_CUdeviceptr *address, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE, allocate(context, address, bytes, GD_MEMORY_DEVICE));
+    return allocate(address, bytes, GD_MEMORY_DEVICE);
 }
 
-gd_CUresult cuMemAllocManaged(gd_CUdeviceptr *address, size_t bytes, unsigned int flags)
+gd_CUresult gd_cuMemAllocManaged(gd_CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
-    GD_CALL(GD_NEED_LIVE, flags != 1 && flags != 2
-                              ? GD_CUDA_ERROR_INVALID_VALUE
-                              : allocate(context, address, bytes, GD_MEMORY_MANAGED));
+    return flags != 1 && flags != 2 ? GD_CUDA_ERROR_INVALID_VALUE
+                                    : allocate(address, bytes, GD_MEMORY_MANAGED);
 }
 
-gd_CUresult cuMemAllocPitch_v2(gd_CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
-                               unsigned int element)
+gd_CUresult gd_cuMemAllocHost_v2(void **host, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE, allocate_pitch(context, address, pitch, width, height, element));
+    return gd_cuMemHostAlloc(host, bytes, 0);
 }
 
-gd_CUresult cuMemFree_v2(gd_CUdeviceptr address)
+gd_CUresult gd_cuMemFreeHost(void *host)
 {
-    GD_CALL(GD_NEED_LIVE, free_device(address));
+    return free_host(host, false);
 }
 
-gd_CUresult cuMemAllocHost_v2(void **host, size_t bytes)
+gd_CUresult gd_cuMemHostUnregister(void *host)
 {
-    GD_CALL(GD_NEED_LIVE, allocate_host(context, host, bytes, 0));
+    return free_host(host, true);
 }
 
-gd_CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned int flags)
-{
-    GD_CALL(GD_NEED_LIVE, allocate_host(context, host, bytes, flags));
-}
-
-gd_CUresult cuMemFreeHost(void *host)
-{
-    GD_CALL(GD_NEED_LIVE, free_host(host, false));
-}
-
-gd_CUresult cuMemHostRegister_v2(void *host, size_t bytes, unsigned int flags)
-{
-    GD_CALL(GD_NEED_LIVE, register_host(context, host, bytes, flags));
-}
-
-gd_CUresult cuMemHostUnregister(void *host)
-{
-    GD_CALL(GD_NEED_LIVE, free_host(host, true));
-}
-
-gd_CUresult cuMemHostGetDevicePointer_v2(gd_CUdeviceptr *address, void *host, unsigned int flags)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_device_pointer(address, host, flags));
-}
-
-gd_CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_host_flags(flags, host));
-}
-
-gd_CUresult cuMemAllocAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, allocate_async(context, address, bytes, stream));
-}
-
-gd_CUresult cuMemAllocFromPoolAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUmemoryPool pool,
-                                    gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, allocate_from_pool(context, address, bytes, pool, stream));
-}
-
-gd_CUresult cuMemFreeAsync(gd_CUdeviceptr address, gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, free_async(context, address, stream));
-}
-
-gd_CUresult cuMemPoolCreate(gd_CUmemoryPool *pool, const gd_CUmemPoolProps *properties)
-{
-    GD_CALL(GD_NEED_CONTEXT, create_pool(context, pool, properties));
-}
-
-gd_CUresult cuMemPoolDestroy(gd_CUmemoryPool pool)
-{
-    GD_CALL(GD_NEED_INIT, destroy_pool(pool));
-}
-
-gd_CUresult cuMemPoolTrimTo(gd_CUmemoryPool pool, size_t keep)
+gd_CUresult gd_cuMemPoolTrimTo(gd_CUmemoryPool pool, size_t keep)
 {
     (void)keep; /* nothing is kept for reuse */
-    GD_CALL(GD_NEED_INIT, check_pool(pool));
+    return check_pool(pool);
 }
 
-gd_CUresult cuMemPoolSetAttribute(gd_CUmemoryPool pool, int32_t attribute, void *value)
+gd_CUresult gd_cuMemPoolSetAttribute(gd_CUmemoryPool pool, int32_t attribute, void *value)
 {
-    GD_CALL(GD_NEED_INIT, attribute < 1 || attribute > 8 || !value ? GD_CUDA_ERROR_INVALID_VALUE
-                                                                   : check_pool(pool));
+    return attribute < 1 || attribute > 8 || !value ? GD_CUDA_ERROR_INVALID_VALUE
+                                                    : check_pool(pool);
 }
 
 /* ---- entry points: copies ---- */
@@ -859,60 +800,55 @@ static uint64_t number_of(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
-gd_CUresult cuMemcpy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
+gd_CUresult gd_cuMemcpy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, target, UNIFIED, source, UNIFIED, bytes, NULL, true));
+    return copy_line(target, UNIFIED, source, UNIFIED, bytes, NULL, true);
 }
 
-gd_CUresult cuMemcpyAsync(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
-                          gd_CUstream stream)
+gd_CUresult gd_cuMemcpyAsync(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
+                             gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE,
-            copy_line(context, target, UNIFIED, source, UNIFIED, bytes, stream, false));
+    return copy_line(target, UNIFIED, source, UNIFIED, bytes, stream, false);
 }
 
-gd_CUresult cuMemcpyHtoD_v2(gd_CUdeviceptr target, const void *source, size_t bytes)
+gd_CUresult gd_cuMemcpyHtoD_v2(gd_CUdeviceptr target, const void *source, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE,
-            copy_line(context, target, DEVICE, number_of(source), HOST, bytes, NULL, true));
+    return copy_line(target, DEVICE, number_of(source), HOST, bytes, NULL, true);
 }
 
-gd_CUresult cuMemcpyDtoH_v2(void *target, gd_CUdeviceptr source, size_t bytes)
+gd_CUresult gd_cuMemcpyDtoH_v2(void *target, gd_CUdeviceptr source, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE,
-            copy_line(context, number_of(target), HOST, source, DEVICE, bytes, NULL, true));
+    return copy_line(number_of(target), HOST, source, DEVICE, bytes, NULL, true);
 }
 
-gd_CUresult cuMemcpyDtoD_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
+gd_CUresult gd_cuMemcpyDtoD_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, NULL, true));
+    return copy_line(target, DEVICE, source, DEVICE, bytes, NULL, true);
 }
 
-gd_CUresult cuMemcpyHtoDAsync_v2(gd_CUdeviceptr target, const void *source, size_t bytes,
-                                 gd_CUstream stream)
+gd_CUresult gd_cuMemcpyHtoDAsync_v2(gd_CUdeviceptr target, const void *source, size_t bytes,
+                                    gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE,
-            copy_line(context, target, DEVICE, number_of(source), HOST, bytes, stream, false));
+    return copy_line(target, DEVICE, number_of(source), HOST, bytes, stream, false);
 }
 
-gd_CUresult cuMemcpyDtoHAsync_v2(void *target, gd_CUdeviceptr source, size_t bytes,
-                                 gd_CUstream stream)
+gd_CUresult gd_cuMemcpyDtoHAsync_v2(void *target, gd_CUdeviceptr source, size_t bytes,
+                                    gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE,
-            copy_line(context, number_of(target), HOST, source, DEVICE, bytes, stream, false));
+    return copy_line(number_of(target), HOST, source, DEVICE, bytes, stream, false);
 }
 
-gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
-                                 gd_CUstream stream)
+gd_CUresult gd_cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
+                                    gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, false));
+    return copy_line(target, DEVICE, source, DEVICE, bytes, stream, false);
 }
 
 /* Copies between devices need no peer access. One that the host waits for comes behind all that
  * both contexts have been given. */
-static gd_CUresult copy_peer(gd_context *context, uint64_t target, gd_CUcontext target_context,
-                             uint64_t source, gd_CUcontext source_context, size_t bytes,
-                             gd_CUstream stream, bool wait)
+static gd_CUresult copy_peer(uint64_t target, gd_CUcontext target_context, uint64_t source,
+                             gd_CUcontext source_context, size_t bytes, gd_CUstream stream,
+                             bool wait)
 {
     if (!gd_object_find(target_context, GD_OBJECT_CONTEXT) ||
         !gd_object_find(source_context, GD_OBJECT_CONTEXT))
@@ -923,82 +859,80 @@ static gd_CUresult copy_peer(gd_context *context, uint64_t target, gd_CUcontext 
         gd_schedule_drain(gd_object_find(source_context, GD_OBJECT_CONTEXT));
     if (wait && gd_object_find(target_context, GD_OBJECT_CONTEXT))
         gd_schedule_drain(gd_object_find(target_context, GD_OBJECT_CONTEXT));
-    return copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, wait);
+    return copy_line(target, DEVICE, source, DEVICE, bytes, stream, wait);
 }
 
-gd_CUresult cuMemcpyPeer(gd_CUdeviceptr target, gd_CUcontext target_context, gd_CUdeviceptr source,
-                         gd_CUcontext source_context, size_t bytes)
+gd_CUresult gd_cuMemcpyPeer(gd_CUdeviceptr target, gd_CUcontext target_context,
+                            gd_CUdeviceptr source, gd_CUcontext source_context, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE,
-            copy_peer(context, target, target_context, source, source_context, bytes, NULL, true));
+    return copy_peer(target, target_context, source, source_context, bytes, NULL, true);
 }
 
-gd_CUresult cuMemcpyPeerAsync(gd_CUdeviceptr target, gd_CUcontext target_context,
-                              gd_CUdeviceptr source, gd_CUcontext source_context, size_t bytes,
-                              gd_CUstream stream)
+gd_CUresult gd_cuMemcpyPeerAsync(gd_CUdeviceptr target, gd_CUcontext target_context,
+                                 gd_CUdeviceptr source, gd_CUcontext source_context, size_t bytes,
+                                 gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_peer(context, target, target_context, source, source_context, bytes,
-                                    stream, false));
+    return copy_peer(target, target_context, source, source_context, bytes, stream, false);
 }
 
-gd_CUresult cuMemcpy2D_v2(const gd_CUDA_MEMCPY2D *params)
+gd_CUresult gd_cuMemcpy2D_v2(const gd_CUDA_MEMCPY2D *params)
 {
-    GD_CALL(GD_NEED_LIVE, copy_plane(context, params, NULL, true));
+    return copy_plane(params, NULL, true);
 }
 
-gd_CUresult cuMemcpy2DUnaligned_v2(const gd_CUDA_MEMCPY2D *params)
+gd_CUresult gd_cuMemcpy2DUnaligned_v2(const gd_CUDA_MEMCPY2D *params)
 {
-    GD_CALL(GD_NEED_LIVE, copy_plane(context, params, NULL, true));
+    return copy_plane(params, NULL, true);
 }
 
-gd_CUresult cuMemcpy2DAsync_v2(const gd_CUDA_MEMCPY2D *params, gd_CUstream stream)
+gd_CUresult gd_cuMemcpy2DAsync_v2(const gd_CUDA_MEMCPY2D *params, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_plane(context, params, stream, false));
+    return copy_plane(params, stream, false);
 }
 
-gd_CUresult cuMemcpy3D_v2(const gd_CUDA_MEMCPY3D *params)
+gd_CUresult gd_cuMemcpy3D_v2(const gd_CUDA_MEMCPY3D *params)
 {
-    GD_CALL(GD_NEED_LIVE, copy_box(context, params, NULL, true));
+    return copy_box(params, NULL, true);
 }
 
-gd_CUresult cuMemcpy3DAsync_v2(const gd_CUDA_MEMCPY3D *params, gd_CUstream stream)
+gd_CUresult gd_cuMemcpy3DAsync_v2(const gd_CUDA_MEMCPY3D *params, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_box(context, params, stream, false));
+    return copy_box(params, stream, false);
 }
 
 /* ---- entry points: fills ---- */
 
-gd_CUresult cuMemsetD8_v2(gd_CUdeviceptr target, unsigned char value, size_t count)
+gd_CUresult gd_cuMemsetD8_v2(gd_CUdeviceptr target, unsigned char value, size_t count)
 {
-    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 1, count, NULL, true));
+    return fill_line(target, value, 1, count, NULL, true);
 }
 
-gd_CUresult cuMemsetD16_v2(gd_CUdeviceptr target, unsigned short value, size_t count)
+gd_CUresult gd_cuMemsetD16_v2(gd_CUdeviceptr target, unsigned short value, size_t count)
 {
-    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 2, count, NULL, true));
+    return fill_line(target, value, 2, count, NULL, true);
 }
 
-gd_CUresult cuMemsetD32_v2(gd_CUdeviceptr target, unsigned int value, size_t count)
+gd_CUresult gd_cuMemsetD32_v2(gd_CUdeviceptr target, unsigned int value, size_t count)
 {
-    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 4, count, NULL, true));
+    return fill_line(target, value, 4, count, NULL, true);
 }
 
-gd_CUresult cuMemsetD8Async(gd_CUdeviceptr target, unsigned char value, size_t count,
-                            gd_CUstream stream)
+gd_CUresult gd_cuMemsetD8Async(gd_CUdeviceptr target, unsigned char value, size_t count,
+                               gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 1, count, stream, false));
+    return fill_line(target, value, 1, count, stream, false);
 }
 
-gd_CUresult cuMemsetD16Async(gd_CUdeviceptr target, unsigned short value, size_t count,
-                             gd_CUstream stream)
+gd_CUresult gd_cuMemsetD16Async(gd_CUdeviceptr target, unsigned short value, size_t count,
+                                gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 2, count, stream, false));
+    return fill_line(target, value, 2, count, stream, false);
 }
 
-gd_CUresult cuMemsetD32Async(gd_CUdeviceptr target, unsigned int value, size_t count,
-                             gd_CUstream stream)
+gd_CUresult gd_cuMemsetD32Async(gd_CUdeviceptr target, unsigned int value, size_t count,
+                                gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 4, count, stream, false));
+    return fill_line(target, value, 4, count, stream, false);
 }
 
 #define PLANE(element)                                                                             \
@@ -1009,80 +943,60 @@ gd_CUresult cuMemsetD32Async(gd_CUdeviceptr target, unsigned int value, size_t c
                     .value = value,                                                                \
                     .element_bytes = (element)})
 
-gd_CUresult cuMemsetD2D8_v2(gd_CUdeviceptr target, size_t pitch, unsigned char value, size_t width,
-                            size_t height)
+gd_CUresult gd_cuMemsetD2D8_v2(gd_CUdeviceptr target, size_t pitch, unsigned char value,
+                               size_t width, size_t height)
 {
-    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(1), NULL, true));
+    return fill_plane(PLANE(1), NULL, true);
 }
 
-gd_CUresult cuMemsetD2D16_v2(gd_CUdeviceptr target, size_t pitch, unsigned short value,
-                             size_t width, size_t height)
+gd_CUresult gd_cuMemsetD2D16_v2(gd_CUdeviceptr target, size_t pitch, unsigned short value,
+                                size_t width, size_t height)
 {
-    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(2), NULL, true));
+    return fill_plane(PLANE(2), NULL, true);
 }
 
-gd_CUresult cuMemsetD2D32_v2(gd_CUdeviceptr target, size_t pitch, unsigned int value, size_t width,
-                             size_t height)
+gd_CUresult gd_cuMemsetD2D32_v2(gd_CUdeviceptr target, size_t pitch, unsigned int value,
+                                size_t width, size_t height)
 {
-    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(4), NULL, true));
+    return fill_plane(PLANE(4), NULL, true);
 }
 
-gd_CUresult cuMemsetD2D8Async(gd_CUdeviceptr target, size_t pitch, unsigned char value,
-                              size_t width, size_t height, gd_CUstream stream)
+gd_CUresult gd_cuMemsetD2D8Async(gd_CUdeviceptr target, size_t pitch, unsigned char value,
+                                 size_t width, size_t height, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(1), stream, false));
+    return fill_plane(PLANE(1), stream, false);
 }
 
-gd_CUresult cuMemsetD2D16Async(gd_CUdeviceptr target, size_t pitch, unsigned short value,
-                               size_t width, size_t height, gd_CUstream stream)
+gd_CUresult gd_cuMemsetD2D16Async(gd_CUdeviceptr target, size_t pitch, unsigned short value,
+                                  size_t width, size_t height, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(2), stream, false));
+    return fill_plane(PLANE(2), stream, false);
 }
 
-gd_CUresult cuMemsetD2D32Async(gd_CUdeviceptr target, size_t pitch, unsigned int value,
-                               size_t width, size_t height, gd_CUstream stream)
+gd_CUresult gd_cuMemsetD2D32Async(gd_CUdeviceptr target, size_t pitch, unsigned int value,
+                                  size_t width, size_t height, gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(4), stream, false));
+    return fill_plane(PLANE(4), stream, false);
 }
 
 /* ---- entry points: queries ---- */
 
-gd_CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, free_bytes, total));
-}
-
-gd_CUresult cuMemGetAddressRange_v2(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_range(start, bytes, address));
-}
-
-gd_CUresult cuPointerGetAttribute(void *data, int32_t attribute, gd_CUdeviceptr address)
-{
-    GD_CALL(GD_NEED_INIT, get_attribute(data, attribute, address));
-}
-
-gd_CUresult cuPointerGetAttributes(unsigned int count, int32_t *attributes, void **data,
-                                   gd_CUdeviceptr address)
-{
-    GD_CALL(GD_NEED_INIT, get_attributes(count, attributes, data, address));
-}
-
-gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice device,
-                               gd_CUstream stream)
+gd_CUresult gd_cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice device,
+                                  gd_CUstream stream)
 {
     gd_stream *found;
 
-    GD_CALL(GD_NEED_LIVE, (device >= 0 && !gd_device_find(device)) || !bytes ||
-                                  !gd_work_resolve(address, bytes, NULL)
-                              ? GD_CUDA_ERROR_INVALID_VALUE
-                              : gd_stream_find(context, stream, &found));
+    return (device >= 0 && !gd_device_find(device)) || !bytes ||
+                   !gd_work_resolve(address, bytes, NULL)
+               ? GD_CUDA_ERROR_INVALID_VALUE
+               : gd_stream_find(stream, &found);
 }
 
 /* To the device or to any memory of the host (CU_MEM_LOCATION_TYPE_DEVICE to HOST_NUMA_CURRENT):
  * all of it is in one place. */
-static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t bytes,
-                            gd_CUmemLocation location, unsigned flags, gd_CUstream stream)
+gd_CUresult gd_cuMemPrefetchAsync_v2(gd_CUdeviceptr address, size_t bytes,
+                                     gd_CUmemLocation location, unsigned int flags,
+                                     gd_CUstream stream)
 {
     gd_stream *found;
 
@@ -1090,11 +1004,5 @@ static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t 
         (location.type == 1 && !gd_device_find(location.id)) || !bytes ||
         !gd_work_resolve(address, bytes, NULL))
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return gd_stream_find(context, stream, &found);
-}
-
-gd_CUresult cuMemPrefetchAsync_v2(gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location,
-                                  unsigned int flags, gd_CUstream stream)
-{
-    GD_CALL(GD_NEED_LIVE, prefetch(context, address, bytes, location, flags, stream));
+    return gd_stream_find(stream, &found);
 }

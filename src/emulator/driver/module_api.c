@@ -205,9 +205,10 @@ gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attri
 
 /* ---- actions of entry points ---- */
 
-static gd_CUresult load(gd_context *context, gd_CUmodule *handle, const void *image, unsigned count,
-                        const gd_CUjit_option *options, void **values)
+gd_CUresult gd_cuModuleLoadDataEx(gd_CUmodule *handle, const void *image, unsigned int count,
+                                  gd_CUjit_option *options, void **values)
 {
+    gd_context *context = gd_call_context();
     gd_module *module;
     gd_jit jit;
 
@@ -222,7 +223,7 @@ static gd_CUresult load(gd_context *context, gd_CUmodule *handle, const void *im
     return result;
 }
 
-static gd_CUresult load_file(gd_context *context, gd_CUmodule *handle, const char *path)
+gd_CUresult gd_cuModuleLoad(gd_CUmodule *handle, const char *path)
 {
     griddep_error error;
     char *data = NULL;
@@ -237,12 +238,12 @@ static gd_CUresult load_file(gd_context *context, gd_CUmodule *handle, const cha
                                               : GD_CUDA_ERROR_FILE_NOT_FOUND;
     gd_CUresult result = bytes < sizeof(uint64_t) * 8 && data[0] == 0x7f
                              ? GD_CUDA_ERROR_INVALID_IMAGE
-                             : load(context, handle, data, 0, NULL, NULL);
+                             : gd_cuModuleLoadDataEx(handle, data, 0, NULL, NULL);
     free(data);
     return result;
 }
 
-static gd_CUresult unload(gd_CUmodule handle)
+gd_CUresult gd_cuModuleUnload(gd_CUmodule handle)
 {
     gd_module *module = gd_object_find(handle, GD_OBJECT_MODULE);
     gd_CUresult result = gd_capture_check_unsafe();
@@ -256,7 +257,8 @@ static gd_CUresult unload(gd_CUmodule handle)
     return context->fault;
 }
 
-static gd_CUresult get_function(gd_CUfunction *handle, gd_CUmodule module_handle, const char *name)
+gd_CUresult gd_cuModuleGetFunction(gd_CUfunction *handle, gd_CUmodule module_handle,
+                                   const char *name)
 {
     gd_module *module = gd_object_find(module_handle, GD_OBJECT_MODULE);
 
@@ -285,8 +287,8 @@ gd_CUresult gd_module_tell(const gd_module *module, const char *name, bool manag
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle,
-                              const char *name)
+gd_CUresult gd_cuModuleGetGlobal_v2(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle,
+                                    const char *name)
 {
     const gd_module *module = gd_object_find(handle, GD_OBJECT_MODULE);
 
@@ -296,7 +298,7 @@ static gd_CUresult get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodul
                   : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
-static gd_CUresult count_functions(unsigned *count, gd_CUmodule handle)
+gd_CUresult gd_cuModuleGetFunctionCount(unsigned int *count, gd_CUmodule handle)
 {
     const gd_module *module = gd_object_find(handle, GD_OBJECT_MODULE);
 
@@ -306,7 +308,8 @@ static gd_CUresult count_functions(unsigned *count, gd_CUmodule handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult list_functions(gd_CUfunction *functions, unsigned capacity, gd_CUmodule handle)
+gd_CUresult gd_cuModuleEnumerateFunctions(gd_CUfunction *functions, unsigned int capacity,
+                                          gd_CUmodule handle)
 {
     const gd_module *module = gd_object_find(handle, GD_OBJECT_MODULE);
 
@@ -317,26 +320,29 @@ static gd_CUresult list_functions(gd_CUfunction *functions, unsigned capacity, g
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_attribute attribute,
-                                 gd_CUfunction handle)
+gd_CUresult gd_cuFuncGetAttribute(int *value, gd_CUfunction_attribute attribute,
+                                  gd_CUfunction handle)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     return function ? gd_function_get_attribute(function, attribute, value)
                     : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
-static gd_CUresult set_attribute(gd_context *context, gd_CUfunction handle,
-                                 gd_CUfunction_attribute attribute, int value)
+gd_CUresult gd_cuFuncSetAttribute(gd_CUfunction handle, gd_CUfunction_attribute attribute,
+                                  int value)
 {
+    gd_context *context = gd_call_context();
     gd_function *function = gd_function_find(context, handle);
 
     return function ? gd_function_set_attribute(function, attribute, value)
                     : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
-static gd_CUresult get_name(gd_context *context, const char **name, gd_CUfunction handle)
+gd_CUresult gd_cuFuncGetName(const char **name, gd_CUfunction handle)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     if (!name || !function)
@@ -345,8 +351,9 @@ static gd_CUresult get_name(gd_context *context, const char **name, gd_CUfunctio
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_module(gd_context *context, gd_CUmodule *module, gd_CUfunction handle)
+gd_CUresult gd_cuFuncGetModule(gd_CUmodule *module, gd_CUfunction handle)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
 
     if (!module || !function)
@@ -355,9 +362,9 @@ static gd_CUresult get_module(gd_context *context, gd_CUmodule *module, gd_CUfun
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_parameter(gd_context *context, gd_CUfunction handle, size_t index,
-                                 size_t *offset, size_t *bytes)
+gd_CUresult gd_cuFuncGetParamInfo(gd_CUfunction handle, size_t index, size_t *offset, size_t *bytes)
 {
+    gd_context *context = gd_call_context();
     const gd_function *function = gd_function_find(context, handle);
     uint32_t at, size;
 
@@ -372,12 +379,14 @@ static gd_CUresult get_parameter(gd_context *context, gd_CUfunction handle, size
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult check_function(gd_context *context, gd_CUfunction handle)
+gd_CUresult gd_cuFuncLoad(gd_CUfunction handle)
 {
+    gd_context *context = gd_call_context();
+
     return gd_function_find(context, handle) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
-static gd_CUresult get_mode(int32_t *mode)
+gd_CUresult gd_cuModuleGetLoadingMode(int32_t *mode)
 {
     if (!mode)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -385,8 +394,10 @@ static gd_CUresult get_mode(int32_t *mode)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_loaded(gd_context *context, int32_t *state, gd_CUfunction handle)
+gd_CUresult gd_cuFuncIsLoaded(int32_t *state, gd_CUfunction handle)
 {
+    gd_context *context = gd_call_context();
+
     if (!state)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!gd_function_find(context, handle))
@@ -397,98 +408,18 @@ static gd_CUresult get_loaded(gd_context *context, int32_t *state, gd_CUfunction
 
 /* ---- entry points ---- */
 
-gd_CUresult cuModuleLoad(gd_CUmodule *module, const char *path)
+gd_CUresult gd_cuModuleLoadData(gd_CUmodule *module, const void *image)
 {
-    GD_CALL(GD_NEED_LIVE, load_file(context, module, path));
+    return gd_cuModuleLoadDataEx(module, image, 0, NULL, NULL);
 }
 
-gd_CUresult cuModuleLoadData(gd_CUmodule *module, const void *image)
+gd_CUresult gd_cuModuleLoadFatBinary(gd_CUmodule *module, const void *image)
 {
-    GD_CALL(GD_NEED_LIVE, load(context, module, image, 0, NULL, NULL));
+    return gd_cuModuleLoadDataEx(module, image, 0, NULL, NULL);
 }
 
-gd_CUresult cuModuleLoadDataEx(gd_CUmodule *module, const void *image, unsigned int count,
-                               gd_CUjit_option *options, void **values)
+gd_CUresult gd_cuFuncSetCacheConfig(gd_CUfunction function, int32_t configuration)
 {
-    GD_CALL(GD_NEED_LIVE, load(context, module, image, count, options, values));
-}
-
-gd_CUresult cuModuleLoadFatBinary(gd_CUmodule *module, const void *image)
-{
-    GD_CALL(GD_NEED_LIVE, load(context, module, image, 0, NULL, NULL));
-}
-
-gd_CUresult cuModuleUnload(gd_CUmodule module)
-{
-    GD_CALL(GD_NEED_LIVE, unload(module));
-}
-
-gd_CUresult cuModuleGetFunction(gd_CUfunction *function, gd_CUmodule module, const char *name)
-{
-    GD_CALL(GD_NEED_LIVE, get_function(function, module, name));
-}
-
-gd_CUresult cuModuleGetGlobal_v2(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule module,
-                                 const char *name)
-{
-    GD_CALL(GD_NEED_LIVE, get_global(address, bytes, module, name));
-}
-
-gd_CUresult cuModuleGetFunctionCount(unsigned int *count, gd_CUmodule module)
-{
-    GD_CALL(GD_NEED_CONTEXT, count_functions(count, module));
-}
-
-gd_CUresult cuModuleEnumerateFunctions(gd_CUfunction *functions, unsigned int capacity,
-                                       gd_CUmodule module)
-{
-    GD_CALL(GD_NEED_CONTEXT, list_functions(functions, capacity, module));
-}
-
-gd_CUresult cuModuleGetLoadingMode(int32_t *mode)
-{
-    GD_CALL(GD_NEED_NOTHING, get_mode(mode));
-}
-
-gd_CUresult cuFuncGetAttribute(int *value, gd_CUfunction_attribute attribute,
-                               gd_CUfunction function)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_attribute(context, value, attribute, function));
-}
-
-gd_CUresult cuFuncSetAttribute(gd_CUfunction function, gd_CUfunction_attribute attribute, int value)
-{
-    GD_CALL(GD_NEED_CONTEXT, set_attribute(context, function, attribute, value));
-}
-
-gd_CUresult cuFuncGetName(const char **name, gd_CUfunction function)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_name(context, name, function));
-}
-
-gd_CUresult cuFuncGetModule(gd_CUmodule *module, gd_CUfunction function)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_module(context, module, function));
-}
-
-gd_CUresult cuFuncGetParamInfo(gd_CUfunction function, size_t index, size_t *offset, size_t *bytes)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_parameter(context, function, index, offset, bytes));
-}
-
-gd_CUresult cuFuncSetCacheConfig(gd_CUfunction function, int32_t configuration)
-{
-    GD_CALL(GD_NEED_CONTEXT, configuration < 0 || configuration > 3
-                                 ? GD_CUDA_ERROR_INVALID_VALUE
-                                 : check_function(context, function));
-}
-
-gd_CUresult cuFuncIsLoaded(int32_t *state, gd_CUfunction function)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_loaded(context, state, function));
-}
-
-gd_CUresult cuFuncLoad(gd_CUfunction function)
-{
-    GD_CALL(GD_NEED_CONTEXT, check_function(context, function));
+    return configuration < 0 || configuration > 3 ? GD_CUDA_ERROR_INVALID_VALUE
+                                                  : gd_cuFuncLoad(function);
 }

@@ -99,11 +99,12 @@ static gd_CUresult find_green_default(gd_green *green, gd_CUstream handle, gd_st
     return *stream ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream)
+gd_CUresult gd_stream_find(gd_CUstream handle, gd_stream **stream)
 {
     const bool is_default =
         !handle || handle == GD_CU_STREAM_LEGACY || handle == GD_CU_STREAM_PER_THREAD;
     gd_green *green = is_default ? gd_green_current() : NULL;
+    gd_context *context = gd_call_context();
 
     if (green)
         return find_green_default(green, handle, stream);
@@ -262,8 +263,10 @@ static int limit_priority(int priority)
                                                     : priority;
 }
 
-static gd_CUresult create(gd_context *context, gd_CUstream *handle, unsigned flags, int priority)
+gd_CUresult gd_cuStreamCreateWithPriority(gd_CUstream *handle, unsigned int flags, int priority)
 {
+    gd_context *context = gd_call_context();
+
     if (!handle || flags > GD_CU_STREAM_NON_BLOCKING)
         return GD_CUDA_ERROR_INVALID_VALUE;
     priority = limit_priority(priority);
@@ -276,8 +279,8 @@ static gd_CUresult create(gd_context *context, gd_CUstream *handle, unsigned fla
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult create_in(gd_CUstream *handle, gd_CUgreenCtx green_handle, unsigned flags,
-                             int priority)
+gd_CUresult gd_cuGreenCtxStreamCreate(gd_CUstream *handle, gd_CUgreenCtx green_handle,
+                                      unsigned int flags, int priority)
 {
     gd_green *green = gd_object_find(green_handle, GD_OBJECT_GREEN);
 
@@ -293,7 +296,7 @@ static gd_CUresult create_in(gd_CUstream *handle, gd_CUgreenCtx green_handle, un
 }
 
 /* Work that was handed in goes on without its stream. */
-static gd_CUresult destroy(gd_CUstream handle)
+gd_CUresult gd_cuStreamDestroy_v2(gd_CUstream handle)
 {
     gd_stream *stream = gd_object_find(handle, GD_OBJECT_STREAM);
 
@@ -306,18 +309,19 @@ static gd_CUresult destroy(gd_CUstream handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult synchronize(gd_context *context, gd_CUstream handle)
+gd_CUresult gd_cuStreamSynchronize(gd_CUstream handle)
 {
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     return result == GD_CUDA_SUCCESS ? gd_stream_wait(stream) : result;
 }
 
-static gd_CUresult query(gd_context *context, gd_CUstream handle)
+gd_CUresult gd_cuStreamQuery(gd_CUstream handle)
 {
+    gd_context *context = gd_call_context();
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result == GD_CUDA_SUCCESS)
         result = gd_capture_check_waiting(stream);
@@ -337,10 +341,10 @@ typedef enum stream_fact {
     FACT_DEVICE
 } stream_fact;
 
-static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact fact, void *value)
+static gd_CUresult get_fact(gd_CUstream handle, stream_fact fact, void *value)
 {
     gd_stream *stream;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (!value)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -365,22 +369,19 @@ static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_contexts(gd_context *context, gd_CUstream handle, gd_CUcontext *owner,
-                                void **green)
+gd_CUresult gd_cuStreamGetCtx_v2(gd_CUstream handle, gd_CUcontext *owner, void **green)
 {
-    gd_CUresult result = get_fact(context, handle, FACT_OWNER, owner);
+    gd_CUresult result = get_fact(handle, FACT_OWNER, owner);
 
-    return result == GD_CUDA_SUCCESS && green ? get_fact(context, handle, FACT_GREEN, green)
-                                              : result;
+    return result == GD_CUDA_SUCCESS && green ? get_fact(handle, FACT_GREEN, green) : result;
 }
 
-static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUevent event_handle,
-                              unsigned flags)
+gd_CUresult gd_cuStreamWaitEvent(gd_CUstream handle, gd_CUevent event_handle, unsigned int flags)
 {
     gd_event *event = gd_object_find(event_handle, GD_OBJECT_EVENT);
     gd_stream *stream;
     bool done;
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result != GD_CUDA_SUCCESS)
         return result;
@@ -398,11 +399,11 @@ static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUeven
                                              : gd_stream_add_wait(stream, event->task, event->port);
 }
 
-static gd_CUresult launch_host(gd_context *context, gd_CUstream handle, gd_host_work host)
+static gd_CUresult launch_host(gd_CUstream handle, gd_host_work host)
 {
     gd_stream *stream;
     gd_work work = {.kind = GD_WORK_HOST, .is.host = host};
-    gd_CUresult result = gd_stream_find(context, handle, &stream);
+    gd_CUresult result = gd_stream_find(handle, &stream);
 
     if (result == GD_CUDA_SUCCESS && !host.function && !host.callback)
         result = GD_CUDA_ERROR_INVALID_VALUE;
@@ -413,89 +414,51 @@ static gd_CUresult launch_host(gd_context *context, gd_CUstream handle, gd_host_
     return result == GD_CUDA_SUCCESS ? gd_stream_submit(stream, &work, NULL) : result;
 }
 
-gd_CUresult cuStreamCreate(gd_CUstream *stream, unsigned int flags)
+gd_CUresult gd_cuStreamCreate(gd_CUstream *stream, unsigned int flags)
 {
-    GD_CALL(GD_NEED_LIVE, create(context, stream, flags, 0));
+    return gd_cuStreamCreateWithPriority(stream, flags, 0);
 }
 
-gd_CUresult cuStreamCreateWithPriority(gd_CUstream *stream, unsigned int flags, int priority)
+gd_CUresult gd_cuStreamGetFlags(gd_CUstream stream, unsigned int *flags)
 {
-    GD_CALL(GD_NEED_LIVE, create(context, stream, flags, priority));
+    return get_fact(stream, FACT_FLAGS, flags);
 }
 
-gd_CUresult cuStreamDestroy_v2(gd_CUstream stream)
+gd_CUresult gd_cuStreamGetPriority(gd_CUstream stream, int *priority)
 {
-    GD_CALL(GD_NEED_INIT, destroy(stream));
+    return get_fact(stream, FACT_PRIORITY, priority);
 }
 
-gd_CUresult cuStreamSynchronize(gd_CUstream stream)
+gd_CUresult gd_cuStreamGetId(gd_CUstream stream, unsigned long long *id)
 {
-    GD_CALL(GD_NEED_LIVE, synchronize(context, stream));
+    return get_fact(stream, FACT_ID, id);
 }
 
-gd_CUresult cuStreamQuery(gd_CUstream stream)
+gd_CUresult gd_cuStreamGetCtx(gd_CUstream stream, gd_CUcontext *owner)
 {
-    GD_CALL(GD_NEED_LIVE, query(context, stream));
+    return get_fact(stream, FACT_CONTEXT, owner);
 }
 
-gd_CUresult cuStreamGetFlags(gd_CUstream stream, unsigned int *flags)
+gd_CUresult gd_cuStreamGetGreenCtx(gd_CUstream stream, gd_CUgreenCtx *green)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_FLAGS, flags));
+    return get_fact(stream, FACT_GREEN, green);
 }
 
-gd_CUresult cuStreamGetPriority(gd_CUstream stream, int *priority)
+gd_CUresult gd_cuStreamGetDevice(gd_CUstream stream, gd_CUdevice *device)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_PRIORITY, priority));
+    return get_fact(stream, FACT_DEVICE, device);
 }
 
-gd_CUresult cuStreamGetId(gd_CUstream stream, unsigned long long *id)
+gd_CUresult gd_cuLaunchHostFunc(gd_CUstream stream, gd_CUhostFn *function, void *user)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_ID, id));
+    return launch_host(stream, (gd_host_work){.function = function, .user = user});
 }
 
-gd_CUresult cuStreamGetCtx(gd_CUstream stream, gd_CUcontext *owner)
+gd_CUresult gd_cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCallback *callback, void *user,
+                                   unsigned int flags)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_CONTEXT, owner));
-}
-
-gd_CUresult cuStreamGetCtx_v2(gd_CUstream stream, gd_CUcontext *owner, void **green)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_contexts(context, stream, owner, green));
-}
-
-gd_CUresult cuStreamGetGreenCtx(gd_CUstream stream, gd_CUgreenCtx *green)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_GREEN, green));
-}
-
-gd_CUresult cuGreenCtxStreamCreate(gd_CUstream *stream, gd_CUgreenCtx green, unsigned int flags,
-                                   int priority)
-{
-    GD_CALL(GD_NEED_INIT, create_in(stream, green, flags, priority));
-}
-
-gd_CUresult cuStreamGetDevice(gd_CUstream stream, gd_CUdevice *device)
-{
-    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_DEVICE, device));
-}
-
-gd_CUresult cuStreamWaitEvent(gd_CUstream stream, gd_CUevent event, unsigned int flags)
-{
-    GD_CALL(GD_NEED_LIVE, wait_event(context, stream, event, flags));
-}
-
-gd_CUresult cuLaunchHostFunc(gd_CUstream stream, gd_CUhostFn *function, void *user)
-{
-    GD_CALL(GD_NEED_LIVE,
-            launch_host(context, stream, (gd_host_work){.function = function, .user = user}));
-}
-
-gd_CUresult cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCallback *callback, void *user,
-                                unsigned int flags)
-{
-    GD_CALL(
-        GD_NEED_LIVE,
-        flags ? GD_CUDA_ERROR_INVALID_VALUE
-              : launch_host(context, stream,
-                            (gd_host_work){.callback = callback, .stream = stream, .user = user}));
+    return flags
+               ? GD_CUDA_ERROR_INVALID_VALUE
+               : launch_host(stream,
+                             (gd_host_work){.callback = callback, .stream = stream, .user = user});
 }

@@ -66,8 +66,8 @@ typedef struct gd_event {
 /* What a NULL stream means in what this thread calls next. */
 void gd_stream_null_is_per_thread(bool per_thread);
 
-/* A stream handle, default streams included, in the current context; INVALID_HANDLE. */
-gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream);
+/* A stream handle, default streams of the call's context included; INVALID_HANDLE. */
+gd_CUresult gd_stream_find(gd_CUstream handle, gd_stream **stream);
 
 /* Hands in work, which is taken over in any case: into the stream's capture as a node, or into the
  * queue. *task, which may be NULL, is then borrowed from the stream; NULL in a capture. Makes the

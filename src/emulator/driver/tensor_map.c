@@ -52,7 +52,7 @@ static gd_CUresult encode_im2col(gd_CUtensorMap *target, gd_tensor_map *map, con
     return finish(target, map);
 }
 
-static gd_CUresult replace(gd_CUtensorMap *target, const void *address)
+gd_CUresult gd_cuTensorMapReplaceAddress(gd_CUtensorMap *target, void *address)
 {
     gd_tensor_map map;
 
@@ -64,34 +64,33 @@ static gd_CUresult replace(gd_CUtensorMap *target, const void *address)
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuTensorMapEncodeTiled(gd_CUtensorMap *target, gd_CUtensorMapDataType type,
-                                   uint32_t rank, void *address, const uint64_t *sizes,
-                                   const uint64_t *strides, const uint32_t *box,
-                                   const uint32_t *steps, gd_CUtensorMapInterleave interleave,
-                                   gd_CUtensorMapSwizzle swizzle,
-                                   gd_CUtensorMapL2promotion promotion,
-                                   gd_CUtensorMapFloatOOBfill fill)
+gd_CUresult gd_cuTensorMapEncodeTiled(gd_CUtensorMap *target, gd_CUtensorMapDataType type,
+                                      uint32_t rank, void *address, const uint64_t *sizes,
+                                      const uint64_t *strides, const uint32_t *box,
+                                      const uint32_t *steps, gd_CUtensorMapInterleave interleave,
+                                      gd_CUtensorMapSwizzle swizzle,
+                                      gd_CUtensorMapL2promotion promotion,
+                                      gd_CUtensorMapFloatOOBfill fill)
 {
     gd_tensor_map map = {.interleave = (uint8_t)interleave,
                          .swizzle = (uint8_t)swizzle,
                          .promotion = (uint8_t)promotion,
                          .fill = (uint8_t)fill};
 
-    GD_CALL(GD_NEED_NOTHING,
-            gd_tensor_map_are_constants(type, interleave, swizzle, promotion, fill) &&
-                    read_common(&map, target, type, rank, address, sizes, strides, steps)
-                ? encode_tiled(target, &map, box)
-                : GD_CUDA_ERROR_INVALID_VALUE);
+    return gd_tensor_map_are_constants(type, interleave, swizzle, promotion, fill) &&
+                   read_common(&map, target, type, rank, address, sizes, strides, steps)
+               ? encode_tiled(target, &map, box)
+               : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-gd_CUresult cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataType type,
-                                    uint32_t rank, void *address, const uint64_t *sizes,
-                                    const uint64_t *strides, const int *lower, const int *upper,
-                                    uint32_t channels, uint32_t pixels, const uint32_t *steps,
-                                    gd_CUtensorMapInterleave interleave,
-                                    gd_CUtensorMapSwizzle swizzle,
-                                    gd_CUtensorMapL2promotion promotion,
-                                    gd_CUtensorMapFloatOOBfill fill)
+gd_CUresult gd_cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataType type,
+                                       uint32_t rank, void *address, const uint64_t *sizes,
+                                       const uint64_t *strides, const int *lower, const int *upper,
+                                       uint32_t channels, uint32_t pixels, const uint32_t *steps,
+                                       gd_CUtensorMapInterleave interleave,
+                                       gd_CUtensorMapSwizzle swizzle,
+                                       gd_CUtensorMapL2promotion promotion,
+                                       gd_CUtensorMapFloatOOBfill fill)
 {
     gd_tensor_map map = {.interleave = (uint8_t)interleave,
                          .swizzle = (uint8_t)swizzle,
@@ -100,14 +99,8 @@ gd_CUresult cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataTy
                          .channels = channels,
                          .pixels = pixels};
 
-    GD_CALL(GD_NEED_NOTHING,
-            gd_tensor_map_are_constants(type, interleave, swizzle, promotion, fill) &&
-                    read_common(&map, target, type, rank, address, sizes, strides, steps)
-                ? encode_im2col(target, &map, lower, upper)
-                : GD_CUDA_ERROR_INVALID_VALUE);
-}
-
-gd_CUresult cuTensorMapReplaceAddress(gd_CUtensorMap *target, void *address)
-{
-    GD_CALL(GD_NEED_NOTHING, replace(target, address));
+    return gd_tensor_map_are_constants(type, interleave, swizzle, promotion, fill) &&
+                   read_common(&map, target, type, rank, address, sizes, strides, steps)
+               ? encode_im2col(target, &map, lower, upper)
+               : GD_CUDA_ERROR_INVALID_VALUE;
 }

@@ -11,8 +11,8 @@ static bool is_count(unsigned count)
     return count && count <= INT_MAX;
 }
 
-static gd_CUresult create(gd_CUuserObject *handle, void *user, gd_CUhostFn *destroy, unsigned count,
-                          unsigned flags)
+gd_CUresult gd_cuUserObjectCreate(gd_CUuserObject *handle, void *user, gd_CUhostFn *destroy,
+                                  unsigned int count, unsigned int flags)
 {
     if (!handle || !destroy || !is_count(count) || flags != GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -41,8 +41,8 @@ static gd_CUresult change(gd_CUuserObject handle, unsigned count, bool retain)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult retain_for_graph(gd_CUgraph graph_handle, gd_CUuserObject handle, unsigned count,
-                                    unsigned flags)
+gd_CUresult gd_cuGraphRetainUserObject(gd_CUgraph graph_handle, gd_CUuserObject handle,
+                                       unsigned int count, unsigned int flags)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
     gd_user_object *object = gd_object_find(handle, GD_OBJECT_USER);
@@ -56,8 +56,8 @@ static gd_CUresult retain_for_graph(gd_CUgraph graph_handle, gd_CUuserObject han
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult release_from_graph(gd_CUgraph graph_handle, gd_CUuserObject handle,
-                                      unsigned count)
+gd_CUresult gd_cuGraphReleaseUserObject(gd_CUgraph graph_handle, gd_CUuserObject handle,
+                                        unsigned int count)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
     gd_user_object *object = gd_object_find(handle, GD_OBJECT_USER);
@@ -73,29 +73,12 @@ static gd_CUresult release_from_graph(gd_CUgraph graph_handle, gd_CUuserObject h
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuUserObjectCreate(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy,
-                               unsigned int count, unsigned int flags)
+gd_CUresult gd_cuUserObjectRetain(gd_CUuserObject object, unsigned int count)
 {
-    GD_CALL(GD_NEED_INIT, create(object, user, destroy, count, flags));
+    return change(object, count, true);
 }
 
-gd_CUresult cuUserObjectRetain(gd_CUuserObject object, unsigned int count)
+gd_CUresult gd_cuUserObjectRelease(gd_CUuserObject object, unsigned int count)
 {
-    GD_CALL(GD_NEED_INIT, change(object, count, true));
-}
-
-gd_CUresult cuUserObjectRelease(gd_CUuserObject object, unsigned int count)
-{
-    GD_CALL(GD_NEED_INIT, change(object, count, false));
-}
-
-gd_CUresult cuGraphRetainUserObject(gd_CUgraph graph, gd_CUuserObject object, unsigned int count,
-                                    unsigned int flags)
-{
-    GD_CALL(GD_NEED_INIT, retain_for_graph(graph, object, count, flags));
-}
-
-gd_CUresult cuGraphReleaseUserObject(gd_CUgraph graph, gd_CUuserObject object, unsigned int count)
-{
-    GD_CALL(GD_NEED_INIT, release_from_graph(graph, object, count));
+    return change(object, count, false);
 }

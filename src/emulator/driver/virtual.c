@@ -211,8 +211,8 @@ static gd_CUresult check_properties(const gd_CUmemAllocationProp *properties)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult create(gd_CUmemGenericAllocationHandle *handle, size_t bytes,
-                          const gd_CUmemAllocationProp *properties, unsigned long long flags)
+gd_CUresult gd_cuMemCreate(gd_CUmemGenericAllocationHandle *handle, size_t bytes,
+                           const gd_CUmemAllocationProp *properties, unsigned long long flags)
 {
     gd_CUresult result = check_properties(properties);
 
@@ -236,7 +236,7 @@ static gd_CUresult create(gd_CUmemGenericAllocationHandle *handle, size_t bytes,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult release(gd_CUmemGenericAllocationHandle handle)
+gd_CUresult gd_cuMemRelease(gd_CUmemGenericAllocationHandle handle)
 {
     gd_physical *physical = find_physical(handle);
 
@@ -249,7 +249,7 @@ static gd_CUresult release(gd_CUmemGenericAllocationHandle handle)
 }
 
 /* The handle of what is mapped at an address. */
-static gd_CUresult retain(gd_CUmemGenericAllocationHandle *handle, const void *pointer)
+gd_CUresult gd_cuMemRetainAllocationHandle(gd_CUmemGenericAllocationHandle *handle, void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const size_t index = find_range(&virtual.mapped, address);
@@ -265,8 +265,8 @@ static gd_CUresult retain(gd_CUmemGenericAllocationHandle *handle, const void *p
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_properties(gd_CUmemAllocationProp *properties,
-                                  gd_CUmemGenericAllocationHandle handle)
+gd_CUresult gd_cuMemGetAllocationPropertiesFromHandle(gd_CUmemAllocationProp *properties,
+                                                      gd_CUmemGenericAllocationHandle handle)
 {
     const gd_physical *physical = find_physical(handle);
 
@@ -279,8 +279,9 @@ static gd_CUresult get_properties(gd_CUmemAllocationProp *properties,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_granularity(size_t *bytes, const gd_CUmemAllocationProp *properties,
-                                   gd_CUmemAllocationGranularity_flags option)
+gd_CUresult gd_cuMemGetAllocationGranularity(size_t *bytes,
+                                             const gd_CUmemAllocationProp *properties,
+                                             gd_CUmemAllocationGranularity_flags option)
 {
     gd_CUresult result = check_properties(properties);
 
@@ -316,8 +317,8 @@ static uint64_t find_place(uint64_t bytes, uint64_t alignment)
 }
 
 /* The hint is taken where there is nothing. */
-static gd_CUresult reserve(gd_CUdeviceptr *address, size_t bytes, size_t alignment,
-                           gd_CUdeviceptr hint, unsigned long long flags)
+gd_CUresult gd_cuMemAddressReserve(gd_CUdeviceptr *address, size_t bytes, size_t alignment,
+                                   gd_CUdeviceptr hint, unsigned long long flags)
 {
     if (!address || !bytes || bytes % GRANULARITY || alignment & (alignment - 1) || flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -332,7 +333,7 @@ static gd_CUresult reserve(gd_CUdeviceptr *address, size_t bytes, size_t alignme
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult free_addresses(gd_CUdeviceptr address, size_t bytes)
+gd_CUresult gd_cuMemAddressFree(gd_CUdeviceptr address, size_t bytes)
 {
     const size_t i = find_range(&virtual.reserved, address);
 
@@ -345,8 +346,8 @@ static gd_CUresult free_addresses(gd_CUdeviceptr address, size_t bytes)
 
 /* ---- mapping ---- */
 
-static gd_CUresult map(gd_CUdeviceptr address, size_t bytes, size_t offset,
-                       gd_CUmemGenericAllocationHandle handle, unsigned long long flags)
+gd_CUresult gd_cuMemMap(gd_CUdeviceptr address, size_t bytes, size_t offset,
+                        gd_CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
     gd_physical *physical = find_physical(handle);
     const size_t i = find_range(&virtual.reserved, address);
@@ -367,7 +368,7 @@ static gd_CUresult map(gd_CUdeviceptr address, size_t bytes, size_t offset,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult unmap(gd_CUdeviceptr address, size_t bytes)
+gd_CUresult gd_cuMemUnmap(gd_CUdeviceptr address, size_t bytes)
 {
     size_t first, count;
 
@@ -398,7 +399,7 @@ static gd_CUresult check_access(const gd_CUmemAccessDesc *wanted)
 }
 
 /* A device reaches memory of its own and of its peers. */
-static gd_CUresult set_access(gd_CUdeviceptr address, size_t bytes,
+gd_CUresult gd_cuMemSetAccess(gd_CUdeviceptr address, size_t bytes,
                               const gd_CUmemAccessDesc *wanted, size_t wanted_count)
 {
     gd_CUresult result = wanted && wanted_count ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
@@ -426,7 +427,7 @@ static gd_CUresult set_access(gd_CUdeviceptr address, size_t bytes,
     return result;
 }
 
-static gd_CUresult get_access(unsigned long long *flags, const gd_CUmemLocation *location,
+gd_CUresult gd_cuMemGetAccess(unsigned long long *flags, const gd_CUmemLocation *location,
                               gd_CUdeviceptr address)
 {
     const gd_allocation *item = gd_memory_find(gd_the_emulator.memory, address);
@@ -443,8 +444,9 @@ static gd_CUresult get_access(unsigned long long *flags, const gd_CUmemLocation 
 
 /* ---- sharing ---- */
 
-static gd_CUresult export(void *shareable, gd_CUmemGenericAllocationHandle handle,
-                          gd_CUmemAllocationHandleType type, unsigned long long flags)
+gd_CUresult gd_cuMemExportToShareableHandle(void *shareable, gd_CUmemGenericAllocationHandle handle,
+                                            gd_CUmemAllocationHandleType type,
+                                            unsigned long long flags)
 {
     const gd_physical *physical = find_physical(handle);
 
@@ -468,8 +470,8 @@ static bool read_last_page(int file, last_page *page)
            page->bytes == (uint64_t)about.st_size - LAST_PAGE && page->bytes % GRANULARITY == 0;
 }
 
-static gd_CUresult import(gd_CUmemGenericAllocationHandle *handle, void *shareable,
-                          gd_CUmemAllocationHandleType type)
+gd_CUresult gd_cuMemImportFromShareableHandle(gd_CUmemGenericAllocationHandle *handle,
+                                              void *shareable, gd_CUmemAllocationHandleType type)
 {
     const int file = (int)(intptr_t)shareable;
     last_page page;
@@ -507,78 +509,3 @@ void gd_virtual_end(void)
 }
 
 /* ---- entry points ---- */
-
-gd_CUresult cuMemCreate(gd_CUmemGenericAllocationHandle *handle, size_t bytes,
-                        const gd_CUmemAllocationProp *properties, unsigned long long flags)
-{
-    GD_CALL(GD_NEED_INIT, create(handle, bytes, properties, flags));
-}
-
-gd_CUresult cuMemRelease(gd_CUmemGenericAllocationHandle handle)
-{
-    GD_CALL(GD_NEED_INIT, release(handle));
-}
-
-gd_CUresult cuMemRetainAllocationHandle(gd_CUmemGenericAllocationHandle *handle, void *address)
-{
-    GD_CALL(GD_NEED_INIT, retain(handle, address));
-}
-
-gd_CUresult cuMemGetAllocationPropertiesFromHandle(gd_CUmemAllocationProp *properties,
-                                                   gd_CUmemGenericAllocationHandle handle)
-{
-    GD_CALL(GD_NEED_INIT, get_properties(properties, handle));
-}
-
-gd_CUresult cuMemGetAllocationGranularity(size_t *bytes, const gd_CUmemAllocationProp *properties,
-                                          gd_CUmemAllocationGranularity_flags option)
-{
-    GD_CALL(GD_NEED_INIT, get_granularity(bytes, properties, option));
-}
-
-gd_CUresult cuMemAddressReserve(gd_CUdeviceptr *address, size_t bytes, size_t alignment,
-                                gd_CUdeviceptr hint, unsigned long long flags)
-{
-    GD_CALL(GD_NEED_INIT, reserve(address, bytes, alignment, hint, flags));
-}
-
-gd_CUresult cuMemAddressFree(gd_CUdeviceptr address, size_t bytes)
-{
-    GD_CALL(GD_NEED_INIT, free_addresses(address, bytes));
-}
-
-gd_CUresult cuMemMap(gd_CUdeviceptr address, size_t bytes, size_t offset,
-                     gd_CUmemGenericAllocationHandle handle, unsigned long long flags)
-{
-    GD_CALL(GD_NEED_INIT, map(address, bytes, offset, handle, flags));
-}
-
-gd_CUresult cuMemUnmap(gd_CUdeviceptr address, size_t bytes)
-{
-    GD_CALL(GD_NEED_INIT, unmap(address, bytes));
-}
-
-gd_CUresult cuMemSetAccess(gd_CUdeviceptr address, size_t bytes,
-                           const gd_CUmemAccessDesc *descriptor, size_t count)
-{
-    GD_CALL(GD_NEED_INIT, set_access(address, bytes, descriptor, count));
-}
-
-gd_CUresult cuMemGetAccess(unsigned long long *flags, const gd_CUmemLocation *location,
-                           gd_CUdeviceptr address)
-{
-    GD_CALL(GD_NEED_INIT, get_access(flags, location, address));
-}
-
-gd_CUresult cuMemExportToShareableHandle(void *shareable, gd_CUmemGenericAllocationHandle handle,
-                                         gd_CUmemAllocationHandleType type,
-                                         unsigned long long flags)
-{
-    GD_CALL(GD_NEED_INIT, export(shareable, handle, type, flags));
-}
-
-gd_CUresult cuMemImportFromShareableHandle(gd_CUmemGenericAllocationHandle *handle, void *shareable,
-                                           gd_CUmemAllocationHandleType type)
-{
-    GD_CALL(GD_NEED_INIT, import(handle, shareable, type));
-}
