@@ -269,12 +269,6 @@ static int compare(const compare_request *request, const gd_plan plans[SIDES])
     return code;
 }
 
-static int load(const char *path, gd_plan *plan)
-{
-    int code = gd_planfile_load(path, plan);
-    return code != 0 ? code : gd_plan_check_whole(plan);
-}
-
 /* Where the second program begins, behind a "--" of its own; argc: nowhere. */
 static int find_second(int argc, char **argv, int marker)
 {
@@ -302,19 +296,20 @@ static int read_programs(const gd_usage *usage, int argc, char **argv, int marke
     return code;
 }
 
-static int record(compare_request *request, gd_recordedprogram recorded[SIDES])
+static int load(compare_request *request, const gd_recordedprogram *options, gd_plan plans[SIDES])
 {
     int code = 0;
     for (int i = 0; i < SIDES && code == 0; i++) {
-        request->names[i] = request->paths[i];
-        if (request->programs[i] == NULL)
-            continue;
-        recorded[i].first = recorded[0].first;
-        recorded[i].launches = recorded[0].launches;
-        code = gd_recordedprogram_make(&recorded[i], &request->device, request->programs[i]);
-        request->paths[i] = recorded[i].path;
-        request->names[i] = request->programs[i][0];
+        gd_recordedprogram recorded = *options;
+        char **program = request->programs[i];
+        request->names[i] = program != NULL ? program[0] : request->paths[i];
+        code = program != NULL
+                   ? gd_recordedprogram_make(&recorded, &request->device, program, &plans[i])
+                   : gd_planfile_load(request->paths[i], &plans[i]);
+        gd_spanview_free(&recorded.spans);
     }
+    for (int i = 0; i < SIDES && code == 0; i++)
+        code = gd_plan_check_whole(&plans[i]);
     if (request->mode == NULL && request->programs[0] != NULL)
         request->mode = griddep_mode_name(GRIDDEP_MODE_PDL);
     return code;
@@ -323,7 +318,7 @@ static int record(compare_request *request, gd_recordedprogram recorded[SIDES])
 int gd_command_compare(int argc, char **argv)
 {
     compare_request request = {.pairs = DEFAULT_PAIRS};
-    gd_recordedprogram recorded[SIDES] = {{.launches = GD_RECORDED_LAUNCHES}};
+    gd_recordedprogram recorded = {.launches = GD_RECORDED_LAUNCHES};
     gd_plan plans[SIDES] = {{0}};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)",
@@ -331,7 +326,7 @@ int gd_command_compare(int argc, char **argv)
         {GD_OPTION_COUNT, "pairs", "N", "pairs of a group (21)", &request.pairs, 1, 10000},
         {GD_OPTION_FILE, "svg", "FILE", "write a picture of both, one above the other",
          (void *)&request.svg, 0, 0},
-        GD_RECORDEDPROGRAM_OPTIONS(&recorded[0]),
+        GD_RECORDEDPROGRAM_OPTIONS(&recorded),
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
@@ -356,16 +351,12 @@ int gd_command_compare(int argc, char **argv)
         gd_message_want_json();
     code = read_programs(&usage, argc, argv, marker, count, &request);
     if (code == 0)
-        code = record(&request, recorded);
-    for (int i = 0; i < SIDES && code == 0; i++)
-        code = load(request.paths[i], &plans[i]);
+        code = load(&request, &recorded, plans);
     if (code == 0)
         code = gd_outputfile_check();
     if (code == 0)
         code = compare(&request, plans);
     for (int i = 0; i < SIDES; i++)
         gd_plan_free(&plans[i]);
-    for (int i = 0; i < SIDES; i++)
-        gd_recordedprogram_end(&recorded[i]);
     return code;
 }

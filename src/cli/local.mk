@@ -74,6 +74,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
 	%D%/job/recordedchain.c %D%/job/recordedchain.h \
+	%D%/job/recordedfile.c %D%/job/recordedfile.h \
 	%D%/job/recordedprogram.c %D%/job/recordedprogram.h \
 	%D%/job/report.c %D%/job/report.h \
 	%D%/job/sanitize.c %D%/job/sanitize.h \

@@ -14,6 +14,7 @@
 #include "cli/io/progress.h"
 #include "cli/job/attachedprogram.h"
 #include "cli/job/recordedprogram.h"
+#include "cli/plan/planfile.h"
 
 static const char details[] =
     "A chain runs on the emulated driver. The driver knows which accesses the contract of "
@@ -113,39 +114,38 @@ static int close_report(const gd_sanitize *request, gd_sanitize_report *report, 
     return written != 0 ? written : code;
 }
 
-/* The chain is there when it returns 0; gd_recordedprogram_end ends it. */
-static int record(gd_recordedprogram *recorded, char **program)
+/* A chain, of a file or of a program's launches. */
+static int sanitize_plan(const gd_sanitize *request, const char *chain, char **program,
+                         gd_recordedprogram *recorded)
 {
     const gd_device_choice device = {0};
-    return gd_recordedprogram_make(recorded, &device, program);
+    gd_plan plan = {0};
+    int code = program != NULL ? gd_recordedprogram_make(recorded, &device, program, &plan)
+                               : gd_planfile_load(chain, &plan);
+    if (code == 0)
+        code = gd_sanitize_chain(request, program != NULL ? program[0] : chain, &plan);
+    gd_spanview_free(&recorded->spans);
+    gd_plan_free(&plan);
+    return code;
 }
 
-/* Whichever it is: chain and program, of which one is NULL. */
-static int sanitize_either(gd_sanitize *request, const char *chain, char **program)
-{
-    return program != NULL ? gd_sanitize_program(request, program)
-                           : gd_sanitize_chain(request, chain);
-}
-
+/* Of chain and program one is NULL. */
 static int sanitize(gd_sanitize *request, const char *chain, char **program,
                     gd_recordedprogram *recorded)
 {
     gd_sanitize_report report = {0};
-    char **given = program;
-    if (recorded != NULL)
-        program = NULL; /* it is a chain from here on */
+    bool runs_itself = program != NULL && !request->is_recorded;
     int code = check_schedules(request);
     if (code == 0)
         code = check_checks(request->checks);
-    if (code == 0 && program != NULL && request->modes != NULL)
+    if (code == 0 && runs_itself && request->modes != NULL)
         code = gd_message_error(GD_EXIT_USAGE,
                                 "--modes is for a chain; a program launches as it does");
     if (code == 0)
-        code = open_report(request, &report, program != NULL ? stderr : stdout);
-    if (code == 0 && recorded != NULL)
-        code = record(recorded, given);
+        code = open_report(request, &report, runs_itself ? stderr : stdout);
     if (code == 0)
-        code = sanitize_either(request, recorded != NULL ? recorded->path : chain, program);
+        code = runs_itself ? gd_sanitize_program(request, program)
+                           : sanitize_plan(request, chain, program, recorded);
     return close_report(request, &report, code);
 }
 
@@ -212,9 +212,7 @@ int gd_command_sanitize(int argc, char **argv)
         if (code == 0 && request.is_recorded && marker == argc)
             code = gd_message_error(GD_EXIT_USAGE, "--recorded is for a program after '--'");
         if (code == 0)
-            code = sanitize(&request, chain, marker < argc ? argv + marker + 1 : NULL,
-                            request.is_recorded ? &recorded : NULL);
-        gd_recordedprogram_end(&recorded);
+            code = sanitize(&request, chain, marker < argc ? argv + marker + 1 : NULL, &recorded);
     }
     free(request.schedules.values);
     return code;

@@ -380,13 +380,6 @@ static void choose_launches(gd_trace_request *request)
         request->mode = griddep_mode_name(request->program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
 }
 
-static int record_program(gd_trace_request *request)
-{
-    int code = gd_recordedprogram_make(&request->recorded, &request->device, request->program);
-    request->path = request->recorded.path;
-    return code;
-}
-
 static int trace_chain(gd_trace_request *request)
 {
     gd_plan plan = {0};
@@ -396,16 +389,18 @@ static int trace_chain(gd_trace_request *request)
     if (code == 0)
         code = choose_modes(request, &modes);
     if (code == 0 && request->program != NULL)
-        code = record_program(request);
+        code =
+            gd_recordedprogram_make(&request->recorded, &request->device, request->program, &plan);
     bool is_refused = code == GD_EXIT_REFUSED && request->recorded.spans.count > 0;
     if (is_refused)
         gd_message_note(recording_slows);
     if (is_refused || (code == 0 && request->recorded.plain)) {
         code = show_run(request);
-        gd_recordedprogram_end(&request->recorded);
+        gd_spanview_free(&request->recorded.spans);
+        gd_plan_free(&plan);
         return code;
     }
-    if (code == 0 && !request->demo)
+    if (code == 0 && request->path != NULL)
         code = gd_planfile_load(request->path, &plan);
     if (code == 0 && !request->demo)
         code = gd_plan_check_whole(&plan);
@@ -414,7 +409,7 @@ static int trace_chain(gd_trace_request *request)
     if (code == 0)
         code = run_job(request, &plan, modes);
     gd_plan_free(&plan);
-    gd_recordedprogram_end(&request->recorded);
+    gd_spanview_free(&request->recorded.spans);
     return code;
 }
 

@@ -320,9 +320,11 @@ for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph t
     # shellcheck disable=SC2086 # words
     check "recorded: $case" records $case
 done
-# Streams are lanes, and what ordered them orders the launches: nothing races, by any schedule.
+# Streams are lanes, and what ordered them orders the launches: nothing races, by any schedule. What the host writes between launches is
+# a fill and a copy, behind which launches of other streams stand.
 recorded_streams() {
     records 0 15 streams tell && out "counter 12" && [ "$(grep -o 'lane: stream_[0-9]*' "$work/chain/chain.yaml" | sort -u | wc -l)" -eq 4 ] || return 1
+    [ "$(grep -c '^  after: .*fill_8' "$work/chain/chain.yaml")" -eq 3 ] && [ "$(grep -c '^  after: .*copy_14' "$work/chain/chain.yaml")" -eq 1 ] || { cat "$work/chain/chain.yaml"; return 1; }
     "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager --schedule lazy --schedule random:1 >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     "$griddep" check "$work/chain/chain.yaml" >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
 }

@@ -502,7 +502,7 @@ START_TEST(a_job_tells_what_is_not_expected)
     ck_assert(file && fwrite(values, sizeof values, 1, file) == 1 && fclose(file) == 0);
     make_plan(&plan);
     plan.expectations[0].from = GD_EXPECTED_FILE;
-    plan.expectations[0].path = gd_heap_string(path);
+    plan.expectations[0].file = (gd_fill){.kind = GD_FILL_FILE, .path = gd_heap_string(path)};
     plan.expectations[0].tolerance = allowances[_i].tolerance;
     plan.expectations[0].absolute = allowances[_i].absolute;
     ck_assert_int_eq(gd_job_run(&job, runtime), allowances[_i].met ? GD_EXIT_OK : GD_EXIT_DIFFERS);

@@ -14,6 +14,7 @@
 #include "cli/io/temporary.h"
 #include "cli/job/audit.h"
 #include "cli/job/recordedchain.h"
+#include "cli/job/recordedfile.h"
 #include "cli/show/auditreport.h"
 
 int gd_attachedprogram_find(int argc, char **argv)
@@ -203,14 +204,18 @@ int gd_attachedprogram_run(gd_attachedprogram *request, char **program)
     if (request->record == NULL)
         request->attach.launches = 0;
     else
-        code = gd_recordedchain_check(request->record);
+        code = gd_recordedfile_check(request->record);
     if (code != 0)
         return code;
     code = gd_attach_run(&request->attach, program, &set, &ended);
     if (code == 0)
         code = report(request, &set, program[0], ended);
     if (request->record != NULL && (code == ended || code == GD_EXIT_SANITIZE)) {
-        int written = gd_recordedchain_write(&set, program[0], request->record);
+        gd_plan plan = {0};
+        int written = gd_recordedchain_make(&set, program[0], &plan);
+        if (written == 0)
+            written = gd_recordedfile_write(&plan, request->record);
+        gd_plan_free(&plan);
         code = written != 0 ? written : code;
     }
     gd_attached_free(&set);

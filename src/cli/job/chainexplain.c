@@ -18,7 +18,6 @@
 #include "cli/io/output.h"
 #include "cli/job/overlap.h"
 #include "cli/plan/plancheck.h"
-#include "cli/plan/planfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
 
@@ -198,13 +197,13 @@ static json_t *edges_json(const gd_hop_report *hop)
     json_t *list = hop->edges != NULL ? json_array() : json_null();
     for (uint32_t i = 0; i < hop->edge_count; i++) {
         const griddep_graph_edge_info *edge = &hop->edges[i];
-        gd_output_append(
-            list,
-            GD_OBJECT({"from", json_integer(edge->from)},
-                      {"type", gd_output_string(edge_kind(edge))},
-                      {"overlap", gd_output_string(overlap_name(edge->overlap))},
-                      {"races", json_boolean(edge->races)}, {"reason", json_integer(edge->reason)},
-                      {"text", gd_output_string(griddep_reason_text(edge->reason))}));
+        gd_output_append(list,
+                         GD_OBJECT({"from", json_integer(edge->from)},
+                                   {"type", gd_output_string(edge_kind(edge))},
+                                   {"overlap", gd_output_string(overlap_name(edge->overlap))},
+                                   {"races", json_boolean(edge->races)},
+                                   {"reason", json_integer(edge->reason)},
+                                   {"text", gd_output_string(griddep_reason_text(edge->reason))}));
     }
     return list;
 }
@@ -375,9 +374,10 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
     return code;
 }
 
-static int explain_plan(const gd_chainexplain_request *request, const gd_plan *plan)
+int gd_chainexplain_run(const gd_chainexplain_request *request, const gd_plan *plan)
 {
     gd_chain_report report = {.plan = plan, .device = {.size = sizeof(report.device)}};
+    gd_progress_begin();
     int code =
         gd_options_choose_mode(request->mode != NULL ? request->mode : "graph-pdl", &report.mode);
     if (code == 0)
@@ -392,16 +392,5 @@ static int explain_plan(const gd_chainexplain_request *request, const gd_plan *p
     free(report.hops);
     free(report.overlaps);
     free(report.edges);
-    return code;
-}
-
-int gd_chainexplain_run(const gd_chainexplain_request *request)
-{
-    gd_plan plan = {0};
-    gd_progress_begin();
-    int code = gd_planfile_load(request->path, &plan);
-    if (code == 0)
-        code = explain_plan(request, &plan);
-    gd_plan_free(&plan);
     return code;
 }

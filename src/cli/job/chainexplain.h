@@ -1,13 +1,13 @@
-/* griddep explain CHAIN.yaml. */
+/* griddep explain of a chain. */
 #ifndef GD_CLI_CHAINEXPLAIN_H
 #define GD_CLI_CHAINEXPLAIN_H
 
 #include <stdbool.h>
 
 #include "cli/io/device.h"
+#include "cli/plan/plan.h"
 
 typedef struct gd_chainexplain_request {
-    const char *path;
     const char *mode; /* NULL: graph-pdl */
     bool no_measure, json;
     bool dot;    /* the chain's graph for Graphviz, and nothing else */
@@ -17,6 +17,6 @@ typedef struct gd_chainexplain_request {
 } gd_chainexplain_request;
 
 /* Returns an exit code. */
-int gd_chainexplain_run(const gd_chainexplain_request *request);
+int gd_chainexplain_run(const gd_chainexplain_request *request, const gd_plan *plan);
 
 #endif

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cli/io/heap.h"
-#include "cli/io/hostfile.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
+#include "cli/plan/fill.h"
 #include "cli/plan/planlaunch.h"
 
 /* What is expected, by buffer or expectation; NULL where it is not needed. */
@@ -36,9 +36,9 @@ static int load_expected(gd_job_state *state)
         const gd_plan_expectation *expectation = &plan->expectations[i];
         if (expectation->from != GD_EXPECTED_FILE)
             continue;
-        uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[expectation->buffer]);
-        state->files[i] = gd_heap_take(bytes, 1);
-        int code = gd_hostfile_read_into(expectation->path, state->files[i], bytes);
+        const gd_plan_buffer *buffer = &plan->buffers[expectation->buffer];
+        state->files[i] = gd_heap_take(gd_plan_buffer_bytes(buffer), 1);
+        int code = gd_fill_write(&expectation->file, buffer->type, state->files[i], buffer->count);
         if (code != 0)
             return code;
     }

@@ -1,14 +1,11 @@
-/* Each launch becomes one of the chain, each allocation a buffer of bytes. What something else than
+/* Each launch becomes one of the plan, each allocation a buffer of bytes. What something else than
  * a launch wrote between two of them is a fill, or a copy from a buffer that holds it. */
 #include "cli/job/recordedchain.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/elf.h"
 #include "base/fatbin.h"
@@ -16,27 +13,25 @@
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
-#include "cli/io/outputfile.h"
 #include "cli/io/type.h"
 #include "cli/job/attachedcode.h"
-#include "cli/plan/chainfile.h"
 #include "cli/plan/modulefile.h"
 
-enum { MOST_LANES = 1 << 16 };
+enum { MOST_LANES = 1 << 16, LARGEST_SHAPE = INT32_MAX };
 
-/* A copy or a fill of the chain, and the lane that it stands in. */
+/* A copy or a fill of the plan, and the lane that it stands in. */
 typedef struct written {
     uint32_t place, lane;
 } written;
 
 typedef struct recorded {
     const gd_attached_file *file;
-    const char *folder;
-    gd_chainfile *chain;
+    gd_plan *plan;
     uint32_t next_data; /* that no launch was behind yet */
     bool *begun;        /* by allocation: its first bytes are there */
     uint32_t *last_use; /* by allocation: the launch behind the last one that has it; 0: none */
-    uint32_t *places;   /* by launch: its place in the chain; GD_ATTACHED_NONE: none */
+    uint32_t *modules;  /* by module: its place in the plan; GD_ATTACHED_NONE: none */
+    uint32_t *places;   /* by launch: its place in the plan; GD_ATTACHED_NONE: none */
     uint32_t lanes;     /* their numbers end before */
     bool parallel;      /* there are several */
     uint32_t next_after;
@@ -45,30 +40,17 @@ typedef struct recorded {
     uint32_t *seen; /* by lane: how many of these its launches stand behind */
 } recorded;
 
-/* ---- files ---- */
-
-static int stage(const recorded *into, const char *name, const void *data, size_t bytes)
+static int refuse_damage(void)
 {
-    char *path = gd_heap_format("%s/%s", into->folder, name);
-    int code = gd_outputfile_stage(path, data, bytes);
-    free(path);
-    return code;
+    return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
 }
 
-/* The bytes that a record tells of. */
-static int stage_data(const recorded *into, const char *name, uint32_t number)
+static uint32_t *take_numbers(uint32_t count)
 {
-    const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
-    const gd_attached_allocation *of =
-        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, data->allocation);
-    const gd_attached_image *image = &into->file->contents[number];
-    if (data->value < 0)
-        return stage(into, name, image->data, image->bytes);
-    char *bytes = gd_heap_take(of->bytes, 1);
-    memset(bytes, data->value, of->bytes);
-    int code = stage(into, name, bytes, of->bytes);
-    free(bytes);
-    return code;
+    uint32_t *numbers = gd_heap_take(count, sizeof(*numbers));
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = GD_ATTACHED_NONE;
+    return numbers;
 }
 
 /* ---- modules ---- */
@@ -83,124 +65,106 @@ static const char *kind_of(const gd_attached_image *image)
     return memcmp(&magic, ELFMAG, SELFMAG) == 0 ? "cubin" : "ptx";
 }
 
-static int stage_text(const recorded *into, const char *name, const griddep_ptx *ptx)
+static int hold_code(const gd_attached_image *image, const griddep_ptx *ptx, gd_plan_module *module)
 {
-    uint64_t bytes = 0;
-    char *text = NULL;
     griddep_error error;
     griddep_error_init(&error);
-    if (gd_modulefile_print(ptx, &text, &bytes, &error) != GRIDDEP_OK)
-        return gd_message_library(&error, NULL);
-    int code = stage(into, name, text, bytes);
-    free(text);
-    return code;
+    if (ptx != NULL)
+        return gd_modulefile_print(ptx, &module->code, &module->code_bytes, &error) == GRIDDEP_OK
+                   ? 0
+                   : gd_message_library(&error, NULL);
+    bool is_text = strcmp(kind_of(image), "ptx") == 0; /* that cannot be read */
+    module->code_bytes = is_text ? strlen(image->data) : image->bytes;
+    module->code = gd_heap_take(module->code_bytes + 1, 1);
+    memcpy(module->code, image->data, module->code_bytes);
+    return 0;
 }
 
-/* A module's name in the chain file, to free; it is added by its first kernel. PTX goes before
- * machine code: it can be checked, and stamped. */
+/* A module is added by its first kernel. PTX goes before machine code: it can be checked, and
+ * stamped. */
 static int find_module(recorded *into, const gd_attached_kernel *kernel, const griddep_ptx *ptx,
-                       char **name)
+                       uint32_t *index)
 {
-    gd_chainfile *chain = into->chain;
     const gd_attached_image *image = &into->file->images[kernel->module];
-    *name = gd_heap_format("module_%u", (unsigned)kernel->module);
-    for (uint32_t i = 0; i < chain->modules_count; i++)
-        if (strcmp(chain->modules[i].name, *name) == 0)
-            return 0;
+    *index = into->modules[kernel->module];
+    if (*index != GD_ATTACHED_NONE)
+        return 0;
     if (image->bytes == 0)
         return gd_message_error(GD_EXIT_REFUSED,
                                 "no chain was written: the code of kernel %s is not known",
                                 kernel->name);
-    char *file = gd_heap_format("%s.%s", *name, ptx != NULL ? "ptx" : kind_of(image));
-    uint32_t count = chain->modules_count++;
-    chain->modules = gd_heap_grow(chain->modules, count, count + 1, sizeof(*chain->modules));
-    chain->modules[count] = (gd_chainfile_module){.name = gd_heap_string(*name), .file = file};
-    if (ptx != NULL)
-        return stage_text(into, file, ptx);
-    bool is_text = strcmp(kind_of(image), "ptx") == 0; /* that cannot be read */
-    return stage(into, file, image->data, is_text ? strlen(image->data) : image->bytes);
+    *index = into->modules[kernel->module] = into->plan->module_count;
+    gd_plan_module *module = gd_plan_add_module(into->plan);
+    module->name = gd_heap_format("module_%u", (unsigned)kernel->module);
+    module->path = gd_heap_format("%s.%s", module->name, ptx != NULL ? "ptx" : kind_of(image));
+    return hold_code(image, ptx, module);
 }
 
 /* ---- buffers ---- */
 
-static gd_chainfile_buffer *add_buffer(recorded *into, char *name, uint64_t bytes)
+/* The name is taken over. */
+static uint32_t add_buffer(recorded *into, char *name, uint64_t bytes)
 {
-    gd_chainfile *chain = into->chain;
-    uint32_t count = chain->buffers_count++;
-    chain->buffers = gd_heap_grow(chain->buffers, count, count + 1, sizeof(*chain->buffers));
-    chain->buffers[count] =
-        (gd_chainfile_buffer){.name = name,
-                              .type = gd_heap_string("u8"),
-                              .count = gd_heap_format("%llu", (unsigned long long)bytes)};
-    return &chain->buffers[count];
+    gd_plan_buffer *buffer = gd_plan_add_buffer(into->plan);
+    buffer->name = name;
+    buffer->type = GD_TYPE_u8;
+    buffer->count = bytes;
+    return into->plan->buffer_count - 1;
 }
 
-static char *buffer_name(uint32_t allocation)
+/* The image's bytes, which are the plan's from here on. */
+static gd_fill take_bytes(gd_attached_image *image)
 {
-    return gd_heap_format("buffer_%u", (unsigned)allocation);
+    const gd_fill fill = {.kind = GD_FILL_FILE, .data = image->data};
+    image->data = NULL;
+    return fill;
 }
 
-static int hold(recorded *into, gd_chainfile_buffer *buffer, uint32_t number)
+/* What a record of data tells of. */
+static gd_fill take_content(const recorded *into, uint32_t number)
 {
     const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
-    if (data->value == 0)
-        return 0;
-    if (data->value > 0) {
-        buffer->constant = gd_heap_format("%d", data->value);
-        return 0;
-    }
-    buffer->file = gd_heap_format("%s.bin", buffer->name);
-    return stage_data(into, buffer->file, number);
+    return data->value < 0 ? take_bytes(&into->file->contents[number])
+                           : (gd_fill){.kind = GD_FILL_CONSTANT, .a = data->value};
 }
 
-/* Zeros, until it is known better. */
-static void add_allocations(recorded *into)
+/* Zeros, until it is known better. The buffers' numbers are the allocations'. */
+static int add_allocations(recorded *into)
 {
     for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_ALLOCATION]; i++) {
         const gd_attached_allocation *each = gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, i);
-        add_buffer(into, buffer_name(i), each->bytes);
+        if (each->bytes == 0)
+            return refuse_damage();
+        add_buffer(into, gd_heap_format("buffer_%u", (unsigned)i), each->bytes);
     }
+    return 0;
 }
 
-static gd_chainfile_launch *add_launch(gd_chainfile *chain)
-{
-    uint32_t count = chain->launches_count++;
-    chain->launches = gd_heap_grow(chain->launches, count, count + 1, sizeof(*chain->launches));
-    return &chain->launches[count];
-}
+/* ---- order ---- */
 
-/* A name by which others can say that they stand behind. */
-static const char *name_of(recorded *into, uint32_t place)
-{
-    gd_chainfile_launch *launch = &into->chain->launches[place];
-    if (launch->name == NULL)
-        launch->name = gd_heap_format("%.48s_%u",
-                                      launch->kernel != NULL ? launch->kernel
-                                      : launch->copy != NULL ? "copy"
-                                                             : "fill",
-                                      (unsigned)place);
-    return launch->name;
-}
-
+/* Launches have a name where others stand behind them. */
 static void follow(recorded *into, uint32_t place, uint32_t before)
 {
-    const char *name = name_of(into, before);
-    gd_chainfile_launch *launch = &into->chain->launches[place];
+    gd_plan_launch *launch = &into->plan->launches[place], *on = &into->plan->launches[before];
+    if (on->name == NULL)
+        on->name = gd_heap_format("%.48s_%u", on->kernel, (unsigned)before);
     for (uint32_t i = 0; i < launch->after_count; i++)
-        if (strcmp(launch->after[i], name) == 0)
+        if (launch->after[i] == before)
             return;
     launch->after = gd_heap_grow(launch->after, launch->after_count, launch->after_count + 1,
                                  sizeof(*launch->after));
-    launch->after[launch->after_count++] = gd_heap_string(name);
+    launch->after[launch->after_count++] = before;
 }
 
-/* Puts the chain's last launch into a lane, behind what a recorded one follows. */
+/* Puts the plan's last launch into a lane, behind what a recorded one follows. */
 static void place_last(recorded *into, const gd_attached_launch *from, uint32_t number)
 {
-    uint32_t place = into->chain->launches_count - 1;
+    uint32_t place = into->plan->launch_count - 1;
+    char *lane = into->parallel ? gd_heap_format("stream_%u", (unsigned)from->lane) : NULL;
+    into->plan->launches[place].lane = gd_plan_lane(into->plan, lane);
+    free(lane);
     if (!into->parallel)
         return;
-    into->chain->launches[place].lane = gd_heap_format("stream_%u", (unsigned)from->lane);
     for (uint32_t i = into->next_after; i < into->file->counts[GD_ATTACHED_AFTER]; i++) {
         const gd_attached_after *after = gd_attached_get(into->file, GD_ATTACHED_AFTER, i);
         if (after->launch != number)
@@ -214,26 +178,46 @@ static void place_last(recorded *into, const gd_attached_launch *from, uint32_t 
     into->seen[from->lane] = into->write_count;
 }
 
+/* ---- copies and fills ---- */
+
+static gd_plan_launch *add_move(recorded *into, int32_t node)
+{
+    gd_plan_launch *launch = gd_plan_add_launch(into->plan);
+    launch->node = node;
+    launch->kernel = gd_heap_string(node == GRIDDEP_GRAPH_NODE_COPY ? "copy" : "fill");
+    return launch;
+}
+
+static void add_stretch(gd_plan_launch *launch, gd_access access, uint32_t buffer, uint64_t offset,
+                        uint64_t count)
+{
+    *gd_plan_add_argument(launch) = (gd_plan_argument){.is_buffer = true,
+                                                       .buffer = buffer,
+                                                       .offset = offset,
+                                                       .count = count,
+                                                       .access = access,
+                                                       .access_given = true};
+}
+
 /* What was written between two launches. */
-static int add_write(recorded *into, uint32_t number)
+static void add_write(recorded *into, uint32_t number)
 {
     const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
-    const gd_attached_allocation *of =
-        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, data->allocation);
-    if (data->value >= 0) {
-        gd_chainfile_fill *fill = gd_heap_take(1, sizeof(*fill));
-        fill->buffer = buffer_name(data->allocation);
-        fill->value = gd_heap_format("%d", data->value);
-        add_launch(into->chain)->fill = fill;
-        return 0;
+    uint64_t bytes = into->plan->buffers[data->allocation].count;
+    bool is_fill = data->value >= 0;
+    gd_plan_launch *launch =
+        add_move(into, is_fill ? GRIDDEP_GRAPH_NODE_FILL : GRIDDEP_GRAPH_NODE_COPY);
+    add_stretch(launch, GD_ACCESS_WRITE, data->allocation, 0, bytes);
+    if (is_fill) {
+        launch->value = (uint8_t)data->value;
+        return;
     }
-    char *from =
-        gd_heap_format("buffer_%u_before_%u", (unsigned)data->allocation, (unsigned)data->launch);
-    gd_chainfile_copy *copy = gd_heap_take(1, sizeof(*copy));
-    copy->from = gd_heap_string(from);
-    copy->to = buffer_name(data->allocation);
-    add_launch(into->chain)->copy = copy;
-    return hold(into, add_buffer(into, from, of->bytes), number);
+    uint32_t from = add_buffer(
+        into,
+        gd_heap_format("buffer_%u_before_%u", (unsigned)data->allocation, (unsigned)data->launch),
+        bytes);
+    into->plan->buffers[from].fill = take_content(into, number);
+    add_stretch(launch, GD_ACCESS_READ, from, 0, bytes);
 }
 
 static bool is_good(const recorded *into, uint32_t number)
@@ -241,7 +225,7 @@ static bool is_good(const recorded *into, uint32_t number)
     const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, number);
     const gd_attached_allocation *of =
         gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, data->allocation);
-    return of != NULL && of->bytes > 0 && data->value <= 255 &&
+    return of != NULL && data->value <= 255 &&
            (data->value >= 0 || into->file->contents[number].bytes == of->bytes);
 }
 
@@ -251,54 +235,68 @@ static void note_write(recorded *into, const gd_attached_launch *from, uint32_t 
     place_last(into, from, number);
     into->writes =
         gd_heap_grow(into->writes, into->write_count, into->write_count + 1, sizeof(*into->writes));
-    into->writes[into->write_count++] = (written){into->chain->launches_count - 1, from->lane};
+    into->writes[into->write_count++] = (written){into->plan->launch_count - 1, from->lane};
 }
 
 /* Those that stand before a launch. */
-static int take_data(recorded *into, const gd_attached_launch *from, uint32_t launch)
+static void take_data(recorded *into, const gd_attached_launch *from, uint32_t launch)
 {
-    int code = 0;
-    for (; into->next_data < into->file->counts[GD_ATTACHED_DATA] && code == 0; into->next_data++) {
+    for (; into->next_data < into->file->counts[GD_ATTACHED_DATA]; into->next_data++) {
         const gd_attached_data *data =
             gd_attached_get(into->file, GD_ATTACHED_DATA, into->next_data);
         if (data->launch > launch)
             break;
         if (data->expected != 0 || !is_good(into, into->next_data))
             continue;
-        if (!into->begun[data->allocation]) {
-            code = hold(into, &into->chain->buffers[data->allocation], into->next_data);
-        } else {
-            code = add_write(into, into->next_data);
+        if (into->begun[data->allocation]) {
+            add_write(into, into->next_data);
             note_write(into, from, launch);
+        } else {
+            into->plan->buffers[data->allocation].fill = take_content(into, into->next_data);
         }
         into->begun[data->allocation] = true;
     }
-    return code;
+}
+
+/* Whether a copy or a fill has a part of an allocation. */
+static bool has_part(recorded *into, const gd_attached_argument *part)
+{
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, part->allocation);
+    if (of == NULL || part->bytes == 0 || part->offset > of->bytes ||
+        part->bytes > of->bytes - part->offset)
+        return false;
+    into->last_use[part->allocation] = into->next_data;
+    return true;
+}
+
+/* A copy or a fill of a graph. Of a copy from the host, a buffer holds what it copied. */
+static int take_move(recorded *into, const gd_attached_launch *from, uint32_t number)
+{
+    const gd_attached_argument *to = &from->arguments[0], *source = &from->arguments[1];
+    bool is_copy = from->argument_count == 2, is_fill = from->value <= 255;
+    gd_attached_image *copied = &into->file->copied[number];
+    if (from->argument_count < 1 || from->argument_count > 2 || !has_part(into, to) ||
+        (is_copy && (!has_part(into, source) || source->bytes != to->bytes)) ||
+        (!is_copy && !is_fill && copied->bytes != to->bytes))
+        return refuse_damage();
+    gd_plan_launch *launch =
+        add_move(into, is_fill ? GRIDDEP_GRAPH_NODE_FILL : GRIDDEP_GRAPH_NODE_COPY);
+    add_stretch(launch, GD_ACCESS_WRITE, to->allocation, to->offset, to->bytes);
+    if (is_fill) {
+        launch->value = (uint8_t)from->value;
+        return 0;
+    }
+    uint32_t buffer = source->allocation;
+    if (!is_copy) {
+        buffer = add_buffer(into, gd_heap_format("copied_%u", (unsigned)number), copied->bytes);
+        into->plan->buffers[buffer].fill = take_bytes(copied);
+    }
+    add_stretch(launch, GD_ACCESS_READ, buffer, is_copy ? source->offset : 0, to->bytes);
+    return 0;
 }
 
 /* ---- arguments ---- */
-
-static char *format_real(double value)
-{
-    if (isnan(value))
-        return gd_heap_string("nan");
-    if (isinf(value))
-        return gd_heap_string(value < 0 ? "-inf" : "inf");
-    return gd_heap_format("%.17g", value);
-}
-
-static char **field_of(gd_chainfile_argument *argument, gd_type type)
-{
-    switch (type) {
-#define CASE(name)                                                                                 \
-    case GD_TYPE_##name:                                                                           \
-        return &argument->name;
-        GD_TYPES(CASE)
-#undef CASE
-    default:
-        return NULL;
-    }
-}
 
 /* The type of a chain file for one of PTX, or for so many bytes where that is not known;
  * GD_TYPE_NAMES: none. */
@@ -314,20 +312,6 @@ static gd_type find_type(const char *ptx_type, uint32_t bytes)
     return GD_TYPE_NAMES;
 }
 
-static void set_value(gd_chainfile_argument *argument, gd_type type, const void *value,
-                      uint32_t bytes)
-{
-    unsigned long long bits = 0;
-    memcpy(&bits, value, bytes);
-    if (!gd_type_is_integer(type))
-        *field_of(argument, type) = format_real(gd_type_load(type, value, 0));
-    else if (gd_type_is_signed(type))
-        *field_of(argument, type) =
-            gd_heap_format("%lld", (long long)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-    else
-        *field_of(argument, type) = gd_heap_format("%llu", bits);
-}
-
 /* The values of a launch's arguments; NULL: a record is damaged. */
 static const char *values_of(const gd_attached_launch *launch, uint64_t *room)
 {
@@ -340,43 +324,49 @@ static const char *values_of(const gd_attached_launch *launch, uint64_t *room)
     return (const char *)launch->arguments + before;
 }
 
+/* An address that lies in an allocation. */
+static bool is_inside(const recorded *into, uint32_t allocation, uint64_t offset)
+{
+    const gd_attached_allocation *of =
+        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, allocation);
+    return of != NULL && offset < of->bytes;
+}
+
 /* A parameter that is no number, with the addresses in it. */
 static void set_struct(recorded *into, const gd_attached_launch *launch, uint32_t index,
-                       gd_chainfile_argument *argument, const char *value, uint32_t bytes)
+                       gd_plan_argument *argument, const char *value, uint32_t bytes)
 {
     const gd_attached_address *addresses = (const void *)&launch->arguments[launch->argument_count];
-    argument->bytes = gd_heap_take(2 * (size_t)bytes + 1, 1);
-    for (uint32_t i = 0; i < bytes; i++)
-        snprintf(argument->bytes + 2 * (size_t)i, 3, "%02x", (unsigned)(unsigned char)value[i]);
+    argument->data = gd_heap_take(bytes, 1);
+    argument->data_bytes = bytes;
+    memcpy(argument->data, value, bytes);
     for (uint32_t i = 0; i < launch->address_count; i++) {
         const gd_attached_address *each = &addresses[i];
         if (each->argument != index || (uint64_t)each->at + 8 > bytes ||
-            each->allocation >= into->file->counts[GD_ATTACHED_ALLOCATION])
+            !is_inside(into, each->allocation, each->offset))
             continue;
-        memset(argument->bytes + 2 * (size_t)each->at, '0', 16);
-        uint32_t count = argument->addresses_count++;
+        memset(argument->data + each->at, 0, 8);
+        uint32_t count = argument->address_count++;
         argument->addresses =
             gd_heap_grow(argument->addresses, count, count + 1, sizeof(*argument->addresses));
-        argument->addresses[count] = (gd_chainfile_address){
-            .at = gd_heap_format("%u", (unsigned)each->at),
-            .buffer = buffer_name(each->allocation),
-            .offset = gd_heap_format("%llu", (unsigned long long)each->offset)};
+        argument->addresses[count] = (gd_plan_address){each->at, each->allocation, each->offset};
         into->last_use[each->allocation] = into->next_data;
     }
 }
 
 /* For a kernel that tells the elements it takes. */
-static char *element_name(const char *element)
+static void view_as(const char *element, gd_plan_argument *argument)
 {
     if (element == NULL)
-        return NULL;
+        return;
     gd_type type = find_type(
         element, (uint32_t)strtoul(element + strcspn(element, "0123456789"), NULL, 10) / 8);
-    return type != GD_TYPE_NAMES ? gd_heap_string(gd_type_name(type)) : NULL;
+    argument->viewed = type != GD_TYPE_NAMES;
+    argument->type = argument->viewed ? type : GD_TYPE_u8;
 }
 
 static int set_argument(recorded *into, const gd_attached_launch *launch,
-                        const gd_kernel_code *code, uint32_t index, gd_chainfile_argument *argument)
+                        const gd_kernel_code *code, uint32_t index, gd_plan_argument *argument)
 {
     const gd_attached_argument *given = &launch->arguments[index];
     uint64_t room = 0;
@@ -384,115 +374,65 @@ static int set_argument(recorded *into, const gd_attached_launch *launch,
     griddep_parameter_info info = {.size = sizeof(info)};
     if (code->ptx != NULL)
         griddep_ptx_get_parameter(code->ptx, code->entry, index, &info, NULL);
-    if (given->allocation < into->file->counts[GD_ATTACHED_ALLOCATION]) {
-        argument->buffer = buffer_name(given->allocation);
-        argument->offset = gd_heap_format("%llu", (unsigned long long)given->offset);
-        argument->as = element_name(info.element);
+    if (is_inside(into, given->allocation, given->offset)) {
+        argument->is_buffer = true;
+        argument->buffer = given->allocation;
+        argument->offset = given->offset;
+        view_as(info.element, argument);
         into->last_use[given->allocation] = into->next_data;
         return 0;
     }
-    if (values == NULL || given->offset > room || room - given->offset < given->bytes)
-        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+    if (values == NULL || given->bytes == 0 || given->offset > room ||
+        room - given->offset < given->bytes)
+        return refuse_damage();
     gd_type type = find_type(info.type, given->bytes);
-    if (type != GD_TYPE_NAMES)
-        set_value(argument, type, values + given->offset, given->bytes);
-    else
+    if (type == GD_TYPE_NAMES) {
         set_struct(into, launch, index, argument, values + given->offset, given->bytes);
+        return 0;
+    }
+    argument->type = type;
+    memcpy(&argument->value, values + given->offset, given->bytes);
     return 0;
 }
 
 /* ---- launches ---- */
 
-static void set_shape(char ***list, uint32_t *count, const uint32_t values[3])
+static bool take_shape(const uint32_t from[3], uint32_t shape[3])
 {
-    *count = values[2] != 1 ? 3 : values[1] != 1 ? 2 : 1;
-    *list = gd_heap_take(*count, sizeof(**list));
-    for (uint32_t i = 0; i < *count; i++)
-        (*list)[i] = gd_heap_format("%u", (unsigned)values[i]);
+    memcpy(shape, from, 3 * sizeof(*shape));
+    for (size_t i = 0; i < 3; i++)
+        if (from[i] == 0 || from[i] > LARGEST_SHAPE)
+            return false;
+    return true;
 }
 
-/* An allocation that a copy or a fill has; NULL: the record is damaged. */
-static const gd_attached_allocation *find_part(recorded *into, const gd_attached_argument *part)
-{
-    const gd_attached_allocation *of =
-        gd_attached_get(into->file, GD_ATTACHED_ALLOCATION, part->allocation);
-    if (of == NULL || part->bytes == 0 || part->offset > of->bytes ||
-        part->bytes > of->bytes - part->offset)
-        return NULL;
-    into->last_use[part->allocation] = into->next_data;
-    return of;
-}
-
-/* A copy from the host: a buffer holds what it copied. */
-static int hold_copied(recorded *into, uint32_t number, char *name)
-{
-    const gd_attached_image *image = &into->file->copied[number];
-    gd_chainfile_buffer *buffer = add_buffer(into, gd_heap_string(name), image->bytes);
-    buffer->file = gd_heap_format("%s.bin", name);
-    return stage(into, buffer->file, image->data, image->bytes);
-}
-
-/* A copy or a fill of a graph. */
-static int add_move(recorded *into, const gd_attached_launch *from, uint32_t number)
-{
-    const gd_attached_argument *to = &from->arguments[0], *source = &from->arguments[1];
-    bool is_copy = from->argument_count == 2, is_fill = from->value <= 255;
-    const gd_attached_image *copied = &into->file->copied[number];
-    if (from->argument_count < 1 || from->argument_count > 2 || find_part(into, to) == NULL ||
-        (is_copy && find_part(into, source) == NULL) ||
-        (!is_copy && !is_fill && copied->bytes != to->bytes))
-        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
-    char *at = gd_heap_format("%llu", (unsigned long long)to->offset);
-    char *count = gd_heap_format("%u", (unsigned)to->bytes);
-    if (is_fill) {
-        gd_chainfile_fill *fill = gd_heap_take(1, sizeof(*fill));
-        *fill = (gd_chainfile_fill){.buffer = buffer_name(to->allocation),
-                                    .offset = at,
-                                    .count = count,
-                                    .value = gd_heap_format("%u", (unsigned)from->value)};
-        add_launch(into->chain)->fill = fill;
-        return 0;
-    }
-    gd_chainfile_copy *copy = gd_heap_take(1, sizeof(*copy));
-    *copy = (gd_chainfile_copy){.to = buffer_name(to->allocation), .to_offset = at, .count = count};
-    copy->from =
-        is_copy ? buffer_name(source->allocation) : gd_heap_format("copied_%u", (unsigned)number);
-    if (is_copy)
-        copy->from_offset = gd_heap_format("%llu", (unsigned long long)source->offset);
-    add_launch(into->chain)->copy = copy;
-    return is_copy ? 0 : hold_copied(into, number, copy->from);
-}
-
-static int fill_launch(recorded *into, const gd_attached_launch *from)
+static int take_launch(recorded *into, const gd_attached_launch *from)
 {
     const gd_attached_kernel *kernel =
         gd_attached_get(into->file, GD_ATTACHED_KERNEL, from->kernel);
     if (kernel == NULL || gd_attached_get(into->file, GD_ATTACHED_MODULE, kernel->module) == NULL)
-        return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
+        return refuse_damage();
     if (from->cooperative != 0)
         return gd_message_error(GD_EXIT_REFUSED,
                                 "no chain was written: the launch of kernel %s is cooperative, "
                                 "which a chain file cannot say",
                                 kernel->name);
-    gd_chainfile_launch *launch = add_launch(into->chain);
+    gd_plan_launch *launch = gd_plan_add_launch(into->plan);
     launch->kernel = gd_heap_string(kernel->name);
-    launch->shared = gd_heap_format("%u", (unsigned)from->shared);
-    launch->pdl = gd_heap_string(from->early != 0 ? "force" : "off");
-    set_shape(&launch->grid, &launch->grid_count, from->grid);
-    set_shape(&launch->block, &launch->block_count, from->block);
-    if (from->cluster[0] != 0)
-        set_shape(&launch->cluster, &launch->cluster_count, from->cluster);
-    launch->arguments = gd_heap_take(from->argument_count, sizeof(*launch->arguments));
-    launch->arguments_count = from->argument_count;
+    launch->shared_bytes = from->shared;
+    launch->pdl = from->early != 0 ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_OFF;
+    if (!take_shape(from->grid, launch->grid) || !take_shape(from->block, launch->block) ||
+        (from->cluster[0] != 0 && !take_shape(from->cluster, launch->cluster)))
+        return refuse_damage();
     gd_kernel_code found = gd_attachedcode_find_text(&into->file->images[kernel->module],
                                                      kernel->name, kernel->binary);
     int code = find_module(into, kernel, found.ptx, &launch->module);
     for (uint32_t i = 0; i < from->argument_count && code == 0; i++)
-        code = set_argument(into, from, &found, i, &launch->arguments[i]);
+        code = set_argument(into, from, &found, i, gd_plan_add_argument(launch));
     return code;
 }
 
-static int add_launches(recorded *into)
+static int take_launches(recorded *into)
 {
     int code = 0;
     for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_LAUNCH] && code == 0; i++) {
@@ -500,13 +440,14 @@ static int add_launches(recorded *into)
         if (launch->lane >= into->lanes ||
             launch->argument_count >
                 (launch->head.bytes - sizeof(*launch)) / sizeof(*launch->arguments))
-            return gd_message_error(GD_EXIT_REFUSED, "no chain was written: a record is damaged");
-        into->places[i] = GD_ATTACHED_NONE;
-        code = take_data(into, launch, i);
-        if (code == 0 && launch->taken != 0) {
-            code = launch->kernel == GD_ATTACHED_NONE ? add_move(into, launch, i)
-                                                      : fill_launch(into, launch);
-            into->places[i] = into->chain->launches_count - 1;
+            return refuse_damage();
+        take_data(into, launch, i);
+        if (launch->taken != 0) {
+            code = launch->kernel == GD_ATTACHED_NONE ? take_move(into, launch, i)
+                                                      : take_launch(into, launch);
+            if (code != 0)
+                return code;
+            into->places[i] = into->plan->launch_count - 1;
             place_last(into, launch, i);
         }
         while (into->next_after < into->file->counts[GD_ATTACHED_AFTER] &&
@@ -519,32 +460,18 @@ static int add_launches(recorded *into)
 }
 
 /* Of each allocation what was kept last, where no launch has it since. */
-static int add_expectations(recorded *into)
+static void add_expectations(recorded *into)
 {
-    gd_chainfile *chain = into->chain;
-    int code = 0;
-    for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_DATA] && code == 0; i++) {
+    for (uint32_t i = 0; i < into->file->counts[GD_ATTACHED_DATA]; i++) {
         const gd_attached_data *data = gd_attached_get(into->file, GD_ATTACHED_DATA, i);
         if (data->expected == 0 || !is_good(into, i) || into->last_use[data->allocation] > i)
             continue;
-        uint32_t count = chain->expect_count++;
-        chain->expect = gd_heap_grow(chain->expect, count, count + 1, sizeof(*chain->expect));
-        gd_chainfile_expectation *made = &chain->expect[count];
-        made->buffer = buffer_name(data->allocation);
-        made->file = gd_heap_format("%s.expected.bin", made->buffer);
-        code = stage_data(into, made->file, i);
+        *gd_plan_add_expectation(into->plan) = (gd_plan_expectation){.buffer = data->allocation,
+                                                                     .from = GD_EXPECTED_FILE,
+                                                                     .file = take_content(into, i),
+                                                                     .tolerance = -1.0,
+                                                                     .absolute = -1.0};
     }
-    return code;
-}
-
-static int write_chain(const recorded *into)
-{
-    char *text = gd_chainfile_print(
-        into->chain, "# Recorded by griddep: the launches of a program, in the order in which it "
-                     "made them.\n");
-    int code = text != NULL ? stage(into, "chain.yaml", text, strlen(text)) : GD_EXIT_REFUSED;
-    free(text);
-    return code == 0 ? gd_outputfile_commit() : code;
 }
 
 /* No more than launches, however damaged the records are. */
@@ -562,32 +489,27 @@ static uint32_t count_lanes(const gd_attached_file *file, bool *several)
     return lanes;
 }
 
-static int write_file(const gd_attached_file *file, const char *program, const char *folder)
+static int take_file(const gd_attached_file *file, gd_plan *plan)
 {
-    recorded into = {.file = file, .folder = folder};
+    recorded into = {.file = file, .plan = plan};
     uint32_t allocations = file->counts[GD_ATTACHED_ALLOCATION];
-    bool made = mkdir(folder, 0777) == 0;
-    if (!made && errno != EEXIST)
-        return gd_message_error(GD_EXIT_REFUSED, "%s cannot be made: %s", folder, strerror(errno));
     into.begun = gd_heap_take(allocations, sizeof(*into.begun));
     into.last_use = gd_heap_take(allocations, sizeof(*into.last_use));
-    into.places = gd_heap_take(file->counts[GD_ATTACHED_LAUNCH], sizeof(*into.places));
+    into.modules = take_numbers(file->counts[GD_ATTACHED_MODULE]);
+    into.places = take_numbers(file->counts[GD_ATTACHED_LAUNCH]);
     into.lanes = count_lanes(file, &into.parallel);
     into.seen = gd_heap_take(into.lanes, sizeof(*into.seen));
-    into.chain = gd_heap_take(1, sizeof(*into.chain));
-    into.chain->name = gd_heap_string(gd_recordedchain_name(program));
-    add_allocations(&into);
-    int code = add_launches(&into);
+    int code = add_allocations(&into);
     if (code == 0)
-        code = add_expectations(&into);
+        code = take_launches(&into);
     if (code == 0)
-        code = write_chain(&into);
-    if (code != 0 && made)
-        rmdir(folder);
-    gd_chainfile_free(into.chain);
+        add_expectations(&into);
+    if (code == 0)
+        gd_plan_finish(plan);
     free(into.writes);
     free(into.seen);
     free(into.places);
+    free(into.modules);
     free(into.last_use);
     free(into.begun);
     return code;
@@ -599,18 +521,7 @@ const char *gd_recordedchain_name(const char *program)
     return slash != NULL ? slash + 1 : program;
 }
 
-int gd_recordedchain_check(const char *folder)
-{
-    char *path = gd_heap_format("%s/chain.yaml", folder);
-    int code =
-        access(path, F_OK) != 0
-            ? 0
-            : gd_message_error(GD_EXIT_USAGE, "--record: %s has a chain.yaml already", folder);
-    free(path);
-    return code;
-}
-
-int gd_recordedchain_write(const gd_attached_set *set, const char *program, const char *folder)
+int gd_recordedchain_make(const gd_attached_set *set, const char *program, gd_plan *plan)
 {
     const gd_attached_file *first = NULL;
     for (size_t i = 0; i < set->count; i++) {
@@ -625,5 +536,6 @@ int gd_recordedchain_write(const gd_attached_set *set, const char *program, cons
     if (first == NULL)
         return gd_message_error(GD_EXIT_REFUSED,
                                 "no chain was written: no launch was seen to be recorded");
-    return write_file(first, program, folder);
+    plan->name = gd_heap_string(gd_recordedchain_name(program));
+    return take_file(first, plan);
 }

@@ -1,19 +1,16 @@
-/* A program's launches as a chain file. */
+/* A program's launches as a plan. */
 #ifndef GD_CLI_RECORDEDCHAIN_H
 #define GD_CLI_RECORDEDCHAIN_H
 
 #include "cli/job/attached.h"
-
-/* Before the program runs: whether a folder has no chain yet. Returns 0, or GD_EXIT_USAGE after a
- * message. */
-int gd_recordedchain_check(const char *folder);
+#include "cli/plan/plan.h"
 
 /* What the chain is called. */
 const char *gd_recordedchain_name(const char *program);
 
-/* Writes the launches that were recorded whole, with modules and data, into a folder, which is made
- * where it is not there: chain.yaml and what it names. Of several processes the first one that has
- * any. Returns 0, or an exit code after a message. */
-int gd_recordedchain_write(const gd_attached_set *set, const char *program, const char *folder);
+/* Makes a plan of the launches that were recorded whole, with modules and data, which it takes from
+ * the records. Of several processes the first one that has any. Returns 0, or an exit code after a
+ * message; the plan is to be freed either way. */
+int gd_recordedchain_make(const gd_attached_set *set, const char *program, gd_plan *plan);
 
 #endif

@@ -1,4 +1,3 @@
-/* The folder is removed however the command ends, as the library's one beside the program is. */
 #include "cli/job/recordedprogram.h"
 
 #include <stdlib.h>
@@ -7,7 +6,6 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
-#include "cli/io/temporary.h"
 #include "cli/job/attach.h"
 #include "cli/job/recordedchain.h"
 #include "cli/show/place.h"
@@ -82,7 +80,7 @@ static void tell_messages(const gd_attached_set *set)
 }
 
 int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,
-                            char **program)
+                            char **program, gd_plan *plan)
 {
     gd_attach attach = {.driver = device->driver,
                         .first = request->first,
@@ -102,22 +100,8 @@ int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice 
             gd_message_warning("the program ended with exit code %d", ended);
         request->spans = read_spans(&set, gd_recordedchain_name(program[0]));
     }
-    if (code == 0 && !request->plain) {
-        request->folder = gd_temporary_make_folder();
-        code = request->folder == NULL ? GD_EXIT_REFUSED
-                                       : gd_recordedchain_write(&set, program[0], request->folder);
-    }
     if (code == 0 && !request->plain)
-        request->path = gd_heap_format("%s/chain.yaml", request->folder);
+        code = gd_recordedchain_make(&set, program[0], plan);
     gd_attached_free(&set);
     return code;
-}
-
-void gd_recordedprogram_end(gd_recordedprogram *request)
-{
-    gd_spanview_free(&request->spans);
-    free(request->path);
-    if (request->folder != NULL)
-        gd_temporary_remove(request->folder);
-    request->path = request->folder = NULL;
 }

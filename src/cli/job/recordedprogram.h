@@ -1,5 +1,5 @@
-/* What a program launched, for the subcommands that take a chain: it runs, and its launches are
- * recorded as a chain file in a folder of this command's own. */
+/* What a program launched, for the subcommands that take a chain: it runs, and its launches become
+ * a plan. */
 #ifndef GD_CLI_RECORDEDPROGRAM_H
 #define GD_CLI_RECORDEDPROGRAM_H
 
@@ -7,6 +7,7 @@
 
 #include "cli/io/device.h"
 #include "cli/io/options.h"
+#include "cli/plan/plan.h"
 #include "cli/show/spanview.h"
 
 enum { GD_RECORDED_LAUNCHES = 256 };
@@ -15,8 +16,7 @@ typedef struct gd_recordedprogram {
     uint64_t first, launches; /* how many, from that one on */
     bool times;               /* begin and end of each launch are asked for */
     bool plain;               /* they alone are: there is no chain */
-    char *folder, *path;      /* of the chain file; both are made */
-    gd_spanview spans;        /* not yet made */
+    gd_spanview spans;        /* not yet made; to be freed */
 } gd_recordedprogram;
 
 /* Which launches of a program, for a table of options. */
@@ -36,11 +36,9 @@ typedef struct gd_recordedprogram {
     "left out. A launch may start early where the program allowed it. The report is about this "   \
     "chain."
 
-/* Runs a program. Returns 0, or an exit code after a message; spans are there in both cases. */
+/* Runs a program. Returns 0, or an exit code after a message; spans are there in both cases, and so
+ * is a plan to be freed. */
 int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,
-                            char **program);
-
-/* Removes the folder, and ends the spans. */
-void gd_recordedprogram_end(gd_recordedprogram *request);
+                            char **program, gd_plan *plan);
 
 #endif

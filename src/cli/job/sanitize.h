@@ -11,6 +11,7 @@
 
 #include "cli/io/emulation.h"
 #include "cli/io/options.h"
+#include "cli/plan/plan.h"
 #include "cli/show/racelist.h"
 
 typedef struct gd_sanitize {
@@ -20,13 +21,14 @@ typedef struct gd_sanitize {
     const char *driver; /* NULL: the emulated driver of this installation */
     const char *report; /* NULL: stdout for a chain, stderr for a program */
     bool json;
-    bool is_recorded; /* the chain is a file of this command's own, which ends with it */
+    bool is_recorded; /* the chain is of a program's launches: there is no file */
     gd_emulation emulation;
     FILE *stream; /* where findings go */
 } gd_sanitize;
 
-/* Each returns the exit code: GD_EXIT_SANITIZE where something was found. */
-int gd_sanitize_chain(const gd_sanitize *request, const char *path);
+/* Each returns the exit code: GD_EXIT_SANITIZE where something was found. path: of the chain file,
+ * or the program whose launches the plan has. */
+int gd_sanitize_chain(const gd_sanitize *request, const char *path, const gd_plan *plan);
 int gd_sanitize_program(const gd_sanitize *request, char **arguments);
 
 /* Puts what the emulated driver is to do into the environment: checks, report file, schedule (NULL:

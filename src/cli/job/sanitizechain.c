@@ -23,7 +23,6 @@
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
 #include "cli/plan/plancheck.h"
-#include "cli/plan/planfile.h"
 #include "cli/io/progress.h"
 #include "cli/io/suggest.h"
 #include "cli/io/supervise.h"
@@ -433,16 +432,10 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
     return code;
 }
 
-int gd_sanitize_chain(const gd_sanitize *request, const char *path)
+int gd_sanitize_chain(const gd_sanitize *request, const char *path, const gd_plan *plan)
 {
-    gd_plan plan = {0};
     uint32_t modes = 0;
     int code = choose_modes(request->modes != NULL ? request->modes : "pdl,graph-pdl", &modes);
-    if (code == 0)
-        code = gd_planfile_load(path, &plan);
     gd_progress_begin();
-    if (code == 0)
-        code = run_plan(request, path, &plan, modes);
-    gd_plan_free(&plan);
-    return code;
+    return code == 0 ? run_plan(request, path, plan, modes) : code;
 }

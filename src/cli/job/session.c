@@ -73,7 +73,10 @@ static int load_module(gd_session *session, uint32_t index)
     griddep_error error;
     griddep_error_init(&error);
     gd_progress_show("loading module %s", module->name);
-    int32_t status = module->path != NULL
+    int32_t status = module->code != NULL
+                         ? griddep_module_load(session->runtime, module->code, module->code_bytes,
+                                               &options, &session->modules[index], &error)
+                     : module->path != NULL
                          ? griddep_module_load_file(session->runtime, module->path, &options,
                                                     &session->modules[index], &error)
                          : griddep_module_load_shelf(session->runtime, module->shelf, NULL,

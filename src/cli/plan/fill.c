@@ -6,6 +6,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/io/heap.h"
@@ -195,8 +196,12 @@ static void fill_shared(const gd_fill_share *whole)
 
 int gd_fill_write(const gd_fill *fill, gd_type type, void *target, uint64_t count)
 {
-    if (fill->kind == GD_FILL_FILE)
+    if (fill->kind == GD_FILL_FILE && fill->data == NULL)
         return gd_hostfile_read_into(fill->path, target, count * gd_type_bytes(type));
+    if (fill->kind == GD_FILL_FILE) {
+        memcpy(target, fill->data, count * gd_type_bytes(type));
+        return 0;
+    }
     float *quantiles = fill->kind == GD_FILL_NORMAL ? make_quantiles() : NULL;
     gd_fill_share whole = {
         .fill = fill, .type = type, .target = target, .end = count, .quantiles = quantiles};

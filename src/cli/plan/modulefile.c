@@ -33,10 +33,16 @@ static void load_shelf(const gd_plan_module *module, gd_modulefile *loaded)
 static int load_file(const gd_plan_module *module, gd_modulefile *loaded)
 {
     loaded->name = module->path;
-    int code =
-        gd_hostfile_read(module->path, gd_modulefile_largest, &loaded->owned, &loaded->bytes);
-    if (code != 0)
-        return code;
+    if (module->code != NULL) {
+        loaded->owned = gd_heap_take(module->code_bytes + 1, 1);
+        loaded->bytes = module->code_bytes;
+        memcpy(loaded->owned, module->code, loaded->bytes);
+    } else {
+        int code =
+            gd_hostfile_read(module->path, gd_modulefile_largest, &loaded->owned, &loaded->bytes);
+        if (code != 0)
+            return code;
+    }
     loaded->kind = gd_modulefile_recognize(module->path, loaded->owned, loaded->bytes);
     loaded->text = loaded->kind == GD_MODULEFILE_PTX ? loaded->owned : NULL;
     return 0;

@@ -287,6 +287,7 @@ void gd_plan_free(gd_plan *plan)
         free(plan->modules[i].name);
         free(plan->modules[i].path);
         free(plan->modules[i].shelf);
+        free(plan->modules[i].code);
         for (uint32_t k = 0; k < plan->modules[i].option_count; k++)
             free((char *)plan->modules[i].options[k]);
         free(plan->modules[i].options);
@@ -295,6 +296,7 @@ void gd_plan_free(gd_plan *plan)
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         free(plan->buffers[i].name);
         free(plan->buffers[i].fill.path);
+        free(plan->buffers[i].fill.data);
     }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         for (uint32_t k = 0; k < plan->launches[i].argument_count; k++) {
@@ -310,8 +312,10 @@ void gd_plan_free(gd_plan *plan)
         free(plan->launches[i].arguments);
         free(plan->launches[i].reaches);
     }
-    for (uint32_t i = 0; i < plan->expectation_count; i++)
-        free(plan->expectations[i].path);
+    for (uint32_t i = 0; i < plan->expectation_count; i++) {
+        free(plan->expectations[i].file.path);
+        free(plan->expectations[i].file.data);
+    }
     for (uint32_t i = 0; i < plan->lane_count; i++)
         free(plan->lanes[i]);
     free(plan->lanes);

@@ -1,5 +1,6 @@
 /* A plan: modules, buffers, launches and expectations, all checked, every name resolved to an
- * index. Made from a chain file or built in memory; realised on a device by a session. */
+ * index. Made from a chain file, of a program's launches or in memory; realised on a device by a
+ * session. */
 #ifndef GD_CLI_PLAN_H
 #define GD_CLI_PLAN_H
 
@@ -17,7 +18,7 @@ typedef enum gd_fill_kind {
     GD_FILL_UNIFORM,  /* a to b; integers: b included */
     GD_FILL_NORMAL,   /* mean a, standard deviation b */
     GD_FILL_SEQUENCE, /* a, a + b, a + 2 b, ... */
-    GD_FILL_FILE      /* raw little-endian elements */
+    GD_FILL_FILE      /* raw little-endian elements: those of a file, or `data` */
 } gd_fill_kind;
 
 /* What a buffer holds before each run. long double keeps every 64-bit integer. */
@@ -25,7 +26,7 @@ typedef struct gd_fill {
     gd_fill_kind kind;
     uint64_t seed;
     long double a, b;
-    char *path;
+    char *path, *data;
 } gd_fill;
 
 typedef enum gd_access {
@@ -50,6 +51,8 @@ typedef struct gd_plan_module {
     char *name;
     char *path;  /* or NULL */
     char *shelf; /* or NULL */
+    char *code;  /* what stands in a file of that name, where there is none; NULL */
+    uint64_t code_bytes;
     const char **options;
     uint32_t option_count;
     const char **expressions; /* of CUDA C++: kernels with a C++ name, "scale<2>"; borrowed */
@@ -132,7 +135,7 @@ typedef enum gd_expected {
 typedef struct gd_plan_expectation {
     uint32_t buffer;
     gd_expected from;
-    char *path;       /* GD_EXPECTED_FILE */
+    gd_fill file;     /* GD_EXPECTED_FILE */
     double tolerance; /* relative, of the norm of the difference; below 0: not asked for */
     double absolute;  /* largest difference of one element; below 0: not asked for */
     gd_place place;

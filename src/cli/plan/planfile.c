@@ -1126,7 +1126,7 @@ static int read_expected_file(const gd_yaml_node *node, const char *file,
     gd_plan_buffer probe = {.type = buffer->type, .count = buffer->count};
     int code = read_buffer_file(node, file, &probe);
     expectation->from = GD_EXPECTED_FILE;
-    expectation->path = probe.fill.path;
+    expectation->file = probe.fill;
     return code;
 }
 
