@@ -77,7 +77,7 @@ static uint32_t add_norm(builder *with, const char *name, uint32_t kind)
 
 /* ---- launches ---- */
 
-static void add_operand(gd_plan_launch *launch, uint32_t buffer, gd_access access)
+static void add_operand(gd_plan_launch *launch, uint32_t buffer, int32_t access)
 {
     if (buffer == absent)
         gd_build_none(launch);
@@ -90,13 +90,13 @@ static void add_linear(builder *with, const linear *layer)
     gd_build_shape shape =
         gd_build_linear_shape(with->info, layer->rows, layer->columns, layer->up != absent);
     gd_plan_launch *launch = gd_build_launch(with->plan, "linear_bf16", shape);
-    add_operand(launch, layer->weight, GD_ACCESS_CONSTANT);
-    add_operand(launch, layer->up, GD_ACCESS_CONSTANT);
-    add_operand(launch, layer->x, GD_ACCESS_READ);
-    add_operand(launch, layer->norm, GD_ACCESS_CONSTANT);
+    add_operand(launch, layer->weight, GRIDDEP_ACCESS_CONSTANT);
+    add_operand(launch, layer->up, GRIDDEP_ACCESS_CONSTANT);
+    add_operand(launch, layer->x, GRIDDEP_ACCESS_READ);
+    add_operand(launch, layer->norm, GRIDDEP_ACCESS_CONSTANT);
     gd_build_none(launch);
-    add_operand(launch, layer->residual, GD_ACCESS_READ);
-    add_operand(launch, layer->y, GD_ACCESS_WRITE);
+    add_operand(launch, layer->residual, GRIDDEP_ACCESS_READ);
+    add_operand(launch, layer->y, GRIDDEP_ACCESS_WRITE);
     gd_build_u32(launch, layer->rows);
     gd_build_u32(launch, layer->columns);
     gd_build_f32(launch, epsilon);
@@ -114,20 +114,20 @@ static uint32_t add_attention(builder *with, uint32_t qkv)
     gd_build_shape shape = gd_build_attention_shape(
         with->info, decoder->head_dim, decoder->heads / decoder->kv_heads, decoder->context);
     gd_plan_launch *launch = gd_build_launch(with->plan, "attention_decode_bf16", shape);
-    launch->grid[1] = decoder->kv_heads;
-    launch->cluster[0] = shape.blocks;
+    launch->config.grid[1] = decoder->kv_heads;
+    launch->config.cluster[0] = shape.blocks;
     if (shape.blocks > 8) /* few such clusters have multiprocessors of their own */
-        griddep_attribute_set(&launch->attributes[launch->attribute_count++],
+        griddep_attribute_set(&launch->attributes[launch->config.attribute_count++],
                               GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
                               (const int64_t[]){GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING}, 1,
                               NULL);
-    launch->cluster[1] = launch->cluster[2] = 1;
-    gd_build_array(launch, qkv, GD_ACCESS_READ);
-    gd_build_array(launch, k, GD_ACCESS_UPDATE);
-    gd_build_array(launch, v, GD_ACCESS_UPDATE);
-    gd_build_array(launch, with->rotary, GD_ACCESS_CONSTANT);
-    gd_build_array(launch, with->positions, GD_ACCESS_CONSTANT);
-    gd_build_array(launch, y, GD_ACCESS_WRITE);
+    launch->config.cluster[1] = launch->config.cluster[2] = 1;
+    gd_build_array(launch, qkv, GRIDDEP_ACCESS_READ);
+    gd_build_array(launch, k, GRIDDEP_ACCESS_UPDATE);
+    gd_build_array(launch, v, GRIDDEP_ACCESS_UPDATE);
+    gd_build_array(launch, with->rotary, GRIDDEP_ACCESS_CONSTANT);
+    gd_build_array(launch, with->positions, GRIDDEP_ACCESS_CONSTANT);
+    gd_build_array(launch, y, GRIDDEP_ACCESS_WRITE);
     gd_build_u32(launch, decoder->heads);
     gd_build_u32(launch, decoder->head_dim);
     gd_build_u32(launch, decoder->context);

@@ -47,18 +47,19 @@ static void add_launch(gd_plan *plan, const gd_fc_chain *chain, uint32_t weight,
 {
     const gd_fc_kernel *kernel = chain->kernel;
     gd_plan_launch *launch = gd_build_launch(plan, kernel->name, chain->shape);
-    gd_build_array(launch, weight, GD_ACCESS_CONSTANT);
+    gd_build_array(launch, weight, GRIDDEP_ACCESS_CONSTANT);
     if (kernel->operands)
         gd_build_none(launch); /* up */
     if (kernel->scaled) {
-        gd_build_array(launch, scale, GD_ACCESS_CONSTANT);
+        gd_build_array(launch, scale, GRIDDEP_ACCESS_CONSTANT);
         gd_build_none(launch); /* up's scale */
     }
-    gd_build_array(launch, x, GD_ACCESS_READ);
+    gd_build_array(launch, x, GRIDDEP_ACCESS_READ);
     for (int i = 0; i < 3 && kernel->operands; i++)
         gd_build_none(launch); /* norm, bias, residual */
     gd_build_array(launch, y,
-                   chain->rows == vector_length(chain) ? GD_ACCESS_WRITE : GD_ACCESS_UPDATE);
+                   chain->rows == vector_length(chain) ? GRIDDEP_ACCESS_WRITE
+                                                       : GRIDDEP_ACCESS_UPDATE);
     gd_build_u32(launch, chain->rows);
     gd_build_u32(launch, chain->columns);
     if (kernel->operands)

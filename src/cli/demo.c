@@ -45,9 +45,9 @@ static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint
                                  (gd_fill){0});
     gd_plan_launch *launch =
         gd_build_launch(plan, "matvec_bf16", gd_build_matvec_shape(info, rows, columns));
-    gd_build_array(launch, weight, GD_ACCESS_CONSTANT);
-    gd_build_array(launch, x, GD_ACCESS_READ);
-    gd_build_array(launch, y, GD_ACCESS_WRITE);
+    gd_build_array(launch, weight, GRIDDEP_ACCESS_CONSTANT);
+    gd_build_array(launch, x, GRIDDEP_ACCESS_READ);
+    gd_build_array(launch, y, GRIDDEP_ACCESS_WRITE);
     gd_build_u32(launch, rows);
     gd_build_u32(launch, columns);
     return y;
@@ -64,9 +64,9 @@ static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t cou
     uint64_t threads = (count / 8 + 31) / 32 * 32;
     gd_build_shape shape = {1, (uint32_t)(threads < 1024 ? threads : 1024), 0};
     gd_plan_launch *launch = gd_build_launch(plan, "rms_norm", shape);
-    gd_build_array(launch, y, GD_ACCESS_READ);
-    gd_build_array(launch, weight, GD_ACCESS_CONSTANT);
-    gd_build_array(launch, x, GD_ACCESS_WRITE);
+    gd_build_array(launch, y, GRIDDEP_ACCESS_READ);
+    gd_build_array(launch, weight, GRIDDEP_ACCESS_CONSTANT);
+    gd_build_array(launch, x, GRIDDEP_ACCESS_WRITE);
     gd_build_u32(launch, count);
     gd_build_f32(launch, 1e-5);
     return x;

@@ -78,7 +78,7 @@ static void find_hops(gd_stress *stress)
     for (uint32_t i = 0; i < stress->plan->launch_count; i++) {
         const gd_plan_launch *launch = &stress->plan->launches[i];
         for (uint32_t k = i; k-- > 0;) {
-            if (stress->plan->launches[k].lane != launch->lane)
+            if (stress->plan->launches[k].config.lane != launch->config.lane)
                 continue;
             add_hop(stress, k, i);
             break;

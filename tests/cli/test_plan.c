@@ -213,7 +213,8 @@ static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel)
 static void add_sum(gd_plan *plan, const uint32_t buffers[3], const uint64_t offsets[3],
                     uint32_t count)
 {
-    static const gd_access accesses[] = {GD_ACCESS_READ, GD_ACCESS_READ, GD_ACCESS_WRITE};
+    static const int32_t accesses[] = {GRIDDEP_ACCESS_READ, GRIDDEP_ACCESS_READ,
+                                       GRIDDEP_ACCESS_WRITE};
     gd_plan_launch *launch = add_launch(plan, "vector_add");
 
     for (int i = 0; i < 3; i++) {
@@ -229,14 +230,14 @@ START_TEST(grids_and_carveouts_are_offered_once)
 {
     uint32_t grids[] = {8, GD_GRID_ANY, (uint32_t)GD_GRID_MULTIPROCESSORS, 6, 6}, count = 0;
     int32_t carveouts[] = {25, GD_CARVEOUT_ANY, GRIDDEP_CARVEOUT_DEFAULT, 10};
-    gd_plan_launch launch = {.grid = {8, 1, 1}, .grids = grids, .grid_count = 5};
+    gd_plan_launch launch = {.config.grid = {8, 1, 1}, .grids = grids, .grid_count = 5};
 
     uint32_t *offered = gd_plan_grids(&launch, 5, &count);
     const uint32_t wanted[] = {3, 5, 10, 6};
     ck_assert_uint_eq(count, 4);
     ck_assert_mem_eq(offered, wanted, sizeof wanted);
     free(offered);
-    launch.cluster[0] = 2;
+    launch.config.cluster[0] = 2;
     offered = gd_plan_grids(&launch, 5, &count);
     ck_assert(count == 2 && offered[0] == 10 && offered[1] == 6);
     free(offered);
@@ -337,14 +338,14 @@ START_TEST(a_launch_becomes_its_configuration)
     gd_plan plan = {0};
     gd_plan_launch *launch = add_launch(&plan, "vector_add");
 
-    launch->cluster[0] = 2;
-    launch->shared_bytes = 48;
+    launch->config.cluster[0] = 2;
+    launch->config.shared_bytes = 48;
     launch->grid_is_multiprocessors = true;
     griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_OFF, 6);
     ck_assert(config.grid[0] == 6 && config.block[0] == 32 && config.cluster[0] == 2 &&
               config.shared_bytes == 48);
     ck_assert_int_eq(config.pdl, GRIDDEP_PDL_OFF);
-    launch->pdl = GRIDDEP_PDL_FORCE;
+    launch->config.pdl = GRIDDEP_PDL_FORCE;
     launch->grid_is_multiprocessors = false;
     config = gd_planlaunch_config(launch, GRIDDEP_PDL_OFF, 6);
     ck_assert(config.grid[0] == 1 && config.pdl == GRIDDEP_PDL_FORCE);

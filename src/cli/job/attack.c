@@ -106,7 +106,7 @@ static int count_findings(const gd_attacked *attacked, griddep_ptx *const *texts
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         given[i] = texts != NULL ? texts[i] : gd_modulefile_of(attacked->modules, launch)->ptx;
-        pdl[i] = launch->pdl;
+        pdl[i] = launch->config.pdl;
     }
     int32_t status = gd_chaincheck_texts(plan, attacked->modules, given, pdl, &findings, &error);
     free(pdl);
@@ -236,8 +236,7 @@ static uint32_t last_writer(const gd_plan *plan, uint32_t buffer)
         const gd_plan_launch *launch = &plan->launches[i];
         for (uint32_t k = 0; k < launch->argument_count; k++)
             if (launch->arguments[k].is_buffer && launch->arguments[k].buffer == buffer &&
-                (launch->arguments[k].access == GD_ACCESS_WRITE ||
-                 launch->arguments[k].access == GD_ACCESS_UPDATE))
+                gd_plan_writes(&launch->arguments[k]))
                 writer = i;
     }
     return writer;

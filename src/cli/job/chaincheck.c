@@ -38,7 +38,7 @@ int32_t gd_chaincheck_texts(const gd_plan *plan, const gd_modulefile_list *modul
     for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         const griddep_launch_config config = {
-            .size = sizeof(config), .pdl = pdl[i], .lane = launch->lane};
+            .size = sizeof(config), .pdl = pdl[i], .lane = launch->config.lane};
         status = gd_plan_is_kernel(launch)
                      ? griddep_chain_add_ptx(
                            chain, texts[i],
@@ -67,7 +67,7 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         texts[i] = gd_modulefile_of(modules, launch)->ptx;
-        each[i] = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl;
+        each[i] = launch->config.pdl != GRIDDEP_PDL_DEFAULT ? launch->config.pdl : pdl;
     }
     int32_t status = gd_chaincheck_texts(plan, modules, texts, each, findings, &error);
     free(each);

@@ -136,12 +136,12 @@ static void compare_with_expected(gd_job_state *state, gd_job_mode *result)
 static int read_hops(gd_job_state *state, int32_t mode, gd_job_mode *result)
 {
     for (uint32_t i = 0; i < state->job->plan->launch_count; i++) {
-        griddep_hop_info hop = {.size = sizeof(hop)};
         griddep_error error;
         griddep_error_init(&error);
-        if (griddep_chain_get_hop(state->session.chain, mode, i, &hop, &error) != GRIDDEP_OK)
+        result->hops[i].size = sizeof(*result->hops);
+        if (griddep_chain_get_hop(state->session.chain, mode, i, &result->hops[i], &error) !=
+            GRIDDEP_OK)
             return gd_message_library(&error, griddep_mode_name(mode));
-        result->hops[i] = (gd_job_hop){.reason = hop.reason, .edge = hop.edge};
     }
     return 0;
 }

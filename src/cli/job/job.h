@@ -17,11 +17,6 @@ enum {
     GD_JOB_DEFAULT_SAMPLES = 1000000
 }; /* more than can be asked for: as many as make sense on the device */
 
-typedef struct gd_job_hop {
-    int32_t reason; /* GRIDDEP_REASON_* */
-    int32_t edge;   /* as in griddep_hop_info */
-} gd_job_hop;
-
 typedef struct gd_job_mode {
     bool wanted;
     bool equal;              /* every buffer as the serial run left it */
@@ -29,7 +24,7 @@ typedef struct gd_job_mode {
     gd_difference unequal;
     gd_difference *differences; /* per expectation */
     bool *met;                  /* likewise */
-    gd_job_hop *hops;           /* per launch */
+    griddep_hop_info *hops;     /* per launch */
     gd_timing timing;           /* samples 0: not timed */
 } gd_job_mode;
 
@@ -53,8 +48,8 @@ typedef struct gd_job {
     bool exposes;             /* races that the check finds happen too */
     const gd_job_dump *dumps; /* written after the last mode's checked run */
     uint32_t dump_count;
-    gd_job_serial *
-        serial; /* NULL, or where the serial run's results are taken from, or put when they are not
+    gd_job_serial
+        *serial; /* NULL, or where the serial run's results are taken from, or put when they are not
                  * there */
     uint64_t *addresses; /* NULL, or room for those of the buffers, written once they are there */
     /* results */

@@ -74,7 +74,7 @@ static uint32_t producer_of(const gd_plan *plan, uint32_t index)
     const gd_plan_launch *launch = &plan->launches[index];
     uint32_t last = plan->launch_count;
     for (uint32_t i = index; i-- > 0;)
-        if (plan->launches[i].lane == launch->lane)
+        if (plan->launches[i].config.lane == launch->config.lane)
             return i;
     for (uint32_t i = 0; i < launch->after_count; i++)
         if (last == plan->launch_count || launch->after[i] > last)

@@ -161,7 +161,7 @@ static void place_last(recorded *into, const gd_attached_launch *from, uint32_t 
 {
     uint32_t place = into->plan->launch_count - 1;
     char *lane = into->parallel ? gd_heap_format("stream_%u", (unsigned)from->lane) : NULL;
-    into->plan->launches[place].lane = gd_plan_lane(into->plan, lane);
+    into->plan->launches[place].config.lane = gd_plan_lane(into->plan, lane);
     free(lane);
     if (!into->parallel)
         return;
@@ -188,15 +188,11 @@ static gd_plan_launch *add_move(recorded *into, int32_t node)
     return launch;
 }
 
-static void add_stretch(gd_plan_launch *launch, gd_access access, uint32_t buffer, uint64_t offset,
+static void add_stretch(gd_plan_launch *launch, int32_t access, uint32_t buffer, uint64_t offset,
                         uint64_t count)
 {
-    *gd_plan_add_argument(launch) = (gd_plan_argument){.is_buffer = true,
-                                                       .buffer = buffer,
-                                                       .offset = offset,
-                                                       .count = count,
-                                                       .access = access,
-                                                       .access_given = true};
+    *gd_plan_add_argument(launch) = (gd_plan_argument){
+        .is_buffer = true, .buffer = buffer, .offset = offset, .count = count, .access = access};
 }
 
 /* What was written between two launches. */
@@ -207,7 +203,7 @@ static void add_write(recorded *into, uint32_t number)
     bool is_fill = data->value >= 0;
     gd_plan_launch *launch =
         add_move(into, is_fill ? GRIDDEP_GRAPH_NODE_FILL : GRIDDEP_GRAPH_NODE_COPY);
-    add_stretch(launch, GD_ACCESS_WRITE, data->allocation, 0, bytes);
+    add_stretch(launch, GRIDDEP_ACCESS_WRITE, data->allocation, 0, bytes);
     if (is_fill) {
         launch->value = (uint8_t)data->value;
         return;
@@ -217,7 +213,7 @@ static void add_write(recorded *into, uint32_t number)
         gd_heap_format("buffer_%u_before_%u", (unsigned)data->allocation, (unsigned)data->launch),
         bytes);
     into->plan->buffers[from].fill = take_content(into, number);
-    add_stretch(launch, GD_ACCESS_READ, from, 0, bytes);
+    add_stretch(launch, GRIDDEP_ACCESS_READ, from, 0, bytes);
 }
 
 static bool is_good(const recorded *into, uint32_t number)
@@ -282,7 +278,7 @@ static int take_move(recorded *into, const gd_attached_launch *from, uint32_t nu
         return refuse_damage();
     gd_plan_launch *launch =
         add_move(into, is_fill ? GRIDDEP_GRAPH_NODE_FILL : GRIDDEP_GRAPH_NODE_COPY);
-    add_stretch(launch, GD_ACCESS_WRITE, to->allocation, to->offset, to->bytes);
+    add_stretch(launch, GRIDDEP_ACCESS_WRITE, to->allocation, to->offset, to->bytes);
     if (is_fill) {
         launch->value = (uint8_t)from->value;
         return 0;
@@ -292,7 +288,7 @@ static int take_move(recorded *into, const gd_attached_launch *from, uint32_t nu
         buffer = add_buffer(into, gd_heap_format("copied_%u", (unsigned)number), copied->bytes);
         into->plan->buffers[buffer].fill = take_bytes(copied);
     }
-    add_stretch(launch, GD_ACCESS_READ, buffer, is_copy ? source->offset : 0, to->bytes);
+    add_stretch(launch, GRIDDEP_ACCESS_READ, buffer, is_copy ? source->offset : 0, to->bytes);
     return 0;
 }
 
@@ -419,10 +415,11 @@ static int take_launch(recorded *into, const gd_attached_launch *from)
                                 kernel->name);
     gd_plan_launch *launch = gd_plan_add_launch(into->plan);
     launch->kernel = gd_heap_string(kernel->name);
-    launch->shared_bytes = from->shared;
-    launch->pdl = from->early != 0 ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_OFF;
-    if (!take_shape(from->grid, launch->grid) || !take_shape(from->block, launch->block) ||
-        (from->cluster[0] != 0 && !take_shape(from->cluster, launch->cluster)))
+    launch->config.shared_bytes = from->shared;
+    launch->config.pdl = from->early != 0 ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_OFF;
+    if (!take_shape(from->grid, launch->config.grid) ||
+        !take_shape(from->block, launch->config.block) ||
+        (from->cluster[0] != 0 && !take_shape(from->cluster, launch->config.cluster)))
         return refuse_damage();
     gd_kernel_code found = gd_attachedcode_find_text(&into->file->images[kernel->module],
                                                      kernel->name, kernel->binary);

@@ -135,12 +135,12 @@ static void write_kernel(const gd_plan *plan, const gd_plan_launch *launch,
 {
     made->kernel = gd_heap_string(launch->kernel);
     made->module = gd_heap_string(plan->modules[launch->module].name);
-    made->shared = print_whole(launch->shared_bytes);
-    made->pdl = gd_heap_string(gd_plan_pdl_names[launch->pdl - GRIDDEP_PDL_AUTO]);
-    write_shape(launch->grid, &made->grid, &made->grid_count);
-    write_shape(launch->block, &made->block, &made->block_count);
-    if (launch->cluster[0] != 0)
-        write_shape(launch->cluster, &made->cluster, &made->cluster_count);
+    made->shared = print_whole(launch->config.shared_bytes);
+    made->pdl = gd_heap_string(gd_plan_pdl_names[launch->config.pdl - GRIDDEP_PDL_AUTO]);
+    write_shape(launch->config.grid, &made->grid, &made->grid_count);
+    write_shape(launch->config.block, &made->block, &made->block_count);
+    if (launch->config.cluster[0] != 0)
+        write_shape(launch->config.cluster, &made->cluster, &made->cluster_count);
     made->arguments = gd_heap_take(launch->argument_count, sizeof(*made->arguments));
     made->arguments_count = launch->argument_count;
     for (uint32_t i = 0; i < launch->argument_count; i++)
@@ -176,7 +176,7 @@ static void write_launch(const gd_plan *plan, const gd_plan_launch *launch,
     if (launch->name != NULL)
         made->name = gd_heap_string(launch->name);
     if (plan->lane_count > 1)
-        made->lane = gd_heap_string(plan->lanes[launch->lane]);
+        made->lane = gd_heap_string(plan->lanes[launch->config.lane]);
     if (launch->after_count > 0)
         made->after = gd_heap_take(launch->after_count, sizeof(*made->after));
     for (; made->after_count < launch->after_count; made->after_count++)

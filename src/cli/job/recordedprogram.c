@@ -1,3 +1,4 @@
+/* Runs the program, and reads what its processes noted of their launches. */
 #include "cli/job/recordedprogram.h"
 
 #include <stdlib.h>

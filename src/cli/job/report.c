@@ -55,13 +55,13 @@ static bool uses_pdl(int32_t mode)
 
 /* Whether a launch lacks the overlap with the one before it that the mode is for. The first has
  * none before it. */
-static bool lacks_overlap(const gd_job_hop *hop)
+static bool lacks_overlap(const griddep_hop_info *hop)
 {
     return hop->reason != GRIDDEP_REASON_FIRST && (!is_set(hop->reason) || hop->edge == 0);
 }
 
 /* Why it lacks it. */
-static int32_t lack_of(const gd_job_hop *hop)
+static int32_t lack_of(const griddep_hop_info *hop)
 {
     return is_set(hop->reason) ? GRIDDEP_REASON_PLAIN : hop->reason;
 }
@@ -348,7 +348,7 @@ static json_t *hops_json(const gd_job *job, const gd_job_mode *result)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < job->plan->launch_count; i++) {
-        const gd_job_hop *hop = &result->hops[i];
+        const griddep_hop_info *hop = &result->hops[i];
         gd_output_append(
             list,
             GD_OBJECT(

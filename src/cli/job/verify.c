@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/io/heap.h"
+#include "cli/plan/planlaunch.h"
 
 /* Of two values that are not the same bits; equal values (0 and -0, NaN and NaN) do not differ. */
 static double distance(double got, double wanted)
@@ -79,11 +80,12 @@ static int run_launch(const gd_plan *plan, uint32_t index, uint32_t multiprocess
                       void *const *images, void *const *results)
 {
     const gd_plan_launch *launch = &plan->launches[index];
-    uint32_t grid[3] = {launch->grid_is_multiprocessors ? multiprocessors : launch->grid[0],
-                        launch->grid[1], launch->grid[2]};
+    griddep_launch_config config =
+        gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, multiprocessors);
     gd_reference_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
     make_arguments(plan, launch, images, results, arguments);
-    int failed = launch->reference->run(launch->reference, arguments, launch->argument_count, grid);
+    int failed =
+        launch->reference->run(launch->reference, arguments, launch->argument_count, config.grid);
     free(arguments);
     if (failed == 0)
         return 0;

@@ -21,7 +21,9 @@ gd_plan_buffer *gd_plan_add_buffer(gd_plan *plan)
 
 gd_plan_launch *gd_plan_add_launch(gd_plan *plan)
 {
-    return ADD(plan->launches, plan->launch_count);
+    gd_plan_launch *launch = ADD(plan->launches, plan->launch_count);
+    launch->config.size = sizeof(launch->config);
+    return launch;
 }
 
 gd_plan_argument *gd_plan_add_argument(gd_plan_launch *launch)
@@ -75,7 +77,7 @@ static void add_grid(const gd_plan_launch *launch, uint32_t own, uint32_t grid, 
                      uint32_t *count)
 {
     bool fits = grid > 0 && grid <= INT32_MAX &&
-                (launch->cluster[0] == 0 || grid % launch->cluster[0] == 0);
+                (launch->config.cluster[0] == 0 || grid % launch->config.cluster[0] == 0);
     for (uint32_t i = 0; i < *count; i++)
         fits &= grids[i] != grid;
     if (fits && grid != own)
@@ -84,7 +86,7 @@ static void add_grid(const gd_plan_launch *launch, uint32_t own, uint32_t grid, 
 
 uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count)
 {
-    uint32_t own = launch->grid_is_multiprocessors ? multiprocessors : launch->grid[0];
+    uint32_t own = launch->grid_is_multiprocessors ? multiprocessors : launch->config.grid[0];
     uint32_t *grids = gd_heap_take(3 * (size_t)launch->grid_count + 1, sizeof(*grids));
     *count = 0;
     for (uint32_t i = 0; i < launch->grid_count; i++) {
@@ -147,6 +149,11 @@ uint64_t gd_plan_reach(const gd_plan *plan, const gd_plan_argument *argument)
     return count * gd_type_bytes(buffer->type);
 }
 
+bool gd_plan_writes(const gd_plan_argument *argument)
+{
+    return argument->access != GRIDDEP_ACCESS_READ && argument->access != GRIDDEP_ACCESS_CONSTANT;
+}
+
 bool gd_plan_is_kernel(const gd_plan_launch *launch)
 {
     return launch->node == GRIDDEP_GRAPH_NODE_KERNEL;
@@ -180,9 +187,9 @@ static uint64_t launch_bytes(const gd_plan *plan, const gd_plan_launch *launch)
             if (!argument->is_buffer || argument->buffer != launch->arguments[i].buffer)
                 continue;
             uint64_t bytes = gd_plan_reach(plan, argument);
-            if (argument->access != GD_ACCESS_WRITE)
+            if (argument->access != GRIDDEP_ACCESS_WRITE)
                 read = larger(read, bytes);
-            if (argument->access == GD_ACCESS_WRITE || argument->access == GD_ACCESS_UPDATE)
+            if (gd_plan_writes(argument))
                 written = larger(written, bytes);
         }
         sum += read + written;
@@ -197,22 +204,17 @@ static bool launch_writes_only(const gd_plan *plan, const gd_plan_launch *launch
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         if (argument->is_buffer && argument->buffer == buffer &&
-            (argument->access != GD_ACCESS_WRITE || argument->offset > 0 ||
+            (argument->access != GRIDDEP_ACCESS_WRITE || argument->offset > 0 ||
              gd_plan_reach(plan, argument) < gd_plan_buffer_bytes(&plan->buffers[buffer])))
             return false;
     }
     return true;
 }
 
-static bool writes(const gd_plan_argument *argument)
-{
-    return argument->access == GD_ACCESS_WRITE || argument->access == GD_ACCESS_UPDATE;
-}
-
 static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
 {
     for (uint32_t i = 0; i < launch->reach_count; i++) {
-        plan->buffers[launch->reaches[i].buffer].written |= writes(&launch->reaches[i]);
+        plan->buffers[launch->reaches[i].buffer].written |= gd_plan_writes(&launch->reaches[i]);
         used[launch->reaches[i].buffer] = true;
     }
     for (uint32_t i = 0; i < launch->argument_count; i++) {
@@ -226,7 +228,7 @@ static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
         gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
         if (!used[argument->buffer])
             buffer->written_first = launch_writes_only(plan, launch, argument->buffer);
-        buffer->written |= writes(argument);
+        buffer->written |= gd_plan_writes(argument);
         used[argument->buffer] = true;
     }
 }

@@ -29,20 +29,14 @@ typedef struct gd_fill {
     char *path, *data;
 } gd_fill;
 
-typedef enum gd_access {
-    GD_ACCESS_UPDATE = 0, /* read and written, or not known */
-    GD_ACCESS_READ,
-    GD_ACCESS_WRITE,   /* written whole before anything of it is read */
-    GD_ACCESS_CONSTANT /* read, and never written by the chain */
-} gd_access;
-
 typedef struct gd_plan_buffer {
     char *name;
     gd_type type;
     uint64_t count; /* elements */
     gd_fill fill;
-    bool written;       /* by any launch */
-    bool written_first; /* its first use in the chain is GD_ACCESS_WRITE: it is poisoned before each
+    bool written; /* by any launch */
+    bool
+        written_first; /* its first use in the chain is GRIDDEP_ACCESS_WRITE: it is poisoned before each
                         * run */
     gd_place place;
 } gd_plan_buffer;
@@ -72,8 +66,9 @@ typedef struct gd_plan_argument {
     uint32_t buffer;
     uint64_t offset; /* elements */
     uint64_t count;  /* elements from there; 0: to the buffer's end */
-    gd_access access;
-    bool access_given;
+    int32_t
+        access;  /* GRIDDEP_ACCESS_*; _UNKNOWN is as _UPDATE, but left to the library to find out.
+                     * _WRITE: whole, before anything of it is read */
     bool viewed; /* the kernel takes the buffer's bytes for elements of `type` */
     griddep_tensor_options *
         tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
@@ -101,22 +96,20 @@ typedef struct gd_plan_launch {
     uint8_t value;   /* of a fill */
     char *kernel;    /* its name, or "copy", "fill" */
     char *name;      /* or NULL */
-    uint32_t lane;   /* index in the plan's lanes */
     uint32_t *after; /* earlier launches that it waits for */
     uint32_t after_count;
-    uint32_t module;                        /* of a kernel */
-    uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
-    bool grid_is_multiprocessors;           /* grid[0] is the device's number of multiprocessors */
+    uint32_t module; /* of a kernel */
+    griddep_launch_config
+        config; /* without its attributes' address; of others the lane alone. Lanes
+                                   * are those of the plan */
+    bool grid_is_multiprocessors; /* grid[0] is the device's number of multiprocessors */
     uint32_t *grids; /* other first dimensions that give the same result, or GD_GRID_* */
     uint32_t grid_count;
-    uint32_t shared_bytes;
     griddep_attribute attributes[2]; /* carve-out, cluster scheduling */
-    uint32_t attribute_count;
     bool has_carveout;
     int32_t carveout_percent;
     int32_t *carveouts; /* others that may be tried: percents, _DEFAULT or GD_CARVEOUT_ANY */
     uint32_t carveout_count;
-    int32_t pdl;                   /* GRIDDEP_PDL_* */
     uint32_t states;               /* traits that the file vouches for; 0: none */
     const gd_reference *reference; /* or NULL */
     gd_plan_argument *arguments;
@@ -192,6 +185,8 @@ int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count);
 uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument);
 
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
+
+bool gd_plan_writes(const gd_plan_argument *argument);
 
 /* Of the buffer that an argument points into, from there on. */
 uint64_t gd_plan_reach(const gd_plan *plan, const gd_plan_argument *argument);

@@ -70,14 +70,14 @@ gd_plan_launch *gd_build_launch(gd_plan *plan, const char *kernel, gd_build_shap
     launch->module = module;
     launch->reference = gd_reference_find(kernel);
     for (size_t i = 0; i < 3; i++)
-        launch->grid[i] = launch->block[i] = 1;
-    launch->grid[0] = shape.blocks;
-    launch->block[0] = shape.threads;
-    launch->shared_bytes = shape.shared_bytes;
+        launch->config.grid[i] = launch->config.block[i] = 1;
+    launch->config.grid[0] = shape.blocks;
+    launch->config.block[0] = shape.threads;
+    launch->config.shared_bytes = shape.shared_bytes;
     return launch;
 }
 
-void gd_build_array(gd_plan_launch *launch, uint32_t buffer, gd_access access)
+void gd_build_array(gd_plan_launch *launch, uint32_t buffer, int32_t access)
 {
     gd_plan_argument *argument = gd_plan_add_argument(launch);
     argument->is_buffer = true;

@@ -42,7 +42,7 @@ gd_fill gd_build_normal(uint64_t seed, long double deviation);
 gd_plan_launch *gd_build_launch(gd_plan *plan, const char *kernel, gd_build_shape shape);
 
 /* Each appends an argument. none: an address that is 0. */
-void gd_build_array(gd_plan_launch *launch, uint32_t buffer, gd_access access);
+void gd_build_array(gd_plan_launch *launch, uint32_t buffer, int32_t access);
 void gd_build_none(gd_plan_launch *launch);
 void gd_build_u32(gd_plan_launch *launch, uint64_t value);
 void gd_build_f32(gd_plan_launch *launch, double value);

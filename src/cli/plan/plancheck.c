@@ -134,7 +134,7 @@ static int check_constants(const gd_plan *plan)
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         for (uint32_t k = 0; k < plan->launches[i].argument_count; k++) {
             const gd_plan_argument *argument = &plan->launches[i].arguments[k];
-            if (argument->is_buffer && argument->access == GD_ACCESS_CONSTANT &&
+            if (argument->is_buffer && argument->access == GRIDDEP_ACCESS_CONSTANT &&
                 plan->buffers[argument->buffer].written)
                 return gd_message_error_at(
                     argument->place,

@@ -567,17 +567,18 @@ static int read_view(const gd_chainfile_argument *source, gd_plan_argument *argu
 static int read_buffer_argument(const gd_plan *plan, const gd_chainfile_argument *source,
                                 gd_plan_argument *argument)
 {
-    static const char *const accesses[] = {"update", "read", "write", "constant"};
-    size_t access = GD_ACCESS_UPDATE;
+    static const char *const words[] = {"update", "read", "write", "constant"};
+    static const int32_t accesses[] = {GRIDDEP_ACCESS_UPDATE, GRIDDEP_ACCESS_READ,
+                                       GRIDDEP_ACCESS_WRITE, GRIDDEP_ACCESS_CONSTANT};
+    size_t access = 0;
     argument->is_buffer = true;
     int code = find_buffer(source->node, plan, source->buffer, &argument->buffer);
     if (code == 0 && source->offset != NULL)
         code = read_whole(source->node, "offset", source->offset, 0,
                           plan->buffers[argument->buffer].count - 1, &argument->offset);
     if (code == 0 && source->access != NULL)
-        code = read_word(source->node, "access", source->access, accesses, 4, &access);
-    argument->access = (gd_access)access;
-    argument->access_given = source->access != NULL;
+        code = read_word(source->node, "access", source->access, words, 4, &access);
+    argument->access = source->access != NULL ? accesses[access] : GRIDDEP_ACCESS_UNKNOWN;
     if (code == 0 && source->as != NULL)
         code = read_view(source, argument);
     if (code != 0 || source->tensor_map == NULL)
@@ -709,7 +710,7 @@ static int read_cluster_scheduling(const gd_yaml_node *node, const char *text,
     size_t choice = 0;
     int code = read_word(node, "cluster_scheduling", text, choices, 2, &choice);
     if (code == 0)
-        griddep_attribute_set(&launch->attributes[launch->attribute_count++],
+        griddep_attribute_set(&launch->attributes[launch->config.attribute_count++],
                               GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
                               (const int64_t[]){values[choice]}, 1, NULL);
     return code;
@@ -721,17 +722,17 @@ static int read_shapes(const gd_chainfile_launch *source, gd_plan_launch *launch
     uint64_t shared = 0;
     for (uint32_t i = 0; i < GD_PLAN_SHAPES; i++)
         launch->shape_places[i] = gd_yaml_place(source->node, fields[i]);
-    int code = read_shape(source->node, "grid", source->grid, source->grid_count, launch->grid,
-                          &launch->grid_is_multiprocessors);
+    int code = read_shape(source->node, "grid", source->grid, source->grid_count,
+                          launch->config.grid, &launch->grid_is_multiprocessors);
     if (code == 0)
-        code = read_shape(source->node, "block", source->block, source->block_count, launch->block,
-                          NULL);
+        code = read_shape(source->node, "block", source->block, source->block_count,
+                          launch->config.block, NULL);
     if (code == 0)
         code = read_shape(source->node, "cluster", source->cluster, source->cluster_count,
-                          launch->cluster, NULL);
+                          launch->config.cluster, NULL);
     if (code == 0 && source->shared != NULL)
         code = read_whole(source->node, "shared", source->shared, 0, UINT32_MAX, &shared);
-    launch->shared_bytes = (uint32_t)shared;
+    launch->config.shared_bytes = (uint32_t)shared;
     if (code == 0 && source->cluster_scheduling != NULL)
         code = read_cluster_scheduling(source->node, source->cluster_scheduling, launch);
     return code;
@@ -798,7 +799,7 @@ static int read_names(const gd_chainfile_launch *source, gd_plan *plan)
                                        "a second launch named '%s'", source->name);
     if (source->name != NULL)
         launch->name = gd_heap_string(source->name);
-    launch->lane = gd_plan_lane(plan, source->lane);
+    launch->config.lane = gd_plan_lane(plan, source->lane);
     return 0;
 }
 
@@ -869,7 +870,7 @@ static int read_carveouts(const gd_chainfile_launch *source, gd_plan_launch *lau
         if (code != 0)
             return code;
         launch->carveout_percent = (int32_t)percent;
-        griddep_attribute_set(&launch->attributes[launch->attribute_count++],
+        griddep_attribute_set(&launch->attributes[launch->config.attribute_count++],
                               GRIDDEP_ATTRIBUTE_CARVEOUT,
                               (const int64_t[]){launch->carveout_percent}, 1, NULL);
         launch->has_carveout = true;
@@ -945,9 +946,8 @@ static int read_copy(const gd_chainfile_copy *source, const gd_plan *plan, gd_pl
         from->offset < target->offset + count)
         code = gd_message_error_at(source->node->place, "source and target of the copy overlap");
     target->count = from->count = count;
-    target->access = GD_ACCESS_WRITE;
-    from->access = GD_ACCESS_READ;
-    target->access_given = from->access_given = true;
+    target->access = GRIDDEP_ACCESS_WRITE;
+    from->access = GRIDDEP_ACCESS_READ;
     return code;
 }
 
@@ -961,8 +961,7 @@ static int read_fill_entry(const gd_chainfile_fill *source, const gd_plan *plan,
     if (code != 0)
         return code;
     target->count = elements_left(plan, target);
-    target->access = GD_ACCESS_WRITE;
-    target->access_given = true;
+    target->access = GRIDDEP_ACCESS_WRITE;
     if (source->count != NULL)
         code = read_whole(source->node, "count", source->count, 1, target->count, &target->count);
     if (code == 0)
@@ -1081,7 +1080,7 @@ static int read_launch(const gd_chainfile_launch *source, gd_plan *plan)
         code = read_carveouts(source, launch);
     if (code == 0 && source->pdl != NULL) {
         code = read_word(source->node, "pdl", source->pdl, gd_plan_pdl_names, 3, &choice);
-        launch->pdl = GRIDDEP_PDL_AUTO + (int32_t)choice;
+        launch->config.pdl = GRIDDEP_PDL_AUTO + (int32_t)choice;
     }
     if (code == 0)
         code = read_states(source, plan);

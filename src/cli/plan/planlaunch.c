@@ -53,17 +53,12 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
                                            uint32_t multiprocessors)
 {
-    griddep_launch_config config = {.size = sizeof(config),
-                                    .shared_bytes = launch->shared_bytes,
-                                    .lane = launch->lane,
-                                    .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
-    memcpy(config.grid, launch->grid, sizeof(config.grid));
-    memcpy(config.block, launch->block, sizeof(config.block));
-    memcpy(config.cluster, launch->cluster, sizeof(config.cluster));
+    griddep_launch_config config = launch->config;
+    config.attributes = launch->attributes;
+    if (config.pdl == GRIDDEP_PDL_DEFAULT)
+        config.pdl = pdl;
     if (launch->grid_is_multiprocessors)
         config.grid[0] = multiprocessors;
-    config.attributes = launch->attributes;
-    config.attribute_count = launch->attribute_count;
     return config;
 }
 
@@ -90,16 +85,6 @@ int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, cons
     return status;
 }
 
-/* An access that the plan does not tell is found out from the PTX. */
-static int32_t access_of(const gd_plan_argument *argument)
-{
-    static const int32_t accesses[] = {[GD_ACCESS_UPDATE] = GRIDDEP_ACCESS_UPDATE,
-                                       [GD_ACCESS_READ] = GRIDDEP_ACCESS_READ,
-                                       [GD_ACCESS_WRITE] = GRIDDEP_ACCESS_WRITE,
-                                       [GD_ACCESS_CONSTANT] = GRIDDEP_ACCESS_CONSTANT};
-    return argument->access_given ? accesses[argument->access] : GRIDDEP_ACCESS_UNKNOWN;
-}
-
 static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
 {
     griddep_use use = {.size = sizeof(use)};
@@ -112,7 +97,7 @@ static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
         return use;
     const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
     use.buffer = argument->buffer + 1;
-    use.access = access_of(argument);
+    use.access = argument->access;
     use.offset = argument->offset * gd_type_bytes(buffer->type);
     use.bytes = gd_plan_reach(plan, argument);
     use.element = gd_type_name(argument->viewed ? argument->type : buffer->type);
@@ -132,7 +117,6 @@ int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch
                                const uint64_t *addresses, griddep_chain *chain,
                                griddep_error *error)
 {
-    const griddep_launch_config config = {.size = sizeof(config), .lane = launch->lane};
     const uint64_t bytes = gd_plan_reach(plan, &launch->arguments[0]);
     uint64_t at[2] = {made_up_start, made_up_start};
     for (uint32_t i = 0; i < launch->argument_count && addresses != NULL; i++) {
@@ -141,8 +125,8 @@ int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch
                 argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
     }
     return launch->node == GRIDDEP_GRAPH_NODE_COPY
-               ? griddep_chain_add_copy(chain, &config, at[0], at[1], bytes, error)
-               : griddep_chain_add_fill(chain, &config, at[0], launch->value, bytes, error);
+               ? griddep_chain_add_copy(chain, &launch->config, at[0], at[1], bytes, error)
+               : griddep_chain_add_fill(chain, &launch->config, at[0], launch->value, bytes, error);
 }
 
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,

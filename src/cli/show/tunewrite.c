@@ -103,7 +103,7 @@ static int write_launch(gd_writer *writer, uint32_t index)
         code = add_module(writer, planned->module, choice.ptx);
     if (choice.ptx != NULL)
         set_text(&launch->module, gd_heap_string(writer->names[planned->module]));
-    if (choice.pdl != planned->pdl && choice.pdl != GRIDDEP_PDL_DEFAULT)
+    if (choice.pdl != planned->config.pdl && choice.pdl != GRIDDEP_PDL_DEFAULT)
         set_text(&launch->pdl, gd_heap_string(gd_plan_pdl_names[choice.pdl - 1]));
     if (strstr(choice.text, "grid ") != NULL)
         set_text(&launch->grid[0], gd_heap_format("%u", (unsigned)choice.grid[0]));
