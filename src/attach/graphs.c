@@ -161,7 +161,7 @@ static void count_edge(recording *into, uint32_t first, uint32_t second, uint32_
     edge->count++;
 }
 
-static void count_node(recording *into, uint32_t kernel)
+static void count_node(recording *into, uint32_t kernel, bool early)
 {
     gd_attached_node *node = gd_map_find(&into->nodes, kernel, 0);
 
@@ -173,6 +173,12 @@ static void count_node(recording *into, uint32_t kernel)
         gd_map_set(&into->nodes, kernel, 0, node);
     }
     node->count++;
+    node->early += early;
+}
+
+static bool is_programmatic(const gd_CUgraphEdgeData *data)
+{
+    return data->type || data->from_port;
 }
 
 /* Kernels that a node of another kind stands between. */
@@ -201,29 +207,32 @@ static void count_across(recording *into, const gd_graph_view *graph, const uint
 static void record(recording *into, gd_CUgraph graph, uint32_t level)
 {
     gd_graph_view seen;
-    uint32_t *kernels;
 
     if (level == MOST_NESTED || !gd_graph_view_read(graph, &seen))
         return;
-    kernels = calloc(seen.node_count + 1, sizeof *kernels);
-    for (size_t i = 0; kernels && i < seen.node_count; i++) {
+    uint32_t *kernels = calloc(seen.node_count + 1, sizeof *kernels);
+    bool *early = kernels ? calloc(seen.node_count + 1, sizeof *early) : NULL;
+    for (size_t i = 0; early && i < seen.edge_count; i++)
+        early[gd_graph_view_index(&seen, seen.to[i])] |= is_programmatic(&seen.data[i]);
+    for (size_t i = 0; early && i < seen.node_count; i++) {
         gd_CUgraph child = child_of(seen.nodes[i]);
         kernels[i] = kernel_of(seen.nodes[i]);
         if (kernels[i] != GD_ATTACHED_NONE)
-            count_node(into, kernels[i]);
+            count_node(into, kernels[i], early[i]);
         if (child)
             record(into, child, level + 1);
     }
-    for (size_t i = 0; kernels && i < seen.edge_count; i++) {
+    for (size_t i = 0; early && i < seen.edge_count; i++) {
         const uint32_t first = kernels[gd_graph_view_index(&seen, seen.from[i])];
         const uint32_t second = kernels[gd_graph_view_index(&seen, seen.to[i])];
         if (first != GD_ATTACHED_NONE && second != GD_ATTACHED_NONE)
             count_edge(into, first, second, 0, seen.data[i]);
     }
-    for (size_t i = 0; kernels && i < seen.node_count; i++) {
+    for (size_t i = 0; early && i < seen.node_count; i++) {
         if (kernels[i] == GD_ATTACHED_NONE)
             count_across(into, &seen, kernels, i);
     }
+    free(early);
     free(kernels);
     gd_graph_view_free(&seen);
 }
@@ -293,7 +302,7 @@ static void make_plain(gd_CUgraph graph, gd_plain_edges *edges, uint32_t level)
         return;
     for (size_t i = 0; i < seen.edge_count; i++) {
         const gd_plain_edge edge = {graph, seen.from[i], seen.to[i], seen.data[i]};
-        if (!edge.data.type && !edge.data.from_port)
+        if (!is_programmatic(&edge.data))
             continue;
         gd_plain_edge *grown = realloc(edges->list, (edges->count + 1) * sizeof *grown);
         if (!grown)

@@ -157,7 +157,6 @@ static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool
     const uint64_t one = back ? UINT64_MAX : 1; /* it wraps around */
 
     counts->captured += one * captured;
-    counts->captured_early += one * (captured && launch->early);
     counts->trigger_events += one * launch->trigger_event;
     counts->begin_events += one * launch->begin_event;
     counts->cooperative += one * launch->cooperative;

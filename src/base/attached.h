@@ -8,7 +8,7 @@
 
 /* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
  * behind the last one of a chunk stands a record of kind 0, or nothing. */
-enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 2 };
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 3 };
 
 /* The name that a process's file ends with, and that of a copy of a module's image. */
 #define GD_ATTACHED_SUFFIX ".attached"
@@ -93,7 +93,6 @@ typedef struct gd_attached_module {
 /* Launches that were executed in streams are counted by pairs, of which they are the second. */
 typedef struct gd_attached_counts {
     uint64_t captured;                     /* that went into a graph */
-    uint64_t captured_early;               /* of these: with attribute 6 */
     uint64_t trigger_events, begin_events; /* of those in streams too: 7 and 12 */
     uint64_t cooperative;
     uint64_t left;    /* launches that wait and were given none, for what they touch before */
@@ -161,11 +160,12 @@ typedef struct gd_attached_graph {
     uint64_t launches;
 } gd_attached_graph;
 
-/* How many nodes of a graph launch a kernel. */
+/* How many nodes of a graph launch a kernel; early: of these, those that a programmatic edge leads
+ * to. */
 typedef struct gd_attached_node {
     gd_attached_head head;
     uint32_t graph, kernel;
-    uint64_t count;
+    uint64_t count, early;
 } gd_attached_node;
 
 /* Edges of a graph from a kernel to another, or two of them with another node between. */

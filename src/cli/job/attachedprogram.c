@@ -50,12 +50,48 @@ int gd_attachedprogram_read(const gd_usage *usage, int argc, char **argv, char *
     return code != 0 ? code : -1;
 }
 
+/* The first line; to free. */
+static char *audit_summary(const gd_audit *audit)
+{
+    unsigned long long could = audit->could, early = audit->early, races = audit->races;
+    unsigned long long doubts = audit->doubts;
+    char *safe = NULL, *summary = NULL;
+    if (races > 0)
+        safe =
+            gd_heap_format("not safe: %llu %s may race with the kernel before %s", races,
+                           gd_plural(races, "kernel", "kernels"), gd_plural(races, "it", "them"));
+    else if (doubts > 0)
+        safe =
+            gd_heap_format("perhaps not safe: of %llu early %s nobody can tell %s in time", doubts,
+                           gd_plural(doubts, "start", "starts"),
+                           gd_plural(doubts, "that its kernel waits", "that their kernels wait"));
+    else
+        safe = gd_heap_string(early > 0 ? "safe: each kernel that starts early waits in time"
+                                        : "safe: no kernel starts early");
+    if (could == 0)
+        summary = gd_heap_format(
+            "%s; no launch could: no kernel that directly follows another one waits", safe);
+    else if (early == 0)
+        summary = gd_heap_format("%s; the %llu %s that could start early %s not", safe, could,
+                                 gd_plural(could, "launch", "launches"),
+                                 gd_plural(could, "does", "do"));
+    else if (early == could)
+        summary =
+            gd_heap_format("%s; all %llu %s that could start early %s", safe, could,
+                           gd_plural(could, "launch", "launches"), gd_plural(could, "does", "do"));
+    else
+        summary = gd_heap_format("%s; %llu of %llu launches that could start early %s", safe, early,
+                                 could, gd_plural(early, "does", "do"));
+    free(safe);
+    return summary;
+}
+
 /* To free. */
 static char *audit_verdict(const gd_audit *audit)
 {
-    size_t findings = json_array_size(audit->findings);
+    unsigned long long findings = audit->finding_count;
     return gd_heap_format(
-        "%llu %s, %zu %s (%llu %s of %zu %s)", (unsigned long long)audit->races,
+        "%llu %s, %llu %s (%llu %s of %zu %s)", (unsigned long long)audit->races,
         gd_plural(audit->races, "race", "races"), findings,
         gd_plural(findings, "finding", "findings"), (unsigned long long)audit->launches,
         gd_plural(audit->launches, "launch", "launches"), json_array_size(audit->kernels),
@@ -133,6 +169,14 @@ static int exit_code_of(const gd_attachedprogram *request, const gd_audit *audit
     return ended == GD_EXIT_OK && !seen ? GD_EXIT_UNCHECKED : ended;
 }
 
+static void print_line(const gd_attachedprogram *request, FILE *stream, const char *text)
+{
+    gd_page page;
+    FILE *lines = gd_page_begin(&page, stream);
+    fprintf(lines, "%s%s\n", request->report == NULL ? "griddep: " : "", text);
+    gd_page_end(&page);
+}
+
 static void write_report(const gd_attachedprogram *request, FILE *stream,
                          const gd_attached_set *set, const gd_audit *audit, const char *program,
                          int code, const char *verdict)
@@ -150,6 +194,11 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                       {"left_launches", json_integer((json_int_t)audit->left)},
                       {"rewritten_modules", json_integer((json_int_t)audit->rewritten)},
                       {"changed_edges", json_integer((json_int_t)audit->changed_edges)},
+                      {"safe", audit->races == 0 && audit->doubts > 0
+                                   ? json_null()
+                                   : json_boolean(audit->races == 0)},
+                      {"could_start_early", json_integer((json_int_t)audit->could)},
+                      {"start_early", json_integer((json_int_t)audit->early)},
                       {"kernels", json_incref(audit->kernels)},
                       {"findings", json_incref(audit->findings)},
                       {"verdict", gd_output_string(verdict)}));
@@ -160,13 +209,13 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
         return;
     }
     if (request->audits) {
+        char *summary = audit_summary(audit);
+        print_line(request, stream, summary);
+        free(summary);
         gd_auditreport_print_kernels(stream, audit->kernels);
         gd_auditreport_print_findings(stream, audit->findings);
     }
-    gd_page page;
-    FILE *lines = gd_page_begin(&page, stream);
-    fprintf(lines, "%s%s\n", request->report == NULL ? "griddep: " : "", verdict);
-    gd_page_end(&page);
+    print_line(request, stream, verdict);
 }
 
 static int report(const gd_attachedprogram *request, const gd_attached_set *set,

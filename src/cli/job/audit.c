@@ -27,9 +27,9 @@ typedef struct audited_kernel {
     bool touches_early;        /* memory before its wait, by its PTX or its machine code */
     bool ordered;              /* threads that leave before the wait do no harm, likewise */
     char target[24];
-    gd_attached_counts sum;   /* counters */
-    uint64_t launches, early; /* in streams; of these: with attribute 6 */
-    uint64_t graph_launches;  /* by graphs that were launched */
+    gd_attached_counts sum;               /* counters */
+    uint64_t launches, early;             /* in streams; of these: with attribute 6 */
+    uint64_t graph_launches, graph_early; /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
     gd_attached_shape shape;
@@ -44,7 +44,7 @@ typedef struct audited_kernel {
 typedef struct audited_pair {
     uint32_t first, second;
     uint32_t between, early, type;
-    uint64_t count;
+    uint64_t count, runs; /* an edge that is counted once runs as often as its graph */
     bool is_edge;
     char *race; /* what the check says of the second beside the first; NULL: nothing. To free */
 } audited_pair;
@@ -56,6 +56,7 @@ typedef struct auditing {
     uint32_t pair_count;
     gd_place_files files;
     json_t *findings;
+    uint64_t could, early; /* launches, as gd_audit has them */
 } auditing;
 
 /* ---- kernels ---- */
@@ -78,7 +79,6 @@ static bool is_same(const audited_kernel *a, const audited_kernel *b)
 static void add_counts(gd_attached_counts *into, const gd_attached_counts *from)
 {
     into->captured += from->captured;
-    into->captured_early += from->captured_early;
     into->trigger_events += from->trigger_events;
     into->begin_events += from->begin_events;
     into->cooperative += from->cooperative;
@@ -159,6 +159,7 @@ static void add_pair(auditing *all, const audited_pair *pair)
             each->between == pair->between && each->early == pair->early &&
             each->type == pair->type && each->is_edge == pair->is_edge) {
             each->count += pair->count;
+            each->runs += pair->runs;
             return;
         }
     }
@@ -180,7 +181,8 @@ static void add_pairs(auditing *all, const gd_attached_file *file, const uint32_
                                       .second = places[pair->second],
                                       .between = pair->between,
                                       .early = pair->early,
-                                      .count = pair->count});
+                                      .count = pair->count,
+                                      .runs = pair->count});
     }
 }
 
@@ -189,11 +191,14 @@ static void add_graphs(auditing *all, const gd_attached_file *file, const uint32
     for (uint32_t i = 0; i < file->counts[GD_ATTACHED_NODE]; i++) {
         const gd_attached_node *node = gd_attached_get(file, GD_ATTACHED_NODE, i);
         const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, node->graph);
-        if (graph != NULL && node->kernel < file->counts[GD_ATTACHED_KERNEL])
+        if (graph != NULL && node->kernel < file->counts[GD_ATTACHED_KERNEL]) {
             all->kernels[places[node->kernel]].graph_launches += node->count * graph->launches;
+            all->kernels[places[node->kernel]].graph_early += node->early * graph->launches;
+        }
     }
     for (uint32_t i = 0; i < file->counts[GD_ATTACHED_EDGE]; i++) {
         const gd_attached_edge *edge = gd_attached_get(file, GD_ATTACHED_EDGE, i);
+        const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, edge->graph);
         if (edge->first >= file->counts[GD_ATTACHED_KERNEL] ||
             edge->second >= file->counts[GD_ATTACHED_KERNEL])
             continue;
@@ -203,6 +208,7 @@ static void add_graphs(auditing *all, const gd_attached_file *file, const uint32
                                       .early = edge->type != 0 || edge->port != 0,
                                       .type = edge->type,
                                       .count = edge->count,
+                                      .runs = graph != NULL ? edge->count * graph->launches : 0,
                                       .is_edge = true});
     }
 }
@@ -373,6 +379,13 @@ static char *find_race(const audited_kernel *first, const audited_kernel *second
     return race;
 }
 
+static bool waits_in_time(const audited_kernel *kernel)
+{
+    int32_t reason = gd_early_kernel(kernel->code.traits);
+    return reason == GRIDDEP_REASON_SET ||
+           (reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered && !kernel->touches_early);
+}
+
 static void count_behind(auditing *all)
 {
     for (uint32_t i = 0; i < all->pair_count; i++) {
@@ -382,10 +395,14 @@ static void count_behind(auditing *all)
             continue;
         pair->race = find_race(&all->kernels[pair->first], second);
         const bool hidden = second->touches_early && second->text.ptx == NULL;
+        if (pair->race == NULL && !hidden && waits_in_time(second)) {
+            all->could += pair->runs;
+            all->early += pair->early != 0 ? pair->runs : 0;
+        }
         if ((pair->race != NULL || hidden) && pair->early == 0)
             continue; /* as it should be */
         if (pair->early != 0)
-            second->early_behind += pair->count;
+            second->early_behind += pair->runs;
         else if (!pair->is_edge)
             second->late_behind += pair->count;
     }
@@ -457,12 +474,12 @@ static void judge_room(auditing *all, const audited_pair *pair)
         device.registers == 0 || device.shared == 0 ||
         gd_room_beside(&device, &before, &after, &reason) == GRIDDEP_OVERLAP_FULL)
         return;
-    find(all, "GD414", second, first, reason, pair->count,
+    find(all, "GD414", second, first, reason, pair->runs,
          gd_heap_format(
              "kernel %s may start early after kernel %s, %llu %s, and overlaps at its tail "
              "alone: %s",
-             second->told, first->told, (unsigned long long)pair->count,
-             gd_plural(pair->count, "time", "times"), griddep_reason_text(reason)));
+             second->told, first->told, (unsigned long long)pair->runs,
+             gd_plural(pair->runs, "time", "times"), griddep_reason_text(reason)));
 }
 
 static void judge_pair(auditing *all, const audited_pair *pair)
@@ -470,32 +487,32 @@ static void judge_pair(auditing *all, const audited_pair *pair)
     const audited_kernel *first = &all->kernels[pair->first], *second = &all->kernels[pair->second];
     int32_t reason = gd_early_pair(first->code.traits, second->code.traits);
     uint32_t between = pair->between & ~(uint32_t)GD_ATTACHED_SYNCHRONIZED;
-    unsigned long long count = pair->count;
+    unsigned long long count = pair->early != 0 ? pair->runs : pair->count;
     if (reason != GRIDDEP_REASON_SET || between != pair->between)
         return;
     if (pair->race != NULL) {
         if (pair->early != 0)
-            find(all, "GD404", second, first, GRIDDEP_REASON_RACE, pair->count,
+            find(all, "GD404", second, first, GRIDDEP_REASON_RACE, count,
                  gd_heap_format("kernel %s may start beside kernel %s, %llu %s: %s", second->told,
                                 first->told, count, gd_plural(count, "time", "times"), pair->race));
         return;
     }
     char *what = name_between(between);
     if (between != 0 && (pair->early != 0 || pair->is_edge))
-        find(all, "GD411", second, first, GRIDDEP_REASON_NODE_BETWEEN, pair->count,
+        find(all, "GD411", second, first, GRIDDEP_REASON_NODE_BETWEEN, count,
              gd_heap_format("%s between kernels %s and %s%s, %llu %s: they do not overlap", what,
                             first->told, second->told, pair->is_edge ? " of a graph" : "", count,
                             gd_plural(count, "time", "times")));
     else if (pair->is_edge && pair->early == 0)
         find(
-            all, "GD412", second, first, GRIDDEP_REASON_PLAIN, pair->count,
+            all, "GD412", second, first, GRIDDEP_REASON_PLAIN, count,
             gd_heap_format("%llu %s from kernel %s to kernel %s %s plain, and the second one waits "
                            "on every path: they do not overlap",
                            count, gd_plural(count, "edge of a graph", "edges of graphs"),
                            first->told, second->told, gd_plural(count, "is", "are")));
     else if (pair->early != 0 && (first->code.traits & GRIDDEP_TRAIT_KNOWN) != 0 &&
              (first->code.traits & GRIDDEP_TRAIT_TRIGGERS) == 0)
-        find(all, "GD413", second, first, GRIDDEP_REASON_NO_TRIGGER, pair->count,
+        find(all, "GD413", second, first, GRIDDEP_REASON_NO_TRIGGER, count,
              gd_heap_format("kernel %s may start early after kernel %s, %llu %s, which never "
                             "triggers: it starts after its last block",
                             second->told, first->told, count, gd_plural(count, "time", "times")));
@@ -531,7 +548,7 @@ static json_t *kernel_json(auditing *all, const audited_kernel *kernel)
         {"launches", json_integer((json_int_t)(kernel->launches + kernel->graph_launches))},
         {"in_graphs", json_integer((json_int_t)kernel->graph_launches)},
         {"captured", json_integer((json_int_t)sum->captured)},
-        {"early", json_integer((json_int_t)(kernel->early + sum->captured_early))},
+        {"early", json_integer((json_int_t)(kernel->early + kernel->graph_early))},
         {"trigger_events", json_integer((json_int_t)sum->trigger_events)},
         {"begin_events", json_integer((json_int_t)sum->begin_events)},
         {"cooperative", json_integer((json_int_t)sum->cooperative)},
@@ -588,6 +605,40 @@ static void sort(json_t *array, int (*compare)(const void *, const void *))
     free(items);
 }
 
+/* Of a template's instances, "void scale" of "void scale<float>(float *)". */
+static size_t base_length(const char *name)
+{
+    return strcspn(name, "<(");
+}
+
+/* Of one code, about one kernel or instances of one template. */
+static bool is_alike(const json_t *a, const json_t *b)
+{
+    const char *p = json_string_value(json_object_get(a, "kernel"));
+    const char *q = json_string_value(json_object_get(b, "kernel"));
+    return json_equal(json_object_get(a, "code"), json_object_get(b, "code")) &&
+           base_length(p) == base_length(q) && strncmp(p, q, base_length(p)) == 0;
+}
+
+/* The first of those that are alike, which is seen most often, keeps the texts of the others. */
+static void fold(json_t *findings)
+{
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        json_t *kept = json_array_get(findings, i), *alike = json_array();
+        json_object_set_new(kept, "alike", alike);
+        for (size_t j = i + 1; j < json_array_size(findings);) {
+            const json_t *other = json_array_get(findings, j);
+            if (!is_alike(kept, other)) {
+                j++;
+                continue;
+            }
+            if (!json_equal(json_object_get(kept, "text"), json_object_get(other, "text")))
+                gd_output_append(alike, json_incref(json_object_get(other, "text")));
+            json_array_remove(findings, j);
+        }
+    }
+}
+
 static void add_messages(gd_audit *audit, const gd_attached_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -628,10 +679,18 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.pair_count; i++)
         judge_pair(&all, &all.pairs[i]);
     sort(audit.kernels, compare_kernels);
+    audit.could = all.could;
+    audit.early = all.early;
     sort(audit.findings, compare_findings);
-    for (size_t i = 0; i < json_array_size(audit.findings); i++)
-        audit.races +=
-            severity_of(json_array_get(audit.findings, i)) == GRIDDEP_SEVERITY_ERROR ? 1 : 0;
+    fold(audit.findings);
+    for (size_t i = 0; i < json_array_size(audit.findings); i++) {
+        const json_t *finding = json_array_get(audit.findings, i);
+        const char *code = json_string_value(json_object_get(finding, "code"));
+        size_t count = 1 + json_array_size(json_object_get(finding, "alike"));
+        audit.races += severity_of(finding) == GRIDDEP_SEVERITY_ERROR ? count : 0;
+        audit.doubts += strcmp(code, "GD403") == 0 || strcmp(code, "GD404") == 0 ? count : 0;
+        audit.finding_count += count;
+    }
     add_messages(&audit, set);
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         free(all.kernels[i].module);

@@ -9,13 +9,17 @@
 #include "cli/job/attached.h"
 
 typedef struct gd_audit {
-    json_t *kernels;    /* objects: the largest total time first, then the most launched */
-    json_t *findings;   /* objects, the most important first */
-    json_t *messages;   /* texts */
-    uint64_t launches;  /* of kernels, in streams and graphs */
-    uint64_t captured;  /* launches that went into graphs */
-    uint64_t rewritten; /* modules */
-    uint64_t races;     /* findings that are errors */
+    json_t *kernels;        /* objects: the largest total time first, then the most launched */
+    json_t *findings;       /* objects, the most important first */
+    json_t *messages;       /* texts */
+    uint64_t launches;      /* of kernels, in streams and graphs */
+    uint64_t captured;      /* launches that went into graphs */
+    uint64_t rewritten;     /* modules */
+    uint64_t races;         /* findings that are errors */
+    uint64_t doubts;        /* findings that say that a race cannot be ruled out */
+    uint64_t finding_count; /* with those that are folded */
+    uint64_t could;         /* launches right behind a kernel that could start early safely */
+    uint64_t early;         /* of these: that do */
     uint64_t changed, changed_edges; /* launches, and edges of graphs, that were changed */
     uint64_t left;                   /* launches that 'on' left as they are */
     uint64_t lost;                   /* records that there was no room for */

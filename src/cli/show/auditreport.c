@@ -8,7 +8,7 @@
 #include "cli/io/output.h"
 
 /* A terminal is no place for the names that templates have. */
-enum { LONGEST_NAME = 60, MOST_FRAMES = 6 };
+enum { LONGEST_NAME = 60, MOST_FRAMES = 5 };
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -99,12 +99,26 @@ static bool is_script(const json_t *frame)
     return json_is_integer(json_object_get(frame, "line"));
 }
 
-static size_t count_until_script(const json_t *frames)
+/* Packages that are installed, Python's own library, and what a compiler of Python has made. */
+static bool is_of_framework(const json_t *frame)
 {
-    size_t count = 0;
-    while (count < json_array_size(frames) && !is_script(json_array_get(frames, count)))
-        count++;
-    return count;
+    static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python",
+                                        "/lib64/python",   "/torchinductor_", "<frozen ",
+                                        "<string>"};
+    const char *file = text_of(frame, "file");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(file, parts[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* The next frame that is shown: of a script those of its author, of its interpreter none. */
+static size_t next_frame(const json_t *frames, size_t at, bool own)
+{
+    while (at < json_array_size(frames) && own &&
+           (!is_script(json_array_get(frames, at)) || is_of_framework(json_array_get(frames, at))))
+        at++;
+    return at;
 }
 
 /* Returns whether it is where a program begins. */
@@ -126,15 +140,27 @@ static bool print_frame(FILE *stream, const json_t *frame, const char *how)
     return is_main;
 }
 
-/* Of a script's interpreter the caller alone is shown. */
+/* Of a script's interpreter the caller alone is shown. A script whose frames all lie in frameworks
+ * shows those. */
 static void print_place(FILE *stream, const json_t *frames)
 {
-    size_t scripts = count_until_script(frames), at = 0;
-    for (size_t shown = 0; shown < MOST_FRAMES && at < json_array_size(frames); shown++) {
+    const size_t count = json_array_size(frames);
+    bool own = next_frame(frames, 0, true) < count;
+    size_t at = 0, scripts = 0;
+    while (scripts < count && !is_script(json_array_get(frames, scripts)))
+        scripts++;
+    for (size_t shown = 0; shown < MOST_FRAMES && at < count; shown++) {
         if (print_frame(stream, json_array_get(frames, at), shown == 0 ? "at" : "by"))
             break;
-        at = at == 0 && scripts < json_array_size(frames) ? scripts : at + 1;
+        at = next_frame(frames, at == 0 && scripts < count ? scripts : at + 1, own);
     }
+}
+
+static void print_alike(FILE *stream, size_t count)
+{
+    if (count > 0)
+        fprintf(stream, "    and %zu more like this; --json lists %s\n", count,
+                count == 1 ? "it" : "them");
 }
 
 void gd_auditreport_print_findings(FILE *to, const json_t *findings)
@@ -147,6 +173,7 @@ void gd_auditreport_print_findings(FILE *to, const json_t *findings)
         fprintf(stream, "%s: %s [%s]\n", text_of(finding, "severity"), text,
                 text_of(finding, "code"));
         print_place(stream, json_object_get(finding, "place"));
+        print_alike(stream, json_array_size(json_object_get(finding, "alike")));
         gd_page_end(&page);
         free(text);
     }

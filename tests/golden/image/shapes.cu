@@ -55,9 +55,9 @@ KERNEL(ggml_rows)
 }
 
 // A product with weights: a switch of the template has the wait and the trigger.
-template <bool early> __global__ void ggml_gemv(const float *__restrict__ x, float *dst, int n)
+template <bool early, int most> __global__ void ggml_gemv(const float *__restrict__ x, float *dst, int n)
 {
-    __shared__ float part[32];
+    __shared__ float part[most];
     const int row = blockIdx.x;
 
     if constexpr (early) {
@@ -78,8 +78,9 @@ template <bool early> __global__ void ggml_gemv(const float *__restrict__ x, flo
         dst[row] = sum;
     }
 }
-template __global__ void ggml_gemv<true>(const float *, float *, int);
-template __global__ void ggml_gemv<false>(const float *, float *, int);
+template __global__ void ggml_gemv<true, 8>(const float *, float *, int);
+template __global__ void ggml_gemv<true, 32>(const float *, float *, int);
+template __global__ void ggml_gemv<false, 32>(const float *, float *, int);
 
 // ---- Triton: a tile of masked loads, the wait first, the trigger behind the loads
 
