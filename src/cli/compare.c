@@ -21,7 +21,6 @@
 #include "cli/job/recordedprogram.h"
 #include "cli/job/session.h"
 #include "cli/plan/plancheck.h"
-#include "cli/plan/planfile.h"
 #include "cli/show/traceview.h"
 
 enum { SIDES = 2, GROUPS = 7, DEFAULT_PAIRS = 21, TRACED_RUNS = 15 };
@@ -92,13 +91,13 @@ static int time_pairs(const compare_request *request, gd_session sessions[SIDES]
     for (int i = 0; i < SIDES; i++)
         if (gd_clock_choose_batch(&clocks[i], sessions[i].chain, mode, sample_microseconds,
                                   &batches[i], &error) != GRIDDEP_OK)
-            return report_timing_error(&error, request->paths[i]);
+            return report_timing_error(&error, request->names[i]);
     for (uint32_t pair = 0; pair < pairs; pair++) {
         for (int turn = 0; turn < SIDES; turn++) {
             int i = (turn + (int)pair) % SIDES;
             if (gd_clock_time(&clocks[i], sessions[i].chain, mode, batches[i], &times[i][pair],
                               &error) != GRIDDEP_OK)
-                return report_timing_error(&error, request->paths[i]);
+                return report_timing_error(&error, request->names[i]);
         }
     }
     return 0;
@@ -119,7 +118,7 @@ static int time_group(const compare_request *request, const gd_plan plans[SIDES]
             code = gd_session_run(&sessions[i], mode, NULL);
         if (code == 0 &&
             gd_clock_open(runtime, sessions[i].stream, &clocks[i], &error) != GRIDDEP_OK)
-            code = report_timing_error(&error, request->paths[i]);
+            code = report_timing_error(&error, request->names[i]);
     }
     if (code == 0)
         code = time_pairs(request, sessions, clocks, mode, times, pairs);
@@ -303,9 +302,8 @@ static int load(compare_request *request, const gd_recordedprogram *options, gd_
         gd_recordedprogram recorded = *options;
         char **program = request->programs[i];
         request->names[i] = program != NULL ? program[0] : request->paths[i];
-        code = program != NULL
-                   ? gd_recordedprogram_make(&recorded, &request->device, program, &plans[i])
-                   : gd_planfile_load(request->paths[i], &plans[i]);
+        code = gd_recordedprogram_load(&recorded, &request->device, request->paths[i], program,
+                                       &plans[i]);
         gd_spanview_free(&recorded.spans);
     }
     for (int i = 0; i < SIDES && code == 0; i++)

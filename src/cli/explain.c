@@ -120,28 +120,16 @@ static int explain(const char *const *words, size_t count, bool json)
     return code;
 }
 
-static int explain_program(gd_chainexplain_request *request, gd_recordedprogram *recorded, int argc,
-                           char **argv, int marker)
+static int explain_chain(gd_chainexplain_request *request, gd_recordedprogram *recorded,
+                         const char *path, char **program)
 {
     gd_plan plan = {0};
-    int code = gd_attachedprogram_check("explain", argc, argv, marker);
-    if (code == 0)
-        code = gd_recordedprogram_make(recorded, &request->device, argv + marker + 1, &plan);
-    if (request->mode == NULL)
+    int code = gd_recordedprogram_load(recorded, &request->device, path, program, &plan);
+    if (request->mode == NULL && program != NULL)
         request->mode = griddep_mode_name(GRIDDEP_MODE_PDL);
     if (code == 0)
         code = gd_chainexplain_run(request, &plan);
     gd_spanview_free(&recorded->spans);
-    gd_plan_free(&plan);
-    return code;
-}
-
-static int explain_file(const gd_chainexplain_request *request, const char *path)
-{
-    gd_plan plan = {0};
-    int code = gd_planfile_load(path, &plan);
-    if (code == 0)
-        code = gd_chainexplain_run(request, &plan);
     gd_plan_free(&plan);
     return code;
 }
@@ -209,10 +197,13 @@ int gd_command_explain(int argc, char **argv)
     if (code < 0 && request.dot && json)
         code =
             gd_message_error(GD_EXIT_USAGE, "--dot and --json are two forms of the same; give one");
-    if (code < 0 && marker < argc)
-        code = explain_program(&request, &recorded, argc, argv, marker);
+    if (code < 0 && marker < argc) {
+        code = gd_attachedprogram_check("explain", argc, argv, marker);
+        if (code == 0)
+            code = explain_chain(&request, &recorded, NULL, argv + marker + 1);
+    }
     if (code < 0 && count == 1 && gd_planfile_is(words[0]))
-        code = explain_file(&request, words[0]);
+        code = explain_chain(&request, &recorded, words[0], NULL);
     if (code < 0 && (request.mode != NULL || request.no_measure || request.all || request.rounds ||
                      request.dot || gd_device_is_chosen(&request.device)))
         code = gd_message_error(GD_EXIT_USAGE,

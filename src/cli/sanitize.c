@@ -14,7 +14,6 @@
 #include "cli/io/progress.h"
 #include "cli/job/attachedprogram.h"
 #include "cli/job/recordedprogram.h"
-#include "cli/plan/planfile.h"
 
 static const char details[] =
     "A chain runs on the emulated driver. The driver knows which accesses the contract of "
@@ -120,8 +119,7 @@ static int sanitize_plan(const gd_sanitize *request, const char *chain, char **p
 {
     const gd_device_choice device = {0};
     gd_plan plan = {0};
-    int code = program != NULL ? gd_recordedprogram_make(recorded, &device, program, &plan)
-                               : gd_planfile_load(chain, &plan);
+    int code = gd_recordedprogram_load(recorded, &device, chain, program, &plan);
     if (code == 0)
         code = gd_sanitize_chain(request, program != NULL ? program[0] : chain, &plan);
     gd_spanview_free(&recorded->spans);

@@ -19,7 +19,6 @@
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
 #include "cli/plan/plancheck.h"
-#include "cli/plan/planfile.h"
 #include "cli/io/progress.h"
 #include "cli/job/session.h"
 #include "cli/show/tracejson.h"
@@ -380,6 +379,14 @@ static void choose_launches(gd_trace_request *request)
         request->mode = griddep_mode_name(request->program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
 }
 
+static int trace_plan(gd_trace_request *request, gd_plan *plan, uint32_t modes)
+{
+    int code = request->demo ? 0 : gd_plan_check_whole(plan);
+    if (code == 0)
+        code = gd_outputfile_check();
+    return code == 0 ? run_job(request, plan, modes) : code;
+}
+
 static int trace_chain(gd_trace_request *request)
 {
     gd_plan plan = {0};
@@ -388,26 +395,16 @@ static int trace_chain(gd_trace_request *request)
     choose_launches(request);
     if (code == 0)
         code = choose_modes(request, &modes);
-    if (code == 0 && request->program != NULL)
-        code =
-            gd_recordedprogram_make(&request->recorded, &request->device, request->program, &plan);
+    if (code == 0 && !request->demo)
+        code = gd_recordedprogram_load(&request->recorded, &request->device, request->path,
+                                       request->program, &plan);
     bool is_refused = code == GD_EXIT_REFUSED && request->recorded.spans.count > 0;
     if (is_refused)
         gd_message_note(recording_slows);
-    if (is_refused || (code == 0 && request->recorded.plain)) {
+    if (is_refused || (code == 0 && request->recorded.plain))
         code = show_run(request);
-        gd_spanview_free(&request->recorded.spans);
-        gd_plan_free(&plan);
-        return code;
-    }
-    if (code == 0 && request->path != NULL)
-        code = gd_planfile_load(request->path, &plan);
-    if (code == 0 && !request->demo)
-        code = gd_plan_check_whole(&plan);
-    if (code == 0)
-        code = gd_outputfile_check();
-    if (code == 0)
-        code = run_job(request, &plan, modes);
+    else if (code == 0)
+        code = trace_plan(request, &plan, modes);
     gd_plan_free(&plan);
     gd_spanview_free(&request->recorded.spans);
     return code;

@@ -9,6 +9,7 @@
 #include "cli/io/outputfile.h"
 #include "cli/job/attach.h"
 #include "cli/job/recordedchain.h"
+#include "cli/plan/planfile.h"
 #include "cli/show/place.h"
 
 /* ---- begin and end of what processes launched ----
@@ -80,9 +81,11 @@ static void tell_messages(const gd_attached_set *set)
     }
 }
 
-int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,
-                            char **program, gd_plan *plan)
+int gd_recordedprogram_load(gd_recordedprogram *request, const gd_device_choice *device,
+                            const char *path, char **program, gd_plan *plan)
 {
+    if (path != NULL)
+        return gd_planfile_load(path, plan);
     gd_attach attach = {.driver = device->driver,
                         .first = request->first,
                         .launches = request->plain ? 0 : request->launches,

@@ -36,9 +36,9 @@ typedef struct gd_recordedprogram {
     "left out. A launch may start early where the program allowed it. The report is about this "   \
     "chain."
 
-/* Runs a program. Returns 0, or an exit code after a message; spans are there in both cases, and so
- * is a plan to be freed. */
-int gd_recordedprogram_make(gd_recordedprogram *request, const gd_device_choice *device,
-                            char **program, gd_plan *plan);
+/* The plan of a chain file or, where the path is NULL, of a program, which runs. Returns 0, or an
+ * exit code after a message; spans are there in both cases, and so is a plan to be freed. */
+int gd_recordedprogram_load(gd_recordedprogram *request, const gd_device_choice *device,
+                            const char *path, char **program, gd_plan *plan);
 
 #endif

@@ -35,9 +35,7 @@ typedef struct gd_plan_buffer {
     uint64_t count; /* elements */
     gd_fill fill;
     bool written; /* by any launch */
-    bool
-        written_first; /* its first use in the chain is GRIDDEP_ACCESS_WRITE: it is poisoned before each
-                        * run */
+    bool written_first; /* its first use is a whole write: it is poisoned before each run */
     gd_place place;
 } gd_plan_buffer;
 

@@ -701,28 +701,38 @@ void gd_check_facts_destroy(gd_check_facts *facts)
 
 /* Without facts of the caller's there are some for the time of a look. After a failure they are
  * forgotten: some may be half made. */
+static int32_t begin(builder *build, gd_check_facts *facts, uint32_t count, griddep_error *error)
+{
+    *build = (builder){.chain = {.count = count, .findings = gd_findings_create()},
+                       .facts = facts ? facts : gd_check_facts_create(),
+                       .error = error};
+    return build->facts && build->chain.findings ? GRIDDEP_OK : gd_error_memory(error);
+}
+
+static void end(builder *build, const gd_check_facts *facts, int32_t status)
+{
+    griddep_findings_destroy(build->chain.findings);
+    gd_arena_free(&build->arena);
+    if (!facts)
+        gd_check_facts_destroy(build->facts);
+    else if (status)
+        forget(build->facts);
+}
+
 static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
                     int32_t (*at)(builder *, const gd_check_launch *), griddep_findings **findings,
                     griddep_error *error)
 {
-    builder build = {.chain = {.count = count}, .facts = facts, .error = error};
-    int32_t status = GRIDDEP_OK;
+    builder build;
+    int32_t status = begin(&build, facts, count, error);
 
-    build.facts = facts ? facts : gd_check_facts_create();
-    build.chain.findings = gd_findings_create();
-    if (!build.facts || !build.chain.findings)
-        status = gd_error_memory(error);
     if (!status)
         status = at(&build, launches);
-    if (status)
-        griddep_findings_destroy(build.chain.findings);
-    else
+    if (!status) {
         *findings = build.chain.findings;
-    gd_arena_free(&build.arena);
-    if (!facts)
-        gd_check_facts_destroy(build.facts);
-    else if (status)
-        forget(facts);
+        build.chain.findings = NULL;
+    }
+    end(&build, facts, status);
     return status;
 }
 
@@ -731,11 +741,11 @@ static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint
 int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
                         griddep_error *error)
 {
-    builder build = {.chain = {.count = count}, .facts = gd_check_facts_create(), .error = error};
+    builder build;
+    int32_t status = begin(&build, NULL, count, error);
 
-    build.chain.findings = gd_findings_create(); /* nobody asks for them */
-    int32_t status = build.facts && build.chain.findings ? read_launches(&build, launches)
-                                                         : gd_error_memory(error);
+    if (!status)
+        status = read_launches(&build, launches);
     for (uint32_t i = 0; i < count && !status; i++) {
         const gd_check_launch *given = &build.chain.launches[i].given;
         for (uint32_t k = 0; k < given->use_count; k++) {
@@ -745,9 +755,7 @@ int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *w
                             : access == GRIDDEP_ACCESS_WRITE || access == GRIDDEP_ACCESS_UPDATE;
         }
     }
-    gd_arena_free(&build.arena);
-    gd_check_facts_destroy(build.facts);
-    griddep_findings_destroy(build.chain.findings);
+    end(&build, NULL, status);
     return status;
 }
 
@@ -782,25 +790,19 @@ int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, co
                                gd_early_touch *touch, bool *ordered, griddep_error *error)
 {
     const gd_check_launch launch = {.ptx = ptx, .entry = entry};
-    builder build = {.chain = {.count = 1}, .facts = facts, .error = error};
-
-    build.facts = facts ? facts : gd_check_facts_create();
-    build.chain.findings = gd_findings_create(); /* nobody asks for them */
+    builder build;
     bool invalid = false;
-    int32_t status = build.facts && build.chain.findings ? check_text(&build, ptx, &invalid)
-                                                         : gd_error_memory(error);
+    int32_t status = begin(&build, facts, 1, error);
+
+    if (!status)
+        status = check_text(&build, ptx, &invalid);
     if (!status && !invalid)
         status = read_launches(&build, &launch);
     if (!status)
         *touch = invalid ? GD_EARLY_TOUCH_MEMORY : early_touch(build.chain.launches[0].kernel);
     if (!status && ordered)
         *ordered = !invalid && gd_chain_covers(&build.chain.launches[0]);
-    griddep_findings_destroy(build.chain.findings);
-    gd_arena_free(&build.arena);
-    if (!facts)
-        gd_check_facts_destroy(build.facts);
-    else if (status)
-        forget(facts);
+    end(&build, facts, status);
     return status;
 }
 
