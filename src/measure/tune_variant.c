@@ -192,7 +192,7 @@ int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
         launch->carveout = read_carveout(&launch->config);
         launch->unit = find_unit(tune, i);
         find_neighbours(tune, i);
-        place += launch->chained->given.use_count;
+        place += launch->chained->given.use_count + launch->chained->given.reach_count;
     }
     for (uint32_t i = 0; i < tune->unit_count && !status; i++)
         status = find_constants(tune, i, error);

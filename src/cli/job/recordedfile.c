@@ -58,11 +58,7 @@ static int write_buffer(const gd_plan_buffer *buffer, const char *folder, gd_cha
 
 static char *print_real(double value)
 {
-    if (isnan(value))
-        return gd_heap_string("nan");
-    if (isinf(value))
-        return gd_heap_string(value < 0 ? "-inf" : "inf");
-    return gd_heap_format("%.17g", value);
+    return isnan(value) ? gd_heap_string("nan") : gd_heap_format("%.17g", value);
 }
 
 static char *print_value(const gd_plan_argument *argument)

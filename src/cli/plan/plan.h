@@ -34,7 +34,7 @@ typedef struct gd_plan_buffer {
     gd_type type;
     uint64_t count; /* elements */
     gd_fill fill;
-    bool written; /* by any launch */
+    bool written;       /* by any launch */
     bool written_first; /* its first use is a whole write: it is poisoned before each run */
     gd_place place;
 } gd_plan_buffer;

@@ -858,7 +858,7 @@ int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32
         return status;
     uint64_t at = argument;
     for (uint32_t i = 0; i < index; i++)
-        at += chain->launches[i].given.use_count;
+        at += chain->launches[i].given.use_count + (uint64_t)chain->launches[i].given.reach_count;
     uses[at].reserved = 0;
     status = gd_struct_write(use, &uses[at], sizeof *use, sizeof *use, "griddep_use", error);
     free(uses);

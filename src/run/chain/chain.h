@@ -212,12 +212,12 @@ void gd_chain_fill_sets(griddep_chain *chain);
 
 /* ---- check.c */
 
-/* What stands behind each argument, said or inferred, by launch and argument one after the other;
- * behind them what the launches are said to reach; to free. The context need not be current. */
+/* By launch one after the other: what stands behind each argument, said or inferred, and what the
+ * launch is said to reach; to free. The context need not be current. */
 int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error);
 
-/* How many bytes a launch may write from where each of its arguments points to, in the order of
- * `uses`: 0 where it writes nothing there, 1 where nobody tells how many. */
+/* How many bytes a launch may write from where each of its arguments points to, by launch and
+ * argument: 0 where it writes nothing there, 1 where nobody tells how many. */
 int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint64_t *bytes,
                              griddep_error *error);
 

@@ -258,50 +258,54 @@ static bool is_null(const gd_chain_launch *launch, uint32_t argument)
     return !bytes || (!value[0] && !memcmp(value, value + 1, bytes - 1));
 }
 
-/* Of what a launch is said to reach by its address, the buffer is inferred. */
-static griddep_use reach_of(const griddep_use *reach)
+/* Of an argument, or of what the launch is said to reach: there by its address, the buffer is
+ * inferred. */
+static griddep_use use_of(const gd_chain_launch *launch, uint32_t argument)
 {
-    griddep_use use = *reach;
+    const gd_check_launch *given = &launch->given;
 
+    if (argument < given->use_count)
+        return is_said(launch, argument) ? given->uses[argument] : default_use(launch, argument);
+    griddep_use use = given->reaches[argument - given->use_count];
     if (!use.buffer)
         use.offset = 0;
     return use;
 }
 
-int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error)
+static uint32_t count_of(const gd_chain_launch *launch)
 {
-    uint64_t total = 0;
-    uint32_t place = 0, count = 0;
+    return launch->given.use_count + launch->given.reach_count;
+}
+
+static uint64_t count_uses(const griddep_chain *chain)
+{
+    uint64_t count = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        total +=
-            (uint64_t)chain->launches[i].given.use_count + chain->launches[i].given.reach_count;
+        count += count_of(&chain->launches[i]);
+    return count;
+}
+
+int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, griddep_error *error)
+{
+    const uint64_t total = count_uses(chain);
+    uint32_t place = 0, count = 0;
+
     if (total > INT32_MAX)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the launches have too many arguments");
     griddep_use *made = calloc(total + 1, sizeof *made);
     gd_chain_stretch *list = calloc(total + 1, sizeof *list);
-    if (!made || !list) {
-        free(made);
-        free(list);
-        return gd_error_memory(error);
-    }
-    for (uint32_t i = 0; i < chain->count; i++) {
+    int32_t status = made && list ? GRIDDEP_OK : gd_error_memory(error);
+    for (uint32_t i = 0; i < chain->count && !status; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
-            made[place] = is_said(launch, k) ? launch->given.uses[k] : default_use(launch, k);
+        for (uint32_t k = 0; k < count_of(launch); k++, place++) {
+            made[place] = use_of(launch, k);
             list[count].place = place;
             count += make_stretch(launch, k, &made[place], &list[count]);
         }
     }
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->given.reach_count; k++, place++) {
-            made[place] = reach_of(&launch->given.reaches[k]);
-            list[count].place = place;
-            count += make_stretch(launch, launch->given.use_count + k, &made[place], &list[count]);
-        }
-    }
-    int32_t status = infer(chain, list, count, made, error);
+    if (!status)
+        status = infer(chain, list, count, made, error);
     free(list);
     if (status) {
         free(made);
@@ -310,24 +314,17 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
     number_buffers(made, place);
     place = 0;
     for (uint32_t i = 0; i < chain->count; i++) {
-        for (uint32_t k = 0; k < chain->launches[i].given.use_count; k++, place++)
-            made[place].reserved =
-                !made[place].buffer && is_null(&chain->launches[i], k) ? GD_USE_NULL : 0;
+        const gd_chain_launch *launch = &chain->launches[i];
+        for (uint32_t k = 0; k < launch->given.use_count; k++)
+            made[place + k].reserved =
+                !made[place + k].buffer && is_null(launch, k) ? GD_USE_NULL : 0;
+        place += count_of(launch);
     }
     *uses = made;
     return GRIDDEP_OK;
 }
 
 /* ---- launches ---- */
-
-static uint32_t count_arguments(const griddep_chain *chain)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].given.use_count;
-    return count;
-}
 
 /* Adds what the call of a launch tells now. */
 static void ask_call(const gd_chain_launch *launch, gd_check_launch *given)
@@ -347,30 +344,18 @@ static void ask_call(const gd_chain_launch *launch, gd_check_launch *given)
 static gd_check_launch *describe_all(const griddep_chain *chain, griddep_use *uses)
 {
     gd_check_launch *launches = calloc((size_t)chain->count * 2 + 1, sizeof *launches);
-    griddep_use *reaches = uses + count_arguments(chain);
 
     for (uint32_t i = 0; i < chain->count && launches; i++) {
         launches[i] = chain->launches[i].given;
         ask_call(&chain->launches[i], &launches[i]);
         launches[i].uses = uses;
-        launches[i].reaches = reaches;
-        uses += launches[i].use_count;
-        reaches += launches[i].reach_count;
+        launches[i].reaches = uses + launches[i].use_count;
+        uses += count_of(&chain->launches[i]);
     }
     return launches;
 }
 
 /* ---- what is written ---- */
-
-/* Of all arguments, and of what the launches are said to reach. */
-static uint32_t count_uses(const griddep_chain *chain)
-{
-    uint32_t count = count_arguments(chain);
-
-    for (uint32_t i = 0; i < chain->count; i++)
-        count += chain->launches[i].given.reach_count;
-    return count;
-}
 
 /* The bytes behind an argument that are told. */
 static uint64_t told_bytes(const gd_chain_launch *launch, uint32_t argument)
@@ -386,17 +371,17 @@ static uint64_t told_bytes(const gd_chain_launch *launch, uint32_t argument)
 int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint64_t *bytes,
                              griddep_error *error)
 {
-    const uint32_t total = count_arguments(chain);
     uint32_t place = 0;
     gd_check_launch *launches = describe_all(chain, uses);
-    bool *writes = calloc((size_t)total + 1, sizeof *writes);
+    bool *writes = calloc(count_uses(chain) + 1, sizeof *writes);
     int32_t status = launches && writes ? gd_check_writes(launches, chain->count, writes, error)
                                         : gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count && !status; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
         for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
-            const uint64_t told = uses[place].buffer ? told_bytes(launch, k) : 0;
-            bytes[place] = !writes[place] || !uses[place].buffer ? 0 : told ? told : 1;
+            const bool written = writes[place] && launches[i].uses[k].buffer;
+            const uint64_t told = written ? told_bytes(launch, k) : 0;
+            bytes[place] = told ? told : written;
         }
     }
     free(writes);
@@ -534,7 +519,7 @@ static void look_for_exposures(griddep_chain *chain)
 int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error *error)
 {
     gd_chain_set *set = chain->sets[chain->set];
-    const uint32_t count = count_uses(chain);
+    const uint64_t count = count_uses(chain);
     griddep_use *uses;
     bool safe = false;
 
@@ -635,26 +620,22 @@ static int32_t find_held(griddep_chain *chain, griddep_use *uses, bool any, bool
  * where that cannot be seen. */
 static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_error *error)
 {
-    griddep_use *uses = calloc((size_t)count_uses(chain) + 1, sizeof *uses);
+    griddep_use *uses = calloc(count_uses(chain) + 1, sizeof *uses);
     uint32_t place = 0;
 
     if (!uses)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
-            uses[place] = default_use(launch, k);
+        for (uint32_t k = 0; k < count_of(launch); k++, place++) {
+            const bool reached = k >= launch->given.use_count;
+            uses[place] = reached ? use_of(launch, k) : default_use(launch, k);
+            uses[place].offset = uses[place].bytes = 0;
             if (uses[place].access == GRIDDEP_ACCESS_UNKNOWN)
                 uses[place].access = GRIDDEP_ACCESS_UPDATE;
-            if (!launch->call || launch->call->kernel->parameters[k].bytes >= sizeof(uint64_t))
+            if (reached || !launch->call ||
+                launch->call->kernel->parameters[k].bytes >= sizeof(uint64_t))
                 uses[place].buffer = 1;
-        }
-    }
-    for (uint32_t i = 0; i < chain->count; i++) {
-        for (uint32_t k = 0; k < chain->launches[i].given.reach_count; k++, place++) {
-            uses[place] = chain->launches[i].given.reaches[k];
-            uses[place].buffer = 1;
-            uses[place].offset = uses[place].bytes = 0;
         }
     }
     int32_t status = find_held(chain, uses, true, held, error);
