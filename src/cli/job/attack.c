@@ -174,9 +174,9 @@ static int32_t add_launch(gd_attacked *attacked, griddep_chain *chain, uint32_t 
 {
     const gd_plan_launch *planned = &attacked->plan->launches[index];
     if (!gd_plan_is_kernel(planned))
-        return gd_session_add_move(&attacked->session, planned, chain, error);
+        return gd_session_add(&attacked->session, planned, NULL, NULL, chain, error);
     griddep_launch_config config =
-        gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT);
+        gd_planlaunch_config(planned, GRIDDEP_PDL_DEFAULT, attacked->session.multiprocessors);
     griddep_module *module = attacked->session.modules[planned->module];
     griddep_kernel *kernel = NULL;
     int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
@@ -189,11 +189,7 @@ static int32_t add_launch(gd_attacked *attacked, griddep_chain *chain, uint32_t 
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];
-    griddep_argument *arguments = gd_session_arguments(&attacked->session, planned);
-    status = griddep_chain_add(chain, kernel, &config, arguments, planned->argument_count, error);
-    free(arguments);
-    return status == GRIDDEP_OK ? gd_planlaunch_describe(attacked->plan, planned, chain, error)
-                                : status;
+    return gd_session_add(&attacked->session, planned, kernel, &config, chain, error);
 }
 
 static int32_t make_chain(gd_attacked *attacked, griddep_ptx *const *texts, griddep_chain **chain,
@@ -288,7 +284,9 @@ static uint32_t smallest_grid(const gd_attacked *attacked, uint32_t launch)
 {
     const gd_plan_launch *planned = &attacked->plan->launches[launch];
     uint32_t count = 0, *grids = gd_plan_grids(planned, attacked->session.multiprocessors, &count);
-    uint32_t smallest = gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT).grid[0];
+    uint32_t smallest =
+        gd_planlaunch_config(planned, GRIDDEP_PDL_DEFAULT, attacked->session.multiprocessors)
+            .grid[0];
     for (uint32_t i = 0; i < count; i++)
         smallest = grids[i] < smallest ? grids[i] : smallest;
     free(grids);

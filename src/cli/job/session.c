@@ -148,38 +148,24 @@ static int make_maps(gd_session *session, uint32_t index)
     return code;
 }
 
-griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch)
+static griddep_argument *make_arguments(const gd_session *session, const gd_plan_launch *launch)
 {
     return gd_planlaunch_arguments(session->plan, launch, session->addresses,
                                    session->maps[launch - session->plan->launches]);
 }
 
-int32_t gd_session_add_move(const gd_session *session, const gd_plan_launch *launch,
-                            griddep_chain *chain, griddep_error *error)
+int32_t gd_session_add(const gd_session *session, const gd_plan_launch *launch,
+                       griddep_kernel *kernel, const griddep_launch_config *config,
+                       griddep_chain *chain, griddep_error *error)
 {
+    griddep_argument *arguments = kernel != NULL ? make_arguments(session, launch) : NULL;
     int32_t status =
-        gd_planlaunch_add_move(session->plan, launch, session->addresses, chain, error);
+        kernel != NULL
+            ? griddep_chain_add(chain, kernel, config, arguments, launch->argument_count, error)
+            : gd_planlaunch_add_move(session->plan, launch, session->addresses, chain, error);
+    free(arguments);
     return status == GRIDDEP_OK ? gd_planlaunch_describe(session->plan, launch, chain, error)
                                 : status;
-}
-
-static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel,
-                            const griddep_launch_config *config, const gd_plan_launch *launch,
-                            griddep_error *error)
-{
-    griddep_argument *arguments = gd_session_arguments(session, launch);
-    int32_t status =
-        griddep_chain_add(session->chain, kernel, config, arguments, launch->argument_count, error);
-    free(arguments);
-    return status == GRIDDEP_OK
-               ? gd_planlaunch_describe(session->plan, launch, session->chain, error)
-               : status;
-}
-
-griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,
-                                        int32_t pdl)
-{
-    return gd_planlaunch_config(launch, pdl, session->multiprocessors);
 }
 
 /* By the module's PTX, where it has some. */
@@ -194,7 +180,7 @@ static int check_launch(const gd_session *session, const gd_plan_launch *launch,
         griddep_kernel_get_info(kernel, &known, NULL) != GRIDDEP_OK ||
         !gd_planlaunch_entry(known.name, info.ptx, &entry))
         return 0;
-    griddep_argument *arguments = gd_session_arguments(session, launch);
+    griddep_argument *arguments = make_arguments(session, launch);
     int code = gd_planlaunch_check(session->plan, launch, info.ptx, entry, config, arguments);
     free(arguments);
     return code;
@@ -203,12 +189,12 @@ static int check_launch(const gd_session *session, const gd_plan_launch *launch,
 static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
 {
     const gd_plan_launch *launch = &session->plan->launches[index];
-    griddep_launch_config config = gd_session_config(session, launch, pdl);
+    griddep_launch_config config = gd_planlaunch_config(launch, pdl, session->multiprocessors);
     griddep_kernel *kernel = NULL;
     griddep_error error;
     griddep_error_init(&error);
     if (!gd_plan_is_kernel(launch))
-        return gd_session_add_move(session, launch, session->chain, &error) == GRIDDEP_OK
+        return gd_session_add(session, launch, NULL, NULL, session->chain, &error) == GRIDDEP_OK
                    ? 0
                    : gd_message_library_at(launch->place, &error, launch->kernel);
     griddep_module *module = session->modules[launch->module];
@@ -217,7 +203,7 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
     if (code != 0)
         return code;
     if (status == GRIDDEP_OK)
-        status = add_to_chain(session, kernel, &config, launch, &error);
+        status = gd_session_add(session, launch, kernel, &config, session->chain, &error);
     if (status == GRIDDEP_OK)
         return 0;
     char *doing = gd_heap_format("launch of '%s'", launch->kernel);

@@ -32,15 +32,11 @@ typedef struct gd_session {
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime,
                     int32_t pdl);
 
-/* Appends a copy or a fill of the plan to a chain. */
-int32_t gd_session_add_move(const gd_session *session, const gd_plan_launch *launch,
-                            griddep_chain *chain, griddep_error *error);
-
-/* The arguments of a launch of the plan (to free; maps stay the session's) and its configuration on
- * the session's device. */
-griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
-griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,
-                                        int32_t pdl);
+/* Appends a launch of the plan to a chain, with what the plan says of it: with this kernel and
+ * configuration or, where kernel is NULL, the copy or fill that it is. */
+int32_t gd_session_add(const gd_session *session, const gd_plan_launch *launch,
+                       griddep_kernel *kernel, const griddep_launch_config *config,
+                       griddep_chain *chain, griddep_error *error);
 
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);
