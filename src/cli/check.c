@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/elf.h"
+#include "base/fatbin.h"
 #include "griddep.h"
 
 #include "cli/job/chaincheck.h"
@@ -45,8 +47,9 @@ typedef struct gd_check_state {
 } gd_check_state;
 
 static const char details[] =
-    "A PTX file is checked by itself; '-' is stdin. The PTX in a fatbin is checked too; a "
-    "compressed fatbin needs libzstd.so.1 or liblz4.so.1. For machine code in fatbins and cubins, "
+    "A PTX file is checked by itself; '-' is stdin. The PTX in a fatbin is checked too, also in "
+    "the fatbins that nvcc puts into programs, libraries and object files. A compressed fatbin "
+    "needs libzstd.so.1 or liblz4.so.1. For machine code in fatbins and cubins, "
     "a verdict tells whether its kernels wait and trigger. A "
     "file that ends in .yaml or .yml is a chain file. Its launches are checked together: each "
     "kernel with its arguments, and each launch with those before it. Each finding has a code; "
@@ -254,6 +257,55 @@ static int check_image(gd_check_state *state, const char *name, const char *data
     return code;
 }
 
+/* The fatbins that nvcc puts into a section of programs, one behind the other. */
+static int check_fatbins(gd_check_state *state, const char *name, gd_view all)
+{
+    struct {
+        uint32_t magic;
+        uint16_t version, head_bytes;
+        uint64_t bytes;
+    } head;
+    uint64_t at = 0;
+    int code = 0;
+    while (code == 0 && gd_view_copy(all, at, &head, sizeof(head))) {
+        const uint64_t length = head.head_bytes + head.bytes;
+        gd_view fatbin;
+        if (head.magic != GD_FATBIN_MAGIC) {
+            at += 8; /* what aligns the next one */
+            continue;
+        }
+        if (!gd_view_part(all, at, length, &fatbin))
+            return gd_message_error_at((gd_place){name, 0, 0}, "a fatbin in it is cut off");
+        code = check_image(state, name, (const char *)fatbin.bytes, (size_t)length);
+        at += length;
+    }
+    return code;
+}
+
+static int check_program(gd_check_state *state, const char *name, const char *data, size_t bytes)
+{
+    gd_elf elf;
+    Elf64_Shdr section, strings;
+    gd_view content, names;
+    bool found = false;
+    int code = 0;
+    const char *wrong = gd_elf_open((gd_view){(const unsigned char *)data, bytes}, &elf);
+    if (wrong != NULL)
+        return gd_message_error_at((gd_place){name, 0, 0}, "%s", wrong);
+    for (uint64_t i = 1; i < elf.section_count && code == 0; i++) {
+        if (!gd_elf_section(&elf, i, &section, &content) ||
+            !gd_elf_section(&elf, elf.header.e_shstrndx, &strings, &names) ||
+            section.sh_name >= names.size ||
+            strcmp((const char *)names.bytes + section.sh_name, ".nv_fatbin") != 0)
+            continue;
+        found = true;
+        code = check_fatbins(state, name, content);
+    }
+    return found ? code
+                 : gd_message_error_at((gd_place){name, 0, 0},
+                                       "there is no code for a GPU in it (no section .nv_fatbin)");
+}
+
 /* What NVRTC makes of it is checked. */
 static int check_source(gd_check_state *state, const char *path)
 {
@@ -288,12 +340,14 @@ static int check_ptx(gd_check_state *state, const char *path)
         return code;
     gd_modulefile_kind kind = gd_modulefile_recognize(path, text, bytes);
     const bool image = kind == GD_MODULEFILE_CUBIN || kind == GD_MODULEFILE_FATBIN;
-    if ((kind == GD_MODULEFILE_CUDA || image) && state->fix)
+    if (kind != GD_MODULEFILE_PTX && state->fix)
         code = refuse_kind(name, kind);
     else if (state->fix)
         code = fix_text(state, path, name, &text, &bytes);
     if (code == 0 && kind == GD_MODULEFILE_CUDA)
         code = check_source(state, path);
+    else if (code == 0 && kind == GD_MODULEFILE_HOST)
+        code = check_program(state, name, text, bytes);
     else if (code == 0 && image)
         code = check_image(state, name, text, bytes);
     else if (code == 0)
@@ -480,7 +534,7 @@ int gd_command_check(int argc, char **argv)
         .name = "check",
         .summary = "Finds mistakes in PTX, and races between the launches of a chain. Needs no "
                    "driver.",
-        .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|CHAIN.yaml|-... [--constant NAME]... "
+        .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|PROGRAM|CHAIN.yaml|-... [--constant NAME]... "
                     "[--severity LEVEL] [--fix [-o FILE]] [--json]",
         .details = details,
         .examples = examples,

@@ -462,6 +462,14 @@ check "a fatbin" 1 out "kernels.zstd.fatbin:sm_90:85:1" \
     out "kernels.zstd.fatbin:sm_90: kernel scale: machine code; waits on every path; triggers at its end, implicitly; safe to launch early" \
     out "kernel partly: machine code; does not wait on every path" \
     out "kernel fill: machine code; never waits; triggers; not safe"
+printf '.section .nv_fatbin,"a"\n.incbin "%s"\n.balign 8\n.incbin "%s"\n' "$images/kernels.plain.fatbin" "$images/shapes.fatbin" >"$work/program.s"
+if ${CC:-cc} -c "$work/program.s" -o "$work/program.o"; then
+    run check --severity error "$work/program.o"
+    check "the fatbins of a program" 1 out "program.o:sm_90: kernel scale: machine code" out "program.o:sm_90a: kernel triton_add: machine code" out "in threads that do not wait, and no barrier orders them behind those that do [GD120]"
+    echo >"$work/nothing.s" && ${CC:-cc} -c "$work/nothing.s" -o "$work/nothing.o"
+    run check "$work/nothing.o"
+    check "a program without code for a GPU" 2 err "nothing.o: there is no code for a GPU in it (no section .nv_fatbin)"
+fi
 mkdir "$work/without"
 for library in libzstd.so.1 liblz4.so.1; do : >"$work/without/$library"; done
 for packed in zstd lz4; do
@@ -928,7 +936,7 @@ check "rewrite an empty file" 2
 run rewrite "$work/garbage.ptx"
 check "rewrite garbage" 2
 run rewrite "$work/elf.ptx"
-check "rewrite ELF" 2 err "this is a cubin; only PTX text can be rewritten"
+check "rewrite ELF" 2 err "this is a program; only PTX text can be rewritten"
 printf '.version 7.8\n.target sm_80\n.address_size 64\n' >"$work/none.ptx"
 run rewrite "$work/none.ptx"
 check "rewrite a file without entries" 2 err "none.ptx: the file has no entry"

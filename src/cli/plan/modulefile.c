@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/elf.h"
+
 #include "cli/plan/catalog.h"
 #include "cli/io/heap.h"
 #include "cli/io/hostfile.h"
@@ -170,8 +172,10 @@ gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, s
     const char *dot = strrchr(path, '.');
     if (dot != NULL && strcmp(dot, ".cu") == 0)
         return GD_MODULEFILE_CUDA;
+    Elf64_Ehdr head = {.e_machine = GD_ELF_CUDA};
+    gd_view_copy((gd_view){(const unsigned char *)data, bytes}, 0, &head, sizeof(head));
     if (begins_with(data, bytes, "\177ELF"))
-        return GD_MODULEFILE_CUBIN;
+        return head.e_machine == GD_ELF_CUDA ? GD_MODULEFILE_CUBIN : GD_MODULEFILE_HOST;
     if (begins_with(data, bytes, "\x50\xed\x55\xba") ||
         begins_with(data, bytes, "\xb1\x43\x62\x46"))
         return GD_MODULEFILE_FATBIN;
@@ -180,7 +184,7 @@ gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, s
 
 const char *gd_modulefile_kind_text(gd_modulefile_kind kind)
 {
-    static const char *const texts[] = {"PTX", "a cubin", "a fatbin", "CUDA C++"};
+    static const char *const texts[] = {"PTX", "a cubin", "a fatbin", "CUDA C++", "a program"};
     return texts[kind];
 }
 

@@ -14,7 +14,8 @@ typedef enum gd_modulefile_kind {
     GD_MODULEFILE_PTX,
     GD_MODULEFILE_CUBIN,
     GD_MODULEFILE_FATBIN,
-    GD_MODULEFILE_CUDA
+    GD_MODULEFILE_CUDA,
+    GD_MODULEFILE_HOST /* a program, a library or an object, which may have fatbins in it */
 } gd_modulefile_kind;
 
 /* Most bytes of a file with code that are read. */
@@ -23,7 +24,7 @@ extern const uint64_t gd_modulefile_largest;
 /* By the name, then by the first bytes; what is nothing else is taken for PTX. */
 gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, size_t bytes);
 
-/* "PTX", "a cubin", "a fatbin", "CUDA C++". Static. */
+/* "PTX", "a cubin", "a fatbin", "CUDA C++", "a program". Static. */
 const char *gd_modulefile_kind_text(gd_modulefile_kind kind);
 
 typedef struct gd_modulefile {

@@ -156,6 +156,17 @@ static void print_place(FILE *stream, const json_t *frames)
     }
 }
 
+/* As compilers do, of the innermost frame of a script's author. */
+static void print_position(FILE *stream, const json_t *frames)
+{
+    const json_t *frame = json_array_get(frames, next_frame(frames, 0, true));
+    if (frame == NULL)
+        return;
+    char *file = gd_output_clean(text_of(frame, "file"));
+    fprintf(stream, "%s:%lld: ", file, number_of(frame, "line"));
+    free(file);
+}
+
 static void print_alike(FILE *stream, size_t count)
 {
     if (count > 0)
@@ -170,6 +181,7 @@ void gd_auditreport_print_findings(FILE *to, const json_t *findings)
         char *text = gd_output_clean(text_of(finding, "text"));
         gd_page page;
         FILE *stream = gd_page_begin(&page, to);
+        print_position(stream, json_object_get(finding, "place"));
         fprintf(stream, "%s: %s [%s]\n", text_of(finding, "severity"), text,
                 text_of(finding, "code"));
         print_place(stream, json_object_get(finding, "place"));
