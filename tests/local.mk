@@ -27,7 +27,11 @@ long_scripts = \
 	%D%/cli/test_cli.sh \
 	%D%/cli/answers.sh
 plain_long_scripts = %D%/doc/json.sh %D%/doc/run.sh %D%/cli/transcripts.sh
-long_programs = %D%/emulator/test_mutations %D%/measure/test_timeline %D%/emulator/test_exhaustion
+long_programs = \
+	%D%/emulator/test_mutations \
+	%D%/measure/test_timeline \
+	%D%/emulator/test_exhaustion \
+	%D%/gpu/test_failures
 long_tests = $(long_scripts) $(long_programs)
 short_tests = $(unit_tests) $(gpu_tests) $(script_tests)
 if SANITIZED
