@@ -67,6 +67,16 @@ char *format_text(const char *format, ...)
     return text;
 }
 
+/* FNV-1a. */
+uint64_t digest_add(uint64_t digest, const void *data, size_t bytes)
+{
+    const unsigned char *from = data;
+
+    for (size_t i = 0; i < bytes; i++)
+        digest = (digest ^ from[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
 void token_append(token_list *tokens, uint32_t token)
 {
     if (tokens->count == tokens->capacity) {

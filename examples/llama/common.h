@@ -23,6 +23,10 @@ void *allocate(size_t count, size_t bytes);
 void *reallocate(void *old, size_t count, size_t bytes);
 char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A number that follows from bytes, in turns: not for what somebody wants to forge. */
+#define DIGEST_BEGIN UINT64_C(0xcbf29ce484222325)
+uint64_t digest_add(uint64_t digest, const void *data, size_t bytes);
+
 /* A growing array of tokens. */
 typedef struct token_list {
     uint32_t *list;

@@ -2,6 +2,7 @@
 # installed: its sources are, as an example.
 
 llama_sources = \
+	%D%/agree.c %D%/agree.h \
 	%D%/build.c %D%/build.h \
 	%D%/chat.c %D%/chat.h \
 	%D%/common.c %D%/common.h \

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agree.h"
 #include "chat.h"
 #include "generate.h"
 #include "trace.h"
@@ -608,13 +609,18 @@ static void run_model(const options *given, const model_config *config, tokenize
     for (uint32_t i = 0; i < given->sequences; i++)
         longest = prompts[i].count > longest ? prompts[i].count : longest;
     weight_files *files = weights_open(given->folder);
-    const device_group devices = open_devices(given);
     const model_options wanted = {.type = choose_type(given, config, files),
                                   .eight_bits = given->eight_bits,
                                   .capacity = choose_capacity(given, config, longest),
                                   .sequences = given->sequences,
                                   .rows = given->rows ? choose_rows(given, longest) : 0,
                                   .draw = choose_sampling(given, config)};
+    belongings own = {0};
+    if (given->join)
+        own = agree_begin(given->folder, files, &wanted, prompts);
+    const device_group devices = open_devices(given);
+    if (devices.group && given->join)
+        agree(&own, &devices);
     model *of = model_load(config, files, &wanted, &devices);
     writer out = {.given = given, .with = with};
     generation run = {.mode = given->mode,

@@ -127,6 +127,23 @@ void weights_close(weight_files *files)
     free(files);
 }
 
+uint64_t weights_digest(const weight_files *files, uint64_t digest)
+{
+    enum { PLACES = 16384, BYTES = 4096 }; /* small files are read whole */
+
+    for (size_t i = 0; i < files->count; i++) {
+        const mapped_file *file = &files->files[i];
+        const uint64_t header = file->bytes - files->lengths[i], length = files->lengths[i];
+        const uint64_t step = length / PLACES < BYTES ? BYTES : length / PLACES;
+        digest = digest_add(digest, &length, sizeof length);
+        digest = digest_add(digest, file->data, header);
+        for (uint64_t at = 0; at < length; at += step)
+            digest = digest_add(digest, files->starts[i] + at,
+                                length - at < BYTES ? length - at : BYTES);
+    }
+    return digest;
+}
+
 bool weights_have(const weight_files *files, const char *name)
 {
     return json_object_get(files->where, name) != NULL;

@@ -28,6 +28,9 @@ typedef struct weight_files weight_files;
 weight_files *weights_open(const char *folder);
 void weights_close(weight_files *files);
 
+/* A digest of the headers, of small files, and of some thousand places of each large one. */
+uint64_t weights_digest(const weight_files *files, uint64_t digest);
+
 /* Whether a tensor is there. */
 bool weights_have(const weight_files *files, const char *name);
 

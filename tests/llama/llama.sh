@@ -201,6 +201,21 @@ if [ "$GRIDDEP_DRIVER" = emulated ]; then
     }
     check "a process for each device" joined
     check "a process for each device, mode pdl" joined --mode pdl
+    # unlike WORDS FOLDER OPTIONS: process 1 has these, process 0 has llama3 and a prompt.
+    unlike() {
+        "$GRIDDEP" spawn -n 2 -- sh -c '[ "$RANK" = 0 ] && set -- $1 || set -- $2
+            exec "$0" "$@" --join' "$llama" "$work/llama3 -p dog" "$work/$2 $3" >"$work/stdout" \
+            2>"$work/stderr" && return 1
+        cat "$work/stdout" "$work/stderr"
+        grep -qF "processes 0 and 1 have different $1" "$work/stderr"
+    }
+    cp -r "$work/llama3" "$work/unlike"
+    printf xxxxxxxx | dd of="$work/unlike/model.safetensors" bs=1 seek=100000 conv=notrunc \
+        2>/dev/null
+    check "a process with other weights" unlike models unlike "-p dog"
+    check "a process with other options" unlike options llama3 "-p dog --seed 1"
+    check "a process with another prompt" unlike prompts llama3 "-p fox"
+    rm -r "$work/unlike"
     check "a process alone" refuses "no launcher has set RANK" llama3 -p a --join
     check "devices that cannot share the heads" refuses "4 devices cannot share the model's 2 key" \
         llama3 -p a --devices 0,1,2,3
