@@ -196,7 +196,7 @@ static void holds_no_more(held before, int device)
 {
     const held now = look_at_device(device);
 
-    ck_assert_uint_eq(now.files, before.files);
+    ck_assert_uint_le(now.files, before.files); /* the driver closes some of its own */
     ck_assert_msg(now.memory >= before.memory, "%zu bytes of the device are lost",
                   before.memory - now.memory);
 }
