@@ -5,6 +5,7 @@
 #include "attach/kernels.h"
 #include "attach/lanes.h"
 #include "attach/place.h"
+#include "attach/pointers.h"
 #include "attach/record.h"
 #include "attach/recordedgraph.h"
 #include "attach/recording.h"
@@ -18,6 +19,7 @@ static void in_child(void)
     gd_kernels_forget();
     gd_streams_forget();
     gd_graphs_forget();
+    gd_pointers_forget();
     gd_place_forget();
     gd_times_forget();
     gd_spans_forget();

@@ -7,6 +7,7 @@
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/place.h"
+#include "attach/pointers.h"
 #include "attach/record.h"
 
 enum { MOST_NESTED = 16, MOST_ACROSS = 4096 };
@@ -181,6 +182,25 @@ static bool is_programmatic(const gd_CUgraphEdgeData *data)
     return data->type || data->from_port;
 }
 
+static void read_pointers(gd_pointers *into, uint32_t kernel, gd_CUgraphNode node)
+{
+    gd_CUDA_KERNEL_NODE_PARAMS params = {0};
+
+    if (GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
+        params.kernelParams = NULL;
+    gd_pointers_read(into, kernel, params.func ? params.func : (gd_CUfunction)params.kern,
+                     params.kernelParams);
+}
+
+static void compare_nodes(uint32_t first, gd_CUgraphNode from, uint32_t second, gd_CUgraphNode to)
+{
+    gd_pointers before, behind;
+
+    read_pointers(&before, first, from);
+    read_pointers(&behind, second, to);
+    gd_pointers_compare(&before, &behind);
+}
+
 /* Kernels that a node of another kind stands between. */
 static void count_across(recording *into, const gd_graph_view *graph, const uint32_t *kernels,
                          size_t node)
@@ -225,8 +245,11 @@ static void record(recording *into, gd_CUgraph graph, uint32_t level)
     for (size_t i = 0; early && i < seen.edge_count; i++) {
         const uint32_t first = kernels[gd_graph_view_index(&seen, seen.from[i])];
         const uint32_t second = kernels[gd_graph_view_index(&seen, seen.to[i])];
-        if (first != GD_ATTACHED_NONE && second != GD_ATTACHED_NONE)
-            count_edge(into, first, second, 0, seen.data[i]);
+        if (first == GD_ATTACHED_NONE || second == GD_ATTACHED_NONE)
+            continue;
+        count_edge(into, first, second, 0, seen.data[i]);
+        if (is_programmatic(&seen.data[i]) && gd_pointers_next())
+            compare_nodes(first, seen.from[i], second, seen.to[i]);
     }
     for (size_t i = 0; early && i < seen.node_count; i++) {
         if (kernels[i] == GD_ATTACHED_NONE)

@@ -175,7 +175,8 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         return GD_CUDA_ERROR_NOT_SUPPORTED;
     if (!config || !gd_process_enter())
         return next(config, function, parameters, extra);
-    gd_seen_launch seen = {.function = function, .config = config, .per_thread = per_thread};
+    gd_seen_launch seen = {
+        .function = function, .config = config, .parameters = parameters, .per_thread = per_thread};
     read_attributes(config, &seen);
     const around begun = begin_launch(&seen, parameters, extra);
     gd_CUresult result;
@@ -216,6 +217,7 @@ static bool adds_attributes(void)
     do {                                                                                           \
         const gd_seen_launch launch_ = {.function = function,                                      \
                                         .config = &config,                                         \
+                                        .parameters = parameters,                                  \
                                         .per_thread = is_per_thread,                               \
                                         .cooperative = is_cooperative};                            \
         if (!gd_process_enter())                                                                   \

@@ -21,6 +21,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/next.c %D%/next.h \
 	%D%/order.c \
 	%D%/place.c %D%/place.h \
+	%D%/pointers.c %D%/pointers.h \
 	%D%/process.c %D%/process.h \
 	%D%/python.c %D%/python.h \
 	%D%/record.c %D%/record.h \

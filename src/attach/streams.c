@@ -11,6 +11,7 @@
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/place.h"
+#include "attach/pointers.h"
 #include "attach/process.h"
 #include "attach/record.h"
 #include "attach/times.h"
@@ -20,6 +21,7 @@ typedef struct stream {
     uint32_t last;                       /* kernel; GD_ATTACHED_NONE */
     uint32_t between;
     bool blocking;
+    gd_pointers pointers; /* of the last launch */
 } stream;
 
 static gd_map streams, pairs;
@@ -200,6 +202,21 @@ static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uin
     return found;
 }
 
+/* Only what a program does by itself is judged. */
+static void note_pointers(stream *in, const gd_attached_pair *pair, const gd_seen_launch *launch)
+{
+    gd_pointers made;
+
+    if (gd_process_settings()->early != GD_ATTACHED_EARLY_AS_IS || !gd_pointers_next()) {
+        in->pointers.count = 0;
+        return;
+    }
+    gd_pointers_read(&made, pair->second, launch->function, launch->parameters);
+    if (pair->early && !pair->between && in->pointers.kernel == pair->first)
+        gd_pointers_compare(&in->pointers, &made);
+    in->pointers = made;
+}
+
 static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
 {
     recent made, *of = find_recent(launch, handle, owner, &made);
@@ -212,8 +229,10 @@ static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64
     if (of->kernel && (launch->trigger_event | launch->begin_event | launch->cooperative |
                        launch->changed | launch->left))
         count(of->kernel, launch, false, false);
-    if (of->in)
+    if (of->in) {
         follow(of->in, of->number, launch->early, &of->pair);
+        note_pointers(of->in, of->pair, launch);
+    }
     if (handle == GD_CU_STREAM_LEGACY)
         default_work++;
 }

@@ -37,6 +37,7 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_LAUNCH,
     GD_ATTACHED_AFTER,
     GD_ATTACHED_SPAN,
+    GD_ATTACHED_SHARED,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -238,6 +239,14 @@ typedef struct gd_attached_span {
     uint64_t begin, end; /* nanoseconds of one clock of the process */
     char kernel[];       /* its name; empty: a graph */
 } gd_attached_span;
+
+/* Two kernels of which the second started early behind the first, and was given an address that the
+ * first was given too. */
+typedef struct gd_attached_shared {
+    gd_attached_head head;
+    uint32_t first, second; /* kernels */
+    uint32_t first_parameter, second_parameter;
+} gd_attached_shared;
 
 /* A warning for the user. */
 typedef struct gd_attached_message {

@@ -48,7 +48,7 @@ right() {
         err "griddep: 0 races, 0 findings (4 launches of 1 kernel)"
 }
 racy() {
-    runs 66 audit racy tell && out "counter 2" && err "griddep: not safe: 1 kernel may race with the kernel before it; no launch could: no kernel that directly follows another one waits" &&
+    runs 66 audit racy tell && out "counter 2" && err "griddep: not safe: 1 race between a kernel and the one before it; no launch could: no kernel that directly follows another one waits" &&
         err "never(unsigned long, unsigned int*)" &&
         err "error: kernel never(unsigned long, unsigned int*) may start beside the kernel before it, 1 time, and never waits for it: they race where they share memory [GD401]" &&
         err "at launch in program+0x"
@@ -78,7 +78,7 @@ scatter_early() {
 }
 again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: again" && err "[GD404]"; }
 scatter_plain() { runs 0 audit scatter tell && out "counter 8" && no_err "GD4"; }
-eager_early() { runs 0 audit eager-early && no_err "GD404" && no_err "GD410"; }
+eager_early() { runs 66 audit eager-early && err "error: kernel eager may start beside kernel waits, 1 time: eager reads p before its wait, and nothing orders it after launch 0 (waits), which writes it" && err "[GD406]" && no_err "GD410"; }
 lost() { runs 0 audit lost && err "griddep: safe: no kernel starts early; the 1 launch that could start early does not" && err "warning: kernel waits waits on every path, and 1 of its launches after a kernel has no attribute" && err "[GD410]"; }
 # Each launch in a stream is timed, by events that do not show in what the program does.
 timed() {
@@ -159,7 +159,7 @@ check "a wait, and no attribute" lost
 check "a kernel that is early behind one that writes nobody knows where" scatter_early
 check "the same, not early" scatter_plain
 check "a kernel that is early behind itself" again
-check "a kernel that is early behind one that writes elsewhere" eager_early
+check "a kernel that is early behind one that writes what it reads before its wait" eager_early
 check "a memset between" between
 check "no room side by side" full
 check "times" timed
@@ -189,14 +189,16 @@ shapes_sound() { # shapes_sound FATBIN SUBCOMMAND CODES: all that is told are th
     shapes 0 "$1" "$2" $SOUND $GUARDED && err "0 races" && err "griddep: ${4:-safe: each kernel that starts early waits in time}; " &&
         [ "$(sed -n 's/^[a-z]*: .*\[\(GD...\)\]$/\1/p' "$work/err" | sort | tr '\n' ' ')" = "$3 " ]
 }
-shapes_wrong() {
-    for case in "GD401 _Z9ggml_gemvILb0ELi32EEvPKfPfi" "GD402 wrong_early_load" "GD402 wrong_branch" \
+shapes_wrong() { # shapes_wrong FATBIN SUBCOMMAND CASE...
+    given=$1 subcommand_=$2
+    shift 2
+    for case in "$@" "GD401 _Z9ggml_gemvILb0ELi32EEvPKfPfi" "GD402 wrong_early_load" "GD402 wrong_branch" \
         "GD402 wrong_one_thread" "GD402 wrong_guard" "GD401 wrong_gemm"; do
-        shapes 66 "$1" "$2" triton_add "${case#* }" && err "[${case% *}]" || { echo "$case"; return 1; }
+        shapes 66 "$given" "$subcommand_" triton_add "${case#* }" && err "[${case% *}]" || { echo "$case"; return 1; }
     done
 }
 check "sound kernels of other projects" shapes_sound shapes.fatbin audit "GD405 GD405 GD405 GD405"
-check "kernels of other projects with a mistake" shapes_wrong shapes.fatbin audit
+check "kernels of other projects with a mistake" shapes_wrong shapes.fatbin audit "GD406 wrong_first" "GD406 wrong_early_store"
 # Findings about instances of one template, and one kernel behind several, are one finding.
 alike() {
     PLAIN=1 shapes 0 shapes.fatbin audit _Z9ggml_gemvILb1ELi8EEvPKfPfi _Z9ggml_gemvILb1ELi32EEvPKfPfi triton_add &&

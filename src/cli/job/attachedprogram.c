@@ -57,9 +57,9 @@ static char *audit_summary(const gd_audit *audit)
     unsigned long long doubts = audit->doubts;
     char *safe = NULL, *summary = NULL;
     if (races > 0)
-        safe =
-            gd_heap_format("not safe: %llu %s may race with the kernel before %s", races,
-                           gd_plural(races, "kernel", "kernels"), gd_plural(races, "it", "them"));
+        safe = gd_heap_format("not safe: %llu %s", races,
+                              gd_plural(races, "race between a kernel and the one before it",
+                                        "races between kernels and those before them"));
     else if (doubts > 0)
         safe =
             gd_heap_format("perhaps not safe: of %llu early %s nobody can tell %s in time", doubts,
@@ -72,9 +72,9 @@ static char *audit_summary(const gd_audit *audit)
         summary = gd_heap_format(
             "%s; no launch could: no kernel that directly follows another one waits", safe);
     else if (early == 0)
-        summary = gd_heap_format("%s; the %llu %s that could start early %s not", safe, could,
-                                 gd_plural(could, "launch", "launches"),
-                                 gd_plural(could, "does", "do"));
+        summary =
+            gd_heap_format("%s; the %llu %s that could start early %s not", safe, could,
+                           gd_plural(could, "launch", "launches"), gd_plural(could, "does", "do"));
     else if (early == could)
         summary =
             gd_heap_format("%s; all %llu %s that could start early %s", safe, could,

@@ -46,14 +46,22 @@ typedef struct audited_pair {
     uint32_t between, early, type;
     uint64_t count, runs; /* an edge that is counted once runs as often as its graph */
     bool is_edge;
-    char *race; /* what the check says of the second beside the first; NULL: nothing. To free */
+    char *race;   /* what the check says of the second beside the first; NULL: nothing. To free */
+    bool certain; /* that it is one */
 } audited_pair;
+
+/* A parameter of the second kernel that was given what one of the first was. */
+typedef struct audited_shared {
+    uint32_t first, second, first_parameter, second_parameter;
+} audited_shared;
 
 typedef struct auditing {
     audited_kernel *kernels;
     uint32_t kernel_count;
     audited_pair *pairs;
     uint32_t pair_count;
+    audited_shared *shared;
+    size_t shared_count;
     gd_place_files files;
     json_t *findings;
     uint64_t could, early; /* launches, as gd_audit has them */
@@ -213,6 +221,21 @@ static void add_graphs(auditing *all, const gd_attached_file *file, const uint32
     }
 }
 
+static void add_shared(auditing *all, const gd_attached_file *file, const uint32_t *places)
+{
+    uint32_t kernels = file->counts[GD_ATTACHED_KERNEL];
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_SHARED]; i++) {
+        const gd_attached_shared *shared = gd_attached_get(file, GD_ATTACHED_SHARED, i);
+        if (shared->first >= kernels || shared->second >= kernels)
+            continue;
+        all->shared = gd_heap_grow(all->shared, all->shared_count, all->shared_count + 1,
+                                   sizeof(*all->shared));
+        all->shared[all->shared_count++] =
+            (audited_shared){places[shared->first], places[shared->second], shared->first_parameter,
+                             shared->second_parameter};
+    }
+}
+
 static void add_times(auditing *all, const gd_attached_file *file, const uint32_t *places)
 {
     for (uint32_t i = 0; i < file->counts[GD_ATTACHED_TIMES]; i++) {
@@ -237,6 +260,7 @@ static void add_file(auditing *all, const gd_attached_file *file)
         places[i] = add_kernel(all, file, gd_attached_get(file, GD_ATTACHED_KERNEL, i));
     add_pairs(all, file, places);
     add_graphs(all, file, places);
+    add_shared(all, file, places);
     add_times(all, file, places);
     free(places);
 }
@@ -332,10 +356,24 @@ static char *name_between(uint32_t between)
     return text;
 }
 
-/* Appends a kernel to a chain, each parameter a buffer of its own: what arguments point to the
- * program alone knows. */
-static int32_t add_launch(griddep_chain *chain, uint32_t index, const audited_kernel *kernel)
+/* The buffer of a parameter: each has its own, but for addresses that both kernels were given. */
+static uint32_t buffer_of(const auditing *all, const audited_pair *pair, uint32_t index,
+                          uint32_t parameter)
 {
+    for (size_t i = 0; index == 1 && i < all->shared_count; i++) {
+        const audited_shared *each = &all->shared[i];
+        if (each->first == pair->first && each->second == pair->second &&
+            each->second_parameter == parameter)
+            return 1 + each->first_parameter * 2;
+    }
+    return 1 + parameter * 2 + index;
+}
+
+/* Appends a kernel of a pair to a chain. What else arguments point to the program alone knows. */
+static int32_t add_launch(const auditing *all, const audited_pair *pair, griddep_chain *chain,
+                          uint32_t index)
+{
+    const audited_kernel *kernel = &all->kernels[index == 0 ? pair->first : pair->second];
     const griddep_launch_config config = {
         .size = sizeof(config), .name = index == 0 ? kernel->told : NULL}; /* none twice */
     griddep_ptx_entry_info entry = {.size = sizeof(entry)};
@@ -347,7 +385,7 @@ static int32_t add_launch(griddep_chain *chain, uint32_t index, const audited_ke
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
         status =
             griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
-        const griddep_use use = {.size = sizeof(use), .buffer = 1 + i * 2 + index};
+        const griddep_use use = {.size = sizeof(use), .buffer = buffer_of(all, pair, index, i)};
         if (status == GRIDDEP_OK && parameter.bytes == sizeof(uint64_t))
             status = griddep_chain_set_use(chain, index, i, &use, NULL);
     }
@@ -356,8 +394,10 @@ static int32_t add_launch(griddep_chain *chain, uint32_t index, const audited_ke
 
 /* What the check says of the second kernel beside the first one, also where nothing rules it out.
  * To free; NULL: nothing. */
-static char *find_race(const audited_kernel *first, const audited_kernel *second)
+static char *find_race(const auditing *all, const audited_pair *pair, bool *certain)
 {
+    const audited_kernel *first = &all->kernels[pair->first];
+    const audited_kernel *second = &all->kernels[pair->second];
     griddep_chain *chain = NULL;
     griddep_findings *findings = NULL;
     griddep_finding finding = {.size = sizeof(finding)};
@@ -365,14 +405,17 @@ static char *find_race(const audited_kernel *first, const audited_kernel *second
     if (!second->touches_early || first->text.ptx == NULL ||
         griddep_chain_create(NULL, &chain, NULL) != GRIDDEP_OK)
         return NULL;
-    if (add_launch(chain, 0, first) == GRIDDEP_OK && add_launch(chain, 1, second) == GRIDDEP_OK)
+    if (add_launch(all, pair, chain, 0) == GRIDDEP_OK &&
+        add_launch(all, pair, chain, 1) == GRIDDEP_OK)
         griddep_chain_check(chain, &findings, NULL);
     for (uint32_t i = 0; race == NULL && findings != NULL &&
                          griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK;
          i++) {
         if (finding.launch == 1 && finding.severity >= GRIDDEP_SEVERITY_WARNING &&
-            (finding.code[2] == '1' || finding.code[2] == '2'))
+            (finding.code[2] == '1' || finding.code[2] == '2')) {
             race = gd_heap_format("%s (%s)", finding.text, finding.code);
+            *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;
+        }
     }
     griddep_findings_destroy(findings);
     griddep_chain_destroy(chain);
@@ -393,7 +436,7 @@ static void count_behind(auditing *all)
         audited_kernel *second = &all->kernels[pair->second];
         if (pair->between != 0)
             continue;
-        pair->race = find_race(&all->kernels[pair->first], second);
+        pair->race = find_race(all, pair, &pair->certain);
         const bool hidden = second->touches_early && second->text.ptx == NULL;
         if (pair->race == NULL && !hidden && waits_in_time(second)) {
             all->could += pair->runs;
@@ -492,7 +535,7 @@ static void judge_pair(auditing *all, const audited_pair *pair)
         return;
     if (pair->race != NULL) {
         if (pair->early != 0)
-            find(all, "GD404", second, first, GRIDDEP_REASON_RACE, count,
+            find(all, pair->certain ? "GD406" : "GD404", second, first, GRIDDEP_REASON_RACE, count,
                  gd_heap_format("kernel %s may start beside kernel %s, %llu %s: %s", second->told,
                                 first->told, count, gd_plural(count, "time", "times"), pair->race));
         return;
@@ -702,6 +745,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < all.pair_count; i++)
         free(all.pairs[i].race);
     free(all.pairs);
+    free(all.shared);
     gd_place_end(&all.files);
     return audit;
 }
