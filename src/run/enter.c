@@ -14,11 +14,6 @@ bool gd_host_mark(bool is_inside)
     return before;
 }
 
-bool gd_host_is_inside(void)
-{
-    return inside;
-}
-
 int32_t gd_host_check(griddep_error *error)
 {
     return inside ? gd_error_set(error, GRIDDEP_ERROR_CALLBACK,

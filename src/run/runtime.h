@@ -105,10 +105,7 @@ void gd_runtime_keep_code(griddep_runtime *runtime, gd_loaded code);
 /* Unloads it, between enter_to_end and leave_ended. */
 void gd_runtime_unload(const griddep_runtime *runtime, gd_loaded code);
 
-/* Whether the calling thread is in a function that the driver calls. */
-bool gd_host_is_inside(void);
-
-/* GRIDDEP_ERROR_CALLBACK where it is. */
+/* GRIDDEP_ERROR_CALLBACK where the calling thread is in a function that the driver calls. */
 int32_t gd_host_check(griddep_error *error);
 
 /* Where the thread is in such a function: `end` is called with the object by the next call in the
