@@ -441,7 +441,9 @@ static void promote_all(void)
  * thread runs; with `patient` that one is waited for. */
 static bool advance(bool *stale, bool patient)
 {
-    if (*stale)
+    const bool promoted = *stale;
+
+    if (promoted)
         promote_all();
     *stale = false;
     if (!queue.first)
@@ -453,7 +455,10 @@ static bool advance(bool *stale, bool patient)
     } else if (turn == GD_TURN_NONE && (queue.puts_off || gd_call_runs_host())) {
         if (!patient)
             return false;
-        gd_call_wait_host();
+        /* Another thread may have brought work forward since: that may be what the host function
+         * waits for. */
+        if (promoted)
+            gd_call_wait_host();
     } else if (turn == GD_TURN_NONE) {
         fail(queue.first, GD_CUDA_ERROR_LAUNCH_TIMEOUT,
              "nothing that has been handed in can go on");
