@@ -21,7 +21,8 @@ typedef struct stream {
     uint32_t last;                       /* kernel; GD_ATTACHED_NONE */
     uint32_t between;
     bool blocking;
-    gd_pointers pointers; /* of the last launch */
+    gd_attached_pair *pair; /* of the last launch; NULL */
+    gd_pointers pointers;   /* likewise */
 } stream;
 
 static gd_map streams, pairs;
@@ -145,6 +146,7 @@ static void follow(stream *in, uint32_t kernel, bool early, gd_attached_pair **l
         pair->early != early)
         pair = *last = pair_of(in->last, kernel, between, early);
     pair->count++;
+    in->pair = pair;
     in->last = kernel;
     in->between = 0;
     in->synchronized = synchronized;
@@ -295,6 +297,13 @@ void gd_streams_take_back(const gd_seen_launch *launch)
     else if (kernel)
         count(kernel, launch, true, true);
     gd_process_unlock(kept);
+}
+
+gd_attached_pair *gd_streams_last_pair(gd_CUstream named, uint64_t owner)
+{
+    const stream *in = gd_map_find(&streams, (uint64_t)(uintptr_t)named, owner);
+
+    return in ? in->pair : NULL;
 }
 
 void gd_streams_renew(void)

@@ -31,6 +31,9 @@ void gd_streams_take_back(const gd_seen_launch *launch);
 /* Work of a kind, GD_ATTACHED_*, in a stream; the event that it records or waits for, or NULL. */
 void gd_streams_work(gd_CUstream stream, bool per_thread, uint32_t bit, gd_CUevent event);
 
+/* What the last launch in a stream was the second of; NULL. With the lock. */
+gd_attached_pair *gd_streams_last_pair(gd_CUstream named, uint64_t owner);
+
 /* The handle of a stream, those of the default streams in place of NULL. */
 gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread);
 

@@ -23,7 +23,13 @@ typedef struct waiting {
     uint32_t kernel;  /* GD_ATTACHED_NONE: a graph */
     const char *name; /* of it, in its record */
     uint64_t stream, owner;
+    gd_attached_pair *follows; /* that it is the second of, with nothing between; NULL */
 } waiting;
+
+/* Of a stream: when its last launch ended, on the clock of its context's origin. */
+typedef struct last_end {
+    uint64_t time; /* nanoseconds */
+} last_end;
 
 /* An event of a context, and when it was: what others are measured from. A float has few digits, so
  * that another one takes its place soon. */
@@ -41,6 +47,7 @@ static struct {
     uint32_t free_count;
     gd_map records; /* kernel + 1 -> gd_attached_times */
     gd_map origins; /* by context */
+    gd_map ends;    /* by stream and context */
     bool at_exit;
 } times;
 
@@ -115,22 +122,39 @@ static origin *origin_of(gd_time_pair *pair)
     return found;
 }
 
-static void add_span(waiting *of, float ms)
+static bool find_begin(waiting *of, uint64_t *begin)
 {
     float since = 0;
     origin *from = origin_of(&of->pair);
 
     if (!from ||
         (of->pair.begin && GD_NEXT(cuEventElapsedTime, &since, from->event, of->pair.begin) != 0))
-        return;
-    const uint64_t begin = from->time + (uint64_t)(int64_t)(1e6 * (double)since + 0.5);
-    gd_spans_add(of->name, of->stream, of->owner, begin, begin + (uint64_t)(1e6 * (double)ms + 0.5),
-                 of->kernel == GD_ATTACHED_NONE);
+        return false;
+    *begin = from->time + (uint64_t)(int64_t)(1e6 * (double)since + 0.5);
     if (since < longest_ms)
-        return;
+        return true;
     GD_NEXT(cuEventDestroy_v2, from->event);
-    *from = (origin){.event = of->pair.begin, .time = begin};
+    *from = (origin){.event = of->pair.begin, .time = *begin};
     of->pair.begin = NULL;
+    return true;
+}
+
+/* The time since the launch before it in its stream, where both follow each other directly. */
+static void add_gap(const waiting *of, uint64_t begin, uint64_t end)
+{
+    last_end *last = gd_map_find(&times.ends, of->stream, of->owner);
+
+    if (last && of->follows && begin >= last->time) {
+        of->follows->timed++;
+        of->follows->between_us += 1e-3 * (double)(begin - last->time);
+    }
+    if (!last && (last = calloc(1, sizeof *last)) &&
+        !gd_map_set(&times.ends, of->stream, of->owner, last)) {
+        free(last);
+        last = NULL;
+    }
+    if (last)
+        last->time = end;
 }
 
 static void add(waiting *of)
@@ -139,10 +163,15 @@ static void add(waiting *of)
 
     if (GD_NEXT(cuEventElapsedTime, &ms, of->pair.begin, of->pair.end))
         return;
-    if (gd_process_settings()->spans)
-        add_span(of, ms);
-    else
+    uint64_t begin;
+    const bool has_begin = find_begin(of, &begin);
+    const uint64_t end = has_begin ? begin + (uint64_t)(1e6 * (double)ms + 0.5) : 0;
+    if (!gd_process_settings()->spans)
         add_time(record_of(of->kernel), 1e3f * ms);
+    if (has_begin && gd_process_settings()->spans)
+        gd_spans_add(of->name, of->stream, of->owner, begin, end, of->kernel == GD_ATTACHED_NONE);
+    else if (has_begin)
+        add_gap(of, begin, end);
 }
 
 /* Questions need a current context, and a program that ends may have none. */
@@ -197,6 +226,13 @@ void gd_times_wait(void)
     }
 }
 
+static void forget_ends(void)
+{
+    for (size_t i = 0; i < times.ends.capacity; i++)
+        free(times.ends.slots[i].value);
+    gd_map_free(&times.ends);
+}
+
 void gd_times_end_events(void)
 {
     gd_times_take();
@@ -216,6 +252,7 @@ void gd_times_end_events(void)
         free(each);
     }
     gd_map_free(&times.origins);
+    forget_ends();
 }
 
 /* Before the driver's own handlers run, which were there earlier. */
@@ -310,8 +347,12 @@ void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult r
         return;
     if (good && launch->function)
         kernel = gd_kernels_find(launch->function, launch->config, &made.kernel);
-    if (kernel)
+    if (kernel) {
         made.name = kernel->name;
+        made.follows = gd_streams_last_pair(stream, gd_streams_owner(stream));
+    }
+    if (made.follows && made.follows->between)
+        made.follows = NULL;
     if (good && (kernel || !launch->function) && times.count < MOST_WAITING)
         times.ring[(times.first + times.count++) % MOST_WAITING] = made;
     else
@@ -321,6 +362,7 @@ void gd_times_end(gd_time_pair pair, const gd_seen_launch *launch, gd_CUresult r
 
 void gd_times_forget(void)
 {
+    forget_ends();
     gd_map_free(&times.records);
     gd_map_free(&times.origins); /* of what the parent has */
     times.count = times.free_count = 0;

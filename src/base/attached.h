@@ -152,6 +152,8 @@ typedef struct gd_attached_pair {
     uint32_t between;
     uint32_t early; /* 1: the second has attribute 6 */
     uint64_t count;
+    uint64_t timed; /* of these, with the time between: the first's end to the second's begin */
+    double between_us;
 } gd_attached_pair;
 
 typedef struct gd_attached_graph {

@@ -16,6 +16,8 @@ static const char details[] =
     "cannot read or follow.\n\n"
     "With --times, events before and after each launch measure it; captured streams get none. The "
     "table then has the total and the median time of each kernel, the largest total first. The "
+    "first line tells the time between kernels of which the second could start early: it could "
+    "save no more than that. A second table has the ten pairs that lose most. The "
     "events cost time, and kernels do not overlap. If the device waits for the host, the time "
     "includes the launch. A kernel's first launch includes the loading of its code. Kernels in "
     "graphs are not timed.\n\n"

@@ -85,6 +85,12 @@ timed() {
     runs 66 "audit --times" racy right tell && err "total us  median us" && grep -q "^waits .*  yes  *[1-9][0-9.]*  *[1-9][0-9.]*$" "$work/err" &&
         out "counter 6" && err "share memory [GD401]"
 }
+# The time between kernels of which the second could start early and does not.
+gaps() {
+    runs 0 "audit --times" lost lost right tell && err "3 of 7 launches that could start early do; early starts could save at most " &&
+        grep -q "^kernel  could start early behind  times  us between$" "$work/err" && grep -q "^waits   waits  *4  *[0-9.]*$" "$work/err" &&
+        runs 0 "audit --times" right && no_err "could save"
+}
 timed_json() {
     for case in "contexts 4" "graph 0" "right 4" "threads 1600" "unload 3"; do
         # shellcheck disable=SC2086 # words
@@ -163,6 +169,7 @@ check "a kernel that is early behind one that writes what it reads before its wa
 check "a memset between" between
 check "no room side by side" full
 check "times" timed
+check "times between kernels" gaps
 [ -n "${PYTHON3-}" ] && check "times, JSON" timed_json
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph

@@ -80,7 +80,7 @@ compare error run "$top/tests/cli/unlike.yaml" --driver emulated
 compare error run "$top/examples/vector_add.yaml" --mode unknown
 compare error info --driver /nonexistent/libcuda.so.1
 PLAIN=1 FATBIN=$top/tests/golden/image/shapes.fatbin KERNELS="_Z9ggml_gemvILb1ELi8EEvPKfPfi _Z9ggml_gemvILb1ELi32EEvPKfPfi" \
-    "$griddep" audit --driver emulated --json --report "$work/document" -- "${builddir:-.}/tests/attach/program" racy graph shapes >"$work/out" 2>&1
+    "$griddep" audit --times --driver emulated --json --report "$work/document" -- "${builddir:-.}/tests/attach/program" racy graph shapes >"$work/out" 2>&1
 from_file=1 compare audit audit
 "$griddep" trace --as-run --driver emulated --json -- "${builddir:-.}/tests/attach/program" racy >"$work/document" 2>"$work/out"
 from_file=1 compare "trace program" "trace -- PROGRAM"

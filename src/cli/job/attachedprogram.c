@@ -83,6 +83,12 @@ static char *audit_summary(const gd_audit *audit)
         summary = gd_heap_format("%s; %llu of %llu launches that could start early %s", safe, early,
                                  could, gd_plural(early, "does", "do"));
     free(safe);
+    if (json_array_size(audit->gaps) > 0) {
+        safe = summary;
+        summary =
+            gd_heap_format("%s; early starts could save at most %.1f us", safe, audit->gap_us);
+        free(safe);
+    }
     return summary;
 }
 
@@ -199,7 +205,7 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                                    : json_boolean(audit->races == 0)},
                       {"could_start_early", json_integer((json_int_t)audit->could)},
                       {"start_early", json_integer((json_int_t)audit->early)},
-                      {"kernels", json_incref(audit->kernels)},
+                      {"gaps", json_incref(audit->gaps)}, {"kernels", json_incref(audit->kernels)},
                       {"findings", json_incref(audit->findings)},
                       {"verdict", gd_output_string(verdict)}));
         return;
@@ -213,6 +219,7 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
         print_line(request, stream, summary);
         free(summary);
         gd_auditreport_print_kernels(stream, audit->kernels);
+        gd_auditreport_print_gaps(stream, audit->gaps);
         gd_auditreport_print_findings(stream, audit->findings);
     }
     print_line(request, stream, verdict);

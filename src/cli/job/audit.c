@@ -45,6 +45,8 @@ typedef struct audited_pair {
     uint32_t first, second;
     uint32_t between, early, type;
     uint64_t count, runs; /* an edge that is counted once runs as often as its graph */
+    uint64_t timed;
+    double between_us; /* of those that were timed */
     bool is_edge;
     char *race;   /* what the check says of the second beside the first; NULL: nothing. To free */
     bool certain; /* that it is one */
@@ -65,6 +67,8 @@ typedef struct auditing {
     gd_place_files files;
     json_t *findings;
     uint64_t could, early; /* launches, as gd_audit has them */
+    json_t *gaps;          /* as gd_audit has them, like the next one */
+    double gap_us;
 } auditing;
 
 /* ---- kernels ---- */
@@ -168,6 +172,8 @@ static void add_pair(auditing *all, const audited_pair *pair)
             each->type == pair->type && each->is_edge == pair->is_edge) {
             each->count += pair->count;
             each->runs += pair->runs;
+            each->timed += pair->timed;
+            each->between_us += pair->between_us;
             return;
         }
     }
@@ -190,7 +196,9 @@ static void add_pairs(auditing *all, const gd_attached_file *file, const uint32_
                                       .between = pair->between,
                                       .early = pair->early,
                                       .count = pair->count,
-                                      .runs = pair->count});
+                                      .runs = pair->count,
+                                      .timed = pair->timed,
+                                      .between_us = pair->between_us});
     }
 }
 
@@ -429,6 +437,18 @@ static bool waits_in_time(const audited_kernel *kernel)
            (reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered && !kernel->touches_early);
 }
 
+/* What an early start of the second kernel could save at most. */
+static void add_gap(auditing *all, const audited_pair *pair)
+{
+    all->gap_us += pair->between_us;
+    gd_output_append(all->gaps,
+                     GD_OBJECT({"before", gd_output_string(all->kernels[pair->first].plain)},
+                               {"kernel", gd_output_string(all->kernels[pair->second].plain)},
+                               {"count", json_integer((json_int_t)pair->timed)},
+                               {"total_us", gd_output_real(pair->between_us)},
+                               {"launches", json_integer((json_int_t)pair->runs)}));
+}
+
 static void count_behind(auditing *all)
 {
     for (uint32_t i = 0; i < all->pair_count; i++) {
@@ -441,6 +461,8 @@ static void count_behind(auditing *all)
         if (pair->race == NULL && !hidden && waits_in_time(second)) {
             all->could += pair->runs;
             all->early += pair->early != 0 ? pair->runs : 0;
+            if (pair->early == 0 && pair->timed > 0)
+                add_gap(all, pair);
         }
         if ((pair->race != NULL || hidden) && pair->early == 0)
             continue; /* as it should be */
@@ -705,7 +727,8 @@ static void add_messages(gd_audit *audit, const gd_attached_set *set)
 gd_audit gd_audit_make(const gd_attached_set *set)
 {
     gd_audit audit = {.kernels = json_array(), .findings = json_array(), .messages = json_array()};
-    auditing all = {.findings = audit.findings};
+    audit.gaps = json_array();
+    auditing all = {.findings = audit.findings, .gaps = audit.gaps};
     for (size_t i = 0; i < set->count; i++)
         if (set->files[i].images != NULL)
             add_file(&all, &set->files[i]);
@@ -724,6 +747,8 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     sort(audit.kernels, compare_kernels);
     audit.could = all.could;
     audit.early = all.early;
+    audit.gap_us = all.gap_us;
+    sort(audit.gaps, compare_kernels);
     sort(audit.findings, compare_findings);
     fold(audit.findings);
     for (size_t i = 0; i < json_array_size(audit.findings); i++) {
@@ -755,5 +780,6 @@ void gd_audit_free(gd_audit *audit)
     json_decref(audit->kernels);
     json_decref(audit->findings);
     json_decref(audit->messages);
+    json_decref(audit->gaps);
     *audit = (gd_audit){0};
 }

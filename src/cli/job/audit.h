@@ -9,9 +9,12 @@
 #include "cli/job/attached.h"
 
 typedef struct gd_audit {
-    json_t *kernels;        /* objects: the largest total time first, then the most launched */
-    json_t *findings;       /* objects, the most important first */
-    json_t *messages;       /* texts */
+    json_t *kernels;  /* objects: the largest total time first, then the most launched */
+    json_t *findings; /* objects, the most important first */
+    json_t *messages; /* texts */
+    json_t *gaps;  /* objects: pairs of kernels of which the second could start early and does not,
+                   * the longest time between them first; empty: nothing was timed */
+    double gap_us; /* of all of them */
     uint64_t launches;      /* of kernels, in streams and graphs */
     uint64_t captured;      /* launches that went into graphs */
     uint64_t rewritten;     /* modules */

@@ -8,7 +8,7 @@
 #include "cli/io/output.h"
 
 /* A terminal is no place for the names that templates have. */
-enum { LONGEST_NAME = 60, MOST_FRAMES = 5 };
+enum { LONGEST_NAME = 60, MOST_FRAMES = 5, MOST_GAPS = 10 };
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -55,6 +55,13 @@ static void add_time(gd_columns *table, const json_t *kernel, const char *member
         gd_columns_add(table, "%.2f", json_number_value(us));
 }
 
+static void add_name(gd_columns *table, const char *name)
+{
+    bool is_long = strlen(name) > LONGEST_NAME;
+    gd_columns_add(table, "%.*s%s", is_long ? LONGEST_NAME - 3 : LONGEST_NAME, name,
+                   is_long ? "..." : "");
+}
+
 void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
 {
     static const char *const titles[] = {"kernel", "module", "target",   "launches", "graphs",
@@ -68,10 +75,7 @@ void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
         gd_columns_add(&table, "%s", titles[i]);
     for (size_t i = 0; i < json_array_size(kernels); i++) {
         const json_t *kernel = json_array_get(kernels, i);
-        const char *name = text_of(kernel, "kernel");
-        bool is_long = strlen(name) > LONGEST_NAME;
-        gd_columns_add(&table, "%.*s%s", is_long ? LONGEST_NAME - 3 : LONGEST_NAME, name,
-                       is_long ? "..." : "");
+        add_name(&table, text_of(kernel, "kernel"));
         gd_columns_add(&table, "%s", text_of(kernel, "module"));
         gd_columns_add(&table, "%s", text_of(kernel, "target"));
         gd_columns_add(&table, "%lld", number_of(kernel, "launches"));
@@ -85,6 +89,28 @@ void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
         }
     }
     gd_columns_print(&table);
+    gd_columns_free(&table);
+}
+
+void gd_auditreport_print_gaps(FILE *stream, const json_t *gaps)
+{
+    static const char *const titles[] = {"kernel", "could start early behind", "times",
+                                         "us between"};
+    gd_columns table = {.column_count = sizeof(titles) / sizeof(titles[0]),
+                        .left = 3,
+                        .titled = true,
+                        .stream = stream};
+    for (size_t i = 0; i < table.column_count; i++)
+        gd_columns_add(&table, "%s", titles[i]);
+    for (size_t i = 0; i < json_array_size(gaps) && i < MOST_GAPS; i++) {
+        const json_t *gap = json_array_get(gaps, i);
+        add_name(&table, text_of(gap, "kernel"));
+        add_name(&table, text_of(gap, "before"));
+        gd_columns_add(&table, "%lld", number_of(gap, "count"));
+        add_time(&table, gap, "total_us");
+    }
+    if (json_array_size(gaps) > 0)
+        gd_columns_print(&table);
     gd_columns_free(&table);
 }
 

@@ -8,6 +8,9 @@
 
 /* The lists are gd_audit's. */
 void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels);
+/* Of pairs of kernels, the ten that lose most. */
+void gd_auditreport_print_gaps(FILE *stream, const json_t *gaps);
+
 void gd_auditreport_print_findings(FILE *to, const json_t *findings);
 
 #endif
