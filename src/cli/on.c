@@ -13,6 +13,8 @@ static const char details[] =
     "This needs PTX, for the same chip as the module's machine code if it has some. If the driver "
     "refuses a changed launch or module, the command passes the original on. At the end, a line on "
     "stderr says what changed.\n\n"
+    "Most kernels of PyTorch have no wait: of those of its libraries only cuBLAS's split-K "
+    "reductions do. They start early by themselves, so that nothing is left to change.\n\n"
     "The command does not change a kernel that touches memory before its wait, because it cannot "
     "know what the arguments mean. The last line counts such kernels. Compare the program's "
     "results with those of a plain run, and run 'griddep sanitize -- PROGRAM' on a program that "
