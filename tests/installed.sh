@@ -1,7 +1,6 @@
 #!/bin/sh
 # Installs the build into a temporary directory and uses what stands there as a user of the library would: by
-# pkg-config, header and shared library. builddir is the build's root, CC the compiler; SANITIZED=1 says that the
-# library was built with sanitizers, which its user then needs too.
+# pkg-config, header and shared library. builddir is the build's root, CC the compiler.
 # shellcheck disable=SC2317 # functions are called by way of check
 set -u
 
@@ -49,10 +48,8 @@ TEXT
 }
 
 compile_user() {
-    sanitizer_flags=
-    [ "${SANITIZED-}" != 1 ] || sanitizer_flags=$(make_value SANITIZER_CFLAGS)
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    ${CC:-cc} $sanitizer_flags -Wall -Werror -o "$work/user" "$work/user.c" $(pkg --cflags --libs griddep)
+    # shellcheck disable=SC2046 # a list of words
+    ${CC:-cc} -Wall -Werror -o "$work/user" "$work/user.c" $(pkg --cflags --libs griddep)
 }
 
 prints_version() {

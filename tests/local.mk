@@ -5,51 +5,53 @@
 unit_tests =
 gpu_tests =
 fuzz_programs =
-archive_scripts = \
-	%D%/header.sh \
-	%D%/symbols.sh \
-	%D%/layering.sh \
-	%D%/installed.sh \
-	%D%/ffi/ctypes.sh \
-	%D%/ffi/luajit.sh \
-	%D%/embed.sh
-script_tests = $(archive_scripts) %D%/bootstrap.sh %D%/rewrite_old.sh
-# Those that sanitizers teach nothing, or that build by themselves: a build with sanitizers has none.
-plain_scripts = %D%/setuid.sh %D%/rewrite_assemble.sh
+archive_scripts = %D%/ffi/ctypes.sh %D%/ffi/luajit.sh %D%/embed.sh
+script_tests = $(archive_scripts)
+# Those that sanitizers teach nothing: a build with sanitizers has none (HACKING.md).
+plain_archive_scripts = %D%/header.sh %D%/symbols.sh %D%/layering.sh %D%/installed.sh
+plain_scripts = $(plain_archive_scripts) \
+	%D%/bootstrap.sh %D%/rewrite_assemble.sh %D%/rewrite_old.sh %D%/setuid.sh
 
 # What takes longest stands first, the longest of all in front, so that no processor is left alone
 # with it at the end.
 long_scripts = \
-	%D%/emulator/kernels.sh \
-	%D%/emulator/examples.sh \
-	%D%/emulator/questions.sh \
+	%D%/llama/llama.sh \
 	%D%/cli/outputs.sh \
 	%D%/cli/test_cli.sh \
 	%D%/cli/answers.sh
-plain_long_scripts = %D%/doc/json.sh %D%/doc/run.sh %D%/cli/transcripts.sh
+plain_long_scripts = \
+	%D%/emulator/kernels.sh \
+	%D%/emulator/examples.sh \
+	%D%/emulator/questions.sh \
+	%D%/doc/json.sh \
+	%D%/doc/run.sh \
+	%D%/cli/facts.sh \
+	%D%/cli/held.sh \
+	%D%/cli/transcripts.sh
 long_programs = \
-	%D%/emulator/test_mutations \
 	%D%/measure/test_timeline \
 	%D%/emulator/test_exhaustion \
 	%D%/gpu/test_failures
-long_tests = $(long_scripts) $(long_programs)
-short_tests = $(unit_tests) $(gpu_tests) $(script_tests)
+plain_programs = %D%/emulator/test_mutations $(gpu_tests)
+ever_tests = $(long_scripts) $(long_programs) $(unit_tests) $(script_tests)
 if SANITIZED
-TESTS = $(long_tests) $(short_tests)
+TESTS = $(ever_tests)
+built_programs =
 else
-TESTS = $(plain_long_scripts) $(long_tests) $(short_tests) $(plain_scripts)
+TESTS = $(plain_long_scripts) $(plain_programs) $(ever_tests) $(plain_scripts)
+built_programs = $(plain_programs)
 endif
 .PHONY: tell-tests
 tell-tests: all # how many there are, for who waits
 	@set -- $(TESTS) && echo "tests: $$#"
-check_PROGRAMS = $(long_programs) $(unit_tests) $(gpu_tests) $(fuzz_programs)
+check_PROGRAMS = $(long_programs) $(unit_tests) $(fuzz_programs) $(built_programs)
 
 # What `./bootstrap check` runs in distcheck: tests that read files of the archive or of the build,
 # and those that install.
 archive_programs = \
 	%D%/unit/test_check %D%/unit/test_context %D%/unit/test_ptx %D%/unit/test_rewrite \
 	%D%/unit/test_shelf %D%/emulator/test_forms %D%/emulator/test_interpreter
-archive_tests = $(archive_programs) $(archive_scripts)
+archive_tests = $(archive_programs) $(archive_scripts) $(plain_archive_scripts)
 
 # A test that makes allocations fail is linked with LDFLAGS = $(failing), and calls fail_alloc.
 LDADD = libfake-core.la %D%/unit/libfail-alloc.la libgriddep-core.la $(CHECK_LIBS) -lm

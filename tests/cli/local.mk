@@ -4,8 +4,8 @@ unit_tests += %D%/test_bench %D%/test_plan
 %C%_test_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 %C%_test_bench_LDADD = libgriddep-suites.la $(command_ldadd) $(CHECK_LIBS)
 %C%_test_plan_LDADD = $(command_ldadd) $(CHECK_LIBS)
-script_tests += %D%/compare.sh %D%/states.sh %D%/peers.sh %D%/suites.sh %D%/facts.sh \
-	%D%/check_text.sh %D%/held.sh %D%/gate.sh %D%/sources.sh %D%/terminal.sh
-plain_scripts += %D%/cubins.sh %D%/rewrite_twice.sh
+script_tests += %D%/compare.sh %D%/states.sh %D%/peers.sh \
+	%D%/check_text.sh %D%/gate.sh %D%/sources.sh %D%/terminal.sh
+plain_scripts += %D%/cubins.sh %D%/rewrite_twice.sh %D%/suites.sh
 EXTRA_DIST += $(wildcard $(srcdir)/%D%/gate/*) %D%/outputs.py %D%/answers.py %D%/facts.py %D%/transcripts.py %D%/transcripts.txt %D%/short.bin \
 	$(wildcard $(srcdir)/%D%/*.yaml $(srcdir)/%D%/*.expect $(srcdir)/%D%/*.ptx)

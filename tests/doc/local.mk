@@ -1,5 +1,5 @@
 # Documentation.
 
-archive_scripts += %D%/generated.sh
-script_tests += %D%/columns.sh %D%/environment.sh %D%/site.sh
+plain_archive_scripts += %D%/generated.sh
+plain_scripts += %D%/columns.sh %D%/environment.sh %D%/site.sh
 EXTRA_DIST += %D%/site_check.py %D%/json_check.py %D%/run.py

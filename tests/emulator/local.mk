@@ -50,5 +50,6 @@ unit_tests += \
 %C%_test_graph_SOURCES = tests/gpu/test_graph.c
 %C%_test_graph_CPPFLAGS = $(AM_CPPFLAGS) -DEMULATED
 
-archive_scripts += %D%/symbols.sh %D%/trace.sh
+archive_scripts += %D%/trace.sh
+plain_archive_scripts += %D%/symbols.sh
 EXTRA_DIST += %D%/forms.h %D%/forms.txt %D%/refused.txt %D%/machine_test.h

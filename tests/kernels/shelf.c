@@ -270,6 +270,7 @@ void *shelf_run_config(const shelf_kernel *kernel, const shelf_argument *argumen
         else
             free(read);
     }
+    ck_assert_msg(result != NULL, "%s: the reference names no output", what);
     return result;
 }
 

@@ -47,7 +47,9 @@ COMPILE = [CC, "-std=gnu11", "-O1", "-fPIC", "-Werror=implicit-function-declarat
            "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-DHAVE_CONFIG_H",
            "-D_GNU_SOURCE"]
 # Scripts that ask about files, installing and building, not about what the code does.
-NOT_RUN = re.compile(r"installed|embed|header|layering|symbols|setuid|package|bindings/(generated|node|rust|ruby|perl|cxx)|doc/generated|terminal|assemble")
+NOT_RUN = re.compile(r"installed|embed|header|layering|symbols|setuid|package|bootstrap|doc/|"
+                     r"bindings/(generated|node|rust|ruby|perl|cxx|typed)|terminal|assemble")
+SCRIPTS = ("long_scripts", "plain_long_scripts", "script_tests", "plain_scripts")
 STUCK = 120  # seconds without any processor time
 LEAST, TIMES = 20, 8  # a test's processor time: seconds, and times what it took without a mutant
 
@@ -116,7 +118,7 @@ class Tree:
         self.archives = {name: [self.add(source) for source in self.makefile.sources(target)] for name, target in ARCHIVES.items()}
         self.programs = {"griddep": self.describe("griddep", ["src/cli/main.c"], "griddep")}
         names = []
-        for variable in ("long_programs", "unit_tests"):
+        for variable in ("long_programs", "plain_programs", "unit_tests"):
             names += [name for name in self.makefile.words(variable) if name != "tests/unit/abi_check"]
         self.tests = names
         for name in dict.fromkeys(names + [name for name in self.makefile.words("check_PROGRAMS") if name != "tests/unit/abi_check" and not name.startswith("examples/")]):
@@ -593,7 +595,8 @@ def run(arguments):
     builds = queue.Queue()
     for i in range(arguments.jobs):
         builds.put(Build(tree, tree.work / ("build%d" % i)))
-    scripts = [name for name in tree.makefile.words("long_scripts") + tree.makefile.words("script_tests") if not NOT_RUN.search(name)]
+    scripts = [name for variable in SCRIPTS for name in tree.makefile.words(variable)
+               if not NOT_RUN.search(name)]
     tests = [name for name in tree.tests + scripts if re.search(arguments.tests, name)]
     times = measure(tree, builds, tests, tree.work / "times.tsv")
     print("%d tests that pass take %d s; begun after %d s" % (len(times), sum(times.values()), time.monotonic() - started), flush=True)

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Makes the Debian packages of the files in the source tree, without running the tests again and
 # without optimization, which takes less time. Each installed file must belong to a package; what
-# the packages bring must run. Lintian may say that the upload closes no bug, and nothing else.
+# the packages bring must run. Lintian may say that the upload closes no bug, and nothing else. A
+# second build, in a folder of another name and with another number of jobs, must give each package
+# the same bytes.
 # srcdir: the top of the source tree, a git checkout.
 # Runs with GRIDDEP_SLOW_TESTS=1 only.
 # shellcheck disable=SC2317 # functions are called by way of check
@@ -26,7 +28,12 @@ trap 'rm -rf "$work"' EXIT
 build=${builddir:-.} python=${PYTHON3:-python3} cc=${CC:-cc}
 # A package build has flags of its own, and no home folder.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR srcdir builddir CC CXX CFLAGS CXXFLAGS LDFLAGS CONFIG_SITE
-build() { cd "$work/griddep" && DEB_BUILD_PROFILES=nocheck DEB_BUILD_OPTIONS="nocheck noopt parallel=2" dpkg-buildpackage -b -us -uc -d; }
+# build FOLDER JOBS
+build() {
+    mkdir -p "$work/$1" && cp -a "$work/source" "$work/$1/griddep" && cd "$work/$1/griddep" &&
+        DEB_BUILD_PROFILES=nocheck DEB_BUILD_OPTIONS="nocheck noopt parallel=$2" CCACHE_DISABLE=1 \
+            dpkg-buildpackage -b -us -uc -d
+}
 # run COMMAND...: on the libraries of the packages.
 run() { LD_LIBRARY_PATH=$libdir GRIDDEP_STORE=off GRIDDEP_DRIVER=emulated "$@"; }
 command_runs() { run "$work/root/usr/bin/griddep" sanitize "$work/root/usr/share/griddep/examples/vector_add.yaml" --schedule eager --modes pdl; }
@@ -38,19 +45,22 @@ module_runs() {
 toolchain_is_missing() {
     printf '#!/bin/sh\necho "error: no default toolchain" >&2\nexit 1\n' >"$work/rustc" &&
         chmod +x "$work/rustc" || return
-    RUSTC=$work/rustc srcdir=$top builddir=$work/griddep sh "$top/tests/bindings/rust.sh"
+    RUSTC=$work/rustc srcdir=$top builddir=$work/one/griddep sh "$top/tests/bindings/rust.sh"
     [ $? -eq 77 ]
 }
 program_runs() {
     PKG_CONFIG_SYSROOT_DIR=$work/root PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --cflags --libs griddep >"$work/flags" &&
         eval "$cc -o $work/dynamic $work/root/usr/share/griddep/examples/embed/dynamic.c $(cat "$work/flags")" && run "$work/dynamic"
 }
-mkdir "$work/griddep"
-(cd "$top" && git ls-files -co --exclude-standard | tar cf - -T -) | tar xf - -C "$work/griddep"
-check "dpkg-buildpackage" build
+mkdir "$work/source"
+(cd "$top" && git ls-files -co --exclude-standard | tar cf - -T -) | tar xf - -C "$work/source"
+check "dpkg-buildpackage" build one 2
+check "dpkg-buildpackage, in another folder" build another/folder 1
 for package in libgriddep0 libgriddep-dev griddep libgriddep-emulator0 python3-griddep; do
-    check "$package" test -f "$(echo "$work/${package}"_*.deb)"
-    dpkg-deb -x "$work/${package}"_*.deb "$work/root"
+    file=$(basename "$work/one/$package"_*.deb)
+    check "$package" test -f "$work/one/$file"
+    check "$package has the same bytes again" cmp "$work/one/$file" "$work/another/folder/$file"
+    dpkg-deb -x "$work/one/$file" "$work/root"
 done
 libdir=$(dirname "$(find "$work/root" -name libgriddep.so.0)")
 check "the packages' command runs on the packages' emulated driver" command_runs
@@ -64,7 +74,7 @@ for shell in bash-completion/completions/griddep zsh/vendor-completions/_griddep
     check "the completion $shell" test -f "$work/root/usr/share/$shell"
 done
 if command -v lintian >/dev/null; then
-    lintian "$work"/*.changes 2>/dev/null | grep -E '^[EW]:' | grep -v -E ' initial-upload-closes-no-bugs | copyright-without-copyright-notice' >"$work/lintian"
+    lintian "$work"/one/*.changes 2>/dev/null | grep -E '^[EW]:' | grep -v -E ' initial-upload-closes-no-bugs | copyright-without-copyright-notice' >"$work/lintian"
     check "lintian: $(cat "$work/lintian")" test ! -s "$work/lintian"
 else
     skipped=1
