@@ -15,6 +15,7 @@
 #include "cli/plan/planlaunch.h"
 
 #include "griddep.h"
+#include "suite.h"
 
 static griddep_runtime *runtime;
 static griddep_error error;
@@ -260,9 +261,5 @@ int main(void)
     tcase_add_checked_fixture(suites, setup, teardown);
     tcase_add_loop_test(suites, a_suite_tells_what_became_of_its_kernels, 0, 3);
     suite_add_tcase(suite, suites);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }

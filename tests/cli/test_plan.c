@@ -17,6 +17,7 @@
 #include "cli/job/verify.h"
 
 #include "griddep.h"
+#include "suite.h"
 
 /* ---- what was meant ---- */
 
@@ -632,9 +633,5 @@ int main(void)
     tcase_add_test(jobs, dumps_are_what_the_last_mode_left);
     suite_add_tcase(suite, jobs);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

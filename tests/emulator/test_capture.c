@@ -1,12 +1,12 @@
 /* What captures of several streams hold, and how long: the lanes of a chain that was run into one.
  * Captures of one stream are tried on the fake driver (tests/unit/test_lifetime.c). */
 #include <check.h>
-#include <stdlib.h>
 
 #include "emulator/api.h"
 #include "emulator/schedule/object.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry step()\n{\n"
@@ -148,9 +148,5 @@ int main(void)
     tcase_add_loop_test(tests, a_spoilt_capture_has_no_lanes, 0, 2);
     tcase_add_test(tests, a_graph_that_runs_leaves_nothing);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

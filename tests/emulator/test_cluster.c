@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "machine_test.h"
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -360,9 +361,5 @@ int main(void)
     tcase_add_test(item, grid_wait);
     tcase_add_loop_test(item, faults, 0, (int)COUNT(fault_cases));
     suite_add_tcase(suite, item);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -16,6 +16,7 @@
 #include "emulator/api.h"
 #include "griddep.h"
 #include "sanitized.h"
+#include "suite.h"
 
 #define ck_result(call, expected)                                                                  \
     do {                                                                                           \
@@ -892,9 +893,5 @@ int main(void)
     tcase_add_test(cases, processes_count_together);
     tcase_add_test(cases, library_on_two_devices);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -19,6 +19,7 @@
 #include "emulator/api.h"
 #include "griddep.h"
 #include "sanitized.h"
+#include "suite.h"
 
 enum { N = 64, BYTES = 4 * N };
 
@@ -2691,9 +2692,5 @@ int main(void)
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     tcase_add_test(loops, launch_features_are_told);
     suite_add_tcase(suite, loops);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "emulator/execute/program.h"
 #include "griddep.h"
 #include "ptx/text/parser.h"
+#include "suite.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
 #define LIST SOURCE_DIRECTORY "/tests/emulator/refused.txt"
@@ -137,9 +138,5 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, refused_instructions_are_those_of_the_list);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

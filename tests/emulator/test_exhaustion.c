@@ -13,6 +13,7 @@
 
 #include "emulator/api.h"
 #include "sanitized.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 enum { THREADS = 32, CTAS = 2, WORDS = THREADS * CTAS, BYTES = 4 * WORDS, FAN = 34 };
@@ -332,9 +333,5 @@ int main(void)
 
     tcase_add_loop_test(tcase, every_allocation_may_fail, 0, 3);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "emulator/api.h"
+#include "suite.h"
 
 #define HEADER ".version 8.3\n.target sm_90\n.address_size 64\n"
 
@@ -1015,9 +1016,5 @@ int main(void)
                         (int)(sizeof initializations / sizeof *initializations));
     tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 #include "emulator/execute/program.h"
 #include "forms.h"
 #include "machine_test.h"
+#include "suite.h"
 
 #ifndef SOURCE_DIRECTORY
 #define SOURCE_DIRECTORY "."
@@ -558,9 +559,5 @@ int main(void)
     tcase_add_test(item, each_instruction_is_decoded_or_refused);
     tcase_add_test(item, refusals_are_documented);
     suite_add_tcase(suite, item);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -18,6 +18,7 @@
 
 #include "griddep.h"
 #include "sanitized.h"
+#include "suite.h"
 
 #define ck_library(call)                                                                           \
     do {                                                                                           \
@@ -1619,9 +1620,5 @@ int main(void)
     tcase_add_loop_test(launched, who_is_launched_joins, 0, LAUNCHERS);
     tcase_add_test(launched, launchers_that_tell_nonsense);
     suite_add_tcase(suite, launched);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 
 #include "emulator/api.h"
 #include "griddep.h"
+#include "suite.h"
 
 enum { HANDLES = 64, ADDRESSES = 32, CALLS = 3000, SEEDS = 12 };
 
@@ -383,9 +384,5 @@ int main(void)
 
     tcase_add_loop_test(random_calls, calls, 0, SEEDS);
     suite_add_tcase(suite, random_calls);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "emulator/machine/machine.h"
 #include "ptx/text/parser.h"
+#include "suite.h"
 
 #define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 
@@ -2689,7 +2690,7 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static Suite *interpreter_suite(void)
+int main(void)
 {
     const listed instructions[] = {{integers, 0},
                                    {comparisons, 0},
@@ -2743,15 +2744,5 @@ static Suite *interpreter_suite(void)
     add_tests(suite, "memory", memory, COUNT(memory));
     add_tests(suite, "limits", limits, COUNT(limits));
     add_tests(suite, "shelf", shelf, COUNT(shelf));
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(interpreter_suite());
-
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

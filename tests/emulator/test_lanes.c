@@ -8,6 +8,7 @@
 
 #include "emulator/execute/lanes.h"
 #include "emulator/execute/math.h"
+#include "suite.h"
 
 enum { PLACES = 6, PLACE_BYTES = 16 * GD_LANES, ROUNDS = 60 };
 
@@ -131,9 +132,5 @@ int main(void)
     }
     tcase_add_loop_test(item, both_forms_agree, 0, GD_LANES_COUNT);
     suite_add_tcase(suite, item);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

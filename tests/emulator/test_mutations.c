@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
+#include "suite.h"
 
 enum {
     TEXT = 1 << 18,
@@ -606,7 +607,7 @@ START_TEST(carried)
 }
 END_TEST
 
-static Suite *make_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("mutations");
     const TTest *tests[] = {as_it_is, deleted, delayed, narrowed, carried};
@@ -617,15 +618,5 @@ static Suite *make_suite(void)
         tcase_add_loop_test(each, tests[i], 0, SUBJECTS);
         suite_add_tcase(suite, each);
     }
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emulator/race/race.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 #define BASE UINT64_C(0x700000000000)
@@ -1707,7 +1708,7 @@ START_TEST(any_allocation_may_fail)
 }
 END_TEST
 
-static Suite *make_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("race");
     TCase *tasks = tcase_create("tasks"), *observed = tcase_create("observed"),
@@ -1767,15 +1768,5 @@ static Suite *make_suite(void)
     TCase *exhausted = tcase_create("exhausted");
     tcase_add_test(exhausted, any_allocation_may_fail);
     suite_add_tcase(suite, exhausted);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emulator/race/race.h"
+#include "suite.h"
 
 #define BASE UINT64_C(0x700000000000)
 
@@ -753,9 +754,5 @@ int main(void)
 
     tcase_add_loop_test(cases, random_schedules, 0, 2); /* of one device, of two */
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 #include "cuda/abi.h"
 #include "griddep.h"
 #include "sanitized.h"
+#include "suite.h"
 
 #if SANITIZED
 enum {
@@ -331,9 +332,5 @@ int main(void)
     tcase_add_loop_test(tcase, launches_do_not_grow, 0, 4);
     tcase_add_loop_test(tcase, openings_leave_nothing, 0, 2);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include "conditional.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 
 /* out = in + 1. It triggers at its start, and waits before it reads. */
 static const char ptx[] =
@@ -757,9 +758,5 @@ int main(void)
     tcase_add_loop_test(item, off_is_off, 0, WAYS);
     tcase_add_loop_test(item, unknown_bodies_are_refused, 0, SWITCHED_RUNTIMES);
     suite_add_tcase(suite, item);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "emulator/api.h"
+#include "suite.h"
 
 static FILE *report;
 static char report_text[1 << 20];
@@ -584,9 +585,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_tensor_copy_before_the_wait_is_found, 0, 2);
     tcase_add_loop_test(tcase, mistakes_are_faults, 0, (int)(sizeof faults / sizeof *faults));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "emulator/api.h"
 #include "griddep.h"
+#include "suite.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/texts"
 
@@ -143,9 +144,5 @@ int main(void)
     griddep_error_init(&error);
     tcase_add_test(tests, texts_are_judged_as_ptxas_judges_them);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 enum { THREADS = 64, LAUNCHES = 3, BUFFERS = LAUNCHES + 1, BYTES = THREADS * 4 };
@@ -855,9 +856,5 @@ int main(void)
     tcase_add_loop_test(test, tries_all_classes, 0, 2);
     tcase_add_test(test, remembers_carveouts);
     suite_add_tcase(suite, test);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

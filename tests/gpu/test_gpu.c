@@ -12,6 +12,7 @@
 
 #include "cuda/driver.h"
 #include "griddep.h"
+#include "suite.h"
 #include "unit/status.h"
 
 static griddep_error error;
@@ -690,9 +691,5 @@ int main(void)
     tcase_add_test(all, clusters_have_a_limit);
     tcase_add_loop_test(all, explanations_agree_with_timelines, 0, 2);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include "cuda/driver.h"
 #include "griddep.h"
 #include "conditional.h"
+#include "suite.h"
 #include "unit/status.h"
 
 /* Each adds one to what it reads. step does it right; slow does it 50 us after its trigger; rash
@@ -731,9 +732,5 @@ int main(void)
     tcase_add_test(all, foreign_loops_are_upgraded);
     tcase_add_test(all, lanes_give_the_same_in_every_mode);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
+#include "suite.h"
 #include "unit/status.h"
 
 enum { MEMBERS = 2, MOST = 1 << 20, RUNS = 3 };
@@ -287,9 +288,5 @@ int main(void)
         tcase_add_test(all, who_does_not_come_is_told);
     tcase_add_loop_test(all, nccl_has_our_bits, 0, GRIDDEP_MODE_COUNT);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 
 #include "cuda/driver.h"
 #include "griddep.h"
+#include "suite.h"
 #include "unit/status.h"
 
 /* probe: a CTA of one thread. It notes when it began, when it came past its wait and when it ended,
@@ -1259,9 +1260,5 @@ int main(void)
     tcase_add_checked_fixture(mps, setup, teardown);
     tcase_add_loop_test(mps, attribute_six_under_mps, 0, 2);
     suite_add_tcase(suite, mps);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 enum { BYTES = 64, WATCHED = 0, COMPARED = 1, ALONE = 2, BUFFERS = 3, INITIAL = 0x11 };
@@ -248,9 +249,5 @@ int main(void)
     tcase_add_test(times, a_model_is_timed_once);
     tcase_add_loop_test(times, a_clock_that_fails_leaves_nothing, 1, 3);
     suite_add_tcase(suite, times);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }

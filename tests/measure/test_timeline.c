@@ -15,6 +15,7 @@
 #include "measure/instrument.h"
 #include "run/module/module.h"
 #include "sanitized.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -894,9 +895,5 @@ int main(void)
     tcase_add_test(runs, wrong_arguments);
     tcase_add_test(runs, memory_runs_out);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

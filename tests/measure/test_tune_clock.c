@@ -18,6 +18,7 @@
 #include "griddep.h"
 #include "measure/tune.h"
 #include "run/runtime.h"
+#include "suite.h"
 
 enum { LAUNCHES = 3, BUFFERS = LAUNCHES + 1, SEEDS = 30, PAIRS = 12 };
 
@@ -358,9 +359,5 @@ int main(void)
     tcase_add_test(test, a_gain_is_found);
     tcase_add_loop_test(test, carveouts_are_written, 0, 2);
     suite_add_tcase(suite, test);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/status.h"
 
 static const char ptx[] =
@@ -914,9 +915,5 @@ int main(void)
                         (int)(sizeof good_maps / sizeof good_maps[0]));
     tcase_add_test(maps, tensor_maps_need_what_they_need);
     suite_add_tcase(suite, maps);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -28,6 +28,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/view.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 /* ---- Help */
@@ -1715,9 +1716,5 @@ int main(void)
     suite_add_tcase(suite, log_case());
     suite_add_tcase(suite, memory_case());
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include "griddep.h"
 #include "griddep_values.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
 #include "unit/status.h"
@@ -1026,9 +1027,5 @@ int main(void)
     tcase_add_loop_test(open, every_allocation_may_fail, 0, GRIDDEP_MODE_COUNT);
     suite_add_tcase(suite, open);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -17,6 +17,7 @@
 #include "griddep.h"
 #include "ptx/check/launches.h"
 #include "ptx/text/findings.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/check"
@@ -2062,9 +2063,5 @@ int main(void)
     tcase_add_test(tests, a_check_without_memory_says_so);
     tcase_add_test(tests, a_chain_check_without_memory_says_so);
     tcase_add_test(tests, a_chain_of_ptx_without_memory_says_so);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include "griddep.h"
 #include "run/runtime.h"
 #include "sanitized.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"
 
@@ -628,9 +629,5 @@ int main(void)
     tcase_add_test(cases, no_memory_is_told);
     tcase_add_test(cases, completions_of_many_threads);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
 #include "fake/fake_driver.h"
+#include "suite.h"
 
 enum { OPTIONAL, REQUIRED };
 
@@ -1225,9 +1226,5 @@ int main(void)
     suite_add_tcase(suite, nvrtc_case());
     suite_add_tcase(suite, fake_case());
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

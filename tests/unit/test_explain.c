@@ -9,6 +9,7 @@
 #include "griddep.h"
 #include "run/launch/footprint.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"
 
@@ -933,9 +934,5 @@ int main(void)
     tcase_add_test(older, no_optional_symbol_is_forgotten);
     tcase_add_test(older, older_chips_run_serialized);
     suite_add_tcase(suite, older);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

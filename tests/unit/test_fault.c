@@ -9,6 +9,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/status.h"
 
 static const char ptx[] =
@@ -318,9 +319,5 @@ int main(void)
     tcase_add_test(cases, a_fault_that_stays_is_told);
     tcase_add_test(cases, a_given_context_that_is_lost_is_refused);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

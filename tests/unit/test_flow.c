@@ -12,6 +12,7 @@
 #include "ptx/flow/flow.h"
 #include "ptx/flow/provenance.h"
 #include "ptx/handle/ptx.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -788,7 +789,7 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
-static Suite *make_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("flow");
     TCase *graphs = tcase_create("graphs");
@@ -812,16 +813,6 @@ static Suite *make_suite(void)
     tcase_add_test(values, too_many_parameters);
     tcase_add_test(values, memory_runs_out);
     suite_add_tcase(suite, values);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-
     griddep_error_init(&error);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

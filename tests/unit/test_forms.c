@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "griddep.h"
 #include "sanitized.h"
+#include "suite.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
 
@@ -274,9 +275,5 @@ int main(int argc, char **argv)
     tcase_set_timeout(tests, 900);
     tcase_add_test(tests, variants_are_judged_as_ptxas_judges_them);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "run/launch/hold.h"
 #include "run/module/module.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
 #include "unit/status.h"
@@ -2104,9 +2105,5 @@ int main(void)
     tcase_add_test(failing, every_allocation_may_fail);
     suite_add_tcase(suite, failing);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

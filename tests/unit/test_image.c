@@ -16,6 +16,7 @@
 #include "griddep.h"
 #include "run/runtime.h"
 #include "sanitized.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"
 
@@ -1143,9 +1144,5 @@ int main(void)
     suite_add_tcase(suite, linked);
     tcase_add_test(compiled, templates_are_found_by_their_names);
     suite_add_tcase(suite, compiled);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include "griddep.h"
 #include "run/graph/graph.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/status.h"
 
 #define KERNEL(name, body) ".visible .entry " name "(.param .u64 out)\n{\n" body "    ret;\n}\n"
@@ -362,9 +363,5 @@ int main(void)
     tcase_add_test(tests, inner_graphs_of_adopted_ones_hold_modules);
     tcase_add_test(tests, more_parameters_to_the_driver);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

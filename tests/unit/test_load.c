@@ -14,6 +14,7 @@
 
 #include "griddep.h"
 #include "sanitized.h"
+#include "suite.h"
 
 #define LIBRARY BUILD_DIRECTORY "/.libs/libgriddep.so.0"
 #define DRIVER_FOLDER BUILD_DIRECTORY "/driver"
@@ -162,9 +163,5 @@ int main(int count, char **arguments)
     tcase_add_test(tcase, runtime_opens_the_driver);
     tcase_add_test(tcase, openings_leave_nothing);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "griddep.h"
 #include "ptx/text/lexer.h"
+#include "suite.h"
 
 enum { SKIPPED = 77 };
 
@@ -150,9 +151,5 @@ int main(void)
         return SKIPPED;
 #endif
     }
-    SRunner *runner = srunner_create(make_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(make_suite());
 }

@@ -10,6 +10,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/status.h"
 
 enum { WORDS = 64, BYTES = 4 * WORDS };
@@ -275,9 +276,5 @@ int main(void)
     tcase_add_test(cases, devices_are_told);
     tcase_add_test(cases, runtimes_of_several_devices);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

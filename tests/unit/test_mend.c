@@ -3,11 +3,11 @@
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "griddep.h"
+#include "suite.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY HEAD ".visible .entry k(.param .u64 x)\n{\n"
@@ -301,9 +301,5 @@ int main(void)
     tcase_add_test(group, bad_calls);
     suite_add_tcase(suite, group);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include "griddep.h"
 #include "ptx/isa/need.h"
 #include "sanitized.h"
+#include "suite.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
 
@@ -274,9 +275,5 @@ int main(void)
     tcase_add_test(tests, versions_are_those_of_ptxas);
     tcase_add_test(tests, needs_of_single_instructions);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

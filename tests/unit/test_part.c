@@ -6,6 +6,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"
 
@@ -406,9 +407,5 @@ int main(void)
     tcase_add_test(cases, sharing_may_fail_at_each_step);
     tcase_add_test(cases, variables_are_found_by_name);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

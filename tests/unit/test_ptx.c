@@ -17,6 +17,7 @@
 #include "griddep.h"
 #include "ptx/handle/ptx.h"
 #include "ptx/flow/traits.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -1452,9 +1453,5 @@ int main(void)
     add_text_tests(suite);
     add_meaning_tests(suite);
     add_hostile_tests(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

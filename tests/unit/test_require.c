@@ -12,6 +12,7 @@
 #include "griddep.h"
 #include "ptx/handle/ptx.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 static griddep_error error;
@@ -1221,7 +1222,7 @@ END_TEST
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
-static Suite *make_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("require");
     TCase *language = tcase_create("language");
@@ -1260,15 +1261,5 @@ static Suite *make_suite(void)
     tcase_add_test(roads, a_node_of_a_graph_is_refused_and_so_are_its_changes);
     tcase_add_test(roads, a_kernel_tells_its_text);
     suite_add_tcase(suite, roads);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "ptx/handle/ptx.h"
 #include "ptx/require/tensor_map.h"
 #include "run/runtime.h"
+#include "suite.h"
 
 #define COUNT(list) (int)(sizeof(list) / sizeof(list)[0])
 
@@ -420,7 +421,7 @@ START_TEST(an_encoding_that_is_not_known_refuses_nothing)
 }
 END_TEST
 
-static Suite *make_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("require_map");
     TCase *bytes = tcase_create("bytes"), *language = tcase_create("language"),
@@ -440,15 +441,5 @@ static Suite *make_suite(void)
     tcase_add_test(launches, a_launch_with_a_wrong_map_is_refused);
     tcase_add_test(launches, an_encoding_that_is_not_known_refuses_nothing);
     suite_add_tcase(suite, launches);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

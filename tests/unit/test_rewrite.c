@@ -15,6 +15,7 @@
 #include "griddep.h"
 #include "ptx/flow/flow.h"
 #include "ptx/handle/ptx.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/rewrite"
@@ -942,7 +943,7 @@ END_TEST
 
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
-static Suite *make_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("rewrite");
     TCase *test = tcase_create("rewrite");
@@ -965,16 +966,6 @@ static Suite *make_suite(void)
     tcase_add_test(test, nothing_to_do);
     tcase_add_loop_test(test, memory_runs_out, 0, 3);
     suite_add_tcase(suite, test);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-
     griddep_error_init(&error);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -16,6 +16,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
 #include "unit/status.h"
@@ -1863,9 +1864,5 @@ int main(void)
     tcase_add_test(failing, every_allocation_may_fail);
     suite_add_tcase(suite, failing);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

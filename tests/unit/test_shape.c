@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "status.h"
+#include "suite.h"
 
 static griddep_error error = {.size = sizeof error};
 
@@ -258,9 +258,5 @@ int main(void)
     tcase_add_loop_test(cases, a_cluster_fits_a_small_device, 0, 8);
     tcase_add_test(cases, what_is_wrong_is_told);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

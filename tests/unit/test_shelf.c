@@ -13,6 +13,7 @@
 #include "griddep.h"
 #include "ptx/handle/ptx.h"
 #include "run/runtime.h"
+#include "suite.h"
 
 enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60, ALIKE = 2 };
 
@@ -660,9 +661,5 @@ int main(void)
 
     while (griddep_shelf_get(subject_count, &info, NULL) == GRIDDEP_OK)
         subject_count++;
-    SRunner *runner = srunner_create(make_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(make_suite());
 }

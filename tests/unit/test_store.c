@@ -22,6 +22,7 @@
 #include "run/runtime.h"
 #include "run/store.h"
 #include "sanitized.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 #include "unit/status.h"
 
@@ -1048,9 +1049,5 @@ int main(void)
     tcase_add_loop_test(users, every_allocation_may_fail, 0, 4);
     suite_add_tcase(suite, users);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/trust.h"
+#include "suite.h"
 
 enum { PATH = 200 };
 
@@ -197,9 +198,5 @@ int main(void)
     tcase_add_test(test, the_first_file_is_a_file);
     tcase_add_test(test, refusals_name_what_is_wrong);
     suite_add_tcase(suite, test);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }
