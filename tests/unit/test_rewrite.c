@@ -1,6 +1,7 @@
 /* The rewriter: golden files, small texts for each rule, idempotence, refusals.
  *
- * tests/golden/rewrite/NAME.ptx rewritten as `cases` says must be NAME.CASE.out.ptx, and its notes
+ * tests/golden/rewrite/NAME.ptx rewritten as `cases` says differs by NAME.CASE.changes: "12+ "
+ * begins a line that is put in before line 12, "12- " one that is gone. Its notes are
  * NAME.CASE.notes. GRIDDEP_UPDATE_GOLDEN=1 writes both anew; read the difference before you commit
  * it. */
 #include <check.h>
@@ -27,6 +28,8 @@
 
 #define W "griddepcontrol.wait;"
 #define T "griddepcontrol.launch_dependents;"
+
+enum { MOST_LINES = 512 };
 
 static griddep_error error;
 
@@ -184,6 +187,56 @@ static void compare_file(const char *path, const char *text)
     free(expected);
 }
 
+/* The lines of a text; how many. */
+static int split_lines(const char *text, const char **lines)
+{
+    int count = 0;
+
+    ck_assert_int_eq(text[strlen(text) - 1], '\n');
+    for (; *text; text += strcspn(text, "\n") + 1) {
+        ck_assert_int_lt(count, MOST_LINES);
+        lines[count++] = text;
+    }
+    return count;
+}
+
+static bool is_same_line(const char *one, const char *other)
+{
+    size_t length = strcspn(one, "\n");
+
+    return length == strcspn(other, "\n") && memcmp(one, other, length) == 0;
+}
+
+static void write_changes(gd_text *text, const char *before, const char *after)
+{
+    static const char *old[MOST_LINES], *new[MOST_LINES];
+    static int common[MOST_LINES + 1][MOST_LINES + 1]; /* lines of the rests, as many as can be */
+    const int olds = split_lines(before, old), news = split_lines(after, new);
+    int i = 0, k = 0;
+
+    memset(common, 0, sizeof common);
+    for (int a = olds - 1; a >= 0; a--) {
+        for (int b = news - 1; b >= 0; b--) {
+            const int one = common[a + 1][b], other = common[a][b + 1];
+            common[a][b] = is_same_line(old[a], new[b]) ? common[a + 1][b + 1] + 1
+                                                        : (one > other ? one : other);
+        }
+    }
+    while (i < olds || k < news) {
+        const bool goes = i < olds && (k == news || common[i + 1][k] >= common[i][k + 1]);
+        if (i < olds && k < news && is_same_line(old[i], new[k])) {
+            i++;
+            k++;
+            continue;
+        }
+        const char *line = goes ? old[i] : new[k];
+        gd_text_format(text, "%d%c %.*s\n", i + 1, goes ? '-' : '+', (int)strcspn(line, "\n"),
+                       line);
+        i += goes;
+        k += !goes;
+    }
+}
+
 static void write_notes(gd_text *text, const griddep_findings *notes)
 {
     for (uint32_t i = 0; i < griddep_findings_count(notes); i++) {
@@ -200,7 +253,7 @@ START_TEST(golden)
 {
     const golden_case *item = &cases[_i];
     char path[1024], *input = NULL;
-    gd_text text = {0};
+    gd_text text = {0}, changes = {0};
     griddep_findings *notes = NULL;
 
     snprintf(path, sizeof path, GOLDEN "/%s.ptx", item->input);
@@ -211,8 +264,10 @@ START_TEST(golden)
     free(printed);
     griddep_ptx_destroy(ptx);
     char *output = rewrite(input, &item->options, &notes);
-    snprintf(path, sizeof path, GOLDEN "/%s.%s.out.ptx", item->input, item->name);
-    compare_file(path, output);
+    write_changes(&changes, input, output);
+    snprintf(path, sizeof path, GOLDEN "/%s.%s.changes", item->input, item->name);
+    compare_file(path, gd_text_get(&changes));
+    gd_text_free(&changes);
     write_notes(&text, notes);
     snprintf(path, sizeof path, GOLDEN "/%s.%s.notes", item->input, item->name);
     compare_file(path, gd_text_get(&text));
