@@ -8,8 +8,8 @@
  * kernel and runs nothing.
  *
  * Against a GPU, whose results are the truth, and which tests/fuzz/tensor.gpu is made of:
- *   tensor copy --driver libcuda.so.1 --count 400 | sed 's/^/copy /'
- *   tensor product --driver libcuda.so.1 --count 300 | sed 's/^/product /'
+ *   for kind in copy product; do tensor $kind --driver libcuda.so.1 --count COUNT |
+ *       split -l 10 --filter='sha256sum | cut -c 1-16' | sed "s/^/$kind /"; done
  *   echo encodings 4000 $(tensor encode --driver libcuda.so.1 --count 4000 | sha256sum | cut -d' '
  *   -f1)
  */
