@@ -32,7 +32,7 @@ def skip(what):
 
 def run(*arguments, **options):
     options.setdefault("env", environment)
-    return subprocess.run([griddep, *arguments], cwd=work, timeout=120, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+    return subprocess.run([griddep, *arguments], cwd=work, timeout=1800, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options)
 
 
 def expect(code, name, *arguments, **options):

@@ -30,7 +30,7 @@ def case(good, name, said=""):
 
 
 def call(*arguments):
-    return subprocess.run([griddep, *arguments], cwd=work, env=environment, timeout=120, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    return subprocess.run([griddep, *arguments], cwd=work, env=environment, timeout=1800, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
 
 def document(*arguments):
@@ -96,7 +96,7 @@ def audit(path):
     """How many launches of mode pdl the program was seen to start early, and which kernels are said to race."""
     report = os.path.join(work, "report.json")
     without = {k: v for k, v in environment.items() if k != "GRIDDEP_DRIVER"}
-    done = subprocess.run([griddep, "audit", "--driver", driver, "--json", "--report", report, "--", griddep, "run", path, "--no-check", "--repeat", "0", "--mode", "pdl"], cwd=work, env=without, timeout=120, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run([griddep, "audit", "--driver", driver, "--json", "--report", report, "--", griddep, "run", path, "--no-check", "--repeat", "0", "--mode", "pdl"], cwd=work, env=without, timeout=1800, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     with open(report) as file:
         told = json.load(file)
     racing = {f["kernel"] for f in told["findings"] if f["severity"] == "error"}

@@ -40,7 +40,7 @@ tails = {name: ["--", griddep, "run", "chain.yaml", "--repeat", "0", "--driver",
 tails["spawn"] = ["--", griddep, "kernels"]
 
 
-def run(*arguments, limit=120, **options):
+def run(*arguments, limit=1800, **options):
     arguments = (*arguments, *tails.get(arguments[0], ()))
     options.setdefault("env", environment)
     options.setdefault("stdin", subprocess.DEVNULL)
@@ -218,7 +218,7 @@ for command, option, value in outputs:
     reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
     expect(ENDED_WELL, f"{name} to a pipe", *words, *output(option, value, pipe))
     os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))  # ends a reader to whom nobody wrote
-    case(len(reader.communicate(timeout=60)[0]) == len(wanted), f"{name} writes into the pipe")
+    case(len(reader.communicate(timeout=1800)[0]) == len(wanted), f"{name} writes into the pipe")
     both = os.path.join(folder, "both")
     with open(both, "wb") as file:
         expect(USAGE, f"{name} to the file that stdout goes to", *words, *output(option, value, both), stdout=file)
@@ -284,7 +284,7 @@ for command in commands:
         with open("/dev/full", "wb") as full:
             expect(REFUSED, f"{command} >/dev/full", *usual[command], stdout=full)
             expect(REFUSED, f"{command} --help >/dev/full", command, "--help", stdout=full)
-    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", griddep, *usual[command], *tails.get(command, ())], cwd=inputs, env=environment, stderr=subprocess.PIPE, timeout=120)
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", griddep, *usual[command], *tails.get(command, ())], cwd=inputs, env=environment, stderr=subprocess.PIPE, timeout=1800)
     case(done.returncode == REFUSED, f"{command} >&-: exit code {done.returncode}", done.stderr)
     reading, writing = os.pipe()
     os.close(reading)
@@ -328,7 +328,7 @@ if os.path.isdir("/proc/self"):
             mark = f"mark-{os.getpid()}-{number}-{ending}"
             process = subprocess.Popen([griddep, *words], cwd=inputs, env={**environment, "GRIDDEP_TEST_MARK": mark}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (signal.SIGINT, signal.SIGHUP)])  # nohup and "&" ignore them
             if name.startswith("sanitize"):
-                for _ in range(3000):
+                for _ in range(180000):
                     if any(".griddep" in f for f in os.listdir(scratch)) and len(processes_with(mark.encode())) > 1:
                         break
                     time.sleep(0.01)
@@ -336,12 +336,12 @@ if os.path.isdir("/proc/self"):
                 time.sleep(0.3)
             process.send_signal(ending)
             try:
-                process.communicate(timeout=20)
+                process.communicate(timeout=1800)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
             case(process.returncode in (-ending, 128 + ending), f"{name}, signal {ending}: exit code {process.returncode}")
-            for _ in range(500):
+            for _ in range(180000):
                 if not processes_with(mark.encode()):
                     break
                 time.sleep(0.01)

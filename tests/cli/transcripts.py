@@ -36,7 +36,7 @@ def run(line):
     for sign, place in places.items():
         line = line.replace(sign, place)
     return subprocess.run([griddep, *line.split()], cwd=here, env={**environment, **more},
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800)
 
 
 def document(line):

@@ -107,7 +107,7 @@ static void end_object(void *user)
 /* A driver may call destructors later, on a thread of its own. */
 static bool have_ended(int count)
 {
-    for (int i = 0; i < 10000 && atomic_load(&ended_objects) < count; i++)
+    for (int i = 0; i < 1800000 && atomic_load(&ended_objects) < count; i++)
         usleep(1000);
     return atomic_load(&ended_objects) == count;
 }

@@ -135,7 +135,7 @@ int main(void)
     Suite *suite = suite_create("executed");
     TCase *tests = tcase_create("executed");
 
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 1800);
     tcase_add_test(tests, refused_instructions_are_those_of_the_list);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

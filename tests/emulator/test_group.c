@@ -390,7 +390,7 @@ START_TEST(hops_are_right)
 {
     if (_i >= HOP_CASES * SCHEDULES && _i % 3 != _i / HOP_CASES % 3)
         return; /* more than two devices, or one: each hop in some schedule */
-    if (!round_takes_place(_i + _i / HOP_CASES, 2, 4))
+    if (!round_takes_place(_i + _i / HOP_CASES, 2, 12))
         return;
     begin(counts[_i / HOP_CASES / SCHEDULES], schedules[_i / HOP_CASES % SCHEDULES]);
     try_hop(&hop_cases[_i % HOP_CASES]);

@@ -62,11 +62,11 @@ refuses() {
     [ "$?" -eq 2 ]
 }
 
-c_server() { timeout 120 "$server" "$@"; }
+c_server() { timeout 1800 "$server" "$@"; }
 
 python_server() {
     # shellcheck disable=SC2086,SC2154 # a list of assignments, set by preload.sh
-    env $preload timeout 120 "$python" "$source_root/examples/server/server.py" "$@"
+    env $preload timeout 1800 "$python" "$source_root/examples/server/server.py" "$@"
 }
 
 # An address that is not there ends a GPU's context, and with it all that a shared machine may run.

@@ -272,7 +272,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("forms");
     TCase *tests = tcase_create("forms");
 
-    tcase_set_timeout(tests, 900);
+    tcase_set_timeout(tests, 1800);
     tcase_add_test(tests, variants_are_judged_as_ptxas_judges_them);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

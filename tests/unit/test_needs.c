@@ -269,7 +269,7 @@ int main(void)
     Suite *suite = suite_create("needs");
     TCase *tests = tcase_create("needs");
 
-    tcase_set_timeout(tests, 900);
+    tcase_set_timeout(tests, 1800);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, targets_are_those_of_ptxas);
     tcase_add_test(tests, versions_are_those_of_ptxas);
