@@ -214,7 +214,7 @@ if [ "$GRIDDEP_DRIVER" = emulated ]; then
         grep -qF "processes 0 and 1 have different $1" "$work/stderr"
     }
     cp -r "$work/llama3" "$work/unlike"
-    printf xxxxxxxx | dd of="$work/unlike/model.safetensors" bs=1 seek=100000 conv=notrunc \
+    printf "8 others" | dd of="$work/unlike/model.safetensors" bs=1 seek=100000 conv=notrunc \
         2>/dev/null
     check "a process with other weights" unlike models unlike "-p dog"
     check "a process with other options" unlike options llama3 "-p dog --seed 1"
