@@ -1,20 +1,21 @@
-/* Images are opened late: most modules of a large program launch nothing. */
+/* Images are opened late: most modules of a large program launch nothing. By the library's own
+ * analysis and rewriter. */
 #include "attach/code.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/image.h"
-#include "attach/place.h"
+#include "attach/next.h"
 #include "base/cubin.h"
 #include "base/fatbin.h"
 #include "griddep.h"
 #include "ptx/check/launches.h"
 #include "ptx/flow/early.h"
+#include "ptx/handle/ptx.h"
 
 struct gd_code {
     char *path;  /* of the file that has the image; NULL: it is here, or was opened */
@@ -39,36 +40,17 @@ static char *copy_of(const void *bytes, uint64_t size)
     return made;
 }
 
-gd_code *gd_code_keep(const void *image)
+gd_code *gd_code_keep(const void *image, uint64_t bytes, const gd_place_file *file)
 {
     gd_code *made = calloc(1, sizeof *made);
-    gd_place_file file;
 
     if (!made)
         return NULL;
-    const void *begins = gd_image_measure(image, &made->bytes);
-    if (made->bytes && gd_place_find_file(begins, made->bytes, &file)) {
-        made->path = strdup(file.path);
-        made->offset = file.offset;
-    } else if (made->bytes) {
-        made->image = copy_of(begins, made->bytes);
-    }
+    made->bytes = bytes;
+    made->offset = file ? file->offset : 0;
+    made->path = file ? strdup(file->path) : NULL;
+    made->image = file ? NULL : copy_of(image, bytes);
     if (made->path || made->image)
-        return made;
-    free(made);
-    return NULL;
-}
-
-gd_code *gd_code_keep_file(const char *path)
-{
-    struct stat told;
-    gd_code *made = stat(path, &told) || !S_ISREG(told.st_mode) ? NULL : calloc(1, sizeof *made);
-
-    if (!made)
-        return NULL;
-    made->bytes = (uint64_t)told.st_size;
-    made->path = realpath(path, NULL);
-    if (made->path)
         return made;
     free(made);
     return NULL;
@@ -100,35 +82,47 @@ static char *read_image(gd_code *code)
     return NULL;
 }
 
-static void open_fatbin(gd_code *code, gd_view fatbin, int32_t chip)
+/* What the driver takes of a fatbin that was checked, to free; NULL. */
+static char *unpack(gd_view fatbin, uint16_t kind, int32_t chip, uint64_t *bytes)
 {
     gd_fatbin_entry entry;
+    char *data = NULL;
 
-    if (gd_fatbin_check(fatbin))
-        return;
-    if (gd_fatbin_choose(fatbin, GD_FATBIN_CUBIN, chip, &entry))
-        gd_fatbin_unpack(&entry, &code->cubin, &code->cubin_bytes);
-    if (gd_fatbin_choose(fatbin, GD_FATBIN_PTX, chip, &entry))
-        gd_fatbin_unpack(&entry, &code->text, &code->text_bytes);
+    return gd_fatbin_choose(fatbin, kind, chip, &entry) && !gd_fatbin_unpack(&entry, &data, bytes)
+               ? data
+               : NULL;
+}
+
+static bool has_magic(gd_view image, uint32_t magic)
+{
+    uint32_t found = 0;
+
+    return gd_view_copy(image, 0, &found, sizeof found) && found == magic;
+}
+
+static bool is_elf(gd_view image)
+{
+    return image.size >= SELFMAG && !memcmp(image.bytes, ELFMAG, SELFMAG);
 }
 
 static void open_code(gd_code *code, int32_t chip)
 {
     char *image = read_image(code);
-    gd_view view = {(const unsigned char *)image, code->bytes}, text;
+    gd_view view = {(const unsigned char *)image, image ? code->bytes : 0}, text;
     gd_emulated_head head;
-    uint32_t magic = 0;
 
     code->opened = true;
     if (!image)
         return;
-    gd_view_copy(view, 0, &magic, sizeof magic);
-    if (magic == GD_FATBIN_MAGIC) {
-        open_fatbin(code, view, chip);
+    if (has_magic(view, GD_FATBIN_MAGIC)) {
+        if (!gd_fatbin_check(view)) {
+            code->cubin = unpack(view, GD_FATBIN_CUBIN, chip, &code->cubin_bytes);
+            code->text = unpack(view, GD_FATBIN_PTX, chip, &code->text_bytes);
+        }
     } else if (gd_emulated_text(view, &head, &text)) { /* what the emulated driver links is PTX */
         code->text_bytes = text.size;
         code->text = copy_of(text.bytes, text.size);
-    } else if (!memcmp(&magic, ELFMAG, SELFMAG)) {
+    } else if (is_elf(view)) {
         code->cubin_bytes = code->bytes;
         code->cubin = image;
         return;
@@ -140,13 +134,11 @@ static void open_code(gd_code *code, int32_t chip)
     free(image);
 }
 
-static const griddep_ptx *parse(gd_code *code)
+static griddep_ptx *parse(const char *text, uint64_t bytes)
 {
-    if (!code->parsed && code->text &&
-        griddep_ptx_parse(code->text, code->text_bytes, NULL, &code->ptx, NULL) != GRIDDEP_OK)
-        code->ptx = NULL;
-    code->parsed = true;
-    return code->ptx;
+    griddep_ptx *ptx = NULL;
+
+    return griddep_ptx_parse(text, bytes, NULL, &ptx, NULL) == GRIDDEP_OK ? ptx : NULL;
 }
 
 static uint32_t traits_of_cubin(const gd_code *code, const char *kernel)
@@ -163,10 +155,13 @@ static uint32_t traits_of_cubin(const gd_code *code, const char *kernel)
 
 static bool find_entry(gd_code *code, const char *kernel, uint32_t *traits)
 {
-    const griddep_ptx *ptx = parse(code);
     griddep_ptx_entry_info info = {.size = sizeof info};
 
-    for (uint32_t i = 0; ptx && griddep_ptx_get_entry(ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
+    if (!code->parsed && code->text)
+        code->ptx = parse(code->text, code->text_bytes);
+    code->parsed = true;
+    for (uint32_t i = 0;
+         code->ptx && griddep_ptx_get_entry(code->ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
         if (!strcmp(info.name, kernel)) {
             *traits = info.traits;
             return true;
@@ -221,4 +216,86 @@ void gd_code_free(gd_code *code)
     free(code->cubin);
     free(code->text);
     free(code);
+}
+
+/* ---- rewritten ---- */
+
+/* Of the current device (90 for sm_90); 0: none is. */
+static int32_t find_chip(void)
+{
+    gd_CUdevice device;
+    int major = 0, minor = 0;
+
+    if (GD_NEXT(cuCtxGetDevice, &device) ||
+        GD_NEXT(cuDeviceGetAttribute, &major, GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                device) ||
+        GD_NEXT(cuDeviceGetAttribute, &minor, GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                device))
+        return 0;
+    return major * 10 + minor;
+}
+
+/* Without a device, of a fatbin that has no machine code at all. */
+static char *text_of_fatbin(gd_view fatbin, int32_t chip)
+{
+    gd_fatbin_entry text, cubin;
+    uint64_t at = 0, bytes;
+
+    if (gd_fatbin_check(fatbin) ||
+        !gd_fatbin_choose(fatbin, GD_FATBIN_PTX, chip ? chip : INT32_MAX, &text))
+        return NULL;
+    while (!chip && gd_fatbin_next(fatbin, &at, &cubin)) {
+        if (cubin.kind == GD_FATBIN_CUBIN)
+            return NULL;
+    }
+    if (chip && gd_fatbin_choose(fatbin, GD_FATBIN_CUBIN, chip, &cubin) && cubin.chip != text.chip)
+        return NULL;
+    return unpack(fatbin, GD_FATBIN_PTX, chip ? chip : INT32_MAX, &bytes);
+}
+
+static char *text_for_device(const void *image)
+{
+    gd_view view = {NULL, 0};
+
+    view.bytes = gd_image_measure(image, &view.size);
+    if (has_magic(view, GD_FATBIN_MAGIC))
+        return text_of_fatbin(view, find_chip());
+    return view.size >= sizeof(uint32_t) && !is_elf(view) ? copy_of(view.bytes, view.size) : NULL;
+}
+
+/* Takes the text over and gives back the one that came of it. The wait stands in front of every
+ * access to global memory; the trigger behind it, so that no more than two grids wait at once. */
+static griddep_ptx *rewrite_entry(griddep_ptx *ptx, const char *entry)
+{
+    const griddep_rewrite_options options = {.size = sizeof options,
+                                             .entry = entry,
+                                             .wait = GRIDDEP_WAIT_INSERT,
+                                             .trigger = GRIDDEP_TRIGGER_AFTER_WAIT};
+    griddep_ptx *rewritten = NULL;
+
+    if (griddep_ptx_rewrite(ptx, &options, &rewritten, NULL, NULL) != GRIDDEP_OK)
+        return ptx;
+    griddep_ptx_destroy(ptx);
+    return rewritten;
+}
+
+char *gd_code_rewrite(const void *image)
+{
+    char *given = text_for_device(image);
+    griddep_ptx *ptx = given ? parse(given, strlen(given)) : NULL;
+    griddep_ptx_entry_info info = {.size = sizeof info};
+    bool changed = false;
+
+    free(given);
+    for (uint32_t i = 0; ptx && griddep_ptx_get_entry(ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
+        char *entry = info.traits & GRIDDEP_TRAIT_WAITS ? NULL : strdup(info.name);
+        griddep_ptx *before = ptx;
+        if (entry)
+            ptx = rewrite_entry(ptx, entry);
+        changed |= ptx != before;
+        free(entry);
+    }
+    char *text = changed ? strdup(ptx->module.text) : NULL;
+    griddep_ptx_destroy(ptx);
+    return text;
 }

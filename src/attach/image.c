@@ -53,35 +53,3 @@ const void *gd_image_measure(const void *image, uint64_t *bytes)
     }
     return at;
 }
-
-static char *unpack_fatbin(gd_view fatbin, int32_t chip)
-{
-    gd_fatbin_entry text, cubin;
-    char *unpacked = NULL;
-    uint64_t at = 0, bytes;
-
-    if (gd_fatbin_check(fatbin) ||
-        !gd_fatbin_choose(fatbin, GD_FATBIN_PTX, chip ? chip : INT32_MAX, &text))
-        return NULL;
-    while (!chip && gd_fatbin_next(fatbin, &at, &cubin)) {
-        if (cubin.kind == GD_FATBIN_CUBIN)
-            return NULL;
-    }
-    if (chip && gd_fatbin_choose(fatbin, GD_FATBIN_CUBIN, chip, &cubin) && cubin.chip != text.chip)
-        return NULL;
-    return gd_fatbin_unpack(&text, &unpacked, &bytes) ? NULL : unpacked;
-}
-
-char *gd_image_text(const void *image, int32_t chip)
-{
-    uint64_t bytes = 0;
-    const void *begins = gd_image_measure(image, &bytes);
-    uint32_t magic = 0;
-
-    if (bytes < sizeof magic)
-        return NULL;
-    memcpy(&magic, begins, sizeof magic);
-    if (magic == GD_FATBIN_MAGIC)
-        return unpack_fatbin((gd_view){begins, bytes}, chip);
-    return memcmp(&magic, ELFMAG, SELFMAG) ? strdup(begins) : NULL;
-}

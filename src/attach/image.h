@@ -8,9 +8,4 @@
  * how long it is, a text with its zero byte. 0 bytes: of no kind that is known. */
 const void *gd_image_measure(const void *image, uint64_t *bytes);
 
-/* The PTX that may stand for an image on a chip (90 for sm_90; 0: not known), to free; NULL. That
- * of a fatbin with machine code only where both are for one chip: what is made for an older one may
- * be another program. */
-char *gd_image_text(const void *image, int32_t chip);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "attach/code.h"
 #include "attach/image.h"
@@ -71,27 +72,27 @@ static uint32_t record_module(const char *path, uint64_t offset, uint64_t bytes,
     return number;
 }
 
-static uint32_t record_image(const void *image, bool rewritten)
+static bool looks_into_code(void)
 {
-    uint64_t bytes = 0;
-    gd_place_file file;
-    char name[64];
-    const void *begins = gd_image_measure(image, &bytes);
+    const uint32_t early = gd_process_settings()->early;
 
-    if (bytes && gd_place_find_file(begins, bytes, &file))
-        return record_module(file.path, file.offset, bytes, rewritten);
-    if (bytes && bytes <= LARGEST_IMAGE && gd_record_image(begins, (size_t)bytes, name))
-        return record_module(name, 0, bytes, rewritten);
-    return record_module("", 0, bytes, rewritten);
+    return early == GD_ATTACHED_EARLY_ON || early == GD_ATTACHED_EARLY_REWRITE;
 }
 
-static uint32_t record_file(const char *path)
+/* Records the image of a module; it stands in `file` (NULL: in none). */
+static void note_image(gd_module *made, const void *image, uint64_t bytes,
+                       const gd_place_file *file, bool rewritten)
 {
-    char *whole = realpath(path, NULL);
-    uint32_t number = record_module(whole ? whole : "", 0, 0, false);
+    char name[64];
 
-    free(whole);
-    return number;
+    if (file)
+        made->number = record_module(file->path, file->offset, bytes, rewritten);
+    else if (bytes && bytes <= LARGEST_IMAGE && gd_record_image(image, (size_t)bytes, name))
+        made->number = record_module(name, 0, bytes, rewritten);
+    else
+        made->number = record_module("", 0, bytes, rewritten);
+    if (bytes && looks_into_code())
+        made->code = gd_code_keep(image, bytes, file);
 }
 
 static gd_module *add_module(const void *handle)
@@ -249,13 +250,6 @@ static gd_kernel *ask_driver(gd_CUfunction function)
     return gd_map_find(&functions, key_of(function), 0);
 }
 
-static bool looks_into_code(void)
-{
-    const uint32_t early = gd_process_settings()->early;
-
-    return early == GD_ATTACHED_EARLY_ON || early == GD_ATTACHED_EARLY_REWRITE;
-}
-
 void gd_kernels_add_module(const void *handle, gd_CUcontext context, const void *image,
                            bool rewritten)
 {
@@ -264,9 +258,11 @@ void gd_kernels_add_module(const void *handle, gd_CUcontext context, const void 
     if (!made)
         return;
     made->context = context;
-    made->number = record_image(image, rewritten);
-    if (looks_into_code())
-        made->code = gd_code_keep(image);
+    uint64_t bytes = 0;
+    gd_place_file file;
+    const void *begins = gd_image_measure(image, &bytes);
+    const bool in_file = bytes && gd_place_find_file(begins, bytes, &file);
+    note_image(made, begins, bytes, in_file ? &file : NULL, rewritten);
 }
 
 void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const char *path)
@@ -276,9 +272,12 @@ void gd_kernels_add_module_file(const void *handle, gd_CUcontext context, const 
     if (!made)
         return;
     made->context = context;
-    made->number = record_file(path);
-    if (looks_into_code())
-        made->code = gd_code_keep_file(path);
+    gd_place_file file = {.offset = 0};
+    struct stat told;
+    const bool found = realpath(path, file.path) != NULL;
+    made->number = record_module(found ? file.path : "", 0, 0, false);
+    if (looks_into_code() && found && !stat(file.path, &told) && S_ISREG(told.st_mode))
+        made->code = gd_code_keep(NULL, (uint64_t)told.st_size, &file);
 }
 
 void gd_kernels_add_module_alias(const void *handle, const void *known)

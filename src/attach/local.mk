@@ -30,7 +30,6 @@ libgriddep_attach_la_SOURCES = \
 	%D%/see.h \
 	%D%/spans.c %D%/spans.h \
 	%D%/streams.c %D%/streams.h \
-	%D%/text.c %D%/text.h \
 	%D%/times.c %D%/times.h \
 	%D%/watch.h
 libgriddep_attach_la_LIBADD = libgriddep-front.la

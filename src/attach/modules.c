@@ -1,9 +1,9 @@
 /* Calls that make, find and end modules, libraries and kernels. */
 #include <stdlib.h>
 
+#include "attach/code.h"
 #include "attach/kernels.h"
 #include "attach/see.h"
-#include "attach/text.h"
 
 static gd_CUcontext current(void)
 {
@@ -20,7 +20,7 @@ static gd_CUcontext current(void)
         const bool seen_ = gd_process_enter();                                                     \
         const bool rewrites_ =                                                                     \
             seen_ && given && gd_process_settings()->early == GD_ATTACHED_EARLY_REWRITE;           \
-        char *text_ = rewrites_ ? gd_text_rewrite(given) : NULL;                                   \
+        char *text_ = rewrites_ ? gd_code_rewrite(given) : NULL;                                   \
         if (text_)                                                                                 \
             image = text_;                                                                         \
         gd_CUresult result_ = call;                                                                \

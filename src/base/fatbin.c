@@ -8,12 +8,6 @@
 
 enum { LZ4 = 0x2000, ZSTD = 0x8000, ZSTD_BLOCK = 128 * 1024 };
 
-typedef struct head {
-    uint32_t magic;
-    uint16_t version, head_bytes;
-    uint64_t bytes; /* of its entries */
-} head;
-
 typedef struct entry_head {
     uint16_t kind, version;
     uint32_t head_bytes;
@@ -27,17 +21,6 @@ typedef struct entry_head {
     uint64_t reserved;
     uint64_t unpacked_bytes; /* 0: they are not compressed */
 } entry_head;
-
-uint64_t gd_fatbin_bytes(const void *data)
-{
-    head at;
-
-    memcpy(&at, data, sizeof at);
-    if (at.magic != GD_FATBIN_MAGIC || at.head_bytes < sizeof at ||
-        at.bytes > UINT64_MAX - at.head_bytes)
-        return 0;
-    return at.head_bytes + at.bytes;
-}
 
 /* Sizes of an entry that are inside the fatbin, and agree. */
 static bool read_entry(gd_view fatbin, uint64_t at, entry_head *of, gd_view *bytes)
@@ -63,7 +46,7 @@ const char *gd_fatbin_check(gd_view data)
     if (!size || !gd_view_part(data, 0, size, &fatbin))
         return "this fatbin says that it is longer than the data; the file is cut off or damaged";
     uint16_t first;
-    memcpy(&first, data.bytes + offsetof(head, head_bytes), sizeof first);
+    memcpy(&first, data.bytes + offsetof(gd_fatbin_head, head_bytes), sizeof first);
     for (uint64_t at = first; at < size; at += entry.head_bytes + entry.bytes) {
         if (!read_entry(fatbin, at, &entry, &bytes))
             return "an entry of this fatbin lies beyond the end of the data; the file is cut off "
@@ -76,7 +59,7 @@ bool gd_fatbin_next(gd_view data, uint64_t *at, gd_fatbin_entry *entry)
 {
     gd_view fatbin, bytes;
     entry_head of;
-    head first;
+    gd_fatbin_head first;
 
     if (!gd_view_copy(data, 0, &first, sizeof first) ||
         !gd_view_part(data, 0, first.head_bytes + first.bytes, &fatbin))

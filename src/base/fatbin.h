@@ -32,8 +32,24 @@ typedef struct gd_fatbin_entry {
     uint64_t bytes; /* once unpacked */
 } gd_fatbin_entry;
 
-/* The bytes of a fatbin by its head, of which GD_FATBIN_HEAD can be read; 0: it is none. */
-uint64_t gd_fatbin_bytes(const void *head);
+typedef struct gd_fatbin_head {
+    uint32_t magic;
+    uint16_t version, head_bytes;
+    uint64_t bytes; /* of its entries */
+} gd_fatbin_head;
+
+/* The bytes of a fatbin by its head, of which GD_FATBIN_HEAD can be read; 0: it is none. Here, so
+ * that the command has it too. */
+static inline uint64_t gd_fatbin_bytes(const void *head)
+{
+    gd_fatbin_head at;
+
+    memcpy(&at, head, sizeof at);
+    if (at.magic != GD_FATBIN_MAGIC || at.head_bytes < sizeof at ||
+        at.bytes > UINT64_MAX - at.head_bytes)
+        return 0;
+    return at.head_bytes + at.bytes;
+}
 
 /* Checks that all entries lie inside; the data may be longer. NULL, or what is wrong: "this fatbin
  * ends inside its header". */

@@ -260,17 +260,13 @@ static int check_image(gd_check_state *state, const char *name, const char *data
 /* The fatbins that nvcc puts into a section of programs, one behind the other. */
 static int check_fatbins(gd_check_state *state, const char *name, gd_view all)
 {
-    struct {
-        uint32_t magic;
-        uint16_t version, head_bytes;
-        uint64_t bytes;
-    } head;
     uint64_t at = 0;
     int code = 0;
-    while (code == 0 && gd_view_copy(all, at, &head, sizeof(head))) {
-        const uint64_t length = head.head_bytes + head.bytes;
+    gd_view head;
+    while (code == 0 && gd_view_part(all, at, GD_FATBIN_HEAD, &head)) {
+        const uint64_t length = gd_fatbin_bytes(head.bytes);
         gd_view fatbin;
-        if (head.magic != GD_FATBIN_MAGIC) {
+        if (length == 0) {
             at += 8; /* what aligns the next one */
             continue;
         }
@@ -292,10 +288,9 @@ static int check_program(gd_check_state *state, const char *name, const char *da
     const char *wrong = gd_elf_open((gd_view){(const unsigned char *)data, bytes}, &elf);
     if (wrong != NULL)
         return gd_message_error_at((gd_place){name, 0, 0}, "%s", wrong);
-    for (uint64_t i = 1; i < elf.section_count && code == 0; i++) {
-        if (!gd_elf_section(&elf, i, &section, &content) ||
-            !gd_elf_section(&elf, elf.header.e_shstrndx, &strings, &names) ||
-            section.sh_name >= names.size ||
+    const bool named = gd_elf_section(&elf, elf.header.e_shstrndx, &strings, &names);
+    for (uint64_t i = 1; named && i < elf.section_count && code == 0; i++) {
+        if (!gd_elf_section(&elf, i, &section, &content) || section.sh_name >= names.size ||
             strcmp((const char *)names.bytes + section.sh_name, ".nv_fatbin") != 0)
             continue;
         found = true;

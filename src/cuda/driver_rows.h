@@ -4,7 +4,7 @@
 #define GD_CUDA_DRIVER_ROWS_H
 
 /* The rest, for rows whose column says so. USED: the library calls the function. Of the emulated
- * driver: EMULATED and REFUSED, GIVEN by cuGetProcAddress, STUB: not EMULATED. */
+ * driver: EMULATED and REFUSED, GIVEN by cuGetProcAddress, NOT_EMULATED. */
 #define GD_WHERE_USED(need, ...) GD_USED_##need(__VA_ARGS__)
 #define GD_USED_REQUIRED(...) __VA_ARGS__
 #define GD_USED_OPTIONAL(...) __VA_ARGS__
@@ -39,7 +39,7 @@
 
 #define GD_WHERE_GIVEN(offer, ...)                                                                 \
     GD_WHERE_EMULATED(offer, __VA_ARGS__) GD_WHERE_REFUSED(offer, __VA_ARGS__)
-#define GD_WHERE_STUB(offer, ...)                                                                  \
+#define GD_WHERE_NOT_EMULATED(offer, ...)                                                          \
     GD_WHERE_REFUSED(offer, __VA_ARGS__) GD_WHERE_LINKED(offer, __VA_ARGS__)
 
 /* make(symbol with its suffix, ...) for a row with a per-thread variant. */

@@ -121,8 +121,8 @@ static gd_CUresult refuse(const char *symbol)
         return refuse(#symbol);                                                                    \
     }
 #define GD_DRIVER(symbol, name, version, need, offer, variant, arguments)                          \
-    GD_WHERE_STUB(offer, GD_REFUSE(symbol, arguments)                                              \
-                             GD_WHERE_VARIANT(variant, symbol, GD_REFUSE, arguments))
+    GD_WHERE_NOT_EMULATED(offer, GD_REFUSE(symbol, arguments)                                      \
+                                     GD_WHERE_VARIANT(variant, symbol, GD_REFUSE, arguments))
 #include "cuda/driver.def"
 #undef GD_DRIVER
 #undef GD_REFUSE
