@@ -1,7 +1,6 @@
-/* Launches, and the attributes of theirs that are taken away. */
+/* Launches, and the attributes that are taken away from them or given to them. */
 #include <string.h>
 
-#include "attach/kernels.h"
 #include "attach/next.h"
 #include "attach/process.h"
 #include "attach/recording.h"
@@ -13,63 +12,40 @@ enum { MOST_ATTRIBUTES = 64 }; /* a driver refuses more */
 
 typedef gd_CUresult launch_function(const gd_CUlaunchConfig *, gd_CUfunction, void **, void **);
 
-/* A configuration without what lets kernels start early. Events that the launch would have recorded
- * are recorded behind it: somebody waits for them. */
-typedef struct plain_launch {
-    gd_CUlaunchConfig config;
-    gd_CUlaunchAttribute attributes[MOST_ATTRIBUTES];
-    struct {
-        gd_CUevent event;
-        unsigned int flags;
-    } events[MOST_ATTRIBUTES];
-    uint32_t event_count;
-    bool changed;
-} plain_launch;
+/* What stands around a launch. */
+typedef struct around {
+    gd_time_pair times;
+    gd_attached_launch *record;
+} around;
 
-static void make_plain(const gd_CUlaunchConfig *config, plain_launch *plain)
+static bool is_off(void)
 {
-    unsigned kept = 0;
-
-    plain->config = *config;
-    plain->event_count = 0;
-    plain->changed = false;
-    if (config->numAttrs > MOST_ATTRIBUTES || !config->attrs)
-        return;
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        const gd_CUlaunchAttribute *each = &config->attrs[i];
-        const gd_CUlaunchAttributeValue *value = &each->value;
-        if (each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
-            plain->changed |= value->programmaticStreamSerializationAllowed != 0;
-        } else if (each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
-            plain->events[plain->event_count].event = value->programmaticEvent.event;
-            plain->events[plain->event_count++].flags = (unsigned)value->programmaticEvent.flags;
-        } else if (each->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
-            plain->events[plain->event_count].event = value->launchCompletionEvent.event;
-            plain->events[plain->event_count++].flags =
-                (unsigned)value->launchCompletionEvent.flags;
-        } else {
-            plain->attributes[kept++] = *each;
-        }
-    }
-    plain->changed |= plain->event_count != 0;
-    plain->config.attrs = plain->attributes;
-    plain->config.numAttrs = kept;
+    return gd_process_settings()->early == GD_ATTACHED_EARLY_OFF;
 }
 
-static gd_CUresult record_events(const plain_launch *plain, bool per_thread)
+static bool is_on(void)
 {
-    gd_CUresult result = GD_CUDA_SUCCESS;
-
-    for (uint32_t i = 0; i < plain->event_count && result == GD_CUDA_SUCCESS; i++) {
-        const gd_CUevent event = plain->events[i].event;
-        const gd_CUstream stream = plain->config.hStream;
-        const unsigned flags = plain->events[i].flags;
-        result = per_thread ? GD_NEXT(cuEventRecordWithFlags_ptsz, event, stream, flags)
-                            : GD_NEXT(cuEventRecordWithFlags, event, stream, flags);
-    }
-    return result;
+    return gd_process_settings()->early >= GD_ATTACHED_EARLY_ON;
 }
 
+/* A launch is noted in front of the driver's call: a lock behind it would wait until what the
+ * driver wrote to the device has left the processor. */
+static around begin_launch(gd_seen_launch *seen, void **parameters, void **extra)
+{
+    gd_streams_launch(seen);
+    return (around){.record = gd_recording_begin(seen, parameters, extra),
+                    .times = gd_times_begin(seen)};
+}
+
+static void end_launch(const around *begun, const gd_seen_launch *seen, gd_CUresult result)
+{
+    if (result != GD_CUDA_SUCCESS)
+        gd_streams_take_back(seen);
+    gd_times_end(begun->times, seen, result);
+    gd_recording_end(begun->record, result);
+}
+
+/* A cooperative launch waits for the kernel before it whatever it says. */
 static void read_attributes(const gd_CUlaunchConfig *config, gd_seen_launch *launch)
 {
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
@@ -81,90 +57,84 @@ static void read_attributes(const gd_CUlaunchConfig *config, gd_seen_launch *lau
         if (each->id == GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
             launch->cooperative = each->value.cooperative != 0;
     }
+    launch->changed = is_off() && config->numAttrs <= MOST_ATTRIBUTES &&
+                      (launch->early || launch->trigger_event || launch->begin_event);
+    launch->may_become_early = is_on() && !launch->early && !launch->cooperative &&
+                               config->numAttrs < MOST_ATTRIBUTES &&
+                               (!config->numAttrs || config->attrs);
 }
 
-/* Its room on the stack is not to be touched by launches that stay as they are. */
+/* ---- off ---- */
+
+static gd_CUresult record_event(gd_CUevent event, int flags, const gd_seen_launch *launch)
+{
+    const gd_CUstream stream = launch->config->hStream;
+
+    return launch->per_thread ? GD_NEXT(cuEventRecordWithFlags_ptsz, event, stream, (unsigned)flags)
+                              : GD_NEXT(cuEventRecordWithFlags, event, stream, (unsigned)flags);
+}
+
+/* Events that the launch would have recorded are recorded behind it: somebody waits for them. */
+static gd_CUresult record_events(const gd_seen_launch *launch)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (unsigned i = 0; i < launch->config->numAttrs && result == GD_CUDA_SUCCESS; i++) {
+        const gd_CUlaunchAttribute *each = &launch->config->attrs[i];
+        const gd_CUlaunchAttributeValue *value = &each->value;
+        if (each->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            result = record_event(value->programmaticEvent.event, value->programmaticEvent.flags,
+                                  launch);
+        else if (each->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            result = record_event(value->launchCompletionEvent.event,
+                                  value->launchCompletionEvent.flags, launch);
+    }
+    return result;
+}
+
+/* Without what lets kernels start early. This function and the next one keep their room on the
+ * stack away from launches that stay as they are. */
 __attribute__((noinline)) static gd_CUresult launch_plain(launch_function *next,
-                                                          const gd_CUlaunchConfig *config,
-                                                          gd_CUfunction function, void **parameters,
-                                                          void **extra, gd_seen_launch *seen)
+                                                          const gd_seen_launch *seen, void **extra)
 {
-    plain_launch plain;
+    gd_CUlaunchAttribute attributes[MOST_ATTRIBUTES];
+    gd_CUlaunchConfig plain = *seen->config;
+    unsigned kept = 0;
 
-    make_plain(config, &plain);
-    seen->changed = plain.changed;
-    gd_CUresult result = next(&plain.config, function, parameters, extra);
-    return result == GD_CUDA_SUCCESS ? record_events(&plain, seen->per_thread) : result;
+    for (unsigned i = 0; i < plain.numAttrs; i++) {
+        const gd_CUlaunchAttribute *each = &seen->config->attrs[i];
+        if (each->id != GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+            each->id != GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
+            each->id != GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            attributes[kept++] = *each;
+    }
+    plain.attrs = attributes;
+    plain.numAttrs = kept;
+    const gd_CUresult result = next(&plain, seen->function, seen->parameters, extra);
+    return result == GD_CUDA_SUCCESS ? record_events(seen) : result;
 }
 
-/* A kernel that waits wherever it may start early, and touches nothing before that which others can
- * reach; a cooperative launch waits for the kernel before it whatever it says. */
-static bool may_be_early(gd_seen_launch *seen)
-{
-    int kept;
-
-    if (seen->early || seen->cooperative || !gd_process_lock(&kept))
-        return false;
-    const int32_t reason = gd_kernels_reason(seen->function);
-    gd_process_unlock(kept);
-    seen->left = reason == GRIDDEP_REASON_RACE;
-    return reason == GRIDDEP_REASON_SET;
-}
+/* ---- on ---- */
 
 /* The launch as it is where the driver does not take it with the attribute. */
 __attribute__((noinline)) static gd_CUresult launch_early(launch_function *next,
-                                                          const gd_CUlaunchConfig *config,
-                                                          gd_CUfunction function, void **parameters,
-                                                          void **extra, gd_seen_launch *seen)
+                                                          gd_seen_launch *seen, void **extra)
 {
     gd_CUlaunchAttribute attributes[MOST_ATTRIBUTES + 1];
-    gd_CUlaunchConfig changed = *config;
+    gd_CUlaunchConfig changed = *seen->config;
 
-    if (config->numAttrs >= MOST_ATTRIBUTES || (config->numAttrs && !config->attrs) ||
-        !may_be_early(seen))
-        return next(config, function, parameters, extra);
-    if (config->numAttrs)
-        memcpy(attributes, config->attrs, config->numAttrs * sizeof *attributes);
-    attributes[config->numAttrs] =
+    if (changed.numAttrs)
+        memcpy(attributes, changed.attrs, changed.numAttrs * sizeof *attributes);
+    attributes[changed.numAttrs++] =
         (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                .value.programmaticStreamSerializationAllowed = 1};
     changed.attrs = attributes;
-    changed.numAttrs++;
-    if (next(&changed, function, parameters, extra) != GD_CUDA_SUCCESS)
-        return next(config, function, parameters, extra);
-    seen->changed = seen->early = true;
-    return GD_CUDA_SUCCESS;
-}
-
-/* What stands around a launch. */
-typedef struct around {
-    gd_time_pair times;
-    gd_attached_launch *record;
-} around;
-
-/* Whether a launch is known as it will be made. It is then noted in front of the driver's call: a
- * lock behind it would wait until what the driver wrote to the device has left the processor. */
-static bool is_made_as_seen(void)
-{
-    return gd_process_settings()->early == GD_ATTACHED_EARLY_AS_IS;
-}
-
-static around begin_launch(const gd_seen_launch *seen, void **parameters, void **extra)
-{
-    if (is_made_as_seen())
-        gd_streams_launch(seen);
-    return (around){.record = gd_recording_begin(seen, parameters, extra),
-                    .times = gd_times_begin(seen)};
-}
-
-static void end_launch(const around *begun, const gd_seen_launch *seen, gd_CUresult result)
-{
-    if (is_made_as_seen() && result != GD_CUDA_SUCCESS)
-        gd_streams_take_back(seen);
-    else if (!is_made_as_seen() && result == GD_CUDA_SUCCESS)
-        gd_streams_launch(seen);
-    gd_times_end(begun->times, seen, result);
-    gd_recording_end(begun->record, result);
+    if (next(&changed, seen->function, seen->parameters, extra) == GD_CUDA_SUCCESS)
+        return GD_CUDA_SUCCESS;
+    gd_streams_take_back(seen);
+    seen->early = seen->changed = false;
+    gd_streams_launch(seen);
+    return next(seen->config, seen->function, seen->parameters, extra);
 }
 
 static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchConfig *config,
@@ -179,17 +149,9 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         .function = function, .config = config, .parameters = parameters, .per_thread = per_thread};
     read_attributes(config, &seen);
     const around begun = begin_launch(&seen, parameters, extra);
-    gd_CUresult result;
-    switch (gd_process_settings()->early) {
-    case GD_ATTACHED_EARLY_AS_IS:
-        result = next(config, function, parameters, extra);
-        break;
-    case GD_ATTACHED_EARLY_OFF:
-        result = launch_plain(next, config, function, parameters, extra, &seen);
-        break;
-    default:
-        result = launch_early(next, config, function, parameters, extra, &seen);
-    }
+    const gd_CUresult result = !seen.changed ? next(config, function, parameters, extra)
+                               : is_off()    ? launch_plain(next, &seen, extra)
+                                             : launch_early(next, &seen, extra);
     end_launch(&begun, &seen, result);
     gd_process_leave();
     return result;
@@ -206,24 +168,22 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx, false)
 GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
 
-/* A launch without attributes is one with a configuration where it may get one. */
-static bool adds_attributes(void)
-{
-    return gd_process_settings()->early >= GD_ATTACHED_EARLY_ON;
-}
-
-/* A launch that is made as it is, for the process that is attached. */
-#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, extra, call)                                  \
+/* A launch by a function that takes no attributes: `call`, or by the one that does, `configured`
+ * (NULL: there is none), where it may start early. */
+#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, configured, extra, call)                      \
     do {                                                                                           \
-        const gd_seen_launch launch_ = {.function = function,                                      \
-                                        .config = &config,                                         \
-                                        .parameters = parameters,                                  \
-                                        .per_thread = is_per_thread,                               \
-                                        .cooperative = is_cooperative};                            \
+        launch_function *const configured_ = configured;                                           \
+        gd_seen_launch launch_ = {.function = function,                                            \
+                                  .config = &config,                                               \
+                                  .parameters = parameters,                                        \
+                                  .per_thread = is_per_thread,                                     \
+                                  .cooperative = is_cooperative,                                   \
+                                  .may_become_early = configured_ && is_on()};                     \
         if (!gd_process_enter())                                                                   \
             return call;                                                                           \
         const around begun_ = begin_launch(&launch_, parameters, extra);                           \
-        const gd_CUresult result_ = call;                                                          \
+        const gd_CUresult result_ =                                                                \
+            launch_.changed ? launch_early(configured_, &launch_, extra) : call;                   \
         end_launch(&begun_, &launch_, result_);                                                    \
         gd_process_leave();                                                                        \
         return result_;                                                                            \
@@ -237,9 +197,7 @@ static bool adds_attributes(void)
     {                                                                                              \
         const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
                                           block_z, shared, stream, NULL,    0};                    \
-        if (adds_attributes() && gd_next_driver.configured)                                        \
-            return configured(&config, function, parameters, extra);                               \
-        GD_SEE_LAUNCH(is_per_thread, false, extra,                                                 \
+        GD_SEE_LAUNCH(is_per_thread, false, gd_next_driver.configured, extra,                      \
                       GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
                               shared, stream, parameters, extra));                                 \
     }
@@ -255,7 +213,7 @@ GD_LAUNCH(cuLaunchKernel_ptsz, cuLaunchKernelEx_ptsz, true)
     {                                                                                              \
         const gd_CUlaunchConfig config = {grid_x,  grid_y, grid_z, block_x, block_y,               \
                                           block_z, shared, stream, NULL,    0};                    \
-        GD_SEE_LAUNCH(is_per_thread, true, NULL,                                                   \
+        GD_SEE_LAUNCH(is_per_thread, true, NULL, NULL,                                             \
                       GD_NEXT(symbol, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, \
                               shared, stream, parameters));                                        \
     }

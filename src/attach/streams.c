@@ -15,6 +15,7 @@
 #include "attach/process.h"
 #include "attach/record.h"
 #include "attach/times.h"
+#include "griddep.h"
 
 typedef struct stream {
     uint64_t synchronized, default_work; /* as they were at the last launch */
@@ -39,6 +40,7 @@ typedef struct recent {
     uint32_t number;        /* of the kernel */
     uint32_t generation;
     bool has_plain, has_early; /* places */
+    int8_t reason;             /* as gd_kernels_reason; -1: nobody has asked yet */
 } recent;
 
 enum { RECENTS = 1024 };
@@ -193,7 +195,7 @@ static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uin
     if (found->function == launch->function && found->handle == handle && found->owner == owner &&
         found->generation == generation)
         return found;
-    *other = (recent){.function = launch->function, .handle = handle, .owner = owner};
+    *other = (recent){.function = launch->function, .handle = handle, .owner = owner, .reason = -1};
     other->kernel = gd_kernels_find(launch->function, launch->config, &number);
     other->in = stream_of(handle, owner);
     other->number = other->kernel ? number : GD_ATTACHED_NONE;
@@ -219,10 +221,23 @@ static void note_pointers(stream *in, const gd_attached_pair *pair, const gd_see
     in->pointers = made;
 }
 
-static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
+/* Whether a launch that may become early does, by what its kernel says. */
+static void decide(gd_seen_launch *launch, int32_t reason)
+{
+    launch->early = launch->changed = reason == GRIDDEP_REASON_SET;
+    launch->left = reason == GRIDDEP_REASON_RACE;
+    launch->may_become_early = false;
+}
+
+static void note_launch(gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
 {
     recent made, *of = find_recent(launch, handle, owner, &made);
 
+    if (launch->may_become_early) {
+        if (of->reason < 0)
+            of->reason = (int8_t)gd_kernels_reason(launch->function);
+        decide(launch, of->reason);
+    }
     if (of->kernel && !(launch->early ? of->has_early : of->has_plain)) {
         note_place(of->kernel, launch);
         of->has_early |= launch->early;
@@ -239,18 +254,20 @@ static void note_launch(const gd_seen_launch *launch, gd_CUstream handle, uint64
         default_work++;
 }
 
-static void note_captured(const gd_seen_launch *launch)
+static void note_captured(gd_seen_launch *launch)
 {
     uint32_t number;
     gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
 
     if (!kernel)
         return;
+    if (launch->may_become_early)
+        decide(launch, gd_kernels_reason(launch->function));
     count(kernel, launch, true, false);
     note_place(kernel, launch);
 }
 
-void gd_streams_launch(const gd_seen_launch *launch)
+void gd_streams_launch(gd_seen_launch *launch)
 {
     const gd_CUstream handle = gd_streams_name(launch->config->hStream, launch->per_thread);
     const uint64_t owner = gd_streams_owner(handle);

@@ -8,7 +8,7 @@
 #include "base/attached.h"
 #include "emulator/abi.h"
 
-/* A launch that the driver took, or will be given. */
+/* A launch that the driver will be given. */
 typedef struct gd_seen_launch {
     gd_CUfunction function;          /* a CUkernel too */
     const gd_CUlaunchConfig *config; /* as the program gave it */
@@ -16,14 +16,16 @@ typedef struct gd_seen_launch {
     bool per_thread;                 /* its stream NULL is the thread's default stream */
     bool early, trigger_event, begin_event, cooperative;
     bool changed;
-    bool left; /* it was not made early, for what its kernel touches before its wait */
+    bool may_become_early; /* when it is noted; then also early and changed where its kernel waits
+                            * wherever it may, and touches nothing before that which others reach */
+    bool left;             /* it did not, for what its kernel touches before its wait */
 } gd_seen_launch;
 
 /* Whether it goes into a graph. */
 bool gd_streams_is_captured(const gd_seen_launch *launch);
 
-/* Takes the lock, as those that follow. */
-void gd_streams_launch(const gd_seen_launch *launch);
+/* Notes a launch. Takes the lock, as those that follow. */
+void gd_streams_launch(gd_seen_launch *launch);
 
 /* The driver did not take the launch that was noted last. */
 void gd_streams_take_back(const gd_seen_launch *launch);
