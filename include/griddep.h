@@ -555,8 +555,11 @@ enum {
                                     * touches memory behind a barrier, by which another one's wait
                                     * may hold for it */
     GRIDDEP_TRAIT_STATED = 128,    /* said by the program: griddep_kernel_state_traits */
-    GRIDDEP_TRAIT_TOUCHES_EARLY = 256 /* of machine code that waits: an instruction in front of the
+    GRIDDEP_TRAIT_TOUCHES_EARLY = 256, /* of machine code that waits: an instruction in front of the
                                     * wait may reach memory that other kernels reach too */
+    GRIDDEP_TRAIT_OTHERS_WAIT = 512 /* of machine code: threads that end without a wait leave where
+                                    * the branch depends on the thread's or the CTA's number and all
+                                    * threads on its other side wait */
 };
 
 enum {

@@ -116,6 +116,7 @@ pub const TRAIT_MACHINE_CODE: i32 = 32;
 pub const TRAIT_OPEN: i32 = 64;
 pub const TRAIT_STATED: i32 = 128;
 pub const TRAIT_TOUCHES_EARLY: i32 = 256;
+pub const TRAIT_OTHERS_WAIT: i32 = 512;
 pub const CONTROL_WAIT: i32 = 1;
 pub const CONTROL_LAUNCH_DEPENDENTS: i32 = 2;
 pub const SEVERITY_NOTE: i32 = 1;

@@ -14,7 +14,6 @@
 #include "base/fatbin.h"
 #include "griddep.h"
 #include "ptx/check/launches.h"
-#include "ptx/flow/early.h"
 #include "ptx/handle/ptx.h"
 
 struct gd_code {
@@ -24,9 +23,9 @@ struct gd_code {
     bool opened;
     char *cubin, *text; /* what the driver takes of it; NULL */
     uint64_t cubin_bytes, text_bytes;
-    griddep_ptx *ptx; /* of the text; NULL: not asked yet, or it cannot be read */
+    griddep_ptx *ptx;      /* of the text; NULL: not asked yet, or it cannot be read */
+    gd_check_facts *facts; /* of it; NULL likewise */
     bool parsed;
-    gd_check_facts *facts; /* of it; NULL: nobody has asked yet */
 };
 
 static char *copy_of(const void *bytes, uint64_t size)
@@ -153,56 +152,18 @@ static uint32_t traits_of_cubin(const gd_code *code, const char *kernel)
     return traits;
 }
 
-static bool find_entry(gd_code *code, const char *kernel, uint32_t *traits)
-{
-    griddep_ptx_entry_info info = {.size = sizeof info};
-
-    if (!code->parsed && code->text)
-        code->ptx = parse(code->text, code->text_bytes);
-    code->parsed = true;
-    for (uint32_t i = 0;
-         code->ptx && griddep_ptx_get_entry(code->ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
-        if (!strcmp(info.name, kernel)) {
-            *traits = info.traits;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What the PTX says where the machine code says `reason`: threads may leave in front of the wait
- * while others wait, since the grid ends behind its prerequisites then. */
-static int32_t reason_of_text(gd_code *code, const char *kernel, int32_t reason)
-{
-    gd_early_touch touch;
-    bool ordered = false;
-
-    if (!code->facts && !(code->facts = gd_check_facts_create()))
-        return GRIDDEP_REASON_RACE;
-    if (gd_check_touches_early(code->facts, code->ptx, kernel, &touch, &ordered, NULL) !=
-        GRIDDEP_OK)
-        return GRIDDEP_REASON_RACE;
-    if (reason != GRIDDEP_REASON_SET && !ordered)
-        return reason;
-    return touch == GD_EARLY_TOUCH_NOTHING ? GRIDDEP_REASON_SET : GRIDDEP_REASON_RACE;
-}
-
+/* The text is not parsed where the machine code has decided. */
 int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip)
 {
-    uint32_t of_text = 0;
-
     if (!code->opened)
         open_code(code, (int32_t)chip);
     const uint32_t machine = traits_of_cubin(code, kernel);
-    if (machine && !(machine & GRIDDEP_TRAIT_WAITS))
-        return gd_early_kernel(machine);
-    const bool is_text = find_entry(code, kernel, &of_text);
-    const int32_t reason = gd_early_kernel(machine ? machine : of_text);
-    if (is_text && of_text & GRIDDEP_TRAIT_WAITS) /* that for older chips may have none */
-        return reason_of_text(code, kernel, reason);
-    return reason == GRIDDEP_REASON_SET && machine & GRIDDEP_TRAIT_TOUCHES_EARLY
-               ? GRIDDEP_REASON_RACE
-               : reason;
+    if (!gd_early_is_decided(machine) && !code->parsed) {
+        code->ptx = code->text ? parse(code->text, code->text_bytes) : NULL;
+        code->facts = code->ptx ? gd_check_facts_create() : NULL;
+        code->parsed = true;
+    }
+    return gd_early_look(code->facts, machine, code->ptx, kernel).reason;
 }
 
 void gd_code_free(gd_code *code)

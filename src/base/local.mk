@@ -14,6 +14,9 @@ libgriddep_front_la_SOURCES += \
 	%D%/status.def \
 	%D%/table.c %D%/table.h \
 	%D%/profiles.def \
+	%D%/sass/instruction.h \
+	%D%/sass/registers.c %D%/sass/registers.h \
+	%D%/sass/traits.c %D%/sass/traits.h \
 	%D%/text.c %D%/text.h \
 	%D%/trust.c %D%/trust.h \
 	%D%/unpack.c %D%/unpack.h \

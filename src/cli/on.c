@@ -6,8 +6,8 @@
 static const char details[] =
     "An experiment: how much would a program gain from overlap? The command changes a launch if "
     "its kernel executes griddepcontrol.wait, and before that touches no memory that other kernels "
-    "can reach. It reads machine code, and PTX where machine code does not tell. In PTX, threads "
-    "may leave before the wait if others of their grid wait. Such a launch gets the attribute "
+    "can reach. Threads may leave before the wait if others of their grid wait. The command reads "
+    "machine code, and PTX where machine code does not tell. Such a launch gets the attribute "
     "programmatic stream serialization. In a captured graph it gets a programmatic edge. --rewrite "
     "adds a wait before a kernel's first access to global memory, and a trigger after the wait. "
     "This needs PTX, for the same chip as the module's machine code if it has some. If the driver "

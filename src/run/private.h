@@ -19,11 +19,10 @@ enum {
 int32_t gd_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
                      griddep_ptx **delayed, griddep_error *error);
 
-/* Whether an entry touches memory before its wait that others can reach; and whether its grid ends
- * behind its prerequisites, since some thread waits on every way out. NOT_FOUND where there is no
- * such entry. */
-int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
-                             bool *ordered, griddep_error *error);
+/* As gd_early_look (ptx/check/launches.h): its reason; whether the kernel touches memory before its
+ * wait that others can reach; and whether its grid ends behind its prerequisites. */
+int32_t gd_ptx_early(uint32_t traits, const griddep_ptx *ptx, const char *entry, bool *touches,
+                     bool *ordered);
 
 /* The line of CUDA C++ that a line of PTX was made of, by its .loc; what stands in the prelude of
  * griddep_module_load_source is where it is called. 0: none is told. */

@@ -575,6 +575,32 @@ END_TEST
     }
 #define BSSY(bytes) PLAIN(0x7945 | (uint64_t)(bytes) << 32)
 #define BSYNC PLAIN(0x7941)
+/* By a multiple of 16 bytes below 1024. */
+#define CALL(bytes)                                                                                \
+    {                                                                                              \
+        0x7944 | (uint64_t)(bytes) / 4 << 16, UINT64_C(0x000fea0003c00000)                         \
+    }
+#define RETURN PLAIN(0x7950)
+/* R0 by S2R, P0 or P1 by a comparison of R0 with a number. */
+#define SPECIAL(number)                                                                            \
+    {                                                                                              \
+        0x7919, UINT64_C(0x000e220000000000) | (uint64_t)(number) << 8                             \
+    }
+#define THREAD_NUMBER SPECIAL(0x21)
+#define BLOCK_NUMBER SPECIAL(0x25)
+#define CLOCK SPECIAL(0x50)
+#define CONSTANT                                                                                   \
+    {                                                                                              \
+        0xff007b82, UINT64_C(0x000e240000000800)                                                   \
+    }
+#define COMPARE(predicate)                                                                         \
+    {                                                                                              \
+        UINT64_C(0x50000780c), UINT64_C(0x000fe20003f06270) | (uint64_t)(predicate) << 17          \
+    }
+#define EXIT_IF(predicate)                                                                         \
+    {                                                                                              \
+        0x094d | (predicate) << 12, UINT64_C(0x000fea0003800000)                                   \
+    }
 
 enum {
     MACHINE = GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_MACHINE_CODE,
@@ -583,7 +609,8 @@ enum {
     OPEN = GRIDDEP_TRAIT_OPEN,
     CALLS = GRIDDEP_TRAIT_CALLS,
     TRIGGERS = GRIDDEP_TRAIT_TRIGGERS,
-    TOUCHES = GRIDDEP_TRAIT_TOUCHES_EARLY
+    TOUCHES = GRIDDEP_TRAIT_TOUCHES_EARLY,
+    OTHERS = WAITS | GRIDDEP_TRAIT_OTHERS_WAIT
 };
 
 static const struct {
@@ -610,11 +637,26 @@ static const struct {
     {{PLAIN(0x7947 | UINT64_C(1) << 34), WAIT, EXIT}, WAITS | OPEN}, /* out of the kernel */
     {{BRANCH(2), WAIT, EXIT}, WAITS | OPEN},                         /* into an instruction */
     {{BACK(64), WAIT, EXIT}, WAITS | OPEN},
-    {{MOVE, MOVE}, MACHINE | OPEN},                      /* falls off its end */
-    {{PLAIN(0x7944), WAIT, EXIT}, WAITS | CALLS | OPEN}, /* a call */
-    {{WAIT, PLAIN(0x7944), EXIT}, ALWAYS | CALLS},       /* behind the wait */
-    {{PLAIN(0x7949), WAIT, EXIT}, WAITS | OPEN},         /* an indirect branch */
-    {{PLAIN(0x795f), WAIT, EXIT}, WAITS | OPEN},         /* not known */
+    {{MOVE, MOVE}, MACHINE},                             /* falls off its end, and has no wait */
+    {{MOVE, BRANCH_IF(4), WAIT}, WAITS | OPEN},          /* falls off its end */
+    {{PLAIN(0x7343), WAIT, EXIT}, WAITS | CALLS | OPEN}, /* a call of another function */
+    {{PLAIN(0x7343), EXIT}, MACHINE | CALLS | OPEN},     /* which may wait */
+    {{WAIT, PLAIN(0x7343), EXIT}, ALWAYS | CALLS},       /* behind the wait */
+    {{CALL(32), WAIT, EXIT, MOVE, RETURN}, ALWAYS},      /* a call in the kernel */
+    {{CALL(32), WAIT, EXIT, PLAIN(0x7981), RETURN}, ALWAYS | TOUCHES},
+    {{CALL(32), MOVE, EXIT, WAIT, RETURN}, ALWAYS},
+    {{CALL(48), CALL(32), WAIT, EXIT, MOVE, RETURN}, ALWAYS}, /* and another one */
+    {{CALL(48), WAIT, CALL(16), EXIT, MOVE, RETURN}, ALWAYS}, /* not from behind the wait */
+    {{CALL(992), WAIT, EXIT}, WAITS | CALLS | OPEN},
+    {{BLOCK_NUMBER, COMPARE(0), EXIT_IF(0), WAIT, EXIT}, OTHERS},
+    {{THREAD_NUMBER, COMPARE(0), BRANCH_IF(4), WAIT, EXIT}, OTHERS},
+    {{THREAD_NUMBER, COMPARE(1), EXIT_IF(0), WAIT, EXIT}, WAITS},           /* by another one */
+    {{THREAD_NUMBER, CONSTANT, COMPARE(0), EXIT_IF(0), WAIT, EXIT}, WAITS}, /* overwritten */
+    {{THREAD_NUMBER, COMPARE(0), EXIT_IF(1), EXIT_IF(0), WAIT, EXIT}, WAITS},
+    {{THREAD_NUMBER, COMPARE(0), EXIT_IF(0), EXIT_IF(0), WAIT, EXIT}, WAITS}, /* twice: no side */
+    {{CLOCK, COMPARE(0), EXIT_IF(0), WAIT, EXIT}, WAITS},
+    {{PLAIN(0x7949), WAIT, EXIT}, WAITS | OPEN}, /* an indirect branch */
+    {{PLAIN(0x795f), WAIT, EXIT}, WAITS | OPEN}, /* not known */
     {{BSSY(48), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, ALWAYS},
     {{BSSY(64), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, WAITS}, /* meets behind the wait */
     {{BSSY(4096), MOVE, BSYNC, WAIT, EXIT}, WAITS | OPEN},
@@ -800,7 +842,7 @@ END_TEST
 /* A path that cannot be followed is told as such. */
 START_TEST(a_call_in_front_of_the_wait_is_not_proven)
 {
-    static const uint64_t code[][2] = {PLAIN(0x7944), WAIT, EXIT};
+    static const uint64_t code[][2] = {PLAIN(0x7343), WAIT, EXIT};
     gd_text cubin = make_cubin(code, 3, 0x6005a04, ET_EXEC);
     griddep_module *module = NULL;
     griddep_kernel *kernel = NULL;
@@ -901,7 +943,7 @@ START_TEST(what_was_read_is_not_taken_back)
 {
     static const char partly[] =
         HEAD ".visible .entry k()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n";
-    static const uint64_t code[][2] = {PLAIN(0x7944), WAIT, EXIT};
+    static const uint64_t code[][2] = {PLAIN(0x7343), WAIT, EXIT};
     gd_text cubin = make_cubin(code, 3, 0x6005a04, ET_EXEC);
     griddep_module *module = NULL;
     griddep_kernel_info info = {.size = sizeof info};

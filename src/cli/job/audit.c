@@ -107,22 +107,15 @@ static char *shorten(const char *name)
                                                    name + length - LONGEST_TOLD / 2 + 3);
 }
 
-/* Threads that leave before the wait and have touched nothing race with nobody; that others of
- * their grid wait is known of PTX alone. That for older chips may have no wait. */
 static void read_order(audited_kernel *kernel)
 {
-    if (!(kernel->code.traits & GRIDDEP_TRAIT_WAITS))
+    const uint32_t traits = kernel->code.traits;
+    if (!(traits & GRIDDEP_TRAIT_WAITS))
         return;
-    if (kernel->text.ptx != NULL && kernel->text.traits & GRIDDEP_TRAIT_WAITS) {
-        gd_ptx_touches_early(kernel->text.ptx, kernel->name, &kernel->touches_early,
-                             &kernel->ordered, NULL);
-        if (kernel->code.traits & GRIDDEP_TRAIT_OPEN) /* the PTX can be followed */
-            kernel->code.traits = (kernel->code.traits & ~(uint32_t)GRIDDEP_TRAIT_OPEN) |
-                                  (kernel->text.traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
-        return;
-    }
-    kernel->touches_early = (kernel->code.traits & GRIDDEP_TRAIT_TOUCHES_EARLY) != 0;
-    kernel->ordered = !kernel->touches_early;
+    gd_ptx_early(traits, kernel->text.ptx, kernel->name, &kernel->touches_early, &kernel->ordered);
+    if (traits & GRIDDEP_TRAIT_OPEN && kernel->text.traits & GRIDDEP_TRAIT_WAITS)
+        kernel->code.traits = (traits & ~(uint32_t)GRIDDEP_TRAIT_OPEN) | /* PTX can be followed */
+                              (kernel->text.traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
 }
 
 /* Its place in the list. */
@@ -487,11 +480,15 @@ static void judge_kernel(auditing *all, const audited_kernel *kernel)
              !kernel->touches_early)
         find(all, "GD405", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
-                            "threads leave before the wait %s",
-                            kernel->told, (unsigned long long)early, times,
-                            kernel->text.traits & GRIDDEP_TRAIT_WAITS
-                                ? "while others wait, so the order holds"
-                                : "and touch nothing until then"));
+                            "threads leave before the wait while others wait, so the order holds",
+                            kernel->told, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && !kernel->touches_early)
+        find(
+            all, "GD407", kernel, NULL, reason, early,
+            gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: where all of "
+                           "its threads leave before the wait it ends before that kernel does, "
+                           "and who waits for it does not wait for both",
+                           kernel->told, (unsigned long long)early, times));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
@@ -756,7 +753,10 @@ gd_audit gd_audit_make(const gd_attached_set *set)
         const char *code = json_string_value(json_object_get(finding, "code"));
         size_t count = 1 + json_array_size(json_object_get(finding, "alike"));
         audit.races += severity_of(finding) == GRIDDEP_SEVERITY_ERROR ? count : 0;
-        audit.doubts += strcmp(code, "GD403") == 0 || strcmp(code, "GD404") == 0 ? count : 0;
+        audit.doubts +=
+            strcmp(code, "GD403") == 0 || strcmp(code, "GD404") == 0 || strcmp(code, "GD407") == 0
+                ? count
+                : 0;
         audit.finding_count += count;
     }
     add_messages(&audit, set);

@@ -92,8 +92,10 @@ void gd_verdict_of_machine_code(const griddep_image_kernel *kernel, const char *
         snprintf(text, bytes, "machine code; %s; %s; %s",
                  always   ? "waits on every path"
                  : !known ? "a path cannot be followed, so it may not wait"
-                 : waits  ? "does not wait on every path"
-                          : "never waits",
+                 : traits & GRIDDEP_TRAIT_OTHERS_WAIT
+                     ? "some threads leave before the wait while others wait"
+                 : waits ? "does not wait on every path"
+                         : "never waits",
                  traits & GRIDDEP_TRAIT_TRIGGERS ? "triggers"
                  : traits & GRIDDEP_TRAIT_CALLS
                      ? "triggers in a function that it calls, or at its end"

@@ -806,6 +806,55 @@ int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, co
     return status;
 }
 
+bool gd_early_is_decided(uint32_t traits)
+{
+    const uint32_t waits = GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_OTHERS_WAIT;
+
+    if (!(traits & GRIDDEP_TRAIT_MACHINE_CODE) || traits & GRIDDEP_TRAIT_OPEN)
+        return false;
+    return !(traits & GRIDDEP_TRAIT_WAITS) ||
+           (traits & waits && !(traits & GRIDDEP_TRAIT_TOUCHES_EARLY));
+}
+
+static uint32_t traits_of_entry(const griddep_ptx *ptx, const char *entry)
+{
+    griddep_ptx_entry_info info = {.size = sizeof info};
+
+    for (uint32_t i = 0; griddep_ptx_get_entry(ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
+        if (!strcmp(info.name, entry))
+            return info.traits;
+    }
+    return 0;
+}
+
+gd_early_code gd_early_look(gd_check_facts *facts, uint32_t traits, const griddep_ptx *ptx,
+                            const char *entry)
+{
+    const uint32_t of_text = ptx ? traits_of_entry(ptx, entry) : 0;
+    gd_early_code code;
+
+    traits = traits & GRIDDEP_TRAIT_KNOWN ? traits : of_text;
+    code = (gd_early_code){.reason = gd_early_kernel(traits),
+                           .touch = traits & GRIDDEP_TRAIT_TOUCHES_EARLY ? GD_EARLY_TOUCH_MEMORY
+                                                                         : GD_EARLY_TOUCH_NOTHING,
+                           .ordered =
+                               traits & (GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_OTHERS_WAIT)};
+
+    if (!gd_early_is_decided(traits) && of_text & GRIDDEP_TRAIT_WAITS) { /* not for an older chip */
+        if (traits & GRIDDEP_TRAIT_OPEN) /* the PTX can be followed */
+            code.reason = gd_early_kernel(of_text);
+        if (gd_check_touches_early(facts, ptx, entry, &code.touch, &code.ordered, NULL)) {
+            code.touch = GD_EARLY_TOUCH_MEMORY;
+            code.ordered = false;
+        }
+    }
+    if (code.reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && code.ordered)
+        code.reason = GRIDDEP_REASON_SET;
+    if (code.reason == GRIDDEP_REASON_SET && code.touch != GD_EARLY_TOUCH_NOTHING)
+        code.reason = GRIDDEP_REASON_RACE;
+    return code;
+}
+
 int32_t gd_check_launches(const gd_check_launch *launches, uint32_t count,
                           griddep_findings **findings, griddep_error *error)
 {

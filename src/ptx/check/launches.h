@@ -57,6 +57,22 @@ typedef enum gd_early_touch {
 int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, const char *entry,
                                gd_early_touch *touch, bool *ordered, griddep_error *error);
 
+/* What the code of a kernel shows about starting early, whoever launches it. */
+typedef struct gd_early_code {
+    int32_t reason; /* GRIDDEP_REASON_SET: it may, whatever its arguments mean; _RACE: it touches
+                     * something before its wait; else as gd_early_kernel */
+    gd_early_touch touch;
+    bool ordered; /* its grid ends behind its prerequisites: some thread waits on every way out */
+} gd_early_code;
+
+/* Whether PTX beside machine code of these traits could add nothing to them. */
+bool gd_early_is_decided(uint32_t traits);
+
+/* By the traits of the code that runs, and its PTX: that code itself, or what it may have been made
+ * of (NULL: there is none). Facts may be NULL. */
+gd_early_code gd_early_look(gd_check_facts *facts, uint32_t traits, const griddep_ptx *ptx,
+                            const char *entry);
+
 /* Of gd_check_launches what is about pairs of launches, in texts that are valid. */
 int32_t gd_check_hazards(gd_check_facts *facts, const gd_check_launch *launches, uint32_t count,
                          griddep_findings **findings, griddep_error *error);

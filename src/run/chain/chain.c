@@ -593,7 +593,7 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
 int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t traits,
                                  griddep_error *error)
 {
-    const uint32_t all = GRIDDEP_TRAIT_TOUCHES_EARLY * 2 - 1;
+    const uint32_t all = GRIDDEP_TRAIT_OTHERS_WAIT * 2 - 1;
     int32_t status = check_given(chain, error);
 
     if (status)

@@ -36,15 +36,14 @@ int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early 
     return driver_can(runtime, how) ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_DRIVER;
 }
 
-int32_t gd_ptx_touches_early(const griddep_ptx *ptx, const char *entry, bool *touches,
-                             bool *ordered, griddep_error *error)
+int32_t gd_ptx_early(uint32_t traits, const griddep_ptx *ptx, const char *entry, bool *touches,
+                     bool *ordered)
 {
-    gd_early_touch touch = GD_EARLY_TOUCH_NOTHING;
-    int32_t status = gd_check_touches_early(NULL, ptx, entry, &touch, ordered, error);
+    const gd_early_code code = gd_early_look(NULL, traits, ptx, entry);
 
-    if (!status)
-        *touches = touch == GD_EARLY_TOUCH_MEMORY;
-    return status;
+    *touches = code.touch == GD_EARLY_TOUCH_MEMORY;
+    *ordered = code.ordered;
+    return code.reason;
 }
 
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how)
