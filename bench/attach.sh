@@ -1,5 +1,5 @@
 #!/bin/sh
-# What it costs a program that `griddep audit` and `griddep off` watch its launches: nanoseconds a
+# What it costs a program that `griddep audit`, `off` and `on` watch its launches: nanoseconds a
 # launch, of the driver's own function and of the one in front of it. Both are called by one process,
 # in batches that take turns, so that what differs between processes does not show.
 #
@@ -92,7 +92,7 @@ $cc -w -O2 -o "$work/loop" "$work/loop.c" "$work/libcuda.so.1" -ldl
 driver=${1:-$work/libcuda.so.1}
 folder=$(cd "$(dirname "$driver")" && pwd)
 driver=$folder/$(basename "$driver")
-for way in audit off; do
+for way in audit off on; do
     printf '%-5s  ' "$way"
     "$griddep" "$way" --driver "$driver" --report "$work/report" -- "$work/loop" "${PAIRS:-1001}" "${LAUNCHES:-200}"
 done

@@ -17,15 +17,14 @@
 #include "ptx/handle/ptx.h"
 
 struct gd_code {
-    char *path;  /* of the file that has the image; NULL: it is here, or was opened */
-    char *image; /* NULL: in a file, or was opened */
+    char *path;  /* of the file that has the image; NULL: it is here */
+    char *image; /* NULL: in a file */
     uint64_t offset, bytes;
-    bool opened;
-    char *cubin, *text; /* what the driver takes of it; NULL */
-    uint64_t cubin_bytes, text_bytes;
-    griddep_ptx *ptx;      /* of the text; NULL: not asked yet, or it cannot be read */
+    bool opened, parsed;
+    char *cubin; /* what the driver takes of it; NULL */
+    uint64_t cubin_bytes;
+    griddep_ptx *ptx;      /* NULL: nobody has asked, or it has none that can be read */
     gd_check_facts *facts; /* of it; NULL likewise */
-    bool parsed;
 };
 
 static char *copy_of(const void *bytes, uint64_t size)
@@ -55,14 +54,13 @@ gd_code *gd_code_keep(const void *image, uint64_t bytes, const gd_place_file *fi
     return NULL;
 }
 
-/* The image, to free; NULL. */
+/* The image: the copy of it, or to free what the file has; NULL. */
 static char *read_image(gd_code *code)
 {
     char *taken = code->image;
     uint64_t done = 0;
     ssize_t got = 1;
 
-    code->image = NULL;
     if (taken)
         return taken;
     const int file = open(code->path, O_RDONLY | O_CLOEXEC);
@@ -104,33 +102,30 @@ static bool is_elf(gd_view image)
     return image.size >= SELFMAG && !memcmp(image.bytes, ELFMAG, SELFMAG);
 }
 
-static void open_code(gd_code *code, int32_t chip)
+/* Machine code in an image, as unpack. */
+static char *find_cubin(gd_view image, int32_t chip, uint64_t *bytes)
 {
-    char *image = read_image(code);
-    gd_view view = {(const unsigned char *)image, image ? code->bytes : 0}, text;
-    gd_emulated_head head;
+    *bytes = image.size;
+    if (has_magic(image, GD_FATBIN_MAGIC))
+        return gd_fatbin_check(image) ? NULL : unpack(image, GD_FATBIN_CUBIN, chip, bytes);
+    return is_elf(image) ? copy_of(image.bytes, image.size) : NULL;
+}
 
-    code->opened = true;
-    if (!image)
-        return;
-    if (has_magic(view, GD_FATBIN_MAGIC)) {
-        if (!gd_fatbin_check(view)) {
-            code->cubin = unpack(view, GD_FATBIN_CUBIN, chip, &code->cubin_bytes);
-            code->text = unpack(view, GD_FATBIN_PTX, chip, &code->text_bytes);
-        }
-    } else if (gd_emulated_text(view, &head, &text)) { /* what the emulated driver links is PTX */
-        code->text_bytes = text.size;
-        code->text = copy_of(text.bytes, text.size);
-    } else if (is_elf(view)) {
-        code->cubin_bytes = code->bytes;
-        code->cubin = image;
-        return;
-    } else {
-        code->text_bytes = strlen(image);
-        code->text = image;
-        return;
+/* PTX in it, likewise; what the emulated driver links is PTX. */
+static char *find_text(gd_view image, int32_t chip, uint64_t *bytes)
+{
+    gd_emulated_head head;
+    gd_view text = image;
+
+    if (has_magic(image, GD_FATBIN_MAGIC))
+        return gd_fatbin_check(image) ? NULL : unpack(image, GD_FATBIN_PTX, chip, bytes);
+    if (!gd_emulated_text(image, &head, &text)) {
+        if (is_elf(image))
+            return NULL;
+        text.size = strlen((const char *)image.bytes);
     }
-    free(image);
+    *bytes = text.size;
+    return copy_of(text.bytes, text.size);
 }
 
 static griddep_ptx *parse(const char *text, uint64_t bytes)
@@ -138,6 +133,33 @@ static griddep_ptx *parse(const char *text, uint64_t bytes)
     griddep_ptx *ptx = NULL;
 
     return griddep_ptx_parse(text, bytes, NULL, &ptx, NULL) == GRIDDEP_OK ? ptx : NULL;
+}
+
+static void open_cubin(gd_code *code, int32_t chip)
+{
+    char *image = read_image(code);
+    const gd_view view = {(const unsigned char *)image, image ? code->bytes : 0};
+
+    code->opened = true;
+    if (image)
+        code->cubin = find_cubin(view, chip, &code->cubin_bytes);
+    if (image != code->image)
+        free(image);
+}
+
+static void open_text(gd_code *code, int32_t chip)
+{
+    char *image = read_image(code);
+    const gd_view view = {(const unsigned char *)image, image ? code->bytes : 0};
+    uint64_t bytes = 0;
+    char *text = image ? find_text(view, chip, &bytes) : NULL;
+
+    code->parsed = true;
+    code->ptx = text ? parse(text, bytes) : NULL;
+    code->facts = code->ptx ? gd_check_facts_create() : NULL;
+    free(text);
+    if (image != code->image)
+        free(image);
 }
 
 static uint32_t traits_of_cubin(const gd_code *code, const char *kernel)
@@ -152,17 +174,14 @@ static uint32_t traits_of_cubin(const gd_code *code, const char *kernel)
     return traits;
 }
 
-/* The text is not parsed where the machine code has decided. */
+/* Nobody unpacks the text where the machine code has decided. */
 int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip)
 {
     if (!code->opened)
-        open_code(code, (int32_t)chip);
+        open_cubin(code, (int32_t)chip);
     const uint32_t machine = traits_of_cubin(code, kernel);
-    if (!gd_early_is_decided(machine) && !code->parsed) {
-        code->ptx = code->text ? parse(code->text, code->text_bytes) : NULL;
-        code->facts = code->ptx ? gd_check_facts_create() : NULL;
-        code->parsed = true;
-    }
+    if (!gd_early_is_decided(machine) && !code->parsed)
+        open_text(code, (int32_t)chip);
     return gd_early_look(code->facts, machine, code->ptx, kernel).reason;
 }
 
@@ -175,7 +194,6 @@ void gd_code_free(gd_code *code)
     free(code->path);
     free(code->image);
     free(code->cubin);
-    free(code->text);
     free(code);
 }
 

@@ -73,12 +73,12 @@ of_this_library() {
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
 scatter_early() {
     runs 0 audit scatter-early &&
-        err "warning: kernel eager may start beside kernel scatter, 1 time: eager touches p before its wait, and launch 0 (scatter) may still write it: the address in its line" &&
+        err "warning: kernel eager may start beside kernel scatter, 1 time: it touches p before its wait, and launch 0 (scatter) may still write it: the address in its line" &&
         err "cannot be traced" && err "[GD404]"
 }
-again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: again" && err "[GD404]"; }
+again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: it " && err "[GD404]"; }
 scatter_plain() { runs 0 audit scatter tell && out "counter 8" && no_err "GD4"; }
-eager_early() { runs 66 audit eager-early && err "error: kernel eager may start beside kernel waits, 1 time: eager reads p before its wait, and nothing orders it after launch 0 (waits), which writes it" && err "[GD406]" && no_err "GD410"; }
+eager_early() { runs 66 audit eager-early && err "error: kernel eager may start beside kernel waits, 1 time: it reads p before its wait, and nothing orders it after launch 0 (waits), which writes it" && err "[GD406]" && no_err "GD410"; }
 lost() { runs 0 audit lost && err "griddep: safe: no kernel starts early; the 1 launch that could start early does not" && err "warning: kernel waits waits on every path, and 1 of its launches after a kernel has no attribute" && err "[GD410]"; }
 # Each launch in a stream is timed, by events that do not show in what the program does.
 timed() {
@@ -114,6 +114,13 @@ graph_between() { runs 0 audit graph-between && err "warning: a memset between k
 # What the emulated driver links is PTX.
 linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
 long_name() { runs 66 audit long && grep -q "^error: kernel firstn*\.\.\.n*last may start beside" "$work/err" && [ "$(grep -c "^error: .\{150,230\}$" "$work/err")" -eq 1 ]; }
+# Of a template, the kernel's name stays, and both ends of its arguments.
+template_name() {
+    NAME=_ZN3cub6detail11MergeKernelINS_10PolicyHub1IjEELi128ELb1ENS_26AnotherRatherLongNameOfOneENS_10PolicyHub1IfEEEEvPKT_PT_jbPj
+    export NAME
+    runs 66 audit long && err "error: kernel cub::detail::MergeKernel<cub::PolicyHub1<unsigned int...ne, cub::PolicyHub1<float> >(...) may start beside" &&
+        err "cub::detail::MergeKernel<cub::PolicyHu...Hub1<float> >(...)  memory"
+}
 library_graph() { runs 0 audit library-graph && grep -q "^waits  *program  *sm_90  *1  *1  *0  *every path  *yes$" "$work/err"; }
 library() { runs 0 audit library && err "0 races, 0 findings (2 launches of 1 kernel)"; }
 # The report's lines of a kernel and of findings, for each way in which nvcc packs.
@@ -175,6 +182,7 @@ check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
 check "a long name" long_name
+check "the name of a template" template_name
 check "a library" library
 check "a library's kernel in a graph" library_graph
 check "a linked image" linked
@@ -583,10 +591,10 @@ on_graph() { runs 0 on plain-graph tell && err "on: 2 of 8 launches" && grep -q 
 on_never() { runs 0 on never tell && out "counter 3" && err "on: 0 of 3 launches"; }
 on_eager() {
     runs 0 on eager tell && out "counter 2" &&
-        err "on: 1 of 2 launches may start early that could not before; 1 was left as it is: its kernel touches memory before the wait, which an earlier kernel may still write" &&
+        err "on: 1 of 2 launches may start early that could not before; the 1 launch that could start early does not; 1 was left as it is: its kernel touches memory before the wait, which an earlier kernel may still write" &&
         runs 0 on scatter tell && out "counter 8"
 }
-on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; 1 module was rewritten"; }
+on_rewrite() { runs 0 "on --rewrite" never tell && out "counter 3" && err "on: 3 of 3 launches may start early that could not before; all 2 launches that could start early do; 1 module was rewritten"; }
 on_is_safe() {
     for how in "on" "on --rewrite"; do
         for actions in lost never eager scatter plain-graph; do

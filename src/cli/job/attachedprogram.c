@@ -50,11 +50,25 @@ int gd_attachedprogram_read(const gd_usage *usage, int argc, char **argv, char *
     return code != 0 ? code : -1;
 }
 
+/* How many of the launches that could start early do; to free. */
+static char *count_words(const gd_audit *audit)
+{
+    unsigned long long could = audit->could, early = audit->early;
+    const char *launches = gd_plural(could, "launch", "launches");
+    if (could == 0)
+        return gd_heap_string("no launch could: no kernel that directly follows another one waits");
+    if (early != 0 && early != could)
+        return gd_heap_format("%llu of %llu launches that could start early %s", early, could,
+                              gd_plural(early, "does", "do"));
+    return gd_heap_format("%s %llu %s that could start early %s%s", early == 0 ? "the" : "all",
+                          could, launches, gd_plural(could, "does", "do"),
+                          early == 0 ? " not" : "");
+}
+
 /* The first line; to free. */
 static char *audit_summary(const gd_audit *audit)
 {
-    unsigned long long could = audit->could, early = audit->early, races = audit->races;
-    unsigned long long doubts = audit->doubts;
+    unsigned long long races = audit->races, doubts = audit->doubts;
     char *safe = NULL, *summary = NULL;
     if (races > 0)
         safe = gd_heap_format("not safe: %llu %s", races,
@@ -66,22 +80,11 @@ static char *audit_summary(const gd_audit *audit)
                            gd_plural(doubts, "start", "starts"),
                            gd_plural(doubts, "that its kernel waits", "that their kernels wait"));
     else
-        safe = gd_heap_string(early > 0 ? "safe: each kernel that starts early waits in time"
-                                        : "safe: no kernel starts early");
-    if (could == 0)
-        summary = gd_heap_format(
-            "%s; no launch could: no kernel that directly follows another one waits", safe);
-    else if (early == 0)
-        summary =
-            gd_heap_format("%s; the %llu %s that could start early %s not", safe, could,
-                           gd_plural(could, "launch", "launches"), gd_plural(could, "does", "do"));
-    else if (early == could)
-        summary =
-            gd_heap_format("%s; all %llu %s that could start early %s", safe, could,
-                           gd_plural(could, "launch", "launches"), gd_plural(could, "does", "do"));
-    else
-        summary = gd_heap_format("%s; %llu of %llu launches that could start early %s", safe, early,
-                                 could, gd_plural(early, "does", "do"));
+        safe = gd_heap_string(audit->early > 0 ? "safe: each kernel that starts early waits in time"
+                                               : "safe: no kernel starts early");
+    char *count = count_words(audit);
+    summary = gd_heap_format("%s; %s", safe, count);
+    free(count);
     free(safe);
     if (json_array_size(audit->gaps) > 0) {
         safe = summary;
@@ -130,8 +133,11 @@ static char *change_verdict(const gd_audit *audit, const char *early)
         modules = gd_heap_format("; %llu %s rewritten", rewritten,
                                  gd_plural(rewritten, "module was", "modules were"));
     }
-    char *verdict = gd_heap_format("on: %llu of %llu %s may start early that could not before%s%s",
-                                   changed, launches, each, modules, left);
+    char *count = count_words(audit);
+    char *verdict = gd_heap_format(
+        "on: %llu of %llu %s may start early that could not before%s%s%s%s", changed, launches,
+        each, audit->could > 0 ? "; " : "", audit->could > 0 ? count : "", modules, left);
+    free(count);
     free(left);
     free(modules);
     return verdict;

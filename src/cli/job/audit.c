@@ -21,8 +21,8 @@ enum { LONGEST_TOLD = 90 };
 
 typedef struct audited_kernel {
     const char *name;
-    char *module, *plain; /* to free; plain: as people write it */
-    char *told; /* that, cut in the middle where it is long: templates have names of pages */
+    char *module, *plain;      /* to free; plain: as people write it */
+    char *told;                /* that, shortened: templates have names of pages */
     gd_kernel_code code, text; /* text: its PTX, also where a driver takes machine code */
     bool touches_early;        /* memory before its wait, by its PTX or its machine code */
     bool ordered;              /* threads that leave before the wait do no harm, likewise */
@@ -98,15 +98,6 @@ static void add_counts(gd_attached_counts *into, const gd_attached_counts *from)
     into->left += from->left;
 }
 
-/* To free. */
-static char *shorten(const char *name)
-{
-    size_t length = strlen(name);
-    return length <= LONGEST_TOLD ? gd_heap_string(name)
-                                  : gd_heap_format("%.*s...%s", LONGEST_TOLD / 2, name,
-                                                   name + length - LONGEST_TOLD / 2 + 3);
-}
-
 static void read_order(audited_kernel *kernel)
 {
     const uint32_t traits = kernel->code.traits;
@@ -145,7 +136,7 @@ static uint32_t add_kernel(auditing *all, const gd_attached_file *file,
         free(made.module);
     } else {
         made.plain = gd_place_demangle(kernel->name);
-        made.told = shorten(made.plain);
+        made.told = gd_place_shorten(made.plain, LONGEST_TOLD);
         read_order(&made);
         all->kernels = gd_heap_grow(all->kernels, at, at + 1, sizeof(made));
         all->kernels[all->kernel_count++] = made;
@@ -414,7 +405,10 @@ static char *find_race(const auditing *all, const audited_pair *pair, bool *cert
          i++) {
         if (finding.launch == 1 && finding.severity >= GRIDDEP_SEVERITY_WARNING &&
             (finding.code[2] == '1' || finding.code[2] == '2')) {
-            race = gd_heap_format("%s (%s)", finding.text, finding.code);
+            const size_t name = strlen(second->name);
+            const bool is_own = strncmp(finding.text, second->name, name) == 0;
+            race = gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding.text + is_own * name,
+                                  finding.code);
             *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;
         }
     }

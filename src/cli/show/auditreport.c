@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "cli/io/output.h"
+#include "cli/show/place.h"
 
 /* A terminal is no place for the names that templates have. */
-enum { LONGEST_NAME = 60, MOST_FRAMES = 5, MOST_GAPS = 10 };
+enum { LONGEST_NAME = 60, LONGEST_FRAME = 90, MOST_FRAMES = 5, MOST_GAPS = 10 };
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -57,9 +58,9 @@ static void add_time(gd_columns *table, const json_t *kernel, const char *member
 
 static void add_name(gd_columns *table, const char *name)
 {
-    bool is_long = strlen(name) > LONGEST_NAME;
-    gd_columns_add(table, "%.*s%s", is_long ? LONGEST_NAME - 3 : LONGEST_NAME, name,
-                   is_long ? "..." : "");
+    char *told = gd_place_shorten(name, LONGEST_NAME);
+    gd_columns_add(table, "%s", told);
+    free(told);
 }
 
 void gd_auditreport_print_kernels(FILE *stream, const json_t *kernels)
@@ -152,7 +153,8 @@ static bool print_frame(FILE *stream, const json_t *frame, const char *how)
 {
     const char *function = json_string_value(json_object_get(frame, "function"));
     bool script = is_script(frame);
-    char *clean = gd_output_clean(function != NULL ? function : "");
+    char *told = gd_place_shorten(function != NULL ? function : "", LONGEST_FRAME);
+    char *clean = gd_output_clean(told);
     char *file =
         gd_output_clean(script ? text_of(frame, "file") : file_name(text_of(frame, "file")));
     fprintf(stream, "    %s %s%s%s", how, clean, function != NULL ? " in " : "", file);
@@ -162,6 +164,7 @@ static bool print_frame(FILE *stream, const json_t *frame, const char *how)
         fprintf(stream, "+0x%llx\n", (unsigned long long)number_of(frame, "offset"));
     bool is_main = strcmp(clean, "main") == 0;
     free(clean);
+    free(told);
     free(file);
     return is_main;
 }

@@ -118,3 +118,53 @@ char *gd_place_demangle(const char *name)
         plain = demangle(name, NULL, NULL, &status);
     return plain != NULL && status == 0 ? plain : gd_heap_string(name);
 }
+
+/* Behind the bracket that closes the one at `from`; NULL: none does. */
+static const char *find_close(const char *from)
+{
+    const char opening = *from, closing = opening == '<' ? '>' : ')';
+    size_t depth = 0;
+    for (const char *at = from; *at != '\0'; at++) {
+        depth += *at == opening;
+        depth -= *at == closing && at[-1] != '-';
+        if (depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* The last bracket of a kind that stands in no other one and is closed; NULL: there is none. */
+static const char *find_last(const char *name, char opening)
+{
+    const char *found = NULL;
+    for (const char *at = name; at != NULL && *at != '\0';) {
+        if (*at != '<' && *at != '(') {
+            at++;
+            continue;
+        }
+        const char *behind = find_close(at);
+        found = behind != NULL && *at == opening ? at : found;
+        at = behind != NULL ? behind : at + 1;
+    }
+    return found;
+}
+
+char *gd_place_shorten(const char *name, size_t most)
+{
+    if (strlen(name) <= most)
+        return gd_heap_string(name);
+    const char *begin = strncmp(name, "void ", 5) == 0 ? name + 5 : name;
+    const char *parameters = find_last(begin, '('), *arguments = find_last(begin, '<');
+    const char *tail = parameters != NULL && find_close(parameters)[0] == '\0' ? "(...)" : "";
+    const size_t length = *tail != '\0' ? (size_t)(parameters - begin) : strlen(begin);
+    if (length + strlen(tail) <= most)
+        return gd_heap_format("%.*s%s", (int)length, begin, tail);
+    const size_t head = arguments != NULL ? (size_t)(arguments + 1 - begin) : most / 2;
+    const size_t rest =
+        head + 12 < most && head < length ? (most - head - strlen(tail) - 3) / 2 : 4;
+    if (arguments != NULL && head < length && length - head > 2 * rest)
+        return gd_heap_format("%.*s...%.*s%s", (int)(head + rest), begin, (int)rest,
+                              begin + length - rest, tail);
+    return gd_heap_format("%.*s...%s", (int)(most / 2 - 1), begin,
+                          begin + strlen(begin) - most / 2 + 2);
+}

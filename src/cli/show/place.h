@@ -22,4 +22,8 @@ void gd_place_end(gd_place_files *files);
  * free. */
 char *gd_place_demangle(const char *name);
 
+/* Such a name in so many bytes (at least 40) or little more: without parameters, and with the
+ * middle of its template arguments left out. To free. */
+char *gd_place_shorten(const char *name, size_t most);
+
 #endif

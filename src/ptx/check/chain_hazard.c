@@ -2,6 +2,7 @@
  * be. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ptx/check/chain.h"
 
@@ -34,6 +35,16 @@ bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b)
            ((a->writes && (b->reads || b->writes)) || (a->reads && b->writes));
 }
 
+/* What NVVM names after the kernel: "param_7". */
+static const char *brief_name(const gd_ptx_function *function, const char *name)
+{
+    const size_t length = strlen(function->name);
+
+    return !strncmp(name, function->name, length) && !strncmp(name + length, "_param_", 7)
+               ? name + length + 1
+               : name;
+}
+
 /* The name of the parameter behind an argument, or "an argument" without a text. A copy has a
  * target and a source, a fill a target. */
 const char *gd_chain_parameter_name(const gd_checked_launch *launch, uint32_t argument)
@@ -45,7 +56,7 @@ const char *gd_chain_parameter_name(const gd_checked_launch *launch, uint32_t ar
     if (argument & GD_REACH)
         return "what it is said to reach";
     return function && argument < function->parameter_end - function->parameter
-               ? function->parameter_names[argument]
+               ? brief_name(function, function->parameter_names[argument])
                : "an argument";
 }
 
