@@ -54,7 +54,9 @@ __attribute__((constructor)) static void begin(void)
     settings.spans = times && !strcmp(times, "each");
     settings.times = settings.spans || (times && !strcmp(times, "on"));
     if (launches)
-        sscanf(launches, "%" SCNu64 ":%" SCNu32, &settings.first_launch, &settings.launches);
+        sscanf(launches, "%" SCNu64 ":%" SCNu32 ":%" SCNu32, &settings.first_launch,
+               &settings.launches, &settings.memory);
+    settings.memory = settings.memory ? settings.memory : 1024;
     settings.record = record ? strdup(record) : NULL;
     pthread_atfork(before_fork, behind_fork, in_child);
 }

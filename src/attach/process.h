@@ -14,6 +14,7 @@ typedef struct gd_attach_settings {
     bool spans;         /* and each one is told of by itself, graphs too */
     uint64_t first_launch;
     uint32_t launches; /* how many are recorded whole, from the first one on */
+    uint32_t memory;   /* MiB that they keep at most */
 } gd_attach_settings;
 
 const gd_attach_settings *gd_process_settings(void);

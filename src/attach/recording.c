@@ -16,7 +16,8 @@
 
 enum { MOST_ARGUMENTS = 1024, MOST_PARAMETER_BYTES = 1 << 16 };
 
-static const uint64_t most_bytes = 1 << 30; /* of all that is kept */
+static const char too_much[] = "the memory that was written between launches is more than is kept "
+                               "(audit --record --memory)";
 
 typedef struct allocation {
     uint64_t address, bytes;
@@ -33,6 +34,7 @@ static struct {
     uint32_t recorded, open; /* open: that the driver has not answered yet */
     bool over, at_exit;
     bool settled; /* memory is as it was looked at */
+    bool full;    /* what the host has written since is not kept */
 } recording;
 
 /* ---- memory ---- */
@@ -64,16 +66,19 @@ static void keep(const allocation *of, const unsigned char *bytes, bool expected
     gd_record_commit(record, GD_ATTACHED_DATA);
 }
 
-static void read_memory(allocation *of, bool expected)
+/* False: it is more than is kept. */
+static bool read_memory(allocation *of, bool expected)
 {
     unsigned char *bytes = NULL;
 
     of->written = of->freed = false;
-    if (recording.kept + of->bytes <= most_bytes)
+    if (recording.kept + of->bytes <= (uint64_t)gd_process_settings()->memory << 20)
         bytes = malloc((size_t)of->bytes);
-    if (bytes && !GD_NEXT(cuMemcpyDtoH_v2, bytes, of->address, (size_t)of->bytes))
+    const bool read = bytes && !GD_NEXT(cuMemcpyDtoH_v2, bytes, of->address, (size_t)of->bytes);
+    if (read)
         keep(of, bytes, expected);
     free(bytes);
+    return read;
 }
 
 static bool find_range(uint64_t address, uint64_t *start, uint64_t *bytes)
@@ -136,7 +141,8 @@ static allocation *use_allocation(uint64_t address)
     if (!found || recording.settled || !(found->written || found->shared || found->freed) ||
         !synchronize())
         return found;
-    read_memory(found, false);
+    if (!read_memory(found, false) && !is_new)
+        recording.full = true;
     if (!is_new)
         gd_lanes_all(); /* what was written is so behind all that was launched */
     return found;
@@ -396,6 +402,10 @@ gd_attached_launch *gd_recording_make_move(const gd_seen_launch *in, const gd_re
     const allocation *from = move->from ? use_allocation(move->from) : NULL;
     const uint32_t count = from ? 2 : 1;
     gd_attached_launch *record = NULL;
+    if (recording.full) {
+        gd_recording_miss(too_much);
+        return NULL;
+    }
     if (to && move->bytes <= UINT32_MAX && (move->is_fill || from || move->host) &&
         (!move->host || gd_record_image(move->host, (size_t)move->bytes, name)))
         record = gd_record_add(GD_ATTACHED_LAUNCH,
@@ -431,12 +441,12 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
     if (parameters || of.packed)
         of.count = read_parameters(function, of.list);
     find_addresses(&of);
-    gd_attached_launch *record = add_record(&of);
+    gd_attached_launch *record = recording.full ? NULL : add_record(&of);
     if (record)
         fill_arguments(record, &of);
     free(of.addresses);
     if (!record) {
-        gd_recording_miss("there was no room for its arguments");
+        gd_recording_miss(recording.full ? too_much : "there was no room for its arguments");
         return NULL;
     }
     record->kernel = kernel;

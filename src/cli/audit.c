@@ -62,6 +62,9 @@ int gd_command_audit(int argc, char **argv)
          &request.attach.first, 0, UINT32_MAX},
         {GD_OPTION_COUNT, "launches", "N", "with --record: at most this many launches (256)",
          &request.attach.launches, 1, 16384},
+        {GD_OPTION_COUNT, "memory", "MIB",
+         "with --record: keep at most so many MiB of memory (1024)", &request.attach.memory, 1,
+         1 << 20},
         GD_ATTACHEDPROGRAM_OPTIONS(&request),
         {0}};
     const gd_usage usage = {

@@ -420,6 +420,13 @@ recorded_fatbin() {
     records 66 3 fatbin tell && [ -f "$work/chain/module_1.ptx" ]
 }
 check "recorded: a fatbin" recorded_fatbin
+# What the host writes anew is kept anew, as long as there is room; then the recording ends.
+recorded_full() {
+    records 0 3 rewritten && rm -r "$work/chain" && runs 0 "audit --record $work/chain --memory 2" rewritten &&
+        err "the recording ends before launch 2: the memory that was written between launches is more than is kept (audit --record --memory)" &&
+        [ "$(grep -c '^- kernel: ' "$work/chain/chain.yaml")" -eq 2 ] && "$griddep" run "$work/chain/chain.yaml" >"$work/out" 2>&1
+}
+check "recorded: more memory than is kept" recorded_full
 check "recorded: a part" recorded_part
 check "recorded: a race" recorded_race
 check "recorded: a kernel of the shelf" recorded_shelf

@@ -548,6 +548,21 @@ static void run_library_graph(void)
     NEED(cuGraphLaunch(executable, NULL));
 }
 
+/* Memory that the host writes anew before each launch. */
+static void run_rewritten(void)
+{
+    static unsigned char bytes[700 << 10];
+    const gd_CUdeviceptr small = device.counter;
+    NEED(cuMemAlloc(&device.counter, sizeof bytes));
+    for (unsigned char i = 0; i < 3; i++) {
+        bytes[sizeof bytes - 1] = (unsigned char)(i + 1);
+        NEED(cuMemcpyHtoD(device.counter, bytes, sizeof bytes));
+        launch(device.waits, NULL, 0);
+        NEED(cuCtxSynchronize());
+    }
+    device.counter = small;
+}
+
 /* A kernel with a name as templates have them: NAME, or one that nobody can read. */
 static void run_long(void)
 {
@@ -870,6 +885,7 @@ static const struct {
                {"library-graph", 0, run_library_graph},
                {"linked", 0, run_linked},
                {"long", 0, run_long},
+               {"rewritten", 0, run_rewritten},
                {"fatbin", 0, run_fatbin},
                {"shapes", 0, run_shapes},
                {"unload", 0, run_unload},

@@ -173,8 +173,9 @@ static int set_environment(const gd_attach *request, const char *folder)
         code =
             gd_emulation_set("GRIDDEP_ATTACH_TIMES", request->times != NULL ? request->times : "");
     if (code == 0 && request->launches > 0) {
-        char *range = gd_heap_format("%llu:%llu", (unsigned long long)request->first,
-                                     (unsigned long long)request->launches);
+        char *range = gd_heap_format("%llu:%llu:%llu", (unsigned long long)request->first,
+                                     (unsigned long long)request->launches,
+                                     (unsigned long long)request->memory);
         code = gd_emulation_set("GRIDDEP_ATTACH_LAUNCHES", range);
         free(range);
     } else if (code == 0) {

@@ -10,6 +10,7 @@ typedef struct gd_attach {
     const char *times;        /* GRIDDEP_ATTACH_TIMES; NULL: off */
     bool speaks_on_stderr;    /* what it writes to stdout goes to stderr */
     uint64_t first, launches; /* how many are recorded whole, from that one on; 0: none */
+    uint64_t memory;          /* MiB of what they reach that are kept at most; 0: 1024 */
 } gd_attach;
 
 /* Runs a program. *ended is its exit code, and *set what it did, to free. Returns 0, or an exit
