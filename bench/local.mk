@@ -6,7 +6,7 @@ check_PROGRAMS += %D%/emulator %D%/front %D%/hops %D%/suites
 endif
 %C%_emulator_LDADD = libgriddep-machine.la libgriddep-core.la -lm
 EXTRA_%C%_emulator_DEPENDENCIES = libgriddep-emulator.la
-EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py) %D%/attach.sh
+EXTRA_DIST += $(wildcard $(srcdir)/%D%/peers/*.py) %D%/attach.sh $(wildcard $(srcdir)/%D%/programs/*)
 
 %C%_front_LDADD = libgriddep.la
 

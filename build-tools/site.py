@@ -22,7 +22,7 @@ SEARCHED = 1500  # letters of a section that the search looks into
 MENU = [
     ("Begin", ["README.md", "doc/guide.md", "doc/questions.md"]),
     ("Use", ["commands", "doc/griddep-chain.md", "doc/code.md", "api", "doc/languages.md", "kernels", "doc/shelf.md"]),
-    ("Measure", ["doc/timeline.md", "doc/tuning.md", "doc/performance.md", "doc/compared.md"]),
+    ("Measure", ["doc/timeline.md", "doc/tuning.md", "doc/performance.md", "doc/programs.md", "doc/compared.md"]),
     ("Look up", ["doc/diagnostics.md", "doc/instructions.md", "doc/emulator.md", "doc/environment.md", "doc/json.md", "NEWS.md"]),
     ("Work on it", ["HACKING.md", "doc/design.md"]),
 ]

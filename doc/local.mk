@@ -2,7 +2,7 @@
 
 dist_doc_DATA += \
 	%D%/code.md %D%/compared.md %D%/design.md %D%/emulator.md %D%/environment.md %D%/griddep-chain.md \
-	%D%/guide.md %D%/json.md %D%/languages.md %D%/performance.md %D%/questions.md \
+	%D%/guide.md %D%/json.md %D%/languages.md %D%/performance.md %D%/programs.md %D%/questions.md \
 	%D%/shelf.md %D%/timeline.md %D%/tuning.md
 
 # Two pages are made: of the command's table of codes, and of the tables of instructions.
@@ -34,7 +34,8 @@ EXTRA_DIST += build-tools/instructions.py
 # Links of the pages lead to these where the pages are installed.
 docimagesdir = $(docdir)/images
 dist_docimages_DATA = \
-	%D%/images/demo.svg %D%/images/guide.svg %D%/images/hashcat.svg %D%/images/pytorch.svg
+	%D%/images/demo.svg %D%/images/guide.svg %D%/images/hashcat.svg %D%/images/pytorch.svg \
+	$(wildcard $(srcdir)/%D%/images/programs-*.svg)
 dochistorydir = $(docdir)/history
 dist_dochistory_DATA = %D%/history/speed.md
 EXTRA_DIST += build-tools/site.py build-tools/site.css build-tools/site.js

@@ -5,7 +5,7 @@
 #
 # FOLDER: where the reports and pictures go. GRIDDEP: the command (build/griddep); PYTHON3; ROUNDS (7);
 # GPT2: a command that runs ggml's gpt-2-backend, which prints its time a token; without it that program
-# is left out, as are others that the machine lacks (nvcc, PyTorch, Triton). Each round runs all ways in
+# is left out, as are others that the machine lacks (nvcc, PyTorch, Triton). ONLY: names of programs. Each round runs all ways in
 # turns; the figures are medians.
 set -u
 
@@ -22,16 +22,17 @@ median() { sort -n | awk '{ value[NR] = $1 } END { print NR ? value[int((NR + 1)
 # measure NAME ON OFF: shell commands, of the program with dependent launch and without.
 measure() {
     name=$1 with=$2 without=$3
+    case " ${ONLY:-$name} " in *" $name "*) ;; *) return ;; esac
     rm -f "$out/$name".*.times
     for _ in $(seq "${ROUNDS:-7}"); do
-        sh -c "$with" 2>&1 | figure >>"$out/$name.with.times"
-        sh -c "$without" 2>&1 | figure >>"$out/$name.without.times"
-        "$griddep" audit --report "$out/$name.audit.txt" -- sh -c "$with" 2>&1 | figure >>"$out/$name.audit.times"
-        "$griddep" off --report "$out/$name.off.txt" -- sh -c "$with" 2>&1 | figure >>"$out/$name.off.times"
-        "$griddep" on --report "$out/$name.on.txt" -- sh -c "$without" 2>&1 | figure >>"$out/$name.on.times"
+        sh -c "exec env $with" 2>&1 | figure >>"$out/$name.with.times"
+        sh -c "exec env $without" 2>&1 | figure >>"$out/$name.without.times"
+        "$griddep" audit --report "$out/$name.audit.txt" -- sh -c "exec env $with" 2>&1 | figure >>"$out/$name.audit.times"
+        "$griddep" off --report "$out/$name.off.txt" -- sh -c "exec env $with" 2>&1 | figure >>"$out/$name.off.times"
+        "$griddep" on --report "$out/$name.on.txt" -- sh -c "exec env $without" 2>&1 | figure >>"$out/$name.on.times"
     done
-    "$griddep" audit --times --report "$out/$name.without.txt" -- sh -c "$without" >"$out/$name.log" 2>&1
-    "$griddep" trace --as-run --first "${FIRST:-2000}" --launches 24 --svg "$out/$name.svg" -- sh -c "$with" >>"$out/$name.log" 2>&1
+    "$griddep" audit --times --report "$out/$name.without.txt" -- sh -c "exec env $without" >"$out/$name.log" 2>&1
+    "$griddep" trace --as-run --first "${FIRST:-2000}" --launches 24 --svg "$out/$name.svg" -- sh -c "exec env $with" >>"$out/$name.log" 2>&1
     printf '## %s\n\n' "$name"
     for way in with without off on audit; do
         [ -s "$out/$name.$way.times" ] && printf '%-8s %s\n' "$way" "$(median <"$out/$name.$way.times")"

@@ -168,3 +168,19 @@ char *gd_place_shorten(const char *name, size_t most)
     return gd_heap_format("%.*s...%s", (int)(most / 2 - 1), begin,
                           begin + strlen(begin) - most / 2 + 2);
 }
+
+char *gd_place_own_name(const char *name)
+{
+    const char *parameters = find_last(name, '('), *begin = name;
+    if (parameters == NULL || find_close(parameters)[0] != '\0')
+        return gd_heap_string(name);
+    for (const char *at = name; at < parameters;) {
+        if (*at == ' ' || (at[0] == ':' && at[1] == ':'))
+            begin = at + (*at == ' ' ? 1 : 2);
+        const char *behind = *at == '<' || *at == '(' ? find_close(at) : NULL;
+        if (*at == '<' && behind == parameters)
+            return gd_heap_format("%.*s", (int)(at - begin), begin);
+        at = behind != NULL ? behind : at + 1;
+    }
+    return gd_heap_format("%.*s", (int)(parameters - begin), begin);
+}

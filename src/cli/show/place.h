@@ -26,4 +26,8 @@ char *gd_place_demangle(const char *name);
  * middle of its template arguments left out. To free. */
 char *gd_place_shorten(const char *name, size_t most);
 
+/* The function's own name in it, without namespaces, template arguments and parameters; other names
+ * as they are. To free. */
+char *gd_place_own_name(const char *name);
+
 #endif

@@ -9,6 +9,7 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
+#include "cli/show/place.h"
 
 static int report_timeline_error(const griddep_error *error)
 {
@@ -176,6 +177,11 @@ size_t gd_traceview_columns(const char *text)
 char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
 {
     char *name = gd_output_clean(gd_traceview_name(view, launch)), *made = NULL;
+    if (gd_traceview_columns(name) > width) {
+        char *whole = name;
+        name = gd_place_own_name(whole);
+        free(whole);
+    }
     size_t length = gd_traceview_columns(name), hole = gd_traceview_columns(gap);
     if (length <= width || width <= hole) {
         made = gd_heap_format("%.*s", (int)prefix(name, width), name);
