@@ -65,12 +65,15 @@ int gd_command_audit(int argc, char **argv)
         {GD_OPTION_COUNT, "memory", "MIB",
          "with --record: keep at most so many MiB of memory (1024)", &request.attach.memory, 1,
          1 << 20},
+        {GD_OPTION_FILE, "sarif", "FILE", "write the findings there too, as SARIF 2.1.0",
+         (void *)&request.sarif, 0, 0},
         GD_ATTACHEDPROGRAM_OPTIONS(&request),
         {0}};
     const gd_usage usage = {
         .name = "audit",
         .summary = "Runs a program and lists its kernels that may start early, and its races.",
-        .synopsis = "[--times] [--record FOLDER] [--report FILE] [--json] [--driver DRIVER] -- "
+        .synopsis = "[--times] [--record FOLDER] [--report FILE] [--sarif FILE] [--json] [--driver "
+                    "DRIVER] -- "
                     "PROGRAM [ARGUMENT]...",
         .details = details,
         .examples = examples,

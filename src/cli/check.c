@@ -24,6 +24,7 @@
 #include "cli/io/options.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/output.h"
+#include "cli/show/sarif.h"
 #include "cli/plan/plancheck.h"
 #include "cli/plan/planfile.h"
 #include "cli/job/textfix.h"
@@ -42,6 +43,8 @@ typedef struct gd_check_state {
     bool held_back;     /* a text with mistakes, of which no more is said */
     bool fix;           /* make the edits that are certain */
     const char *output; /* where to, NULL: into the file */
+    const char *sarif;  /* NULL: nowhere */
+    json_t *results;    /* for it; NULL */
     json_t *findings;   /* NULL without --json, as the next three */
     json_t *remarks, *verdicts, *advice, *fixes;
 } gd_check_state;
@@ -82,6 +85,10 @@ static void show_findings(gd_check_state *state, const griddep_findings *finding
                           const gd_plan *plan, const gd_yaml *yaml)
 {
     gd_finding_list list = gd_finding_fold(findings, plan, yaml);
+    for (size_t i = 0; state->results != NULL && i < list.count; i++) {
+        if (list.items[i].data.severity >= state->shown)
+            gd_finding_add_sarif(state->results, &list.items[i]);
+    }
     if (state->findings == NULL)
         gd_finding_gather(&list);
     gd_finding_count(&state->tally, &list, state->shown);
@@ -471,7 +478,10 @@ static int check_all(gd_check_state *state, const char *const *paths, size_t cou
     state->verdicts = json ? json_array() : NULL;
     state->advice = json ? json_array() : NULL;
     state->fixes = json ? json_array() : NULL;
+    state->results = state->sarif != NULL ? json_array() : NULL;
     int code = check_usage(state, paths, count);
+    if (code == 0)
+        code = gd_outputfile_check();
     if (code == 0)
         code = check_files(state, paths, count);
     gd_message_collect(NULL);
@@ -483,7 +493,12 @@ static int check_all(gd_check_state *state, const char *const *paths, size_t cou
         write_document(state, failures, code);
     else if (state->files_checked > 0)
         gd_finding_print_tally(stdout, &state->tally, state->held_back);
-    return code;
+    int written = 0;
+    if (state->results != NULL && state->files_checked > 0)
+        written = gd_sarif_write(state->sarif, state->results);
+    else
+        json_decref(state->results);
+    return written != 0 ? written : code;
 }
 
 /* Without --severity all is shown, and warnings and errors count. */
@@ -523,6 +538,8 @@ int gd_command_check(int argc, char **argv)
         {GD_OPTION_FLAG, "fix", NULL, "mend mistakes that have one remedy", &state.fix, 0, 0},
         {GD_OPTION_FILE, "output", "FILE", "write the mended text there, or with -o FILE",
          (void *)&state.output, 0, 0},
+        {GD_OPTION_FILE, "sarif", "FILE", "write the findings there too, as SARIF 2.1.0",
+         (void *)&state.sarif, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {0}};
     const gd_usage usage = {
@@ -530,7 +547,7 @@ int gd_command_check(int argc, char **argv)
         .summary = "Finds mistakes in PTX, and races between the launches of a chain. Needs no "
                    "driver.",
         .synopsis = "FILE.ptx|FILE.cubin|FILE.fatbin|PROGRAM|CHAIN.yaml|-... [--constant NAME]... "
-                    "[--severity LEVEL] [--fix [-o FILE]] [--json]",
+                    "[--severity LEVEL] [--fix [-o FILE]] [--sarif FILE] [--json]",
         .details = details,
         .examples = examples,
         .options = options,

@@ -97,6 +97,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/show/finding.c %D%/show/finding.h \
 	%D%/show/place.c %D%/show/place.h \
 	%D%/show/racelist.c %D%/show/racelist.h \
+	%D%/show/sarif.c %D%/show/sarif.h \
 	%D%/show/spanview.c %D%/show/spanview.h \
 	%D%/show/tracedraw.c \
 	%D%/show/tracejson.c %D%/show/tracejson.h \

@@ -313,9 +313,16 @@ step(function)
 cuda.cuCtxSynchronize()
 TEXT
 python() {
-    "$griddep" audit -- "$PYTHON3" "$work/script.py" >"$work/out" 2>"$work/err"
+    "$griddep" audit --sarif "$work/script.sarif" -- "$PYTHON3" "$work/script.py" >"$work/out" 2>"$work/err"
     [ $? -eq 66 ] || { cat "$work/out" "$work/err"; return 1; }
-    grep -q "^$work/script.py:18: error: kernel never .* share memory \[GD401\]$" "$work/err" && err "by launch in $work/script.py:18" && err "by step in $work/script.py:21" && err "by <module> in $work/script.py:27"
+    grep -q "^$work/script.py:18: error: kernel never .* share memory \[GD401\]$" "$work/err" && err "by launch in $work/script.py:18" && err "by step in $work/script.py:21" && err "by <module> in $work/script.py:27" &&
+        "$PYTHON3" -c '
+import json, sys
+result = json.load(open(sys.argv[1]))["runs"][0]["results"][0]
+place = result["locations"][0]
+assert result["ruleId"] == "GD401" and result["level"] == "error" and "share memory" in result["message"]["text"]
+assert place["physicalLocation"] == {"artifactLocation": {"uri": "file://" + sys.argv[2]}, "region": {"startLine": 18}}, place
+assert place["logicalLocations"][0]["name"].startswith("never")' "$work/script.sarif" "$work/script.py"
 }
 # A framework's frames are passed over, however deep.
 python_framework() {

@@ -113,6 +113,40 @@ check "--fix of stdin" says 2 'needs --output' "$griddep" check --fix -
 check "--output alone" says 2 'for the one file of --fix' "$griddep" check "$work/good.ptx" -o "$work/x.ptx"
 check "--fix of a chain" says 2 'not chain files' "$griddep" check --fix "$top/examples/vector_add.yaml"
 
+# ---- SARIF: what services read, held against the JSON document of the same run
+
+sarif() { # sarif FINDINGS.json FILE.sarif: one result a finding, and the rules that they name.
+    "${PYTHON3:-python3}" - "$@" <<'END'
+import json, sys, urllib.parse
+found, sarif = json.load(open(sys.argv[1]))["findings"], json.load(open(sys.argv[2]))
+assert sarif["version"] == "2.1.0" and len(sarif["runs"]) == 1
+run = sarif["runs"][0]
+driver, results = run["tool"]["driver"], run["results"]
+assert driver["name"] == "griddep" and found and len(found) == len(results)
+assert [rule["id"] for rule in driver["rules"]] == sorted({each["code"] for each in found})
+assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in driver["rules"])
+for each, result in zip(found, results):
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], result["level"]) == (each["code"], each["severity"]) and each["text"] in result["message"]["text"]
+    assert urllib.parse.unquote(place["artifactLocation"]["uri"]).replace("file://", "") == each["file"], place
+    assert urllib.parse.urlparse(place["artifactLocation"]["uri"]).scheme in ("", "file")
+    assert place["region"] == {"startLine": each["line"], "startColumn": each["column"]}
+    assert result["locations"][0]["logicalLocations"][0]["name"] == each["entry"]
+END
+}
+check_sarif() {
+    cp "$top/tests/golden/check/GD110_leaving_callee_fires.ptx" "$work/a b:%ü.ptx"
+    "$griddep" check "$work/a b:%ü.ptx" --json --sarif "$work/both.sarif" >"$work/both.json"
+    [ $? -eq 1 ] && sarif "$work/both.json" "$work/both.sarif" || return 1
+    (cd "$work" && "$griddep" check "a b:%ü.ptx" --json --sarif relative.sarif >relative.json)
+    sarif "$work/relative.json" "$work/relative.sarif" && grep -q '"uri": "a%20b%3A%25%C3%BC.ptx"' "$work/relative.sarif"
+}
+if command -v "${PYTHON3:-python3}" >/dev/null; then
+    check "SARIF" check_sarif
+fi
+no_sarif() { ! "$griddep" check "$work/missing.ptx" --sarif "$work/none.sarif" 2>/dev/null && [ ! -e "$work/none.sarif" ]; }
+check "no SARIF where nothing was checked" no_sarif
+
 # Where ptxas is there, it takes what was fixed.
 if (need_ptxas) >/dev/null 2>&1; then
     need_ptxas

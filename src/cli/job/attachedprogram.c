@@ -16,6 +16,7 @@
 #include "cli/job/recordedchain.h"
 #include "cli/job/recordedfile.h"
 #include "cli/show/auditreport.h"
+#include "cli/show/sarif.h"
 
 int gd_attachedprogram_find(int argc, char **argv)
 {
@@ -231,6 +232,30 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
     print_line(request, stream, verdict);
 }
 
+/* At the line of a script that made the launch, else in the file that has its code. */
+static json_t *sarif_results(const json_t *findings)
+{
+    json_t *results = json_array();
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        const json_t *frames = json_object_get(finding, "place"), *at = json_array_get(frames, 0);
+        for (size_t j = 0; j < json_array_size(frames); j++) {
+            if (json_is_integer(json_object_get(json_array_get(frames, j), "line"))) {
+                at = json_array_get(frames, j);
+                break;
+            }
+        }
+        gd_sarif_add(
+            results, json_string_value(json_object_get(finding, "code")),
+            json_string_value(json_object_get(finding, "severity")),
+            json_string_value(json_object_get(finding, "text")), "",
+            (gd_sarif_place){.file = json_string_value(json_object_get(at, "file")),
+                             .line = json_integer_value(json_object_get(at, "line")),
+                             .kernel = json_string_value(json_object_get(finding, "kernel"))});
+    }
+    return results;
+}
+
 static int report(const gd_attachedprogram *request, const gd_attached_set *set,
                   const char *program, int ended)
 {
@@ -250,6 +275,8 @@ static int report(const gd_attachedprogram *request, const gd_attached_set *set,
     int written = 0;
     if (request->report != NULL)
         written = gd_outputfile_write(request->report, text, bytes);
+    if (written == 0 && request->sarif != NULL)
+        written = gd_sarif_write(request->sarif, sarif_results(audit.findings));
     free(text);
     free(verdict);
     gd_audit_free(&audit);

@@ -11,6 +11,7 @@ typedef struct gd_attachedprogram {
     gd_attach attach;
     const char *report; /* NULL: stderr */
     const char *record; /* a folder that the launches are written into; NULL: none */
+    const char *sarif;  /* a file for the findings; NULL: none */
     bool json;
     bool audits; /* judges; else tells what was changed */
 } gd_attachedprogram;

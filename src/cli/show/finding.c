@@ -9,6 +9,7 @@
 #include "cli/io/message.h"
 #include "cli/io/output.h"
 #include "cli/io/quote.h"
+#include "cli/show/sarif.h"
 
 const char *const gd_finding_severity_names[3] = {"note", "warning", "error"};
 
@@ -359,4 +360,16 @@ json_t *gd_finding_json(const gd_finding *finding, const char *file)
            {"launches", launches});
     free(quote);
     return object;
+}
+
+void gd_finding_add_sarif(json_t *results, const gd_finding *finding)
+{
+    const griddep_finding *data = &finding->data;
+    gd_place place = place_of(finding, NULL);
+    if (data->source_file != NULL)
+        place = (gd_place){.file = data->source_file, .line = (uint32_t)data->source_line};
+    gd_sarif_add(
+        results, data->code, gd_finding_severity_name(data->severity), data->text, data->hint,
+        (gd_sarif_place){
+            .file = place.file, .line = place.line, .column = place.column, .kernel = data->entry});
 }

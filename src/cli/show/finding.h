@@ -68,4 +68,7 @@ json_t *gd_finding_range(int32_t line, int32_t column, int32_t end_line, int32_t
 
 json_t *gd_finding_json(const gd_finding *finding, const char *file);
 
+/* To a list of results of SARIF: where the code comes from, if its text tells. */
+void gd_finding_add_sarif(json_t *results, const gd_finding *finding);
+
 #endif
