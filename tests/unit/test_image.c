@@ -839,6 +839,28 @@ START_TEST(kernels_of_machine_code_start_early_when_they_wait)
 }
 END_TEST
 
+/* From one place to each of many, which lead on to the next one: nothing looks at all of them again
+ * and again. */
+START_TEST(many_branches_are_followed)
+{
+    enum { MANY = 100000 };
+    uint64_t(*code)[2] = calloc(2 * MANY + 3, sizeof *code);
+
+    ck_assert_ptr_nonnull(code);
+    for (uint64_t i = 0; i < 2 * MANY + 3; i++) {
+        const uint64_t words = 4 * (i < MANY ? MANY + 1 : 0); /* to its partner, or the next one */
+        code[i][0] = (i < MANY ? 0x0947u : 0x7947u) | (words & 0xff) << 16 | words >> 8 << 34;
+        code[i][1] = UINT64_C(0x000fea0003800000);
+    }
+    code[MANY][0] = 0x782e;
+    code[MANY][1] = UINT64_C(0x000fe20000000000);
+    code[2 * MANY + 2][0] = 0x794d;
+    gd_text cubin = make_cubin(code, 2 * MANY + 3, 0x6005a04, ET_EXEC);
+    ck_assert_uint_eq(traits_of_cubin(&cubin), WAITS);
+    free(code);
+}
+END_TEST
+
 /* A path that cannot be followed is told as such. */
 START_TEST(a_call_in_front_of_the_wait_is_not_proven)
 {
@@ -1172,6 +1194,7 @@ int main(void)
     suite_add_tcase(suite, loading);
     tcase_add_loop_test(machine, paths_of_machine_code_are_followed, 0,
                         sizeof walks / sizeof *walks);
+    tcase_add_test(machine, many_branches_are_followed);
     tcase_add_test(machine, machine_code_that_is_not_known_says_nothing);
     tcase_add_test(machine, images_tell_what_is_in_them);
     tcase_add_test(machine, kernels_of_machine_code_start_early_when_they_wait);

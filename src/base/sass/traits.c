@@ -238,6 +238,7 @@ static void step(graph *in, uint64_t node)
     go_to(in, node, (int64_t)(node / 2) + 1, behind);
 }
 
+/* There are 34. */
 static void enter_hub(graph *in, uint64_t node)
 {
     for (uint64_t i = 0; i < in->edge_count; i++) {
@@ -276,72 +277,132 @@ static void look_through(graph *in)
 
 /* ---- which threads do not wait ---- */
 
+/* The edges that leave each node, or that lead to it, by number. */
+typedef struct lists {
+    uint64_t *first; /* of each node in `edges`, and behind the last one their count */
+    uint64_t *edges;
+} lists;
+
+static bool make_lists(graph *in, bool by_target, lists *made)
+{
+    made->first = calloc((size_t)in->node_count + 2, sizeof *made->first);
+    made->edges = calloc((size_t)in->edge_count + 1, sizeof *made->edges);
+    in->failed |= !made->first || !made->edges;
+    for (uint64_t i = 0; !in->failed && i < in->edge_count; i++)
+        made->first[(by_target ? in->edges[i].to : in->edges[i].from) + 2]++;
+    for (uint64_t i = 2; !in->failed && i <= in->node_count; i++)
+        made->first[i + 1] += made->first[i];
+    for (uint64_t i = 0; !in->failed && i < in->edge_count; i++)
+        made->edges[made->first[(by_target ? in->edges[i].to : in->edges[i].from) + 1]++] = i;
+    return !in->failed;
+}
+
+static void free_lists(lists *made)
+{
+    free(made->first);
+    free(made->edges);
+}
+
 /* Dry: from there a path leads to the end without a wait. */
 static void find_dry(graph *in)
 {
-    bool changed = true;
+    lists before;
 
-    in->dry[end_of(in)] = 1;
-    while (changed) {
-        changed = false;
-        for (uint64_t i = in->edge_count; i-- > 0;) {
-            const edge *each = &in->edges[i];
-            if (in->dry[each->to] && !in->dry[each->from])
-                in->dry[each->from] = changed = true;
+    if (make_lists(in, true, &before)) {
+        in->dry[end_of(in)] = 1;
+        in->waiting[in->waiting_count++] = end_of(in);
+    }
+    while (in->waiting_count) {
+        const uint64_t node = in->waiting[--in->waiting_count];
+        for (uint64_t i = before.first[node]; i < before.first[node + 1]; i++) {
+            const uint64_t from = in->edges[before.edges[i]].from;
+            if (!in->dry[from])
+                in->waiting[in->waiting_count++] = from;
+            in->dry[from] = 1;
         }
     }
+    free_lists(&before);
 }
 
-/* What is in the registers in front of each instruction; NULL: no memory. To free. */
-static gd_sass_registers *find_registers(const graph *in)
+/* Adds what is in one set to another; whether that was more than was there. */
+static bool join(gd_sass_registers *to, const gd_sass_registers *more)
 {
-    gd_sass_registers *sets = calloc((size_t)in->node_count / 2 + 1, sizeof *sets);
-    bool changed = sets != NULL;
+    bool grown = false;
 
-    while (changed) {
-        changed = false;
-        for (uint64_t i = 0; i < in->edge_count; i++) {
-            const uint64_t from = in->edges[i].from / 2;
-            gd_sass_registers set = sets[from], *to = &sets[in->edges[i].to / 2];
-            if (!in->reached[in->edges[i].from])
-                continue;
-            if (from < in->count)
-                gd_sass_compute(gd_sass_at(in->code, from), &set);
-            for (size_t w = 0; w < sizeof set.words / sizeof *set.words; w++) {
-                changed |= (set.words[w] & ~to->words[w]) != 0;
-                to->words[w] |= set.words[w];
+    for (size_t i = 0; i < sizeof to->words / sizeof *to->words; i++) {
+        grown |= (more->words[i] & ~to->words[i]) != 0;
+        to->words[i] |= more->words[i];
+    }
+    return grown;
+}
+
+/* What is in the registers in front of each node. */
+static void find_registers(graph *in, const lists *behind, gd_sass_registers *sets)
+{
+    uint8_t *queued = in->alone; /* not yet used otherwise */
+
+    in->waiting[in->waiting_count++] = 0;
+    queued[0] = 1;
+    while (in->waiting_count) {
+        const uint64_t node = in->waiting[--in->waiting_count];
+        gd_sass_registers set = sets[node];
+        queued[node] = 0;
+        if (node < 2 * in->count)
+            gd_sass_compute(gd_sass_at(in->code, node / 2), &set);
+        for (uint64_t i = behind->first[node]; i < behind->first[node + 1]; i++) {
+            const uint64_t to = in->edges[behind->edges[i]].to;
+            const bool is_new = !(in->reached[to] & 2);
+            in->reached[to] |= 2;
+            if ((join(&sets[to], &set) | is_new) && !queued[to]) {
+                in->waiting[in->waiting_count++] = to;
+                queued[to] = 1;
             }
         }
     }
-    return sets;
 }
 
-/* Alone: a path leads there on which no branch is known that parts threads of one grid, and behind
- * whose other side all wait. False: no memory. */
-static bool find_alone(graph *in)
+/* Whether threads part at a node that are of one grid, some of them to where all wait. */
+static bool parts(const graph *in, const lists *behind, const gd_sass_registers *sets,
+                  uint64_t node)
 {
-    gd_sass_registers *sets = find_registers(in);
-    uint8_t *wet = calloc((size_t)in->node_count, 1); /* on some side all wait */
-    bool changed = sets && wet;
+    bool wet = false;
 
-    for (uint64_t i = 0; changed && i < in->edge_count; i++)
-        wet[in->edges[i].from] |= !in->dry[in->edges[i].to];
+    for (uint64_t i = behind->first[node]; i < behind->first[node + 1] && !wet; i++)
+        wet = !in->dry[in->edges[behind->edges[i]].to];
+    return wet && node < 2 * in->count &&
+           gd_sass_divides(gd_sass_at(in->code, node / 2), &sets[node]);
+}
+
+/* Alone: a path leads there on which no threads have parted from others that wait. */
+static void follow_alone(graph *in, const lists *behind, const gd_sass_registers *sets)
+{
     in->alone[0] = 1;
-    while (changed) {
-        changed = false;
-        for (uint64_t i = 0; i < in->edge_count; i++) {
-            const edge *each = &in->edges[i];
-            if (!in->alone[each->from] || in->alone[each->to] ||
-                (wet[each->from] && in->dry[each->to] && each->from < 2 * in->count &&
-                 gd_sass_divides(gd_sass_at(in->code, each->from / 2), &sets[each->from / 2])))
+    in->waiting[in->waiting_count++] = 0;
+    while (in->waiting_count) {
+        const uint64_t node = in->waiting[--in->waiting_count];
+        const bool parted = parts(in, behind, sets, node);
+        for (uint64_t i = behind->first[node]; i < behind->first[node + 1]; i++) {
+            const uint64_t to = in->edges[behind->edges[i]].to;
+            if (in->alone[to] || (parted && in->dry[to]))
                 continue;
-            in->alone[each->to] = changed = true;
+            in->alone[to] = 1;
+            in->waiting[in->waiting_count++] = to;
         }
     }
-    const bool done = sets && wet;
+}
+
+static void find_alone(graph *in)
+{
+    gd_sass_registers *sets = calloc((size_t)in->node_count, sizeof *sets);
+    lists behind;
+
+    in->failed |= !sets;
+    if (make_lists(in, false, &behind)) {
+        find_registers(in, &behind, sets);
+        follow_alone(in, &behind, sets);
+    }
+    free_lists(&behind);
     free(sets);
-    free(wet);
-    return done;
 }
 
 /* ---- the result ---- */
@@ -377,10 +438,11 @@ int32_t gd_sass_traits(gd_view code, uint32_t *traits)
         in.alone = in.dry + in.node_count;
         follow_paths(&in);
         look_through(&in);
-        find_dry(&in);
     }
+    if (!in.failed)
+        find_dry(&in);
     if (!in.failed && in.waits && in.dry[0] && !in.open)
-        in.failed = !find_alone(&in);
+        find_alone(&in);
     if (!in.failed)
         *traits = conclude(&in);
     free(in.reached);
