@@ -855,7 +855,7 @@ START_TEST(many_branches_are_followed)
     code[MANY][0] = 0x782e;
     code[MANY][1] = UINT64_C(0x000fe20000000000);
     code[2 * MANY + 2][0] = 0x794d;
-    gd_text cubin = make_cubin(code, 2 * MANY + 3, 0x6005a04, ET_EXEC);
+    gd_text cubin = make_cubin((const uint64_t(*)[2])code, 2 * MANY + 3, 0x6005a04, ET_EXEC);
     ck_assert_uint_eq(traits_of_cubin(&cubin), WAITS);
     free(code);
 }
