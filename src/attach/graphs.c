@@ -188,7 +188,8 @@ static void read_pointers(gd_pointers *into, uint32_t kernel, gd_CUgraphNode nod
 
     if (GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
         params.kernelParams = NULL;
-    gd_pointers_read(into, kernel, params.func ? params.func : (gd_CUfunction)params.kern,
+    const gd_CUfunction function = params.func ? params.func : (gd_CUfunction)params.kern;
+    gd_pointers_read(into, kernel, params.kernelParams ? gd_pointers_find(function) : 0,
                      params.kernelParams);
 }
 

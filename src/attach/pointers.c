@@ -23,18 +23,25 @@ bool gd_pointers_next(void)
     return number < FIRST_LAUNCHES || number % EACH < ROW;
 }
 
-void gd_pointers_read(gd_pointers *into, uint32_t kernel, gd_CUfunction function, void **parameters)
+uint32_t gd_pointers_find(gd_CUfunction function)
 {
-    const gd_CUfunction asked = parameters ? gd_kernels_function(function) : NULL;
+    const gd_CUfunction asked = gd_kernels_function(function);
     size_t offset, bytes;
+    uint32_t found = 0;
 
+    for (uint32_t i = 0; asked && i < 32 && !GD_NEXT(cuFuncGetParamInfo, asked, i, &offset, &bytes);
+         i++)
+        found |= (uint32_t)(bytes == sizeof(uint64_t)) << i;
+    return found;
+}
+
+void gd_pointers_read(gd_pointers *into, uint32_t kernel, uint32_t found, void **parameters)
+{
     into->kernel = kernel;
     into->count = 0;
-    for (uint32_t i = 0; asked && into->count < GD_POINTERS_MOST &&
-                         !GD_NEXT(cuFuncGetParamInfo, asked, i, &offset, &bytes);
-         i++) {
+    for (uint32_t i = 0; parameters && i < 32 && into->count < GD_POINTERS_MOST; i++) {
         uint64_t value;
-        if (bytes != sizeof value || !parameters[i])
+        if (!(found >> i & 1) || !parameters[i])
             continue;
         memcpy(&value, parameters[i], sizeof value);
         if (value < LEAST_ADDRESS)

@@ -22,9 +22,11 @@ typedef struct gd_pointers {
 /* Counts a launch; whether it is in the sample. */
 bool gd_pointers_next(void);
 
-/* parameters: as the driver is given them; NULL: none. */
-void gd_pointers_read(gd_pointers *into, uint32_t kernel, gd_CUfunction function,
-                      void **parameters);
+/* A bit for each of a kernel's first 32 parameters that may be an address. Asks the driver. */
+uint32_t gd_pointers_find(gd_CUfunction function);
+
+/* found: as gd_pointers_find; parameters: as the driver is given them; NULL: none. */
+void gd_pointers_read(gd_pointers *into, uint32_t kernel, uint32_t found, void **parameters);
 
 /* Records what the second launch has of the first. */
 void gd_pointers_compare(const gd_pointers *first, const gd_pointers *second);

@@ -41,6 +41,7 @@ typedef struct recent {
     uint32_t generation;
     bool has_plain, has_early; /* places */
     int8_t reason;             /* as gd_kernels_reason; -1: nobody has asked yet */
+    uint32_t pointers;         /* as gd_pointers_find, where they are compared */
 } recent;
 
 enum { RECENTS = 1024 };
@@ -182,6 +183,12 @@ bool gd_streams_is_captured(const gd_seen_launch *launch)
     return is_captured(gd_streams_name(launch->config->hStream, launch->per_thread));
 }
 
+/* Only what a program does by itself is judged. */
+static bool judges_pointers(void)
+{
+    return gd_process_settings()->early == GD_ATTACHED_EARLY_AS_IS;
+}
+
 /* A captured launch has no stream. NULL: nobody knows the kernel. */
 static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uint64_t owner,
                            recent *other)
@@ -200,22 +207,25 @@ static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uin
     other->in = stream_of(handle, owner);
     other->number = other->kernel ? number : GD_ATTACHED_NONE;
     other->generation = generation;
+    if (judges_pointers())
+        other->pointers = gd_pointers_find(launch->function);
     if (!other->kernel || !other->in)
         return other;
     *found = *other;
     return found;
 }
 
-/* Only what a program does by itself is judged. */
-static void note_pointers(stream *in, const gd_attached_pair *pair, const gd_seen_launch *launch)
+static void note_pointers(const recent *of, const gd_seen_launch *launch)
 {
+    const gd_attached_pair *pair = of->pair;
+    stream *in = of->in;
     gd_pointers made;
 
-    if (gd_process_settings()->early != GD_ATTACHED_EARLY_AS_IS || !gd_pointers_next()) {
+    if (!judges_pointers() || !gd_pointers_next()) {
         in->pointers.count = 0;
         return;
     }
-    gd_pointers_read(&made, pair->second, launch->function, launch->parameters);
+    gd_pointers_read(&made, pair->second, of->pointers, launch->parameters);
     if (pair->early && !pair->between && in->pointers.kernel == pair->first)
         gd_pointers_compare(&in->pointers, &made);
     in->pointers = made;
@@ -248,7 +258,7 @@ static void note_launch(gd_seen_launch *launch, gd_CUstream handle, uint64_t own
         count(of->kernel, launch, false, false);
     if (of->in) {
         follow(of->in, of->number, launch->early, &of->pair);
-        note_pointers(of->in, of->pair, launch);
+        note_pointers(of, launch);
     }
     if (handle == GD_CU_STREAM_LEGACY)
         default_work++;
