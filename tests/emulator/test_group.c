@@ -1377,13 +1377,6 @@ static const struct {
      .status = GRIDDEP_ERROR_UNSUPPORTED,
      .words = {"member 1 of the group has another version of NCCL",
                "member 1 of the group has another version of NCCL"}},
-    {.versions = {"22809", "22809"},
-     .from = {1, 1},
-     .buffers = {0, 64},
-     .nccl = GRIDDEP_NCCL_ON,
-     .status = GRIDDEP_ERROR_PEER,
-     .words = {"member 1 of the group allocates, where this one adds a large hop",
-               "member 0 of the group adds a large hop, where this one allocates"}},
 };
 enum { DIFFERENCES = sizeof differences / sizeof *differences };
 
