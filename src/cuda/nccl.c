@@ -49,16 +49,8 @@ int32_t gd_nccl_open(gd_nccl *nccl, griddep_error *error)
                             "NCCL: %s is of version %d; the library calls %d to %d", path,
                             made.version, GD_NCCL_OLDEST, GD_NCCL_NEWEST);
     }
-    made.library = library;
     *nccl = made;
     return GRIDDEP_OK;
-}
-
-void gd_nccl_close(gd_nccl *nccl)
-{
-    if (nccl->library)
-        dlclose(nccl->library);
-    *nccl = (gd_nccl){0};
 }
 
 int32_t gd_nccl_fail(const gd_nccl *nccl, gd_ncclResult result, const char *what,

@@ -25,20 +25,15 @@ enum { GD_NCCL_OLDEST = 21100, GD_NCCL_NEWEST = 29999 };
 
 typedef struct gd_nccl {
     int version;
-    void *library;
 
 #define GD_NCCL(name, type, arguments) type(*name) arguments;
 #include "cuda/nccl_symbols.def"
 #undef GD_NCCL
 } gd_nccl;
 
-/* Opens libnccl.so.2, or what GRIDDEP_NCCL names. UNSUPPORTED where it cannot be opened, lacks a
- * function or is of another version. */
+/* Opens libnccl.so.2, or what GRIDDEP_NCCL names. It stays loaded: NCCL has threads. UNSUPPORTED
+ * where it cannot be opened, lacks a function or is of another version. */
 int32_t gd_nccl_open(gd_nccl *nccl, griddep_error *error);
-
-/* For who has asked for neither an id nor a communicator: NCCL then has threads, which outlive its
- * communicators, and stays loaded. Does nothing where none is open. */
-void gd_nccl_close(gd_nccl *nccl);
 
 /* PEER for what another process did, DRIVER for the rest; "NCCL: <what>: <NCCL's words>". */
 int32_t gd_nccl_fail(const gd_nccl *nccl, gd_ncclResult result, const char *what,

@@ -20,7 +20,6 @@ typedef struct warmth {
 
 struct gd_group_nccl {
     gd_nccl library;
-    bool asked; /* for an id or a communicator */
     warmth *warm;
     uint32_t warm_count;
     gd_ncclComm comms[GD_GROUP_MOST]; /* of this process's members */
@@ -88,12 +87,9 @@ static int32_t open_library(const griddep_group *group, gd_nccl *library, gridde
 
 int32_t gd_group_check_nccl(const griddep_group *group, griddep_error *error)
 {
-    gd_nccl library = {0};
-    const int32_t status =
-        group->nccl == GRIDDEP_NCCL_ON ? open_library(group, &library, error) : GRIDDEP_OK;
+    gd_nccl library;
 
-    gd_nccl_close(&library);
-    return status;
+    return group->nccl == GRIDDEP_NCCL_ON ? open_library(group, &library, error) : GRIDDEP_OK;
 }
 
 /* ---- communicators ---- */
@@ -167,7 +163,6 @@ static int32_t make_comms(griddep_group *group, gd_group_nccl *nccl, griddep_err
     int32_t status = open_library(group, &nccl->library, error);
 
     if (!status && !group->rank) {
-        nccl->asked = true;
         const gd_ncclResult result = nccl->library.ncclGetUniqueId(&id);
         if (result) {
             status = gd_nccl_fail(&nccl->library, result, "ncclGetUniqueId", error);
@@ -186,14 +181,11 @@ static int32_t make_comms(griddep_group *group, gd_group_nccl *nccl, griddep_err
             group->nccl = GRIDDEP_NCCL_OFF;
         return group->nccl == GRIDDEP_NCCL_OFF ? GRIDDEP_OK : status;
     }
-    nccl->asked = true;
     return call_each(nccl, group, make_comm, &id, "ncclCommInitRank", error);
 }
 
 static void forget(gd_group_nccl *nccl)
 {
-    if (!nccl->asked)
-        gd_nccl_close(&nccl->library);
     free(nccl->warm);
     free(nccl);
 }
