@@ -21,7 +21,7 @@ struct gd_code {
     char *image; /* NULL: in a file */
     uint64_t offset, bytes;
     bool opened, parsed;
-    char *cubin; /* what the driver takes of it; NULL */
+    char *cubin; /* what the driver takes of it, or the image itself; NULL */
     uint64_t cubin_bytes;
     griddep_ptx *ptx;      /* NULL: nobody has asked, or it has none that can be read */
     gd_check_facts *facts; /* of it; NULL likewise */
@@ -102,16 +102,7 @@ static bool is_elf(gd_view image)
     return image.size >= SELFMAG && !memcmp(image.bytes, ELFMAG, SELFMAG);
 }
 
-/* Machine code in an image, as unpack. */
-static char *find_cubin(gd_view image, int32_t chip, uint64_t *bytes)
-{
-    *bytes = image.size;
-    if (has_magic(image, GD_FATBIN_MAGIC))
-        return gd_fatbin_check(image) ? NULL : unpack(image, GD_FATBIN_CUBIN, chip, bytes);
-    return is_elf(image) ? copy_of(image.bytes, image.size) : NULL;
-}
-
-/* PTX in it, likewise; what the emulated driver links is PTX. */
+/* PTX in an image, as unpack; what the emulated driver links is PTX. */
 static char *find_text(gd_view image, int32_t chip, uint64_t *bytes)
 {
     gd_emulated_head head;
@@ -141,9 +132,12 @@ static void open_cubin(gd_code *code, int32_t chip)
     const gd_view view = {(const unsigned char *)image, image ? code->bytes : 0};
 
     code->opened = true;
-    if (image)
-        code->cubin = find_cubin(view, chip, &code->cubin_bytes);
-    if (image != code->image)
+    code->cubin_bytes = view.size;
+    if (has_magic(view, GD_FATBIN_MAGIC) && !gd_fatbin_check(view))
+        code->cubin = unpack(view, GD_FATBIN_CUBIN, chip, &code->cubin_bytes);
+    else if (is_elf(view))
+        code->cubin = image;
+    if (image != code->image && image != code->cubin)
         free(image);
 }
 
@@ -192,8 +186,9 @@ void gd_code_free(gd_code *code)
     gd_check_facts_destroy(code->facts);
     griddep_ptx_destroy(code->ptx);
     free(code->path);
+    if (code->cubin != code->image)
+        free(code->cubin);
     free(code->image);
-    free(code->cubin);
     free(code);
 }
 

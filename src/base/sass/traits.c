@@ -436,10 +436,11 @@ int32_t gd_sass_traits(gd_view code, uint32_t *traits)
     if (!in.failed) {
         in.dry = in.reached + in.node_count;
         in.alone = in.dry + in.node_count;
-        follow_paths(&in);
         look_through(&in);
+        if (in.waits || in.calls) /* of most kernels nothing else is asked */
+            follow_paths(&in);
     }
-    if (!in.failed)
+    if (!in.failed && in.waits)
         find_dry(&in);
     if (!in.failed && in.waits && in.dry[0] && !in.open)
         find_alone(&in);

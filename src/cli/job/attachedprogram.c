@@ -232,19 +232,15 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
     print_line(request, stream, verdict);
 }
 
-/* At the line of a script that made the launch, else in the file that has its code. */
+/* Where the text has it, else in the file whose code made the launch. */
 static json_t *sarif_results(const json_t *findings)
 {
     json_t *results = json_array();
     for (size_t i = 0; i < json_array_size(findings); i++) {
         const json_t *finding = json_array_get(findings, i);
-        const json_t *frames = json_object_get(finding, "place"), *at = json_array_get(frames, 0);
-        for (size_t j = 0; j < json_array_size(frames); j++) {
-            if (json_is_integer(json_object_get(json_array_get(frames, j), "line"))) {
-                at = json_array_get(frames, j);
-                break;
-            }
-        }
+        const json_t *frames = json_object_get(finding, "place");
+        const json_t *script = gd_auditreport_find_script(frames);
+        const json_t *at = script != NULL ? script : json_array_get(frames, 0);
         gd_sarif_add(
             results, json_string_value(json_object_get(finding, "code")),
             json_string_value(json_object_get(finding, "severity")),

@@ -406,7 +406,8 @@ static char *find_race(const auditing *all, const audited_pair *pair, bool *cert
         if (finding.launch == 1 && finding.severity >= GRIDDEP_SEVERITY_WARNING &&
             (finding.code[2] == '1' || finding.code[2] == '2')) {
             const size_t name = strlen(second->name);
-            const bool is_own = strncmp(finding.text, second->name, name) == 0;
+            const bool is_own =
+                strncmp(finding.text, second->name, name) == 0 && finding.text[name] == ' ';
             race = gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding.text + is_own * name,
                                   finding.code);
             *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;

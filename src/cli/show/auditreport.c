@@ -185,10 +185,15 @@ static void print_place(FILE *stream, const json_t *frames)
     }
 }
 
-/* As compilers do, of the innermost frame of a script's author. */
+const json_t *gd_auditreport_find_script(const json_t *frames)
+{
+    return json_array_get(frames, next_frame(frames, 0, true));
+}
+
+/* As compilers do. */
 static void print_position(FILE *stream, const json_t *frames)
 {
-    const json_t *frame = json_array_get(frames, next_frame(frames, 0, true));
+    const json_t *frame = gd_auditreport_find_script(frames);
     if (frame == NULL)
         return;
     char *file = gd_output_clean(text_of(frame, "file"));

@@ -13,4 +13,7 @@ void gd_auditreport_print_gaps(FILE *stream, const json_t *gaps);
 
 void gd_auditreport_print_findings(FILE *to, const json_t *findings);
 
+/* Of the frames of a finding's place, the innermost of a script's author; NULL: there is none. */
+const json_t *gd_auditreport_find_script(const json_t *frames);
+
 #endif

@@ -177,7 +177,7 @@ size_t gd_traceview_columns(const char *text)
 char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
 {
     char *name = gd_output_clean(gd_traceview_name(view, launch)), *made = NULL;
-    if (gd_traceview_columns(name) > width) {
+    if (view->plan == NULL && gd_traceview_columns(name) > width) { /* a program's kernel */
         char *whole = name;
         name = gd_place_own_name(whole);
         free(whole);

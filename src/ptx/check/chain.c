@@ -819,12 +819,12 @@ bool gd_early_is_decided(uint32_t traits)
 static uint32_t traits_of_entry(const griddep_ptx *ptx, const char *entry)
 {
     griddep_ptx_entry_info info = {.size = sizeof info};
+    uint32_t index;
 
-    for (uint32_t i = 0; griddep_ptx_get_entry(ptx, i, &info, NULL) == GRIDDEP_OK; i++) {
-        if (!strcmp(info.name, entry))
-            return info.traits;
-    }
-    return 0;
+    if (!gd_ptx_find_entry(ptx, entry, &index) ||
+        griddep_ptx_get_entry(ptx, index, &info, NULL) != GRIDDEP_OK)
+        return 0;
+    return info.traits;
 }
 
 gd_early_code gd_early_look(gd_check_facts *facts, uint32_t traits, const griddep_ptx *ptx,
