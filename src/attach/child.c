@@ -1,7 +1,7 @@
 /* What is observed ends in a child process. */
 #include <pthread.h>
 
-#include "attach/graphs.h"
+#include "attach/executables.h"
 #include "attach/kernels.h"
 #include "attach/lanes.h"
 #include "attach/place.h"
@@ -18,7 +18,7 @@ static void in_child(void)
 {
     gd_kernels_forget();
     gd_streams_forget();
-    gd_graphs_forget();
+    gd_executables_forget();
     gd_pointers_forget();
     gd_place_forget();
     gd_times_forget();

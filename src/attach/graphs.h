@@ -1,4 +1,4 @@
-/* Graphs that are instantiated. The caller holds the lock. */
+/* Graphs as the driver tells of them. */
 #ifndef GD_ATTACH_GRAPHS_H
 #define GD_ATTACH_GRAPHS_H
 
@@ -7,6 +7,9 @@
 
 #include "attach/map.h"
 #include "emulator/abi.h"
+
+/* Graphs in graphs in graphs; deeper ones are not looked at. */
+enum { GD_GRAPH_MOST_NESTED = 16 };
 
 /* What the driver tells about one graph. */
 typedef struct gd_graph_view {
@@ -20,10 +23,12 @@ bool gd_graph_view_read(gd_CUgraph graph, gd_graph_view *into);
 void gd_graph_view_free(gd_graph_view *graph);
 size_t gd_graph_view_index(const gd_graph_view *graph, gd_CUgraphNode node);
 
-/* Records the kernels of a graph and what stands between them; `changed` edges were made plain. */
-void gd_graphs_add(gd_CUgraphExec executable, gd_CUgraph graph, uint32_t changed);
-void gd_graphs_launch(gd_CUgraphExec executable);
-void gd_graphs_end(gd_CUgraphExec executable);
+gd_CUgraphNodeType gd_graph_node_type(gd_CUgraphNode node);
+
+/* The graph in a node; NULL. */
+gd_CUgraph gd_graph_child(gd_CUgraphNode node);
+
+bool gd_graph_is_programmatic(const gd_CUgraphEdgeData *edge);
 
 /* Edges that were made plain, to be put back. All zero: none. */
 typedef struct gd_plain_edges {
@@ -35,8 +40,5 @@ typedef struct gd_plain_edges {
  * stays. */
 void gd_graphs_make_plain(gd_CUgraph graph, gd_plain_edges *edges);
 void gd_graphs_restore(gd_plain_edges *edges);
-
-/* In a child process. */
-void gd_graphs_forget(void);
 
 #endif

@@ -1,10 +1,13 @@
 /* Calls that instantiate, update, launch and end graphs. */
+#include "attach/executables.h"
 #include "attach/graphs.h"
+#include "attach/kernels.h"
 #include "attach/process.h"
 #include "attach/recordedgraph.h"
 #include "attach/see.h"
 #include "attach/streams.h"
 #include "attach/times.h"
+#include "griddep.h"
 
 /* Between both the program's graph may have plain edges in place of its own. */
 static bool begin(gd_CUgraph graph, gd_plain_edges *edges)
@@ -26,11 +29,12 @@ static void end(gd_plain_edges *edges, const gd_CUgraphExec *executable, gd_CUgr
 
     gd_graphs_restore(edges);
     if (executable && result == GD_CUDA_SUCCESS && gd_process_lock(&kept)) {
-        gd_graphs_add(*executable, graph, changed);
+        gd_executables_add(*executable, graph, changed);
         gd_recordedgraph_add(*executable, graph);
         gd_process_unlock(kept);
     }
     if (updated && result == GD_CUDA_SUCCESS && gd_process_lock(&kept)) {
+        gd_executables_update(updated, graph);
         gd_recordedgraph_add(updated, graph);
         gd_process_unlock(kept);
     }
@@ -99,20 +103,80 @@ gd_CUresult cuGraphExecUpdate_v2(gd_CUgraphExec executable, gd_CUgraph graph,
 gd_CUresult cuGraphExecDestroy(gd_CUgraphExec executable)
 {
     GD_SEE(GD_NEXT(cuGraphExecDestroy, executable),
-           (gd_graphs_end(executable), gd_recordedgraph_end(executable)));
+           (gd_executables_end(executable), gd_recordedgraph_end(executable)));
 }
 
-/* What its nodes launch is not followed from here on. */
-#define GD_CHANGE(symbol, type, value)                                                             \
+/* ---- nodes of an executable graph; a recording does not follow them from here on ---- */
+
+/* Behind a programmatic edge, which on may have made, a kernel must wait as on asks of all. */
+static bool may_launch(gd_CUgraphExec executable, gd_CUgraphNode node,
+                       const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    bool may = true;
+    int kept;
+
+    if (!params || gd_process_settings()->early < GD_ATTACHED_EARLY_ON || !gd_process_lock(&kept))
+        return may;
+    const gd_CUfunction function = params->func ? params->func : (gd_CUfunction)params->kern;
+    if (gd_executables_is_early(executable, node, params) &&
+        gd_kernels_reason(function) != GRIDDEP_REASON_SET) {
+        may = false;
+        gd_process_say("a kernel of an executable graph was not exchanged for one that may not "
+                       "start early: the program was told that the graph cannot be updated so");
+    }
+    gd_process_unlock(kept);
+    return may;
+}
+
+static void note_kernel(gd_CUgraphExec executable, gd_CUgraphNode node,
+                        const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    gd_recordedgraph_end(executable);
+    if (params)
+        gd_executables_set_kernel(executable, node, params);
+}
+
+/* params: what of the arguments is about a kernel; NULL: nothing. */
+#define GD_SET_KERNEL(symbol, type, value, params)                                                 \
     gd_CUresult symbol(gd_CUgraphExec executable, gd_CUgraphNode node, type value)                 \
     {                                                                                              \
-        GD_SEE(GD_NEXT(symbol, executable, node, value), gd_recordedgraph_end(executable));        \
+        const gd_CUDA_KERNEL_NODE_PARAMS *const params_ = params;                                  \
+        GD_SEE(seen_ && !may_launch(executable, node, params_)                                     \
+                   ? GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE                                       \
+                   : GD_NEXT(symbol, executable, node, value),                                     \
+               note_kernel(executable, node, params_));                                            \
     }
 
-GD_CHANGE(cuGraphExecKernelNodeSetParams, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *, params)
-GD_CHANGE(cuGraphExecKernelNodeSetParams_v2, const gd_CUDA_KERNEL_NODE_PARAMS *, params)
-GD_CHANGE(cuGraphExecNodeSetParams, gd_CUgraphNodeParams *, params)
-GD_CHANGE(cuGraphNodeSetEnabled, unsigned int, enabled)
+GD_SET_KERNEL(cuGraphExecKernelNodeSetParams_v2, const gd_CUDA_KERNEL_NODE_PARAMS *, params, params)
+GD_SET_KERNEL(cuGraphExecKernelNodeSetParams, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *, params,
+              params ? (&(gd_CUDA_KERNEL_NODE_PARAMS){.func = params->func,
+                                                      .gridDimX = params->gridDimX,
+                                                      .gridDimY = params->gridDimY,
+                                                      .gridDimZ = params->gridDimZ,
+                                                      .blockDimX = params->blockDimX,
+                                                      .blockDimY = params->blockDimY,
+                                                      .blockDimZ = params->blockDimZ,
+                                                      .sharedMemBytes = params->sharedMemBytes})
+                     : NULL)
+GD_SET_KERNEL(cuGraphExecNodeSetParams, gd_CUgraphNodeParams *, params,
+              params && params->type == GD_CU_GRAPH_NODE_TYPE_KERNEL ? &params->is.kernel : NULL)
+
+gd_CUresult cuGraphNodeSetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                  unsigned int enabled)
+{
+    GD_SEE(
+        GD_NEXT(cuGraphNodeSetEnabled, executable, node, enabled),
+        (gd_recordedgraph_end(executable), gd_executables_enable(executable, node, enabled != 0)));
+}
+
+gd_CUresult cuGraphExecChildGraphNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                               gd_CUgraph child)
+{
+    GD_SEE(GD_NEXT(cuGraphExecChildGraphNodeSetParams, executable, node, child),
+           (gd_recordedgraph_end(executable), gd_executables_set_child(executable, node, child)));
+}
+
+/* ---- launches ---- */
 
 #define GD_LAUNCH_GRAPH(symbol, is_per_thread)                                                     \
     gd_CUresult symbol(gd_CUgraphExec executable, gd_CUstream stream)                              \
@@ -133,7 +197,7 @@ GD_CHANGE(cuGraphNodeSetEnabled, unsigned int, enabled)
         if (seen && result == GD_CUDA_SUCCESS) {                                                   \
             gd_streams_work(stream, is_per_thread, GD_ATTACHED_GRAPH_RUN, NULL);                   \
             if (gd_process_lock(&kept)) {                                                          \
-                gd_graphs_launch(executable);                                                      \
+                gd_executables_launch(executable);                                                 \
                 gd_process_unlock(kept);                                                           \
             }                                                                                      \
         }                                                                                          \

@@ -9,6 +9,7 @@ libgriddep_attach_la_SOURCES = \
 	%D%/child.c \
 	%D%/code.c %D%/code.h \
 	%D%/cupti.h \
+	%D%/executables.c %D%/executables.h \
 	%D%/forward.c \
 	%D%/graphs.c %D%/graphs.h \
 	%D%/image.c %D%/image.h \
@@ -23,7 +24,6 @@ libgriddep_attach_la_SOURCES = \
 	%D%/place.c %D%/place.h \
 	%D%/pointers.c %D%/pointers.h \
 	%D%/process.c %D%/process.h \
-	%D%/python.c %D%/python.h \
 	%D%/record.c %D%/record.h \
 	%D%/recordedgraph.c %D%/recordedgraph.h \
 	%D%/recording.c %D%/recording.h \

@@ -2,10 +2,13 @@
  * business. */
 #include "attach/place.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #if __has_include(<execinfo.h>)
@@ -14,7 +17,6 @@
 #define backtrace(addresses, count) (0)
 #endif
 
-#include "attach/python.h"
 #include "attach/record.h"
 
 enum { MOST_FRAMES = 48, LONGEST_SCRIPT = 8192 };
@@ -124,6 +126,41 @@ static int find_caller(void *const *frames, int count)
     return caller;
 }
 
+typedef void *this_thread_function(void);
+typedef void dump_function(int file, void *thread);
+
+static void find_function(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+
+    memcpy(function, &found, sizeof found);
+}
+
+/* CPython's own dump for crashes reads a thread's frames without the interpreter's lock, which the
+ * caller has mostly given up: a library that took it here could make a program stand still.
+ * Versions 3.6 to 3.8, 3.11 and 3.12 export it, and others may. The innermost frame is the first,
+ * each is a line: File "step.py", line 3 in step. Empty where no interpreter called, or none that
+ * tells. */
+static void read_script(char *text, size_t room)
+{
+    this_thread_function *this_thread;
+    dump_function *dump;
+    ssize_t bytes = 0;
+
+    find_function("PyGILState_GetThisThreadState", &this_thread);
+    find_function("_Py_DumpTraceback", &dump);
+    void *thread = this_thread && dump ? this_thread() : NULL;
+    const int file = thread ? memfd_create("griddep", MFD_CLOEXEC) : -1;
+    if (file >= 0) {
+        dump(file, thread);
+        bytes = pread(file, text, room - 1, 0);
+        close(file);
+    }
+    while (bytes > 0 && text[bytes - 1] != '\n') /* a line that was cut off */
+        bytes--;
+    text[bytes > 0 ? bytes : 0] = '\0';
+}
+
 uint32_t gd_place_record(void)
 {
     void *frames[MOST_FRAMES];
@@ -136,7 +173,7 @@ uint32_t gd_place_record(void)
         addresses[count++] = (uint64_t)(uintptr_t)frames[i];
     if (!count)
         return GD_ATTACHED_NONE;
-    gd_python_read(script, sizeof script);
+    read_script(script, sizeof script);
     gd_attached_place *record = gd_record_add(
         GD_ATTACHED_PLACE, sizeof *record + count * sizeof *addresses, script, &number);
     record->count = count;

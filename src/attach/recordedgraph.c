@@ -11,8 +11,6 @@
 #include "attach/next.h"
 #include "attach/process.h"
 
-enum { MOST_NESTED = 16 };
-
 typedef struct kept_launch {
     bool is_move;
     gd_recorded_move move;
@@ -223,7 +221,7 @@ static bool keep_graph(kept_graph *into, gd_CUgraph graph, uint32_t level)
 {
     gd_graph_view view;
 
-    if (level == MOST_NESTED || !gd_graph_view_read(graph, &view))
+    if (level == GD_GRAPH_MOST_NESTED || !gd_graph_view_read(graph, &view))
         return false;
     bool *is_kept = calloc(view.node_count + 1, sizeof *is_kept);
     const bool good = is_kept && keep_nodes(into, &view, is_kept, level);

@@ -60,6 +60,7 @@
 #define GD_WATCH_cuGraphExecKernelNodeSetParams ~, OWN
 #define GD_WATCH_cuGraphExecKernelNodeSetParams_v2 ~, OWN
 #define GD_WATCH_cuGraphExecNodeSetParams ~, OWN
+#define GD_WATCH_cuGraphExecChildGraphNodeSetParams ~, OWN
 #define GD_WATCH_cuGraphNodeSetEnabled ~, OWN
 #define GD_WATCH_cuGraphLaunch ~, OWN
 

@@ -8,7 +8,7 @@
 
 /* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
  * behind the last one of a chunk stands a record of kind 0, or nothing. */
-enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 3 };
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 4 };
 
 /* The name that a process's file ends with, and that of a copy of a module's image. */
 #define GD_ATTACHED_SUFFIX ".attached"
@@ -156,10 +156,10 @@ typedef struct gd_attached_pair {
     double between_us;
 } gd_attached_pair;
 
+/* All executable graphs with these nodes and edges. */
 typedef struct gd_attached_graph {
     gd_attached_head head;
-    uint32_t place;   /* that instantiated it */
-    uint32_t changed; /* edges that were made plain, or programmatic */
+    uint64_t changed; /* edges that were made plain when they were instantiated */
     uint64_t launches;
 } gd_attached_graph;
 

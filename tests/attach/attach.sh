@@ -111,6 +111,12 @@ between() { runs 0 audit between && err "warning: a memset between kernels waits
 graph() { runs 0 audit graph && out "programmatic edges 1" && grep -q "^waits  *program  *sm_90  *6  *6  *3 " "$work/err" && err "0 races, 0 findings (6 launches of 1 kernel)"; }
 plain_graph() { runs 0 audit plain-graph && err "1 edge of a graph from kernel waits to kernel waits is plain, and the second one waits on every path: they do not overlap [GD412]"; }
 graph_between() { runs 0 audit graph-between && err "warning: a memset between kernels waits and waits of a graph, 1 time: they do not overlap [GD411]"; }
+# What an executable graph launches counts, whatever it was made of.
+exchanges() {
+    runs 66 audit exchanges && out "exchanged 3 of 3 times" && err "may start beside the kernel before it, 3 times, and never waits for it" &&
+        grep -q "^waits  *program  *sm_90  *14  *14  *5 " "$work/err" && grep -q "^never(.*  program  *sm_90  *3  *3  *3 " "$work/err"
+}
+many_graphs() { runs 0 audit many-graphs && out small && grep -q "^waits  *program  *sm_90  *3000  *3000  *1000 " "$work/err"; }
 # What the emulated driver links is PTX.
 linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
 long_name() { runs 66 audit long && grep -q "^error: kernel firstn*\.\.\.n*last may start beside" "$work/err" && [ "$(grep -c "^error: .\{150,230\}$" "$work/err")" -eq 1 ]; }
@@ -147,6 +153,10 @@ contexts() { runs 66 audit contexts && err "kernel before it, 2 times" && err "(
 threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1 kernel)"; }
 fork_child() { runs 66 audit fork right tell && err "share memory [GD401]" && err "(6 launches of 2 kernels)"; }
 crash() { runs 139 audit right crash && err "(4 launches of 1 kernel)"; }
+aborts() { runs 134 audit right abort && err "(4 launches of 1 kernel)"; }
+capture_exit() { same 0 right capture-exit && for with in on audit "audit --times"; do runs 0 "$with" right capture-exit || return 1; done; err "(4 launches of 1 kernel)"; }
+closes() { same 0 right close right tell && runs 0 audit right close right tell && err "(8 launches of 1 kernel)"; }
+many_modules() { same 0 modules tell && runs 0 audit modules tell && grep -q "^waits  *program  *sm_90  *2000  *0  *1000 " "$work/err"; }
 kill_() { runs 66 audit racy kill && err "share memory [GD401]"; }
 exits() { runs 66 audit racy exit && err "share memory [GD401]"; }
 nothing() { runs 65 audit fork-idle && err "nothing was attached"; }
@@ -181,6 +191,8 @@ check "times between kernels" gaps
 check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
+check "kernels of an executable graph that are exchanged" exchanges
+check "graphs that are instantiated again and again" many_graphs
 check "a long name" long_name
 check "the name of a template" template_name
 check "a library" library
@@ -214,11 +226,12 @@ shapes_wrong() { # shapes_wrong FATBIN SUBCOMMAND CASE...
 }
 check "sound kernels of other projects" shapes_sound shapes.fatbin audit "GD405 GD405 GD405 GD405"
 check "kernels of other projects with a mistake" shapes_wrong shapes.fatbin audit "GD406 wrong_first" "GD406 wrong_early_store"
-# Findings about instances of one template, and one kernel behind several, are one finding.
+# Findings about instances of one template, and one kernel behind several, are one finding, but in
+# SARIF, where each has its place.
 alike() {
-    PLAIN=1 shapes 0 shapes.fatbin audit _Z9ggml_gemvILb1ELi8EEvPKfPfi _Z9ggml_gemvILb1ELi32EEvPKfPfi triton_add &&
+    PLAIN=1 shapes 0 shapes.fatbin "audit --sarif $work/alike.sarif" _Z9ggml_gemvILb1ELi8EEvPKfPfi _Z9ggml_gemvILb1ELi32EEvPKfPfi triton_add &&
         [ "$(grep -c "\[GD410\]$" "$work/err")" -eq 2 ] && [ "$(grep -c "^    and 1 more like this; --json lists it$" "$work/err")" -eq 1 ] &&
-        err "griddep: 0 races, 3 findings (6 launches of 3 kernels)"
+        err "griddep: 0 races, 3 findings (6 launches of 3 kernels)" && [ "$(grep -o '"ruleId"' "$work/alike.sarif" | wc -l)" -eq 3 ]
 }
 check "findings that are alike" alike
 # A driver that takes machine code: it runs $RUNS in its place.
@@ -241,7 +254,7 @@ export RUNS
 if [ "${SANITIZED-}" != 1 ]; then
     check "a driver that takes machine code" ${CC:-cc} -shared -fPIC -o "$work/machine.so" "$work/machine.c" -Wl,--no-as-needed \
         "$EMULATED_DRIVER" -Wl,-rpath,"$(dirname "$EMULATED_DRIVER")" -ldl
-    check "sound machine code" shapes_sound shapes.machine.fatbin "audit --driver $work/machine.so" "GD403 GD405 GD405 GD405" "perhaps not safe: of 1 early start nobody can tell that its kernel waits in time"
+    check "sound machine code" shapes_sound shapes.machine.fatbin "audit --driver $work/machine.so" "GD403 GD405 GD405 GD405" "perhaps not safe: of 1 kernel that starts early nobody can tell that it waits in time"
     check "machine code with a mistake" shapes_wrong shapes.machine.fatbin "audit --driver $work/machine.so"
 fi
 check "modules that are unloaded" unload
@@ -275,6 +288,10 @@ done
 check "threads" threads
 check "fork" fork_child
 check "a crash" crash
+check "SIGABRT" aborts
+check "a program that ends while it captures" capture_exit
+check "a program that closes the driver and goes on" closes
+check "2,000 modules" many_modules
 check "SIGKILL" kill_
 check "no exit handlers" exits
 check "a child that does nothing" nothing
@@ -600,6 +617,7 @@ check "off ends races" off_ends_races
 
 on_lost() { runs 0 on lost tell && out "counter 2" && err "griddep: on: 2 of 2 launches may start early that could not before"; }
 on_right() { runs 0 on right tell && out "counter 4" && err "on: 1 of 4 launches"; }
+on_exchanges() { runs 0 on exchanges && out "exchanged 1 of 3 times" && err "a kernel of an executable graph was not exchanged for one that may not start early"; }
 on_graph() { runs 0 on plain-graph tell && err "on: 2 of 8 launches" && grep -q "programmatic edges 1" "$work/out"; }
 # Of what was made the emulated driver's checks find no race; kernels that never wait are left alone.
 on_never() { runs 0 on never tell && out "counter 3" && err "on: 0 of 3 launches"; }
@@ -646,6 +664,7 @@ check "on, and fatbins" on_fatbins
 check "on" on_lost
 check "on, with launches that are early already" on_right
 check "on, in a graph that is captured" on_graph
+check "on, where another kernel would start early in an executable graph" on_exchanges
 check "on, and no wait" on_never
 check "on --rewrite" on_rewrite
 check "on makes no race" on_is_safe

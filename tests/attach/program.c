@@ -1,5 +1,6 @@
 /* A program of somebody else's: it opens libcuda.so.1 and knows nothing of this project. Its
  * arguments are what it does, one behind the other. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +106,13 @@ static const char text[] =
          gd_CUgraphEdgeData *, size_t *)                                                           \
     CALL(cuGraphInstantiateWithFlags, 11040, gd_CUgraphExec *, gd_CUgraph, unsigned long long)     \
     CALL(cuGraphExecUpdate, 12000, gd_CUgraphExec, gd_CUgraph, gd_CUgraphExecUpdateResultInfo *)   \
+    CALL(cuGraphExecKernelNodeSetParams, 12000, gd_CUgraphExec, gd_CUgraphNode,                    \
+         const gd_CUDA_KERNEL_NODE_PARAMS *)                                                       \
+    CALL(cuGraphExecNodeSetParams, 12020, gd_CUgraphExec, gd_CUgraphNode, gd_CUgraphNodeParams *)  \
+    CALL(cuGraphExecChildGraphNodeSetParams, 11010, gd_CUgraphExec, gd_CUgraphNode, gd_CUgraph)    \
+    CALL(cuGraphNodeSetEnabled, 11060, gd_CUgraphExec, gd_CUgraphNode, unsigned)                   \
+    CALL(cuGraphExecDestroy, 10000, gd_CUgraphExec)                                                \
+    CALL(cuGraphDestroy, 10000, gd_CUgraph)                                                        \
     CALL(cuGraphCreate, 10000, gd_CUgraph *, unsigned)                                             \
     CALL(cuGraphAddKernelNode, 12000, gd_CUgraphNode *, gd_CUgraph, const gd_CUgraphNode *,        \
          size_t, const gd_CUDA_KERNEL_NODE_PARAMS *)                                               \
@@ -368,35 +377,123 @@ static void run_graph_plain(void)
     run_graph(0);
 }
 
-/* A graph that is made by hand, with a programmatic edge to a kernel that does not wait, in a graph
- * of its own in another one. */
+static gd_CUDA_KERNEL_NODE_PARAMS node_params(gd_CUfunction function, void **arguments)
+{
+    return (gd_CUDA_KERNEL_NODE_PARAMS){.func = function,
+                                        .gridDimX = 1,
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 1,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = arguments};
+}
+
+/* A graph that is made by hand: a kernel that waits, and a programmatic edge to another one. */
+static gd_CUgraph make_edge(gd_CUfunction function, gd_CUgraphNode *second)
+{
+    const gd_CUgraphEdgeData data = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                     .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    void *arguments[] = {&device.counter};
+    gd_CUDA_KERNEL_NODE_PARAMS params = node_params(device.waits, arguments);
+    gd_CUgraph graph;
+    gd_CUgraphNode first;
+    NEED(cuGraphCreate(&graph, 0));
+    NEED(cuGraphAddKernelNode(&first, graph, NULL, 0, &params));
+    params.func = function;
+    NEED(cuGraphAddKernelNode(second, graph, NULL, 0, &params));
+    NEED(cuGraphAddDependencies(graph, &first, second, &data, 1));
+    return graph;
+}
+
+/* In another graph. */
 static void run_edges(void)
 {
-    void *arguments[] = {&device.counter};
-    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = device.waits,
-                                         .gridDimX = 1,
-                                         .gridDimY = 1,
-                                         .gridDimZ = 1,
-                                         .blockDimX = 1,
-                                         .blockDimY = 1,
-                                         .blockDimZ = 1,
-                                         .kernelParams = arguments};
-    gd_CUgraphEdgeData data = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
-                               .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
-    gd_CUgraph graph, outer, child;
-    gd_CUgraphNode first, second, node;
+    gd_CUgraph outer, child;
+    gd_CUgraphNode second, node;
     gd_CUgraphExec executable;
-    NEED(cuGraphCreate(&graph, 0));
+    gd_CUgraph graph = make_edge(device.never, &second);
     NEED(cuGraphCreate(&outer, 0));
-    NEED(cuGraphAddKernelNode(&first, graph, NULL, 0, &params));
-    params.func = device.never;
-    NEED(cuGraphAddKernelNode(&second, graph, NULL, 0, &params));
-    NEED(cuGraphAddDependencies(graph, &first, &second, &data, 1));
     NEED(cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
     NEED(cuGraphInstantiateWithFlags(&executable, outer, 0));
     NEED(cuGraphLaunch(executable, NULL));
     NEED(cuGraphChildGraphNodeGetGraph(node, &child));
     printf("programmatic edges %zu\n", count_programmatic(child));
+}
+
+/* The second kernel of an executable graph is exchanged by all ways. It runs three times as
+ * `never`, once not at all, five times as `waits`. */
+static void run_exchanges(void)
+{
+    void *arguments[] = {&device.counter};
+    gd_CUDA_KERNEL_NODE_PARAMS waits = node_params(device.waits, arguments),
+                               never = node_params(device.never, arguments);
+    gd_CUgraphNodeParams any = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL, .is.kernel = never};
+    gd_CUgraphExecUpdateResultInfo info;
+    gd_CUgraphNode second, other;
+    gd_CUgraphExec executable;
+    gd_CUgraph graph = make_edge(device.waits, &second), updated = make_edge(device.never, &other);
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, NULL));
+    int taken = driver.cuGraphExecKernelNodeSetParams(executable, second, &never) == 0;
+    NEED(cuGraphLaunch(executable, NULL));
+    for (int i = 0; i < 3; i++) {
+        NEED(cuGraphExecKernelNodeSetParams(executable, second, &waits));
+        NEED(cuGraphLaunch(executable, NULL));
+    }
+    taken += driver.cuGraphExecNodeSetParams(executable, second, &any) == 0;
+    NEED(cuGraphLaunch(executable, NULL));
+    NEED(cuGraphNodeSetEnabled(executable, second, 0));
+    NEED(cuGraphLaunch(executable, NULL));
+    NEED(cuGraphNodeSetEnabled(executable, second, 1));
+    taken += driver.cuGraphExecUpdate(executable, updated, &info) == 0;
+    NEED(cuGraphLaunch(executable, NULL));
+    NEED(cuGraphExecKernelNodeSetParams(executable, second, &waits));
+    NEED(cuGraphDestroy(graph));
+    NEED(cuGraphLaunch(executable, NULL));
+    printf("exchanged %d of 3 times\n", taken);
+}
+
+/* Drivers may not have it. */
+static void run_exchanged_child(void)
+{
+    gd_CUgraph outer, updated;
+    gd_CUgraphNode second, node;
+    gd_CUgraphExec executable;
+    gd_CUgraph graph = make_edge(device.waits, &second);
+    updated = make_edge(device.never, &second);
+    NEED(cuGraphCreate(&outer, 0));
+    NEED(cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, outer, 0));
+    NEED(cuGraphLaunch(executable, NULL));
+    int taken = driver.cuGraphExecChildGraphNodeSetParams(executable, node, updated) == 0;
+    NEED(cuGraphLaunch(executable, NULL));
+    printf("exchanged %d of 1 times\n", taken);
+}
+
+/* Two graphs, instantiated, updated to each other and run again and again, as programs do that
+ * capture each step: what is recorded does not grow. */
+static void run_many_graphs(void)
+{
+    gd_CUgraphExecUpdateResultInfo info;
+    gd_CUgraphNode second;
+    gd_CUgraph graphs[] = {make_edge(device.waits, &second), make_edge(device.sometimes, &second)};
+    struct stat told;
+    char path[4096];
+    off_t bytes = 0;
+    for (int i = 0; i < 2000; i++) {
+        gd_CUgraphExec executable;
+        NEED(cuGraphInstantiateWithFlags(&executable, graphs[i % 2], 0));
+        NEED(cuGraphExecUpdate(executable, graphs[(i + 1) % 2], &info));
+        NEED(cuGraphLaunch(executable, NULL));
+        NEED(cuGraphExecDestroy(executable));
+    }
+    DIR *folder = opendir(getenv("GRIDDEP_ATTACH_RECORD"));
+    for (struct dirent *each; folder && (each = readdir(folder));) {
+        snprintf(path, sizeof path, "%s/%s", getenv("GRIDDEP_ATTACH_RECORD"), each->d_name);
+        bytes += strstr(path, ".attached") && !stat(path, &told) ? told.st_size : 0;
+    }
+    printf("%s\n", bytes > 0 && bytes <= 1 << 20 ? "small" : "not small");
 }
 
 /* A memset between two kernels of a graph that was captured. */
@@ -800,6 +897,35 @@ static void run_kill(void)
     raise(SIGKILL);
 }
 
+static void run_abort(void)
+{
+    fflush(stdout);
+    abort();
+}
+
+/* The program ends while it captures. */
+static void run_capture_exit(void)
+{
+    gd_CUstream stream;
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch(device.waits, stream, 0);
+    launch(device.waits, stream, 1);
+    exit(0);
+}
+
+static void run_modules(void)
+{
+    gd_CUmodule module;
+    gd_CUfunction waits;
+    for (int i = 0; i < 2000; i++) {
+        NEED(cuModuleLoadData(&module, text));
+        NEED(cuModuleGetFunction(&waits, module, "waits"));
+        launch(waits, NULL, i % 2);
+        NEED(cuModuleUnload(module));
+    }
+}
+
 static void run_exit(void)
 {
     fflush(stdout);
@@ -844,6 +970,12 @@ static void run_fork_idle(void)
     printf("child %d\n", WEXITSTATUS(status));
 }
 
+static void close_driver(void)
+{
+    dlclose(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));               /* what is opened here */
+    dlclose(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)); /* what begin opened */
+}
+
 static void run_dlclose(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -876,6 +1008,9 @@ static const struct {
                {"graph", 0, run_graph_early},
                {"plain-graph", 0, run_graph_plain},
                {"edges", 0, run_edges},
+               {"exchanges", 0, run_exchanges},
+               {"exchanged-child", 0, run_exchanged_child},
+               {"many-graphs", 0, run_many_graphs},
                {"graph-between", 0, run_graph_between},
                {"event", 0, run_event},
                {"graph-copies", 0, run_graph_copies},
@@ -898,6 +1033,10 @@ static const struct {
                {"crash", 0, run_crash},
                {"kill", 0, run_kill},
                {"exit", 0, run_exit},
+               {"abort", 0, run_abort},
+               {"capture-exit", 0, run_capture_exit},
+               {"modules", 0, run_modules},
+               {"close", 0, close_driver},
                {"descriptors", 0, run_descriptors},
                {"fork", 1, run_fork},
                {"fork-idle", 1, run_fork_idle},

@@ -76,10 +76,9 @@ static char *audit_summary(const gd_audit *audit)
                               gd_plural(races, "race between a kernel and the one before it",
                                         "races between kernels and those before them"));
     else if (doubts > 0)
-        safe =
-            gd_heap_format("perhaps not safe: of %llu early %s nobody can tell %s in time", doubts,
-                           gd_plural(doubts, "start", "starts"),
-                           gd_plural(doubts, "that its kernel waits", "that their kernels wait"));
+        safe = gd_heap_format("perhaps not safe: of %llu %s early nobody can tell that %s in time",
+                              doubts, gd_plural(doubts, "kernel that starts", "kernels that start"),
+                              gd_plural(doubts, "it waits", "they wait"));
     else
         safe = gd_heap_string(audit->early > 0 ? "safe: each kernel that starts early waits in time"
                                                : "safe: no kernel starts early");
@@ -272,7 +271,7 @@ static int report(const gd_attachedprogram *request, const gd_attached_set *set,
     if (request->report != NULL)
         written = gd_outputfile_write(request->report, text, bytes);
     if (written == 0 && request->sarif != NULL)
-        written = gd_sarif_write(request->sarif, sarif_results(audit.findings));
+        written = gd_sarif_write(request->sarif, sarif_results(audit.unfolded));
     free(text);
     free(verdict);
     gd_audit_free(&audit);

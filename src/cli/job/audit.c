@@ -678,8 +678,9 @@ static bool is_alike(const json_t *a, const json_t *b)
 }
 
 /* The first of those that are alike, which is seen most often, keeps the texts of the others. */
-static void fold(json_t *findings)
+static json_t *fold(const json_t *all)
 {
+    json_t *findings = json_copy((json_t *)all);
     for (size_t i = 0; i < json_array_size(findings); i++) {
         json_t *kept = json_array_get(findings, i), *alike = json_array();
         json_object_set_new(kept, "alike", alike);
@@ -694,6 +695,7 @@ static void fold(json_t *findings)
             json_array_remove(findings, j);
         }
     }
+    return findings;
 }
 
 static void add_messages(gd_audit *audit, const gd_attached_set *set)
@@ -718,9 +720,9 @@ static void add_messages(gd_audit *audit, const gd_attached_set *set)
 
 gd_audit gd_audit_make(const gd_attached_set *set)
 {
-    gd_audit audit = {.kernels = json_array(), .findings = json_array(), .messages = json_array()};
+    gd_audit audit = {.kernels = json_array(), .unfolded = json_array(), .messages = json_array()};
     audit.gaps = json_array();
-    auditing all = {.findings = audit.findings, .gaps = audit.gaps};
+    auditing all = {.findings = audit.unfolded, .gaps = audit.gaps};
     for (size_t i = 0; i < set->count; i++)
         if (set->files[i].images != NULL)
             add_file(&all, &set->files[i]);
@@ -741,8 +743,8 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     audit.early = all.early;
     audit.gap_us = all.gap_us;
     sort(audit.gaps, compare_kernels);
-    sort(audit.findings, compare_findings);
-    fold(audit.findings);
+    sort(audit.unfolded, compare_findings);
+    audit.findings = fold(audit.unfolded);
     for (size_t i = 0; i < json_array_size(audit.findings); i++) {
         const json_t *finding = json_array_get(audit.findings, i);
         const char *code = json_string_value(json_object_get(finding, "code"));
@@ -774,6 +776,7 @@ void gd_audit_free(gd_audit *audit)
 {
     json_decref(audit->kernels);
     json_decref(audit->findings);
+    json_decref(audit->unfolded);
     json_decref(audit->messages);
     json_decref(audit->gaps);
     *audit = (gd_audit){0};

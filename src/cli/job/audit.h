@@ -10,7 +10,8 @@
 
 typedef struct gd_audit {
     json_t *kernels;  /* objects: the largest total time first, then the most launched */
-    json_t *findings; /* objects, the most important first */
+    json_t *findings; /* objects, the most important first, those that are alike in one */
+    json_t *unfolded; /* all of them, each by itself */
     json_t *messages; /* texts */
     json_t *gaps;  /* objects: pairs of kernels of which the second could start early and does not,
                    * the longest time between them first; empty: nothing was timed */
