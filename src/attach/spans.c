@@ -152,7 +152,7 @@ void gd_spans_begin(void)
 {
     int kept;
 
-    if (!gd_process_settings()->spans || __atomic_exchange_n(&spans.begun, true, __ATOMIC_RELAXED))
+    if (!gd_process_settings()->times || __atomic_exchange_n(&spans.begun, true, __ATOMIC_RELAXED))
         return;
     const bool told = open_cupti() &&
                       !cupti.cuptiActivityRegisterCallbacks(give_buffer, take_buffer) &&
@@ -191,8 +191,8 @@ void gd_spans_add(const char *kernel, uint64_t stream, uint64_t owner, uint64_t 
                   bool graph)
 {
     if (spans.count == MOST_SPANS)
-        gd_process_say("more launches ended than are kept: those after the first 262144 are not "
-                       "shown");
+        gd_process_say("more launches ended than are kept: nothing tells when those after the "
+                       "first 262144 ran");
     if (spans.count++ >= MOST_SPANS)
         return;
     gd_attached_span *record = gd_record_add(GD_ATTACHED_SPAN, sizeof *record, kernel, NULL);

@@ -14,13 +14,13 @@ static const char details[] =
     "the first such launch.\n\n"
     "The command reads PTX and machine code, in fatbins too. 'not known' stands for code that it "
     "cannot read or follow.\n\n"
-    "With --times, events before and after each launch measure it; captured streams get none. The "
-    "table then has the total and the median time of each kernel, the largest total first. The "
-    "first line tells the time between kernels of which the second could start early: it could "
-    "save no more than that. A second table has the ten pairs that lose most. The "
-    "events cost time, and kernels do not overlap. If the device waits for the host, the time "
-    "includes the launch. A kernel's first launch includes the loading of its code. Kernels in "
-    "graphs are not timed.\n\n"
+    "With --times, the table has the total and the median time of each kernel, the largest total "
+    "first. The first line tells the time between kernels of which the second could start early: "
+    "it could save no more than that. A second table has the ten pairs that lose most. NVIDIA's "
+    "CUPTI tells the times, of kernels in graphs too, if it is installed. Otherwise events before "
+    "and after each launch do, but not in graphs: they cost time, kernels do not overlap, and a "
+    "kernel's first launch includes the loading of its code. If the device waits for the host, "
+    "the time between kernels includes the launch.\n\n"
     "The report goes to stderr, or to the file of --report. The program's output stays "
     "unchanged.\n\n"
     "With --record the command also writes a folder with a chain file, chain.yaml: the launches "
@@ -55,7 +55,7 @@ int gd_command_audit(int argc, char **argv)
     bool times = false;
     gd_attachedprogram request = {.audits = true, .attach.launches = LAUNCHES};
     const gd_option options[] = {
-        {GD_OPTION_FLAG, "times", NULL, "time each launch, by events", &times, 0, 0},
+        {GD_OPTION_FLAG, "times", NULL, "time each launch, by CUPTI or events", &times, 0, 0},
         {GD_OPTION_FOLDER, "record", "FOLDER", "write launches as a chain file into a folder",
          (void *)&request.record, 0, 0},
         {GD_OPTION_COUNT, "first", "N", "with --record: skip this many launches (0)",

@@ -154,7 +154,7 @@ threads() { runs 0 audit threads && err "0 races, 0 findings (1600 launches of 1
 fork_child() { runs 66 audit fork right tell && err "share memory [GD401]" && err "(6 launches of 2 kernels)"; }
 crash() { runs 139 audit right crash && err "(4 launches of 1 kernel)"; }
 aborts() { runs 134 audit right abort && err "(4 launches of 1 kernel)"; }
-capture_exit() { same 0 right capture-exit && for with in on audit "audit --times"; do runs 0 "$with" right capture-exit || return 1; done; err "(4 launches of 1 kernel)"; }
+capture_exit() { same 0 right capture-exit && for with in on audit "audit --times"; do runs 0 "$with" right capture-exit || return 1; done; err "(4 launches of 1 kernel; times by events)"; }
 closes() { same 0 right close right tell && runs 0 audit right close right tell && err "(8 launches of 1 kernel)"; }
 many_modules() { same 0 modules tell && runs 0 audit modules tell && grep -q "^waits  *program  *sm_90  *2000  *0  *1000 " "$work/err"; }
 kill_() { runs 66 audit racy kill && err "share memory [GD401]"; }
@@ -524,7 +524,10 @@ ran_cupti() {
     FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "^hint: .* --window 0:1000 shows the busiest millisecond, with 2 launches$" "$work/out" || return 1
     FAKE_CUPTI_LATE=9000000 "$griddep" trace --as-run --window 0:1000 -- "$program" right >"$work/out" 2>"$work/err" && ! grep -q "^hint: " "$work/out" || return 1
     FAKE_CUPTI_REFUSES=1 "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "times by events" "$work/out" || return 1
-    GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "times by events" "$work/out"
+    GRIDDEP_CUPTI=off "$griddep" trace --as-run -- "$program" right >"$work/out" 2>"$work/err" && grep -q "times by events" "$work/out" || return 1
+    FAKE_CUPTI_KERNEL=waits "$griddep" audit --times -- "$program" lost >"$work/out" 2>"$work/err" || return 1
+    grep -q "^waits .*  yes  *9.00  *2.00$" "$work/err" && grep -q "^waits   waits  *3  *1.00$" "$work/err" &&
+        err "early starts could save at most 1.0 us" && err "(2 launches of 1 kernel; times by CUPTI)"
 }
 # Launches that nobody waited for, in a context that ends.
 ran_unfinished() {

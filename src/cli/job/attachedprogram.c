@@ -100,11 +100,12 @@ static char *audit_verdict(const gd_audit *audit)
 {
     unsigned long long findings = audit->finding_count;
     return gd_heap_format(
-        "%llu %s, %llu %s (%llu %s of %zu %s)", (unsigned long long)audit->races,
+        "%llu %s, %llu %s (%llu %s of %zu %s%s%s)", (unsigned long long)audit->races,
         gd_plural(audit->races, "race", "races"), findings,
         gd_plural(findings, "finding", "findings"), (unsigned long long)audit->launches,
         gd_plural(audit->launches, "launch", "launches"), json_array_size(audit->kernels),
-        gd_plural(json_array_size(audit->kernels), "kernel", "kernels"));
+        gd_plural(json_array_size(audit->kernels), "kernel", "kernels"),
+        audit->clock != NULL ? "; times by " : "", audit->clock != NULL ? audit->clock : "");
 }
 
 /* Why 'on' left launches as they are; to free. */
@@ -211,7 +212,8 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                                    : json_boolean(audit->races == 0)},
                       {"could_start_early", json_integer((json_int_t)audit->could)},
                       {"start_early", json_integer((json_int_t)audit->early)},
-                      {"gaps", json_incref(audit->gaps)}, {"kernels", json_incref(audit->kernels)},
+                      {"clock", gd_output_string(audit->clock)}, {"gaps", json_incref(audit->gaps)},
+                      {"kernels", json_incref(audit->kernels)},
                       {"findings", json_incref(audit->findings)},
                       {"verdict", gd_output_string(verdict)}));
         return;

@@ -57,6 +57,14 @@ typedef struct audited_shared {
     uint32_t first, second, first_parameter, second_parameter;
 } audited_shared;
 
+/* One kernel behind another in a stream, as CUPTI saw them. */
+typedef struct audited_follow {
+    uint32_t first, second;
+    bool is_edge; /* in a graph */
+    uint64_t count;
+    double between_us;
+} audited_follow;
+
 typedef struct auditing {
     audited_kernel *kernels;
     uint32_t kernel_count;
@@ -64,6 +72,8 @@ typedef struct auditing {
     uint32_t pair_count;
     audited_shared *shared;
     size_t shared_count;
+    audited_follow *follows;
+    size_t follow_count;
     gd_place_files files;
     json_t *findings;
     uint64_t could, early; /* launches, as gd_audit has them */
@@ -244,6 +254,100 @@ static void add_times(auditing *all, const gd_attached_file *file, const uint32_
     }
 }
 
+/* ---- times by CUPTI ---- */
+
+typedef struct audited_span {
+    uint32_t lane, kernel;
+    bool graph;
+    uint64_t begin, end; /* nanoseconds */
+} audited_span;
+
+static int compare_spans(const void *a, const void *b)
+{
+    const audited_span *first = a, *second = b;
+    if (first->lane != second->lane)
+        return (first->lane > second->lane) - (first->lane < second->lane);
+    return (first->begin > second->begin) - (first->begin < second->begin);
+}
+
+/* Its kernel's place in the list; UINT32_MAX: nobody saw it launched. */
+static uint32_t kernel_of_span(const gd_attached_file *file, const gd_attached_span *span,
+                               const uint32_t *places)
+{
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_KERNEL]; i++) {
+        const gd_attached_kernel *kernel = gd_attached_get(file, GD_ATTACHED_KERNEL, i);
+        if (strcmp(kernel->name, span->kernel) == 0)
+            return places[i];
+    }
+    return UINT32_MAX;
+}
+
+static void add_follow(auditing *all, const audited_span *first, const audited_span *second)
+{
+    size_t at = 0;
+    while (at < all->follow_count &&
+           (all->follows[at].first != first->kernel || all->follows[at].second != second->kernel ||
+            all->follows[at].is_edge != second->graph))
+        at++;
+    if (at == all->follow_count) {
+        all->follows = gd_heap_grow(all->follows, at, at + 1, sizeof(*all->follows));
+        all->follows[all->follow_count++] = (audited_follow){
+            .first = first->kernel, .second = second->kernel, .is_edge = second->graph};
+    }
+    all->follows[at].count++;
+    if (second->begin > first->end)
+        all->follows[at].between_us += 1e-3 * (double)(second->begin - first->end);
+}
+
+static void add_spans(auditing *all, const gd_attached_file *file, const uint32_t *places)
+{
+    uint32_t all_count = file->counts[GD_ATTACHED_SPAN], count = 0;
+    audited_span *spans = gd_heap_take(all_count, sizeof(*spans));
+    for (uint32_t i = 0; i < all_count; i++) {
+        const gd_attached_span *span = gd_attached_get(file, GD_ATTACHED_SPAN, i);
+        uint32_t kernel = kernel_of_span(file, span, places);
+        if (kernel == UINT32_MAX || span->end < span->begin)
+            continue;
+        spans[count++] =
+            (audited_span){span->lane, kernel, span->graph != 0, span->begin, span->end};
+    }
+    qsort(spans, count, sizeof(*spans), compare_spans);
+    for (uint32_t i = 0; i < count; i++) {
+        audited_kernel *kernel = &all->kernels[spans[i].kernel];
+        double us = 1e-3 * (double)(spans[i].end - spans[i].begin);
+        kernel->us =
+            gd_heap_grow(kernel->us, kernel->us_count, kernel->us_count + 1, sizeof(*kernel->us));
+        kernel->us[kernel->us_count++] = us;
+        kernel->timed++;
+        kernel->total_us += us;
+        if (i > 0 && spans[i - 1].lane == spans[i].lane && spans[i - 1].graph == spans[i].graph)
+            add_follow(all, &spans[i - 1], &spans[i]);
+    }
+    free(spans);
+}
+
+/* CUPTI does not tell what stood between two kernels: where they follow each other in several ways,
+ * each way has its part of the time. */
+static void share_follow(auditing *all, const audited_follow *follow)
+{
+    uint64_t runs = 0;
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < all->pair_count; i++) {
+            audited_pair *pair = &all->pairs[i];
+            if (pair->first != follow->first || pair->second != follow->second ||
+                pair->is_edge != follow->is_edge)
+                continue;
+            if (round == 0) {
+                runs += pair->runs;
+                continue;
+            }
+            double part = runs > 0 ? (double)pair->runs / (double)runs : 0;
+            pair->timed += (uint64_t)(part * (double)follow->count + 0.5);
+            pair->between_us += part * follow->between_us;
+        }
+    }
+}
+
 static void add_file(auditing *all, const gd_attached_file *file)
 {
     uint32_t count = file->counts[GD_ATTACHED_KERNEL];
@@ -254,6 +358,7 @@ static void add_file(auditing *all, const gd_attached_file *file)
     add_graphs(all, file, places);
     add_shared(all, file, places);
     add_times(all, file, places);
+    add_spans(all, file, places);
     free(places);
 }
 
@@ -703,6 +808,8 @@ static void add_messages(gd_audit *audit, const gd_attached_set *set)
     for (size_t i = 0; i < set->count; i++) {
         const gd_attached_file *file = &set->files[i];
         audit->lost += file->process != NULL ? file->process->lost : 0;
+        if (file->process != NULL && file->process->clock != GD_ATTACHED_CLOCK_NONE)
+            audit->clock = file->process->clock == GD_ATTACHED_CLOCK_CUPTI ? "CUPTI" : "events";
         for (uint32_t j = 0; j < file->counts[GD_ATTACHED_MESSAGE]; j++) {
             const gd_attached_message *message = gd_attached_get(file, GD_ATTACHED_MESSAGE, j);
             gd_output_append(audit->messages, gd_output_string(message->text));
@@ -726,6 +833,8 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (size_t i = 0; i < set->count; i++)
         if (set->files[i].images != NULL)
             add_file(&all, &set->files[i]);
+    for (size_t i = 0; i < all.follow_count; i++)
+        share_follow(&all, &all.follows[i]);
     count_behind(&all);
     for (uint32_t i = 0; i < all.kernel_count; i++) {
         const audited_kernel *kernel = &all.kernels[i];
@@ -768,6 +877,7 @@ gd_audit gd_audit_make(const gd_attached_set *set)
         free(all.pairs[i].race);
     free(all.pairs);
     free(all.shared);
+    free(all.follows);
     gd_place_end(&all.files);
     return audit;
 }

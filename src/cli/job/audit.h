@@ -16,6 +16,7 @@ typedef struct gd_audit {
     json_t *gaps;  /* objects: pairs of kernels of which the second could start early and does not,
                    * the longest time between them first; empty: nothing was timed */
     double gap_us; /* of all of them */
+    const char *clock;      /* who told times; NULL: nobody */
     uint64_t launches;      /* of kernels, in streams and graphs */
     uint64_t captured;      /* launches that went into graphs */
     uint64_t rewritten;     /* modules */
