@@ -493,6 +493,8 @@ static void run_many_graphs(void)
         snprintf(path, sizeof path, "%s/%s", getenv("GRIDDEP_ATTACH_RECORD"), each->d_name);
         bytes += strstr(path, ".attached") && !stat(path, &told) ? told.st_size : 0;
     }
+    if (folder)
+        closedir(folder);
     printf("%s\n", bytes > 0 && bytes <= 1 << 20 ? "small" : "not small");
 }
 
