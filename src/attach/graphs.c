@@ -19,7 +19,8 @@ static bool read_nodes(gd_CUgraph graph, gd_graph_view *into)
     if (GD_NEXT(cuGraphGetNodes, graph, NULL, &into->node_count))
         return false;
     into->nodes = calloc(into->node_count + 1, sizeof *into->nodes);
-    if (!into->nodes || GD_NEXT(cuGraphGetNodes, graph, into->nodes, &into->node_count))
+    if (!into->nodes ||
+        (into->node_count && GD_NEXT(cuGraphGetNodes, graph, into->nodes, &into->node_count)))
         return false;
     for (size_t i = 0; i < into->node_count; i++) {
         if (!gd_map_set(&into->index, (uint64_t)(uintptr_t)into->nodes[i], 0, &into->nodes[i]))
@@ -44,7 +45,8 @@ static bool read_edges(gd_CUgraph graph, gd_graph_view *into)
     into->from = calloc(room, sizeof *into->from);
     into->to = calloc(room, sizeof *into->to);
     into->data = calloc(room, sizeof *into->data);
-    return into->from && into->to && into->data && !get_edges(graph, into);
+    /* a driver refuses arrays of none */
+    return into->from && into->to && into->data && (!into->edge_count || !get_edges(graph, into));
 }
 
 bool gd_graph_view_read(gd_CUgraph graph, gd_graph_view *into)

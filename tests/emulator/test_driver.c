@@ -1503,6 +1503,9 @@ START_TEST(captures_keep_dependent_launch)
     graph = capture("step", "rash");
     ck_good(cuGraphGetNodes(graph, NULL, &count));
     ck_assert_uint_eq(count, 2);
+    count = 0; /* arrays without room are refused, also where there is nothing to tell */
+    ck_result(cuGraphGetNodes(graph, from, &count), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphGetEdges_v2(graph, from, to, data, &count), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &count));
     ck_assert_uint_eq(count, 1);
     ck_result(cuGraphGetEdges(graph, from, to, &count), GD_CUDA_ERROR_LOSSY_QUERY);

@@ -400,7 +400,7 @@ static gd_CUresult list_nodes(gd_CUgraph handle, gd_CUgraphNode *nodes, size_t *
     const gd_graph *graph = find_graph(handle);
     size_t found = 0;
 
-    if (!graph || !count)
+    if (!graph || !count || (nodes && !*count))
         return GD_CUDA_ERROR_INVALID_VALUE;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         bool is_root = true;
@@ -433,6 +433,8 @@ static gd_CUresult list_edges(const gd_graph *graph, const gd_node *source, cons
     size_t found = 0;
     bool filling = from || to;
 
+    if (filling && !*count)
+        return GD_CUDA_ERROR_INVALID_VALUE;
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         const gd_graph_edge *edge = &graph->edges[i];
         if ((source && edge->from != source->index) || (target && edge->to != target->index))
