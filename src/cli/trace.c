@@ -308,7 +308,7 @@ static void print_document(const gd_trace_job *job)
     gd_output_set(document, "device", gd_device_json(&job->info));
     gd_output_set(document, "chain", gd_output_string(job->plan->name));
     gd_output_set(document, "launch_count", json_integer(job->plan->launch_count));
-    gd_output_set(document, "bytes_per_step", json_integer((json_int_t)job->plan->step_bytes));
+    gd_output_set(document, "bytes_per_step", gd_output_bytes(job->plan->step_bytes));
     gd_output_set(document, "modes", json_incref(job->modes));
     gd_output_set(document, "equal_to_serial", json_boolean(job->as_serial));
     gd_output_write(document);

@@ -317,6 +317,11 @@ json_t *gd_output_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *gd_output_bytes(uint64_t bytes)
+{
+    return bytes > 0 ? json_integer((json_int_t)bytes) : json_null();
+}
+
 /* A failure to write is seen by the check of stdout at the end of main. */
 static void write_document(FILE *stream, json_t *document, size_t layout)
 {

@@ -63,6 +63,9 @@ const char *gd_output_value(double value, char text[GD_OUTPUT_VALUE]);
 /* A JSON number; null for what JSON cannot say (infinite, not a number). */
 json_t *gd_output_real(double value);
 
+/* A number of bytes; null where it is 0, not known. */
+json_t *gd_output_bytes(uint64_t bytes);
+
 /* Writes the document with a line end to stdout, or to a stream, and gives it back. */
 void gd_output_write(json_t *document);
 void gd_output_write_to(FILE *stream, json_t *document);

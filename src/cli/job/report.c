@@ -120,7 +120,7 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
     const char *unit;
     double scale;
     choose_unit(job, &unit, &scale);
-    if (info->emulated)
+    if (info->emulated || job->plan->step_bytes == 0)
         scale = 0.0;
     const char *const titles[] = {"mode",
                                   info->emulated ? "model time of a step" : "median of a step",
@@ -141,7 +141,7 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
         add_factor(&columns, speed_up(job, mode, GRIDDEP_MODE_SERIAL));
         add_factor(&columns,
                    mode == GRIDDEP_MODE_GRAPH_PDL ? speed_up(job, mode, GRIDDEP_MODE_GRAPH) : 0.0);
-        if (ceiling > 0.0 && timed(result) && mode_passed(job, result))
+        if (scale > 0.0 && ceiling > 0.0 && timed(result) && mode_passed(job, result))
             gd_columns_add(&columns, "%.1f %%", bytes_per_second(job, result) / ceiling * 100.0);
         else
             gd_columns_add(&columns, "-");
@@ -277,10 +277,11 @@ static void print_hops(const gd_job *job)
 
 void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
-    gd_output_print("chain %s: %u %s, %.3f MB read and written per step\n", job->plan->name,
-                    (unsigned)job->plan->launch_count,
-                    gd_plural(job->plan->launch_count, "launch", "launches"),
-                    (double)job->plan->step_bytes / 1e6);
+    gd_output_print("chain %s: %u %s", job->plan->name, (unsigned)job->plan->launch_count,
+                    gd_plural(job->plan->launch_count, "launch", "launches"));
+    if (job->plan->step_bytes > 0)
+        gd_output_print(", %.3f MB read and written per step", (double)job->plan->step_bytes / 1e6);
+    putchar('\n');
     print_hops(job);
     print_unwritten(job);
     print_results(job);
@@ -317,8 +318,9 @@ static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, 
            {"median_us", gd_output_real(result->timing.us.median)},
            {"percentile_10_us", gd_output_real(result->timing.us.low)},
            {"percentile_90_us", gd_output_real(result->timing.us.high)},
-           {"bytes_per_second",
-            info->emulated ? json_null() : gd_output_real(bytes_per_second(job, result))},
+           {"bytes_per_second", info->emulated || job->plan->step_bytes == 0
+                                    ? json_null()
+                                    : gd_output_real(bytes_per_second(job, result))},
            {"speed_up_over_serial", over_serial > 0.0 ? gd_output_real(over_serial) : json_null()},
            {"speed_up_over_graph", over_graph > 0.0 ? gd_output_real(over_graph) : json_null()});
     return object;
@@ -394,7 +396,7 @@ void gd_report_print_json(const gd_job *job, const griddep_runtime_info *info, d
            {"driver", gd_device_driver_json(info)}, {"device", gd_device_json(info)},
            {"chain", gd_output_string(job->plan->name)},
            {"launch_count", json_integer(job->plan->launch_count)},
-           {"bytes_per_step", json_integer((json_int_t)job->plan->step_bytes)});
+           {"bytes_per_step", gd_output_bytes(job->plan->step_bytes)});
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         if (job->results[mode].wanted)
             gd_output_append(modes, mode_json(job, info, mode));

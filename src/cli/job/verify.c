@@ -24,6 +24,8 @@ void gd_verify_compare(gd_type type, const void *got, const void *wanted, uint64
     const char *got_bytes = got, *wanted_bytes = wanted;
     double squares = 0.0, wanted_squares = 0.0;
     *difference = (gd_difference){0};
+    if (memcmp(got, wanted, count * element) == 0)
+        return;
     for (uint64_t i = 0; i < count; i++) {
         double wanted_value = gd_type_load(type, wanted, i);
         if (isfinite(wanted_value))

@@ -173,6 +173,15 @@ static bool uses_before(const gd_plan_launch *launch, uint32_t index)
     return false;
 }
 
+static bool says_access(const gd_plan_launch *launch)
+{
+    bool says = true;
+    for (uint32_t i = 0; i < launch->argument_count; i++)
+        says &= !launch->arguments[i].is_buffer ||
+                launch->arguments[i].access != GRIDDEP_ACCESS_UNKNOWN;
+    return says;
+}
+
 /* Bytes that one launch moves: what it reads of each buffer counts once, and so does what it
  * writes. */
 static uint64_t launch_bytes(const gd_plan *plan, const gd_plan_launch *launch)
@@ -251,14 +260,16 @@ void gd_plan_finish(gd_plan *plan)
 {
     bool *used = gd_heap_take(plan->buffer_count, sizeof(bool));
     uint64_t bytes = 0;
+    bool known = true;
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         note_uses(plan, &plan->launches[i], used);
         bytes += launch_bytes(plan, &plan->launches[i]);
+        known &= says_access(&plan->launches[i]);
         if (gd_plan_is_kernel(&plan->launches[i]))
             note_expression(&plan->modules[plan->launches[i].module], plan->launches[i].kernel);
     }
     if (plan->step_bytes == 0)
-        plan->step_bytes = bytes;
+        plan->step_bytes = known ? bytes : 0;
     free(used);
 }
 

@@ -144,7 +144,7 @@ typedef struct gd_plan {
     uint32_t lane_count;
     gd_plan_expectation *expectations;
     uint32_t expectation_count;
-    uint64_t step_bytes; /* that a step moves; 0 until gd_plan_finish or as given */
+    uint64_t step_bytes; /* that a step moves; 0: not known, until gd_plan_finish or for good */
 } gd_plan;
 
 /* Each appends a zeroed item, which is valid until the next one is added. */
