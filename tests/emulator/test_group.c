@@ -1293,6 +1293,127 @@ START_TEST(meetings_that_fail)
 }
 END_TEST
 
+/* Of two processes that have the same rank, member 0 takes one; the third rank never comes. */
+START_TEST(ranks_that_come_twice)
+{
+    pid_t children[3];
+    int refused = 0;
+
+    make_meeting();
+    for (uint32_t i = 0; i < 3; i++) {
+        children[i] = fork();
+        if (children[i])
+            continue;
+        while (i && access(meeting_path, F_OK))
+            usleep(1000);
+        const int32_t status = try_to_join(i ? 1 : 0, 3, i, 1500);
+        if (!i)
+            ck_assert_ptr_nonnull(strstr(error.text, "member 2 of 3 did not come to"));
+        if (status == GRIDDEP_ERROR_ARGUMENT)
+            ck_assert_ptr_nonnull(
+                strstr(error.text, "refuses member 1 of 3: each rank comes once"));
+        _exit(status == GRIDDEP_ERROR_ARGUMENT ? 1 : status == GRIDDEP_ERROR_PEER ? 0 : 2);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        int status = -1;
+        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= (i ? 1 : 0));
+        refused += WEXITSTATUS(status);
+    }
+    ck_assert_int_eq(refused, 1);
+    end_meeting();
+}
+END_TEST
+
+/* Two processes that say different things; each is told what the other one is or does. */
+static const struct {
+    const char *chips[2], *versions[2]; /* of the devices, of NCCL */
+    uint64_t from[2], buffers[2];       /* nccl_bytes, and bytes of a buffer */
+    int32_t nccl, status;
+    const char *words[2];
+} differences[] = {
+    {.chips = {"sm_90", "sm_100"},
+     .nccl = GRIDDEP_NCCL_OFF,
+     .status = GRIDDEP_ERROR_UNSUPPORTED,
+     .words = {"member 1 is sm_100, this one sm_90: they are no peers",
+               "member 0 is sm_90, this one sm_100: they are no peers"}},
+    {.from = {8, 16},
+     .nccl = GRIDDEP_NCCL_OFF,
+     .status = GRIDDEP_ERROR_ARGUMENT,
+     .words = {"member 1 says something else about nccl and nccl_bytes than this one",
+               "member 0 says something else about nccl and nccl_bytes than this one"}},
+    {.buffers = {64, 128},
+     .nccl = GRIDDEP_NCCL_OFF,
+     .status = GRIDDEP_ERROR_PEER,
+     .words = {"member 1 allocates 128 bytes of the group, this one 64",
+               "member 0 allocates 64 bytes of the group, this one 128"}},
+    {.versions = {"22809", "22803"},
+     .from = {1, 1},
+     .nccl = GRIDDEP_NCCL_ON,
+     .status = GRIDDEP_ERROR_UNSUPPORTED,
+     .words = {"member 1 of the group has another version of NCCL",
+               "member 1 of the group has another version of NCCL"}},
+    {.versions = {"22809", "22809"},
+     .from = {1, 1},
+     .buffers = {0, 64},
+     .nccl = GRIDDEP_NCCL_ON,
+     .status = GRIDDEP_ERROR_PEER,
+     .words = {"member 1 of the group allocates, where this one adds a large hop",
+               "member 0 of the group adds a large hop, where this one allocates"}},
+};
+enum { DIFFERENCES = sizeof differences / sizeof *differences };
+
+static void differ(uint32_t rank, int which)
+{
+    const char *version = differences[which].versions[rank];
+    const uint64_t bytes = differences[which].buffers[rank];
+    uint32_t buffer;
+
+    nccl = differences[which].nccl;
+    nccl_bytes = differences[which].from[rank];
+    chip = differences[which].chips[rank];
+    if (version) {
+        setenv("GRIDDEP_NCCL", FAKE_NCCL, 1);
+        setenv("FAKE_NCCL_VERSION", version, 1);
+    }
+    int32_t status = try_to_join(rank, 2, rank, 30000);
+    if (!version && !bytes) {
+        ck_refused(status, differences[which].status, differences[which].words[rank]);
+        return;
+    }
+    ck_library(status);
+    if (bytes) {
+        ck_refused(griddep_group_allocate(group, bytes, &buffer, &error), differences[which].status,
+                   differences[which].words[rank]);
+    } else {
+        ck_library(griddep_chain_create(runtimes[rank], &chains[rank], &error));
+        const uint64_t memory = allocate(rank, 64);
+        ck_refused(
+            add_with(chains[rank], group, NULL, ALL_REDUCE(memory, memory, 2, GRIDDEP_TENSOR_F32)),
+            differences[which].status, differences[which].words[rank]);
+        griddep_chain_destroy(chains[rank]);
+    }
+    griddep_group_close(group);
+    griddep_runtime_close(runtimes[rank]);
+}
+
+START_TEST(members_that_differ)
+{
+    pid_t children[2];
+
+    make_meeting();
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (!children[i]) {
+            differ(i, _i);
+            _exit(0);
+        }
+    }
+    wait_for_all(children, 2, MOST);
+    end_meeting();
+}
+END_TEST
+
 static void connect_to_meeting(int *made)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -1606,6 +1727,8 @@ int main(void)
     tcase_add_loop_test(cases, processes_have_hops, 0, 2);
     tcase_add_test(cases, who_dies_is_told);
     tcase_add_loop_test(cases, meetings_that_fail, 0, 3);
+    tcase_add_test(cases, ranks_that_come_twice);
+    tcase_add_loop_test(cases, members_that_differ, 0, DIFFERENCES);
     tcase_add_loop_test(cases, strangers_do_not_hold_up_the_meeting, 0, 3);
     tcase_add_test(cases, places_to_meet);
     suite_add_tcase(suite, cases);

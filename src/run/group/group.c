@@ -67,6 +67,10 @@ static int32_t allocate_and_share(griddep_group *group, gd_group_buffer *buffer,
     if (!status)
         status = met;
     for (uint32_t i = 0; i < group->count && !met; i++) {
+        if (!status && i != group->rank && words[i].values[0] == GD_GROUP_WORD_NCCL)
+            status = gd_error_set(
+                error, GRIDDEP_ERROR_PEER,
+                "member %" PRIu32 " of the group adds a large hop, where this one allocates", i);
         if (!status && i != group->rank && words[i].values[0] != asked)
             status = gd_error_set(error, GRIDDEP_ERROR_PEER,
                                   "member %" PRIu32 " allocates %" PRIu64

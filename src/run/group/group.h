@@ -19,6 +19,10 @@ enum {
     GD_GROUP_STEPS = 64     /* of a program that are told one by one; the digest has all */
 };
 
+/* What members of several processes say before they make communicators, in place of the bytes that
+ * they allocate. */
+enum { GD_GROUP_WORD_NCCL = 0x6363636e };
+
 enum { GD_KERNEL_MOVE, GD_KERNEL_BF16, GD_KERNEL_F16, GD_KERNEL_F32, GD_GROUP_KERNELS };
 
 /* What a hop is; all members say the same, but for whom an exchange goes to and comes from. */

@@ -29,9 +29,6 @@ struct gd_group_nccl {
  * the wire. */
 enum { START_WORTH = (14 << 20) / 3 };
 
-/* What members of several processes say before they make communicators. */
-enum { WORD_NCCL = 0x6363636e };
-
 /* ---- choosing ---- */
 
 static bool is_sum(int32_t operation)
@@ -98,7 +95,7 @@ int32_t gd_group_check_nccl(const griddep_group *group, griddep_error *error)
 static int32_t exchange(griddep_group *group, int version, gd_ncclUniqueId *id,
                         griddep_error *error)
 {
-    gd_meeting_word words[GD_GROUP_MOST], own = {.values = {WORD_NCCL, (uint64_t)version}};
+    gd_meeting_word words[GD_GROUP_MOST], own = {.values = {GD_GROUP_WORD_NCCL, (uint64_t)version}};
     int files[GD_GROUP_MOST];
 
     memcpy(own.note, id->bytes, sizeof own.note);
@@ -108,7 +105,7 @@ static int32_t exchange(griddep_group *group, int version, gd_ncclUniqueId *id,
             close(files[i]);
     }
     for (uint32_t i = 0; i < group->count && !status; i++) {
-        if (words[i].values[0] != WORD_NCCL)
+        if (words[i].values[0] != GD_GROUP_WORD_NCCL)
             status = gd_error_set(
                 error, GRIDDEP_ERROR_PEER,
                 "member %" PRIu32 " of the group allocates, where this one adds a large hop", i);
