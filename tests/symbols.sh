@@ -27,7 +27,7 @@ fail() {
 declared() {
     {
         sed -n '/ffi\.cdef begin/,/ffi\.cdef end/p' "$source_root/include/griddep.h"
-        cat "$source_root/src/run/private.h" "$source_root/src/ptx/flow/early.h"
+        cat "$source_root/src/run/private.h" "$source_root/src/ptx/flow/early.h" "$source_root/src/ptx/rewrite/keep.h"
     } | tr '\n' ' ' | sed 's|/\*|\n&|g; s|\*/|&\n|g' | sed 's|^/\*.*\*/$||' |
         grep -o -E '\b(griddep|gd)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
 }

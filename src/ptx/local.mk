@@ -55,6 +55,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/require/require.c %D%/require/require.h \
 	%D%/require/tensor_map.c %D%/require/tensor_map.h \
 	%D%/rewrite/again.c \
+	%D%/rewrite/keep.c %D%/rewrite/keep.h \
 	%D%/rewrite/old.c %D%/rewrite/old.h \
 	%D%/rewrite/place.c %D%/rewrite/place.h \
 	%D%/rewrite/prefetch.c %D%/rewrite/prefetch.h \

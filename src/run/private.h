@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 #include "griddep.h"
-#include "ptx/flow/early.h" /* gd_early_kernel, gd_early_pair */
+#include "ptx/flow/early.h"   /* gd_early_kernel, gd_early_pair */
+#include "ptx/rewrite/keep.h" /* gd_ptx_keep */
 
 enum {
     GD_DELAY_STORES, /* before the first store to global memory that a thread comes to */

@@ -373,6 +373,9 @@ records() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 --no-check >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
     grep -q "is as expected (file): every bit equal" "$work/again"
 }
+# Of a module the kernels alone that were launched: a driver compiles its PTX.
+recorded_alone() { records 0 4 right tell && [ "$(cat "$work"/chain/*.ptx | grep -c '\.entry')" -eq 1 ]; }
+check "recorded: no other kernels" recorded_alone
 for case in "0 4 right tell" "0 2 lost tell" "0 6 graph tell" "0 6 plain-graph tell" "0 2 library tell" "0 2 linked tell" "0 2 between tell" "0 2 struct tell" "0 3 unload tell" "0 2 event tell" "0 2 graph-between tell" "0 4 graph-copies tell" \
     "66 4 contexts tell" "66 4 fork right tell"; do
     # shellcheck disable=SC2086 # words

@@ -16,6 +16,7 @@
 #include "griddep.h"
 #include "ptx/flow/flow.h"
 #include "ptx/handle/ptx.h"
+#include "ptx/rewrite/keep.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
 
@@ -996,6 +997,47 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
+/* Entries that nobody names go, to the letter; all stay where something names one of them. */
+static const struct {
+    const char *text, *names[2], *kept;
+} keeps[] = {
+#define A ".visible .entry a()\n{\n    ret;\n}\n"
+#define B "// of b\n.entry b(.param .u64 p)\n.maxntid 32\n{\n    ret;\n}\n"
+#define F ".func f()\n{\n    ret;\n}\n"
+    {HEAD A B F, {"a"}, HEAD A "// of b\n" F},
+    {HEAD A B F, {"a", "b"}, HEAD A B F},
+    {HEAD F B A, {"b", "b"}, HEAD F B},
+    {HEAD A ".global .u64 g = a;\n" B, {"b"}, HEAD A ".global .u64 g = a;\n" B},
+#undef A
+#undef B
+#undef F
+};
+
+START_TEST(entries_that_are_kept)
+{
+    griddep_ptx *ptx = parse(keeps[_i].text), *kept = NULL;
+    const uint32_t count = 1 + (keeps[_i].names[1] != NULL);
+
+    ck_assert_int_eq(gd_ptx_keep(ptx, keeps[_i].names, count, &kept, &error), GRIDDEP_OK);
+    char *text = print(kept);
+    ck_assert_str_eq(text, keeps[_i].kept);
+    free(text);
+    griddep_ptx_destroy(kept);
+    for (long n = 0;; n++) {
+        fail_alloc_after(n);
+        const int32_t status = gd_ptx_keep(ptx, keeps[_i].names, count, &kept, &error);
+        const bool hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert(status == GRIDDEP_OK || (hit && status == GRIDDEP_ERROR_MEMORY));
+        if (!status)
+            griddep_ptx_destroy(kept);
+        if (!hit)
+            break;
+    }
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
 int main(void)
@@ -1020,6 +1062,7 @@ int main(void)
     tcase_add_test(test, no_loop);
     tcase_add_test(test, nothing_to_do);
     tcase_add_loop_test(test, memory_runs_out, 0, 3);
+    tcase_add_loop_test(test, entries_that_are_kept, 0, COUNT_OF(keeps));
     suite_add_tcase(suite, test);
     griddep_error_init(&error);
     return run_suite(suite);

@@ -11,6 +11,8 @@
 #include "base/fatbin.h"
 #include "griddep.h"
 
+#include "run/private.h"
+
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/type.h"
@@ -24,16 +26,22 @@ typedef struct written {
     uint32_t place, lane;
 } written;
 
+typedef struct code_of_module {
+    const gd_attached_image *image;
+    const griddep_ptx *ptx; /* in it; NULL: none that can be read */
+} code_of_module;
+
 typedef struct recorded {
     const gd_attached_file *file;
     gd_plan *plan;
-    uint32_t next_data; /* that no launch was behind yet */
-    bool *begun;        /* by allocation: its first bytes are there */
-    uint32_t *last_use; /* by allocation: the launch behind the last one that has it; 0: none */
-    uint32_t *modules;  /* by module: its place in the plan; GD_ATTACHED_NONE: none */
-    uint32_t *places;   /* by launch: its place in the plan; GD_ATTACHED_NONE: none */
-    uint32_t lanes;     /* their numbers end before */
-    bool parallel;      /* there are several */
+    uint32_t next_data;    /* that no launch was behind yet */
+    bool *begun;           /* by allocation: its first bytes are there */
+    uint32_t *last_use;    /* by allocation: the launch behind the last one that has it; 0: none */
+    uint32_t *modules;     /* by module: its place in the plan; GD_ATTACHED_NONE: none */
+    code_of_module *codes; /* by module of the plan */
+    uint32_t *places;      /* by launch: its place in the plan; GD_ATTACHED_NONE: none */
+    uint32_t lanes;        /* their numbers end before */
+    bool parallel;         /* there are several */
     uint32_t next_after;
     written *writes; /* between launches */
     uint32_t write_count;
@@ -65,23 +73,7 @@ static const char *kind_of(const gd_attached_image *image)
     return memcmp(&magic, ELFMAG, SELFMAG) == 0 ? "cubin" : "ptx";
 }
 
-static int hold_code(const gd_attached_image *image, const griddep_ptx *ptx, gd_plan_module *module)
-{
-    griddep_error error;
-    griddep_error_init(&error);
-    if (ptx != NULL)
-        return gd_modulefile_print(ptx, &module->code, &module->code_bytes, &error) == GRIDDEP_OK
-                   ? 0
-                   : gd_message_library(&error, NULL);
-    bool is_text = strcmp(kind_of(image), "ptx") == 0; /* that cannot be read */
-    module->code_bytes = is_text ? strlen(image->data) : image->bytes;
-    module->code = gd_heap_take(module->code_bytes + 1, 1);
-    memcpy(module->code, image->data, module->code_bytes);
-    return 0;
-}
-
-/* A module is added by its first kernel. PTX goes before machine code: it can be checked, and
- * stamped. */
+/* A module is added by its first kernel. */
 static int find_module(recorded *into, const gd_attached_kernel *kernel, const griddep_ptx *ptx,
                        uint32_t *index)
 {
@@ -97,7 +89,58 @@ static int find_module(recorded *into, const gd_attached_kernel *kernel, const g
     gd_plan_module *module = gd_plan_add_module(into->plan);
     module->name = gd_heap_format("module_%u", (unsigned)kernel->module);
     module->path = gd_heap_format("%s.%s", module->name, ptx != NULL ? "ptx" : kind_of(image));
-    return hold_code(image, ptx, module);
+    into->codes = gd_heap_grow(into->codes, *index, *index + 1, sizeof(*into->codes));
+    into->codes[*index] = (code_of_module){image, ptx};
+    return 0;
+}
+
+/* Names of the kernels that launches have of a module; to free, but not the names. */
+static const char **kernels_of(const gd_plan *plan, uint32_t module, uint32_t *count)
+{
+    const char **names = gd_heap_take(plan->launch_count, sizeof(*names));
+    *count = 0;
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        if (gd_plan_is_kernel(launch) && launch->module == module)
+            names[(*count)++] = launch->kernel;
+    }
+    return names;
+}
+
+/* PTX goes before machine code: it can be checked, and stamped. A driver compiles it, so kernels
+ * that no launch has are left out: a library's module may have hundreds. */
+static int hold_text(gd_plan *plan, uint32_t index, const griddep_ptx *ptx)
+{
+    gd_plan_module *module = &plan->modules[index];
+    griddep_ptx *kept = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    uint32_t count;
+    const char **names = kernels_of(plan, index, &count);
+    int32_t status = gd_ptx_keep(ptx, names, count, &kept, &error);
+    if (status == GRIDDEP_OK)
+        status = gd_modulefile_print(kept, &module->code, &module->code_bytes, &error);
+    griddep_ptx_destroy(kept);
+    free(names);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+}
+
+static int hold_codes(const recorded *into)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < into->plan->module_count && code == 0; i++) {
+        gd_plan_module *module = &into->plan->modules[i];
+        const gd_attached_image *image = into->codes[i].image;
+        if (into->codes[i].ptx != NULL) {
+            code = hold_text(into->plan, i, into->codes[i].ptx);
+            continue;
+        }
+        bool is_text = strcmp(kind_of(image), "ptx") == 0; /* that cannot be read */
+        module->code_bytes = is_text ? strlen(image->data) : image->bytes;
+        module->code = gd_heap_take(module->code_bytes + 1, 1);
+        memcpy(module->code, image->data, module->code_bytes);
+    }
+    return code;
 }
 
 /* ---- buffers ---- */
@@ -500,12 +543,15 @@ static int take_file(const gd_attached_file *file, gd_plan *plan)
     if (code == 0)
         code = take_launches(&into);
     if (code == 0)
+        code = hold_codes(&into);
+    if (code == 0)
         add_expectations(&into);
     if (code == 0)
         gd_plan_finish(plan);
     free(into.writes);
     free(into.seen);
     free(into.places);
+    free(into.codes);
     free(into.modules);
     free(into.last_use);
     free(into.begun);
