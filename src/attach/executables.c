@@ -67,16 +67,10 @@ static seen_node *find_node(gd_CUgraphExec executable, gd_CUgraphNode node, seen
 
 static uint32_t kernel_of_params(const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
-    const gd_CUlaunchConfig config = {.gridDimX = params->gridDimX,
-                                      .gridDimY = params->gridDimY,
-                                      .gridDimZ = params->gridDimZ,
-                                      .blockDimX = params->blockDimX,
-                                      .blockDimY = params->blockDimY,
-                                      .blockDimZ = params->blockDimZ,
-                                      .sharedMemBytes = params->sharedMemBytes};
+    const gd_CUlaunchConfig config = gd_graph_config(params);
     uint32_t number = GD_ATTACHED_NONE;
 
-    gd_kernels_find(params->func ? params->func : (gd_CUfunction)params->kern, &config, &number);
+    gd_kernels_find(gd_graph_function(params), &config, &number);
     return number;
 }
 
@@ -135,8 +129,8 @@ static void read_pointers(gd_pointers *into, uint32_t kernel, gd_CUgraphNode nod
 
     if (GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
         params.kernelParams = NULL;
-    const gd_CUfunction function = params.func ? params.func : (gd_CUfunction)params.kern;
-    gd_pointers_read(into, kernel, params.kernelParams ? gd_pointers_find(function) : 0,
+    gd_pointers_read(into, kernel,
+                     params.kernelParams ? gd_pointers_find(gd_graph_function(&params)) : 0,
                      params.kernelParams);
 }
 

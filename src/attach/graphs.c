@@ -73,6 +73,22 @@ gd_CUgraphNodeType gd_graph_node_type(gd_CUgraphNode node)
     return type;
 }
 
+gd_CUfunction gd_graph_function(const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    return params->func ? params->func : (gd_CUfunction)params->kern;
+}
+
+gd_CUlaunchConfig gd_graph_config(const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    return (gd_CUlaunchConfig){.gridDimX = params->gridDimX,
+                               .gridDimY = params->gridDimY,
+                               .gridDimZ = params->gridDimZ,
+                               .blockDimX = params->blockDimX,
+                               .blockDimY = params->blockDimY,
+                               .blockDimZ = params->blockDimZ,
+                               .sharedMemBytes = params->sharedMemBytes};
+}
+
 bool gd_graph_is_programmatic(const gd_CUgraphEdgeData *edge)
 {
     return edge->type || edge->from_port;

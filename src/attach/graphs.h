@@ -25,6 +25,10 @@ size_t gd_graph_view_index(const gd_graph_view *graph, gd_CUgraphNode node);
 
 gd_CUgraphNodeType gd_graph_node_type(gd_CUgraphNode node);
 
+/* What a kernel's node launches, by whichever handle it has, and how, in no stream. */
+gd_CUfunction gd_graph_function(const gd_CUDA_KERNEL_NODE_PARAMS *params);
+gd_CUlaunchConfig gd_graph_config(const gd_CUDA_KERNEL_NODE_PARAMS *params);
+
 /* The graph in a node; NULL. */
 gd_CUgraph gd_graph_child(gd_CUgraphNode node);
 

@@ -117,9 +117,8 @@ static bool may_launch(gd_CUgraphExec executable, gd_CUgraphNode node,
 
     if (!params || gd_process_settings()->early < GD_ATTACHED_EARLY_ON || !gd_process_lock(&kept))
         return may;
-    const gd_CUfunction function = params->func ? params->func : (gd_CUfunction)params->kern;
     if (gd_executables_is_early(executable, node, params) &&
-        gd_kernels_reason(function) != GRIDDEP_REASON_SET) {
+        gd_kernels_reason(gd_graph_function(params)) != GRIDDEP_REASON_SET) {
         may = false;
         gd_process_say("a kernel of an executable graph was not exchanged for one that may not "
                        "start early: the program was told that the graph cannot be updated so");

@@ -148,15 +148,8 @@ static bool keep_kernel(kept_graph *into, gd_CUgraphNode node, bool early)
     kept_launch *launch = add_kept(into);
     if (!launch)
         return false;
-    *launch = (kept_launch){.function = params.func ? params.func : (gd_CUfunction)params.kern,
-                            .config = {.gridDimX = params.gridDimX,
-                                       .gridDimY = params.gridDimY,
-                                       .gridDimZ = params.gridDimZ,
-                                       .blockDimX = params.blockDimX,
-                                       .blockDimY = params.blockDimY,
-                                       .blockDimZ = params.blockDimZ,
-                                       .sharedMemBytes = params.sharedMemBytes},
-                            .early = early};
+    *launch = (kept_launch){
+        .function = gd_graph_function(&params), .config = gd_graph_config(&params), .early = early};
     launch->packed = gd_recording_pack(launch->function, params.kernelParams, params.extra);
     read_attributes(node, launch);
     return launch->packed != NULL;

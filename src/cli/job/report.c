@@ -22,6 +22,12 @@ static double bytes_per_second(const gd_job *job, const gd_job_mode *result)
     return (double)job->plan->step_bytes / (result->timing.us.median * 1e-6);
 }
 
+/* Of model time no bandwidth is told: it would look like a measurement. */
+static bool knows_bandwidth(const gd_job *job, const griddep_runtime_info *info)
+{
+    return !info->emulated && job->plan->step_bytes > 0;
+}
+
 /* A buffer that the serial run did not write is not right in any mode. */
 static bool mode_passed(const gd_job *job, const gd_job_mode *result)
 {
@@ -113,14 +119,13 @@ static void add_timing(gd_columns *columns, const gd_job *job, const gd_job_mode
         gd_columns_add(columns, "-");
 }
 
-/* Of model time no bandwidth is told: it would look like a measurement. */
 static void print_table(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     gd_columns columns = {.column_count = 8, .left = 1U | 1U << 7, .titled = true};
     const char *unit;
     double scale;
     choose_unit(job, &unit, &scale);
-    if (info->emulated || job->plan->step_bytes == 0)
+    if (!knows_bandwidth(job, info))
         scale = 0.0;
     const char *const titles[] = {"mode",
                                   info->emulated ? "model time of a step" : "median of a step",
@@ -318,9 +323,9 @@ static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, 
            {"median_us", gd_output_real(result->timing.us.median)},
            {"percentile_10_us", gd_output_real(result->timing.us.low)},
            {"percentile_90_us", gd_output_real(result->timing.us.high)},
-           {"bytes_per_second", info->emulated || job->plan->step_bytes == 0
-                                    ? json_null()
-                                    : gd_output_real(bytes_per_second(job, result))},
+           {"bytes_per_second", knows_bandwidth(job, info)
+                                    ? gd_output_real(bytes_per_second(job, result))
+                                    : json_null()},
            {"speed_up_over_serial", over_serial > 0.0 ? gd_output_real(over_serial) : json_null()},
            {"speed_up_over_graph", over_graph > 0.0 ? gd_output_real(over_graph) : json_null()});
     return object;
