@@ -1379,6 +1379,49 @@ START_TEST(host_functions_hold_no_lock)
 }
 END_TEST
 
+/* A kernel that runs may wait for one behind a host function that another thread is in. */
+static const char flag_kernels[] =
+    HEADER ".visible .entry tell(.param .u64 flag)\n{\n    .reg .b64 %a;\n"
+           "    ld.param.u64 %a, [flag];\n    st.release.gpu.global.u32 [%a], 1;\n    ret;\n}\n"
+           ".visible .entry await(.param .u64 flag)\n{\n    .reg .b64 %a;\n    .reg .b32 %v;\n"
+           "    .reg .pred %p;\n    ld.param.u64 %a, [flag];\n"
+           "again:\n    ld.acquire.gpu.global.u32 %v, [%a];\n    setp.eq.u32 %p, %v, 0;\n"
+           "    @%p bra again;\n    ret;\n}\n";
+
+static void stay(void *user)
+{
+    sem_post(user);
+    usleep(20000); /* the program waits for the kernel now */
+}
+
+START_TEST(host_functions_return_while_kernels_wait)
+{
+    gd_CUfunction tell, await;
+    gd_CUmodule loaded;
+    gd_CUstream other;
+    sem_t begun;
+
+    setup();
+    ck_good(cuModuleLoadData(&loaded, flag_kernels));
+    ck_good(cuModuleGetFunction(&tell, loaded, "tell"));
+    ck_good(cuModuleGetFunction(&await, loaded, "await"));
+    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
+    sem_init(&begun, 0, 0);
+    for (int i = 0; i < 5; i++) {
+        ck_good(cuMemsetD32_v2(a, 0, 1));
+        ck_good(cuLaunchHostFunc(other, stay, &begun));
+        ck_good(cuLaunchKernel(tell, 1, 1, 1, 1, 1, 1, 0, other, (void *[]){&a}, NULL));
+        sem_wait(&begun);
+        ck_good(cuLaunchKernel(await, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&a}, NULL));
+        ck_good(cuStreamSynchronize(stream));
+        ck_good(cuStreamSynchronize(other));
+    }
+    ck_good(cuStreamDestroy_v2(other));
+    ck_good(cuModuleUnload(loaded));
+    end_clean();
+}
+END_TEST
+
 /* A fault: cuStreamAddCallback's functions learn of it, cuLaunchHostFunc's are not called. */
 typedef struct told {
     sem_t done;
@@ -2678,7 +2721,8 @@ int main(void)
     ADD(suite, "streams", events_order_streams, streams_without_order_race,
         the_legacy_stream_orders_blocking_ones, queries_make_progress,
         blocks_take_places_as_they_become_free, model_time_repeats_and_shows_overlap,
-        host_functions_run_in_order, host_functions_hold_no_lock, faults_are_told_to_callbacks);
+        host_functions_run_in_order, host_functions_hold_no_lock,
+        host_functions_return_while_kernels_wait, faults_are_told_to_callbacks);
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports,
         edges_are_checked, graphs_nest_and_change, kernel_nodes_have_attributes,
         captures_fork_and_join, captures_forbid_what_they_must);

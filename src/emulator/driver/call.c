@@ -35,7 +35,7 @@ gd_CUresult gd_call_begin(gd_call_need need)
 
     if (gd_call_is_inside())
         return GD_CUDA_ERROR_NOT_PERMITTED;
-    pthread_mutex_lock(&gd_call_mutex);
+    gd_call_lock();
     gd_call_count();
     if (need == GD_NEED_LIVE && gd_the_emulator.initialized && !has_ended && !is_child)
         gd_schedule_relieve();
@@ -71,7 +71,7 @@ gd_end gd_call_end_all(void)
         return GD_END_INSIDE;
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec++;
-    if (pthread_mutex_timedlock(&gd_call_mutex, &limit) != 0)
+    if (!gd_call_try_lock(&limit))
         return GD_END_BUSY;
     if (gd_call_runs_host()) {
         pthread_mutex_unlock(&gd_call_mutex);
@@ -87,7 +87,7 @@ gd_end gd_call_end_all(void)
  * it guards. */
 static void enter_child(void)
 {
-    pthread_mutex_init(&gd_call_mutex, NULL);
+    gd_call_renew_lock();
     gd_call_forget_hosts();
     is_child = gd_the_emulator.initialized;
 }

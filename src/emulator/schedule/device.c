@@ -10,6 +10,37 @@
 gd_emulator gd_the_emulator;
 pthread_mutex_t gd_call_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+/* Held by the one thread that takes the lock next. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void gd_call_lock(void)
+{
+    pthread_mutex_lock(&turn);
+    pthread_mutex_lock(&gd_call_mutex);
+    pthread_mutex_unlock(&turn);
+}
+
+bool gd_call_try_lock(const struct timespec *until)
+{
+    if (pthread_mutex_timedlock(&turn, until) != 0)
+        return false;
+    const bool locked = pthread_mutex_timedlock(&gd_call_mutex, until) == 0;
+    pthread_mutex_unlock(&turn);
+    return locked;
+}
+
+void gd_call_let_others_in(void)
+{
+    pthread_mutex_unlock(&gd_call_mutex);
+    gd_call_lock();
+}
+
+void gd_call_renew_lock(void)
+{
+    pthread_mutex_init(&turn, NULL);
+    pthread_mutex_init(&gd_call_mutex, NULL);
+}
+
 static __thread bool in_callback;
 
 bool gd_call_is_inside(void)

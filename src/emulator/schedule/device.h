@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/chip.h"
 #include "base/log.h"
@@ -124,8 +125,16 @@ typedef struct gd_emulator {
 
 extern gd_emulator gd_the_emulator;
 
-/* The driver's lock: each call holds it (driver/call.h). */
+/* The driver's lock: each call holds it (driver/call.h). It is taken by the functions below alone
+ * (and by condition variables): they take turns, so that a thread that keeps the driver busy lets
+ * in who waits. gd_call_try_lock gives up at the time that it is told (of CLOCK_REALTIME). */
 extern pthread_mutex_t gd_call_mutex;
+void gd_call_lock(void);
+bool gd_call_try_lock(const struct timespec *until);
+void gd_call_let_others_in(void);
+
+/* In a child of fork: who held the lock is not there any more. */
+void gd_call_renew_lock(void);
 
 /* Whether the calling thread is in a function of the program's that the emulator calls. */
 bool gd_call_is_inside(void);

@@ -7,7 +7,6 @@
  * waiting for long: a program that hands in its work at one go and then waits by the driver gets
  * the same run as ever. */
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -41,7 +40,7 @@ static void begin_host(void)
 
 static void end_host(void)
 {
-    pthread_mutex_lock(&gd_call_mutex);
+    gd_call_lock();
     gd_call_leave_callback();
     hosts.running--;
     if (hosts.started)
@@ -109,13 +108,10 @@ static bool wait_for_quiet(void)
 static void run(void)
 {
     while (!hosts.stops && gd_schedule_hosts_left()) {
-        if (gd_schedule_advance() || !gd_call_runs_host()) {
-            pthread_mutex_unlock(&gd_call_mutex);
-            sched_yield();
-            pthread_mutex_lock(&gd_call_mutex);
-        } else {
+        if (gd_schedule_advance() || !gd_call_runs_host())
+            gd_call_let_others_in();
+        else
             gd_call_wait_host();
-        }
     }
 }
 
@@ -131,7 +127,7 @@ static void tell_dropped(gd_task *task)
 
 static void *serve(void *nothing)
 {
-    pthread_mutex_lock(&gd_call_mutex);
+    gd_call_lock();
     while (!hosts.stops) {
         gd_task *dropped = gd_schedule_take_dropped();
         if (dropped)
@@ -190,7 +186,7 @@ void gd_call_stop_hosts(void)
     pthread_cond_signal(&hosts.wake);
     pthread_mutex_unlock(&gd_call_mutex);
     pthread_join(thread, NULL);
-    pthread_mutex_lock(&gd_call_mutex);
+    gd_call_lock();
     pthread_cond_destroy(&hosts.wake);
     pthread_cond_destroy(&hosts.over);
     hosts.started = hosts.stops = false;

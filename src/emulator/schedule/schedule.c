@@ -464,6 +464,10 @@ static bool advance(bool *stale, bool patient)
              "nothing that has been handed in can go on");
     }
     *stale = turn != GD_TURN_RAN;
+    if (patient && gd_call_runs_host()) { /* what runs may wait for what comes behind it */
+        gd_call_let_others_in();
+        *stale = true;
+    }
     return true;
 }
 
