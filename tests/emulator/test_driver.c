@@ -1379,14 +1379,17 @@ START_TEST(host_functions_hold_no_lock)
 }
 END_TEST
 
-/* A kernel that runs may wait for one behind a host function that another thread is in. */
-static const char flag_kernels[] =
-    HEADER ".visible .entry tell(.param .u64 flag)\n{\n    .reg .b64 %a;\n"
-           "    ld.param.u64 %a, [flag];\n    st.release.gpu.global.u32 [%a], 1;\n    ret;\n}\n"
-           ".visible .entry await(.param .u64 flag)\n{\n    .reg .b64 %a;\n    .reg .b32 %v;\n"
-           "    .reg .pred %p;\n    ld.param.u64 %a, [flag];\n"
-           "again:\n    ld.acquire.gpu.global.u32 %v, [%a];\n    setp.eq.u32 %p, %v, 0;\n"
-           "    @%p bra again;\n    ret;\n}\n";
+/* A kernel that runs may wait for one behind a host function that another thread is in; poll does
+ * nothing else, watch looks at the clock meanwhile. */
+#define AWAIT(name, also)                                                                          \
+    ".visible .entry " name "(.param .u64 flag)\n{\n    .reg .b64 %a, %t;\n    .reg .b32 %v;\n"    \
+    "    .reg .pred %p;\n    ld.param.u64 %a, [flag];\nagain:\n" also                              \
+    "    ld.acquire.gpu.global.u32 %v, [%a];\n    setp.eq.u32 %p, %v, 0;\n"                        \
+    "    @%p bra again;\n    ret;\n}\n"
+static const char flag_kernels[] = HEADER
+    ".visible .entry tell(.param .u64 flag)\n{\n    .reg .b64 %a;\n"
+    "    ld.param.u64 %a, [flag];\n    st.release.gpu.global.u32 [%a], 1;\n    ret;\n}\n"
+    AWAIT("poll", "") AWAIT("watch", "    mov.u64 %t, %globaltimer;\n");
 
 static void stay(void *user)
 {
@@ -1396,7 +1399,7 @@ static void stay(void *user)
 
 START_TEST(host_functions_return_while_kernels_wait)
 {
-    gd_CUfunction tell, await;
+    gd_CUfunction tell, await[2];
     gd_CUmodule loaded;
     gd_CUstream other;
     sem_t begun;
@@ -1404,15 +1407,17 @@ START_TEST(host_functions_return_while_kernels_wait)
     setup();
     ck_good(cuModuleLoadData(&loaded, flag_kernels));
     ck_good(cuModuleGetFunction(&tell, loaded, "tell"));
-    ck_good(cuModuleGetFunction(&await, loaded, "await"));
+    ck_good(cuModuleGetFunction(&await[0], loaded, "poll"));
+    ck_good(cuModuleGetFunction(&await[1], loaded, "watch"));
     ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
     sem_init(&begun, 0, 0);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         ck_good(cuMemsetD32_v2(a, 0, 1));
+        ck_good(cuCtxSynchronize());
         ck_good(cuLaunchHostFunc(other, stay, &begun));
         ck_good(cuLaunchKernel(tell, 1, 1, 1, 1, 1, 1, 0, other, (void *[]){&a}, NULL));
         sem_wait(&begun);
-        ck_good(cuLaunchKernel(await, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&a}, NULL));
+        ck_good(cuLaunchKernel(await[i % 2], 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&a}, NULL));
         ck_good(cuStreamSynchronize(stream));
         ck_good(cuStreamSynchronize(other));
     }
