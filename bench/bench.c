@@ -60,7 +60,7 @@ json_t *gd_bench_modes_json(const gd_bench *bench, const gd_bench_modes *modes, 
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         const gd_spread part = divide(modes->timings[mode].us, parts);
         json_t *item = json_object();
-        gd_output_set(item, "mode", gd_output_string(griddep_mode_name(mode)));
+        gd_output_set(item, "mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, mode)));
         gd_output_set(item, "us", gd_bench_spread_json(&part));
         gd_output_set(item, "bytes_per_second", gd_output_real(gd_bench_rate(modes, mode)));
         gd_output_set(item, "of_ceiling", gd_output_real(gd_bench_of_ceiling(bench, modes, mode)));

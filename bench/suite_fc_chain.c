@@ -88,7 +88,7 @@ static void print(const gd_bench *bench, const void *results)
     gd_columns_add(&columns, "%s", titles[0]);
     gd_columns_add(&columns, "%s", titles[1]);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
-        gd_columns_add(&columns, "%s", griddep_mode_name(mode));
+        gd_columns_add(&columns, "%s", griddep_text(GRIDDEP_TEXT_MODE, mode));
     gd_columns_add(&columns, "%s", titles[2]);
     gd_columns_add(&columns, "%s", titles[3]);
     for (uint32_t i = 0; i < all->count; i++) {

@@ -100,7 +100,7 @@ static void print(const gd_bench *bench, const void *results)
     for (size_t i = 0; i < 3; i++)
         gd_columns_add(&columns, "%s", titles[i]);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
-        gd_columns_add(&columns, "%s", griddep_mode_name(mode));
+        gd_columns_add(&columns, "%s", griddep_text(GRIDDEP_TEXT_MODE, mode));
     gd_columns_add(&columns, "bytes/ceiling");
     gd_columns_add(&columns, "of the ceiling");
     for (uint32_t i = 0; i < all->count; i++)

@@ -46,9 +46,8 @@
  * Cost        Besides its work a call may W: wait for the device, the driver's compiler or a file;
  *             A: allocate memory of the host; L: take a lock of the library's for a moment. The
  *             call's row is the first that fits its name, without griddep_; `*` is any text.
- *             -    version* status_* error_init constant_* mode_* overlap_* reason_text
- *                  tune_outcome_text attribute_* code_* shelf_get shelf_find shelf_field
- *                  *_count chain_length
+ *             -    version* status_name error_init constant_* mode_find text attribute_* code_*
+ *                  shelf_get shelf_find shelf_field *_count chain_length
  *                  findings_get* explanation_get* tune_get_* timeline_get_chain
  *                  timeline_get_mark ptx_get_info ptx_get_entry ptx_get_parameter
  *                  ptx_get_control ptx_get_requirement runtime_get_info module_get_info
@@ -137,10 +136,22 @@ enum {
                                        * or its chain does something else */
 };
 
-/* "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means; "GRIDDEP_ERROR_UNKNOWN" for a
- * value that is no status. Static. */
+/* "GRIDDEP_ERROR_SYNTAX"; "GRIDDEP_ERROR_UNKNOWN" for a value that is no status. Static. */
 const char *griddep_status_name(int32_t status);
-const char *griddep_status_text(int32_t status);
+
+enum {
+    GRIDDEP_TEXT_STATUS = 0,      /* of GRIDDEP_OK and GRIDDEP_ERROR_*: what the status means */
+    GRIDDEP_TEXT_REASON = 1,      /* of GRIDDEP_REASON_*: "each path of the kernel executes
+                                   * griddepcontrol.wait" */
+    GRIDDEP_TEXT_OVERLAP = 2,     /* of GRIDDEP_OVERLAP_*: "not known", "no overlap", "overlaps at
+                                   * the tail", "overlaps" */
+    GRIDDEP_TEXT_MODE = 3,        /* of GRIDDEP_MODE_*: "serial", "pdl", "graph", "graph-pdl" */
+    GRIDDEP_TEXT_TUNE_OUTCOME = 4 /* of GRIDDEP_TUNE_OUTCOME_*: "faster" */
+};
+
+/* A constant in words; `kind` says of which enumeration it is. Static. For a value that is none,
+ * words that say so, or NULL. */
+const char *griddep_text(int32_t kind, int32_t value);
 
 /* What went wrong, in full. Flat and owned by the caller. Strings are cut at a character's end when
  * they do not fit. */
@@ -1184,9 +1195,6 @@ enum {
                                          * started early, or one that nothing rules out (GD112) */
 };
 
-/* "each path of the kernel executes griddepcontrol.wait", ... Static. */
-const char *griddep_reason_text(int32_t reason);
-
 /* How much two kernels overlap. */
 enum {
     GRIDDEP_OVERLAP_UNKNOWN = -1,
@@ -1194,9 +1202,6 @@ enum {
     GRIDDEP_OVERLAP_TAIL = 1, /* blocks of the second start as those of the first leave their SMs */
     GRIDDEP_OVERLAP_FULL = 2  /* from the first's trigger on */
 };
-
-/* "not known", "no overlap", "overlaps at the tail", "overlaps". Static; NULL for another value. */
-const char *griddep_overlap_text(int32_t overlap);
 
 /* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and
  * device, both against the kernel's conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream
@@ -1412,7 +1417,7 @@ typedef struct griddep_tensor_options {
     int32_t swizzle;            /* GRIDDEP_SWIZZLE_* */
     int32_t promotion;          /* into L2: GRIDDEP_PROMOTION_* */
     int32_t fill;               /* GRIDDEP_FILL_* */
-    uint32_t reserved;
+    uint32_t im2col;            /* 0: for the mode .tiled; 1: for .im2col */
     uint64_t dimensions[5];     /* elements, 1 to 2^32 */
     uint64_t strides[4];        /* bytes from one element of dimension i + 1 to the next: multiples
                                  * of 16 (32 with INTERLEAVE_32B) below 2^40 */
@@ -1424,12 +1429,10 @@ typedef struct griddep_tensor_options {
     uint32_t pixels;            /* im2col: per column, 1 to 1024 */
 } griddep_tensor_options;
 
-/* Encodes a map for the modes .tile and .im2col (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
+/* Encodes a map for the mode .tile or .im2col (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
  * What the driver would refuse without words is refused here with them: ARGUMENT names the field
  * and both numbers. UNSUPPORTED below sm_90, and on a driver without the entry point. */
-int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options,
-                                 griddep_tensor_map *map, griddep_error *error);
-int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options,
+int32_t griddep_tensor_map_encode(griddep_runtime *runtime, const griddep_tensor_options *options,
                                   griddep_tensor_map *map, griddep_error *error);
 
 /* ---------------------------------------------------------------------------------------------
@@ -1451,9 +1454,7 @@ enum {
     GRIDDEP_MODE_COUNT = 4
 };
 
-/* "serial", "pdl", "graph", "graph-pdl"; static; NULL for another value. griddep_mode_find is the
- * inverse (NOT_FOUND). */
-const char *griddep_mode_name(int32_t mode);
+/* The mode that griddep_text gives these words: "serial", ... NOT_FOUND. */
 int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error);
 
 typedef struct griddep_hop_info {
@@ -1590,12 +1591,9 @@ int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_
  * for (`bytes` is then 0). A value that is in no allocation is a number beside an address that the
  * kernel adds it to; alone it may lead anywhere. In a chain without a runtime an address reaches to
  * the next one that the chain has. Addresses whose ranges overlap are in one buffer. How it is used
- * is read from the PTX. get tells what is said or inferred; element lives until it is said anew.
- * NOT_FOUND where there is no such launch or argument. */
+ * is read from the PTX. NOT_FOUND where there is no such launch or argument. */
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument,
                               const griddep_use *use, griddep_error *error);
-int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
-                              griddep_use *use, griddep_error *error);
 
 /* Says what a launch of a kernel reaches at addresses that no argument gives it: through pointers
  * from a table, handles, a tensor map in memory, a struct. Each use has an access, and a buffer's
@@ -2108,9 +2106,6 @@ enum {
     GRIDDEP_TUNE_OUTCOME_REFUSED = 7,    /* driver or device does not take it */
     GRIDDEP_TUNE_OUTCOME_UNCONFIRMED = 8 /* faster, but not when it was measured anew */
 };
-
-/* "faster", ... Static. */
-const char *griddep_tune_outcome_text(int32_t outcome);
 
 typedef struct griddep_tune_trial {
     uint32_t size;

@@ -94,7 +94,7 @@ int main()
     chain.run("pdl");
     for (uint32_t i = 0; i < chain.length(); i++) {
         griddep_hop_info hop = chain.hop("pdl", i);
-        std::printf("%s: %s\n", hop.kernel, griddep_reason_text(hop.reason));
+        std::printf("%s: %s\n", hop.kernel, griddep_text(GRIDDEP_TEXT_REASON, hop.reason));
     }
 
     host = z.read();

@@ -44,6 +44,11 @@ enum {
     GRIDDEP_ERROR_REQUIREMENT = -20,
     GRIDDEP_ERROR_CALLBACK = -21,
     GRIDDEP_ERROR_PEER = -22,
+    GRIDDEP_TEXT_STATUS = 0,
+    GRIDDEP_TEXT_REASON = 1,
+    GRIDDEP_TEXT_OVERLAP = 2,
+    GRIDDEP_TEXT_MODE = 3,
+    GRIDDEP_TEXT_TUNE_OUTCOME = 4,
     GRIDDEP_LOG_NONE = 0,
     GRIDDEP_LOG_ERROR = 1,
     GRIDDEP_LOG_WARNING = 2,
@@ -420,8 +425,8 @@ typedef struct griddep_tensor_map {
 } griddep_tensor_map;
 typedef struct griddep_tensor_options {
     uint32_t size; int32_t type; uint64_t address; uint32_t rank; int32_t interleave; int32_t swizzle;
-    int32_t promotion; int32_t fill; uint32_t reserved; uint64_t dimensions[5]; uint64_t strides[4];
-    uint32_t steps[5]; uint32_t box[5]; int32_t lower[3]; int32_t upper[3]; uint32_t channels; uint32_t pixels;
+    int32_t promotion; int32_t fill; uint32_t im2col; uint64_t dimensions[5]; uint64_t strides[4]; uint32_t steps[5];
+    uint32_t box[5]; int32_t lower[3]; int32_t upper[3]; uint32_t channels; uint32_t pixels;
 } griddep_tensor_options;
 typedef struct griddep_hop_info {
     uint32_t size; int32_t reason; const char *kernel; int32_t edge; uint32_t lane; int32_t node; const char *name;
@@ -508,7 +513,7 @@ typedef struct griddep_shelf_info {
 int32_t griddep_version();
 const char *griddep_version_text();
 const char *griddep_status_name(int32_t status);
-const char *griddep_status_text(int32_t status);
+const char *griddep_text(int32_t kind, int32_t value);
 void griddep_error_init(griddep_error *error);
 int32_t griddep_constant_find(const char *name, int32_t *value, griddep_error *error);
 const char *griddep_constant_name(uint32_t index, int32_t *value);
@@ -583,17 +588,13 @@ int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, gridde
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
 int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
-const char *griddep_reason_text(int32_t reason);
-const char *griddep_overlap_text(int32_t overlap);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
 int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_requirement_info *info, griddep_error *error);
 int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
 int32_t griddep_attribute_set(griddep_attribute *attribute, int32_t id, const int64_t *values, uint32_t count, griddep_error *error);
-int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
-int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
-const char *griddep_mode_name(int32_t mode);
+int32_t griddep_tensor_map_encode(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error);
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
 void griddep_chain_destroy(griddep_chain *chain);
@@ -608,7 +609,6 @@ int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char 
 int32_t griddep_chain_set_traits(griddep_chain *chain, uint32_t index, uint32_t traits, griddep_error *error);
 int32_t griddep_chain_add_buffer(griddep_chain *chain, uint64_t address, uint64_t bytes, griddep_error *error);
 int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t argument, const griddep_use *use, griddep_error *error);
-int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument, griddep_use *use, griddep_error *error);
 int32_t griddep_chain_set_reach(griddep_chain *chain, uint32_t index, const griddep_use *uses, uint32_t count, griddep_error *error);
 int32_t griddep_chain_check(const griddep_chain *chain, griddep_findings **findings, griddep_error *error);
 int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
@@ -656,7 +656,6 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, gridd
 int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
-const char *griddep_tune_outcome_text(int32_t outcome);
 int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, griddep_tune **tune, griddep_error *error);
 int32_t griddep_tune_load(griddep_chain *chain, int32_t mode, griddep_tune **tune, griddep_error *error);
 int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
@@ -1210,6 +1209,6 @@ function Chain:hop(mode, index)
     return {kernel = text(info.kernel), reason = info.reason, edge = info.edge}
 end
 
-function griddep.reason_text(reason) return text(C.griddep_reason_text(reason)) end
+function griddep.reason_text(reason) return text(C.griddep_text(C.GRIDDEP_TEXT_REASON, reason)) end
 
 return griddep

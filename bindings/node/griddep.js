@@ -42,6 +42,11 @@ const constants = {
   ERROR_REQUIREMENT: -20,
   ERROR_CALLBACK: -21,
   ERROR_PEER: -22,
+  TEXT_STATUS: 0,
+  TEXT_REASON: 1,
+  TEXT_OVERLAP: 2,
+  TEXT_MODE: 3,
+  TEXT_TUNE_OUTCOME: 4,
   LOG_NONE: 0,
   LOG_ERROR: 1,
   LOG_WARNING: 2,
@@ -408,7 +413,7 @@ koffi.struct('griddep_tensor_map', {
 });
 koffi.struct('griddep_tensor_options', {
   size: 'uint32_t', type: 'int32_t', address: 'uint64_t', rank: 'uint32_t', interleave: 'int32_t',
-  swizzle: 'int32_t', promotion: 'int32_t', fill: 'int32_t', reserved: 'uint32_t',
+  swizzle: 'int32_t', promotion: 'int32_t', fill: 'int32_t', im2col: 'uint32_t',
   dimensions: koffi.array('uint64_t', 5, 'Array'), strides: koffi.array('uint64_t', 4, 'Array'),
   steps: koffi.array('uint32_t', 5, 'Array'), box: koffi.array('uint32_t', 5, 'Array'),
   lower: koffi.array('int32_t', 3, 'Array'), upper: koffi.array('int32_t', 3, 'Array'), channels: 'uint32_t',
@@ -526,7 +531,7 @@ const prototypes = [
   'int32_t griddep_version(void)',
   'const char *griddep_version_text(void)',
   'const char *griddep_status_name(int32_t status)',
-  'const char *griddep_status_text(int32_t status)',
+  'const char *griddep_text(int32_t kind, int32_t value)',
   'void griddep_error_init(_Inout_ griddep_error *error)',
   'int32_t griddep_constant_find(const char *name, _Out_ int32_t *value, _Inout_ griddep_error *error)',
   'const char *griddep_constant_name(uint32_t index, _Out_ int32_t *value)',
@@ -601,17 +606,13 @@ const prototypes = [
   'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
-  'const char *griddep_reason_text(int32_t reason)',
-  'const char *griddep_overlap_text(int32_t overlap)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_set(_Inout_ griddep_attribute *attribute, int32_t id, const int64_t *values, uint32_t count, _Inout_ griddep_error *error)',
-  'int32_t griddep_tensor_map_tiled(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
-  'int32_t griddep_tensor_map_im2col(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
-  'const char *griddep_mode_name(int32_t mode)',
+  'int32_t griddep_tensor_map_encode(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'int32_t griddep_mode_find(const char *name, _Out_ int32_t *mode, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_create(void *runtime, _Out_ void **chain, _Inout_ griddep_error *error)',
   'void griddep_chain_destroy(void *chain)',
@@ -626,7 +627,6 @@ const prototypes = [
   'int32_t griddep_chain_set_traits(void *chain, uint32_t index, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_add_buffer(void *chain, uint64_t address, uint64_t bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, const griddep_use *use, _Inout_ griddep_error *error)',
-  'int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, _Inout_ griddep_use *use, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_reach(void *chain, uint32_t index, const griddep_use *uses, uint32_t count, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_check(void *chain, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_set_arguments(void *chain, uint32_t index, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
@@ -674,7 +674,6 @@ const prototypes = [
   'int32_t griddep_graph_get_edge(void *graph, uint32_t index, _Inout_ griddep_graph_edge_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_upgrade(void *graph, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
-  'const char *griddep_tune_outcome_text(int32_t outcome)',
   'int32_t griddep_tune_run(void *chain, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, _Out_ void **tune, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_load(void *chain, int32_t mode, _Out_ void **tune, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_info(void *tune, _Inout_ griddep_tune_info *info, _Inout_ griddep_error *error)',
@@ -1374,4 +1373,4 @@ class Chain extends Owner {
   }
 }
 
-module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Stream, Module, Kernel, Chain, GriddepError, devices, imageParts, reasonText: raw.reason_text };
+module.exports = { ...constants, raw, call, sized, Runtime, Memory, Pinned, Stream, Module, Kernel, Chain, GriddepError, devices, imageParts, reasonText: (reason) => raw.text(constants.TEXT_REASON, reason) };

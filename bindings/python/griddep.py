@@ -113,6 +113,11 @@ ERROR_FAULT = -19
 ERROR_REQUIREMENT = -20
 ERROR_CALLBACK = -21
 ERROR_PEER = -22
+TEXT_STATUS = 0
+TEXT_REASON = 1
+TEXT_OVERLAP = 2
+TEXT_MODE = 3
+TEXT_TUNE_OUTCOME = 4
 LOG_NONE = 0
 LOG_ERROR = 1
 LOG_WARNING = 2
@@ -774,7 +779,7 @@ class c_tensor_options(_Struct):
         ("swizzle", c_int32),
         ("promotion", c_int32),
         ("fill", c_int32),
-        ("reserved", c_uint32),
+        ("im2col", c_uint32),
         ("dimensions", c_uint64 * 5),
         ("strides", c_uint64 * 4),
         ("steps", c_uint32 * 5),
@@ -1085,7 +1090,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "version": (c_int32, []),
     "version_text": (c_char_p, []),
     "status_name": (c_char_p, [c_int32]),
-    "status_text": (c_char_p, [c_int32]),
+    "text": (c_char_p, [c_int32, c_int32]),
     "error_init": (None, [c_void_p]),
     "constant_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "constant_name": (c_char_p, [c_uint32, c_void_p]),
@@ -1160,17 +1165,13 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "kernel_state_traits": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "reason_text": (c_char_p, [c_int32]),
-    "overlap_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "ptx_get_requirement": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_check_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p]),
     "ptx_get_extent": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "attribute_set": (c_int32, [c_void_p, c_int32, c_void_p, c_uint32, c_void_p]),
-    "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "mode_name": (c_char_p, [c_int32]),
+    "tensor_map_encode": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "mode_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "chain_destroy": (None, [c_void_p]),
@@ -1185,7 +1186,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chain_set_traits": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "chain_add_buffer": (c_int32, [c_void_p, c_uint64, c_uint64, c_void_p]),
     "chain_set_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
-    "chain_get_use": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "chain_set_reach": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
     "chain_check": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "chain_set_arguments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
@@ -1233,7 +1233,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "graph_get_edge": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_upgrade": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_print": (c_int32, [c_void_p, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
-    "tune_outcome_text": (c_char_p, [c_int32]),
     "tune_run": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
     "tune_load": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "tune_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1300,7 +1299,7 @@ class Error(Exception):
     def __init__(self, status: int, error: c_error) -> None:
         self.status = status
         self.name = raw.status_name(status).decode()
-        self.text = _string(error.text) or raw.status_text(status).decode()
+        self.text = _string(error.text) or raw.text(TEXT_STATUS, status).decode()
         self.file = os.fsdecode(error.file)
         self.line, self.column, self.driver_code = error.line, error.column, error.driver_code
         super().__init__(f"{self.name}: {self.text}")
@@ -1649,7 +1648,7 @@ class Runtime:
             **options,
         )
         made = c_tensor_map()
-        call(raw.tensor_map_tiled, self.handle, byref(given), byref(made))
+        call(raw.tensor_map_encode, self.handle, byref(given), byref(made))
         return made
 
     def time(self, function: Callable[[], object], stream: StreamLike = None) -> float:
@@ -2188,7 +2187,7 @@ def devices(driver: str | None = None) -> list[types.SimpleNamespace]:
 
 def reason_text(reason: int) -> str:
     """What a REASON_* means, in words."""
-    return _string(raw.reason_text(reason))
+    return _string(raw.text(TEXT_REASON, reason))
 
 
 def check(ptx: str | bytes | bytearray | memoryview, name: str | None = None) -> list[types.SimpleNamespace]:

@@ -50,6 +50,11 @@ module Griddep
     ERROR_REQUIREMENT = -20
     ERROR_CALLBACK = -21
     ERROR_PEER = -22
+    TEXT_STATUS = 0
+    TEXT_REASON = 1
+    TEXT_OVERLAP = 2
+    TEXT_MODE = 3
+    TEXT_TUNE_OUTCOME = 4
     LOG_NONE = 0
     LOG_ERROR = 1
     LOG_WARNING = 2
@@ -440,7 +445,7 @@ module Griddep
 
     CTensorOptions = struct([
       "uint32_t size", "int32_t type", "uint64_t address", "uint32_t rank", "int32_t interleave", "int32_t swizzle",
-      "int32_t promotion", "int32_t fill", "uint32_t reserved", "uint64_t dimensions[5]", "uint64_t strides[4]",
+      "int32_t promotion", "int32_t fill", "uint32_t im2col", "uint64_t dimensions[5]", "uint64_t strides[4]",
       "uint32_t steps[5]", "uint32_t box[5]", "int32_t lower[3]", "int32_t upper[3]", "uint32_t channels",
       "uint32_t pixels",
     ])
@@ -555,7 +560,7 @@ module Griddep
       "int32_t griddep_version(void)",
       "const char *griddep_version_text(void)",
       "const char *griddep_status_name(int32_t status)",
-      "const char *griddep_status_text(int32_t status)",
+      "const char *griddep_text(int32_t kind, int32_t value)",
       "void griddep_error_init(void *error)",
       "int32_t griddep_constant_find(void *name, void *value, void *error)",
       "const char *griddep_constant_name(uint32_t index, void *value)",
@@ -630,17 +635,13 @@ module Griddep
       "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",
       "int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, void *error)",
       "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
-      "const char *griddep_reason_text(int32_t reason)",
-      "const char *griddep_overlap_text(int32_t overlap)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
       "int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
       "int32_t griddep_attribute_set(void *attribute, int32_t id, void *values, uint32_t count, void *error)",
-      "int32_t griddep_tensor_map_tiled(void *runtime, void *options, void *map, void *error)",
-      "int32_t griddep_tensor_map_im2col(void *runtime, void *options, void *map, void *error)",
-      "const char *griddep_mode_name(int32_t mode)",
+      "int32_t griddep_tensor_map_encode(void *runtime, void *options, void *map, void *error)",
       "int32_t griddep_mode_find(void *name, void *mode, void *error)",
       "int32_t griddep_chain_create(void *runtime, void *chain, void *error)",
       "void griddep_chain_destroy(void *chain)",
@@ -655,7 +656,6 @@ module Griddep
       "int32_t griddep_chain_set_traits(void *chain, uint32_t index, uint32_t traits, void *error)",
       "int32_t griddep_chain_add_buffer(void *chain, uint64_t address, uint64_t bytes, void *error)",
       "int32_t griddep_chain_set_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
-      "int32_t griddep_chain_get_use(void *chain, uint32_t index, uint32_t argument, void *use, void *error)",
       "int32_t griddep_chain_set_reach(void *chain, uint32_t index, void *uses, uint32_t count, void *error)",
       "int32_t griddep_chain_check(void *chain, void *findings, void *error)",
       "int32_t griddep_chain_set_arguments(void *chain, uint32_t index, void *arguments, uint32_t argument_count, void *error)",
@@ -703,7 +703,6 @@ module Griddep
       "int32_t griddep_graph_get_edge(void *graph, uint32_t index, void *info, void *error)",
       "int32_t griddep_graph_upgrade(void *graph, void *count, void *error)",
       "int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, void *bytes, void *error)",
-      "const char *griddep_tune_outcome_text(int32_t outcome)",
       "int32_t griddep_tune_run(void *chain, void *buffers, uint32_t buffer_count, void *options, void *tune, void *error)",
       "int32_t griddep_tune_load(void *chain, int32_t mode, void *tune, void *error)",
       "int32_t griddep_tune_get_info(void *tune, void *info, void *error)",
@@ -778,7 +777,7 @@ module Griddep
     end
   end
 
-  def reason_text(reason) = Raw.griddep_reason_text(reason).to_s
+  def reason_text(reason) = Raw.griddep_text(TEXT_REASON, reason).to_s
 
   # Fails as the library does where an argument cannot be used.
   def refuse(text) = raise Error.new(Raw::ERROR_ARGUMENT, text)

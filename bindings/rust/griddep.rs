@@ -82,6 +82,11 @@ pub const ERROR_FAULT: i32 = -19;
 pub const ERROR_REQUIREMENT: i32 = -20;
 pub const ERROR_CALLBACK: i32 = -21;
 pub const ERROR_PEER: i32 = -22;
+pub const TEXT_STATUS: i32 = 0;
+pub const TEXT_REASON: i32 = 1;
+pub const TEXT_OVERLAP: i32 = 2;
+pub const TEXT_MODE: i32 = 3;
+pub const TEXT_TUNE_OUTCOME: i32 = 4;
 pub const LOG_NONE: i32 = 0;
 pub const LOG_ERROR: i32 = 1;
 pub const LOG_WARNING: i32 = 2;
@@ -756,7 +761,7 @@ pub struct TensorOptions {
     pub swizzle: i32,
     pub promotion: i32,
     pub fill: i32,
-    pub reserved: u32,
+    pub im2col: u32,
     pub dimensions: [u64; 5],
     pub strides: [u64; 4],
     pub steps: [u32; 5],
@@ -1075,7 +1080,7 @@ functions! {
     fn version() -> i32;
     fn version_text() -> *const c_char;
     fn status_name(status: i32) -> *const c_char;
-    fn status_text(status: i32) -> *const c_char;
+    fn text(kind: i32, value: i32) -> *const c_char;
     fn error_init(error: *mut Error);
     fn constant_find(name: *const c_char, value: *mut i32, error: *mut Error) -> i32;
     fn constant_name(index: u32, value: *mut i32) -> *const c_char;
@@ -1150,17 +1155,13 @@ functions! {
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;
     fn kernel_state_traits(kernel: *mut Kernel, traits: u32, error: *mut Error) -> i32;
     fn kernel_get_parameter(kernel: *mut Kernel, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
-    fn reason_text(reason: i32) -> *const c_char;
-    fn overlap_text(overlap: i32) -> *const c_char;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
     fn ptx_get_requirement(ptx: *const Ptx, entry: u32, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
     fn ptx_check_launch(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn ptx_get_extent(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
     fn attribute_set(attribute: *mut Attribute, id: i32, values: *const i64, count: u32, error: *mut Error) -> i32;
-    fn tensor_map_tiled(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
-    fn tensor_map_im2col(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
-    fn mode_name(mode: i32) -> *const c_char;
+    fn tensor_map_encode(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn mode_find(name: *const c_char, mode: *mut i32, error: *mut Error) -> i32;
     fn chain_create(runtime: *mut Runtime, chain: *mut *mut Chain, error: *mut Error) -> i32;
     fn chain_destroy(chain: *mut Chain);
@@ -1175,7 +1176,6 @@ functions! {
     fn chain_set_traits(chain: *mut Chain, index: u32, traits: u32, error: *mut Error) -> i32;
     fn chain_add_buffer(chain: *mut Chain, address: u64, bytes: u64, error: *mut Error) -> i32;
     fn chain_set_use(chain: *mut Chain, index: u32, argument: u32, r#use: *const Use, error: *mut Error) -> i32;
-    fn chain_get_use(chain: *const Chain, index: u32, argument: u32, r#use: *mut Use, error: *mut Error) -> i32;
     fn chain_set_reach(chain: *mut Chain, index: u32, uses: *const Use, count: u32, error: *mut Error) -> i32;
     fn chain_check(chain: *const Chain, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn chain_set_arguments(chain: *mut Chain, index: u32, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
@@ -1223,7 +1223,6 @@ functions! {
     fn graph_get_edge(graph: *const Graph, index: u32, info: *mut GraphEdgeInfo, error: *mut Error) -> i32;
     fn graph_upgrade(graph: *mut Graph, count: *mut u32, error: *mut Error) -> i32;
     fn graph_print(graph: *const Graph, format: i32, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
-    fn tune_outcome_text(outcome: i32) -> *const c_char;
     fn tune_run(chain: *mut Chain, buffers: *const TuneBuffer, buffer_count: u32, options: *const TuneOptions, tune: *mut *mut Tune, error: *mut Error) -> i32;
     fn tune_load(chain: *mut Chain, mode: i32, tune: *mut *mut Tune, error: *mut Error) -> i32;
     fn tune_get_info(tune: *const Tune, info: *mut TuneInfo, error: *mut Error) -> i32;
@@ -2145,5 +2144,5 @@ impl Drop for Chain {
 }
 
 pub fn reason_text(reason: i32) -> String {
-    functions().map_or(String::new(), |c| text(unsafe { (c.reason_text)(reason) }))
+    functions().map_or(String::new(), |c| text(unsafe { (c.text)(raw::TEXT_REASON, reason) }))
 }

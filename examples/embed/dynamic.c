@@ -83,7 +83,7 @@ int main(void)
     for (int i = 0; i < 2; i++)
         check(griddep_launch(scale, &config, arguments, 3, &reason, &error));
     check(griddep_memory_read(runtime, host, x, sizeof host, NULL, &error));
-    printf("%s; %d * 0.25 = %.2f\n", griddep_reason_text(reason), COUNT - 1,
+    printf("%s; %d * 0.25 = %.2f\n", griddep_text(GRIDDEP_TEXT_REASON, reason), COUNT - 1,
            (double)host[COUNT - 1]);
 
     check(griddep_memory_free(runtime, x, &error));

@@ -117,7 +117,8 @@ int main(void)
 
     require(!cuda.read(host, memory, sizeof host, stream), "cuMemcpyDtoHAsync");
     require(!cuda.synchronize(stream), "cuStreamSynchronize");
-    printf("%s; 4 * %d = %.0f\n", griddep_reason_text(reason), COUNT - 1, (double)host[COUNT - 1]);
+    printf("%s; 4 * %d = %.0f\n", griddep_text(GRIDDEP_TEXT_REASON, reason), COUNT - 1,
+           (double)host[COUNT - 1]);
     require(!cuda.destroy_context(context), "cuCtxDestroy");
     return 0;
 }

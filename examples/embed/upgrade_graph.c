@@ -28,8 +28,9 @@ static void tell(const griddep_graph *graph)
     for (uint32_t i = 0; i < griddep_graph_edge_count(graph); i++) {
         griddep_graph_edge_info edge = {.size = sizeof edge};
         check(griddep_graph_get_edge(graph, i, &edge, &error));
-        printf("edge %u -> %u: %s: %s\n", edge.from, edge.to, griddep_overlap_text(edge.overlap),
-               griddep_reason_text(edge.reason));
+        printf("edge %u -> %u: %s: %s\n", edge.from, edge.to,
+               griddep_text(GRIDDEP_TEXT_OVERLAP, edge.overlap),
+               griddep_text(GRIDDEP_TEXT_REASON, edge.reason));
     }
 }
 

@@ -438,10 +438,11 @@ static json_t *json_sequence(const output *out, const token_list *prompt, const 
 static void print_json(const model *of, const writer *out, const token_list *prompts,
                        const generation *run, double bytes)
 {
-    json_t *document = json_pack(
-        "{ss sf sf sf ss si sb ss}", "mode", griddep_mode_name(run->mode), "first_us", run->first,
-        "token_us", run->each, "token_bytes", bytes, "device", of->device.device_name, "devices",
-        (int)of->devices, "emulated", (int)of->device.emulated, "family", of->config.family);
+    json_t *document =
+        json_pack("{ss sf sf sf ss si sb ss}", "mode", griddep_text(GRIDDEP_TEXT_MODE, run->mode),
+                  "first_us", run->first, "token_us", run->each, "token_bytes", bytes, "device",
+                  of->device.device_name, "devices", (int)of->devices, "emulated",
+                  (int)of->device.emulated, "family", of->config.family);
     json_t *sequences = json_array();
 
     for (uint32_t i = 0; i < of->sequences; i++)
@@ -465,7 +466,7 @@ static void print_times(const model *of, const token_list *prompts, const genera
     for (uint32_t i = 0; i < of->sequences; i++)
         prompt += prompts[i].count;
     printf("%s, %u layers, %s, mode %s%s\n", of->config.family, of->config.layers,
-           of->device.device_name, griddep_mode_name(run->mode),
+           of->device.device_name, griddep_text(GRIDDEP_TEXT_MODE, run->mode),
            of->device.emulated ? " (emulated: no GPU's times)" : "");
     printf("prompt   %zu tokens, first token after %.2f ms\n", prompt, run->first / 1e3);
     printf("tokens   %u, a step of %u takes %.1f us and reads %.3f GB", run->count, of->sequences,

@@ -91,7 +91,7 @@ static griddep_tensor_map make_map(const model *of, uint64_t at, uint64_t rows, 
                                             .strides = {2 * columns},
                                             .box = {64, box}};
 
-    check(griddep_tensor_map_tiled(of->runtime, &options, &map, &error), &error, "a tensor map");
+    check(griddep_tensor_map_encode(of->runtime, &options, &map, &error), &error, "a tensor map");
     return map;
 }
 

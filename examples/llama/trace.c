@@ -48,8 +48,8 @@ static void print_step(FILE *out, griddep_timeline *timeline, const griddep_time
         "one step in mode %s: %u launches, %.2f us, %.1f %% of it idle%s\n"
         "a dot: blocks are there and wait; #: they work; times in us: the first block's begin,\n"
         "the work, and from the launch before to this one's release\n",
-        griddep_mode_name(info->mode), info->launch_count, info->span / 1e3, 100 * info->idle_share,
-        info->emulated ? " (the emulated driver's model)" : "");
+        griddep_text(GRIDDEP_TEXT_MODE, info->mode), info->launch_count, info->span / 1e3,
+        100 * info->idle_share, info->emulated ? " (the emulated driver's model)" : "");
     fprintf(out, "%-26s %*s %9s %8s %8s\n", "", WIDTH + 1, "", "begin", "work", "gap");
     for (uint32_t i = 0; i < info->launch_count; i++)
         print_launch(out, timeline, i, info->span);

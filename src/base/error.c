@@ -201,7 +201,7 @@ const char *griddep_status_name(int32_t status)
     return entry_of(status)->name;
 }
 
-const char *griddep_status_text(int32_t status)
+const char *gd_error_text(int32_t status)
 {
     return entry_of(status)->text;
 }

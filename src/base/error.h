@@ -52,4 +52,7 @@ int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const voi
 int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum,
                         const char *name, griddep_error *error);
 
+/* A sentence that tells what a status means. */
+const char *gd_error_text(int32_t status);
+
 #endif

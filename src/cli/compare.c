@@ -252,7 +252,7 @@ static int compare(const compare_request *request, const gd_plan plans[SIDES])
         code = gd_device_open(&request->device, &runtime, &info);
     if (code != 0)
         return code;
-    comparison result = {.mode = griddep_mode_name(mode),
+    comparison result = {.mode = griddep_text(GRIDDEP_TEXT_MODE, mode),
                          .groups = info.emulated ? 1 : GROUPS,
                          .pairs = info.emulated ? 1 : (uint32_t)request->pairs};
     code = measure(request, plans, runtime, mode, &result);
@@ -309,7 +309,7 @@ static int load(compare_request *request, const gd_recordedprogram *options, gd_
     for (int i = 0; i < SIDES && code == 0; i++)
         code = gd_plan_check_whole(&plans[i]);
     if (request->mode == NULL && request->programs[0] != NULL)
-        request->mode = griddep_mode_name(GRIDDEP_MODE_PDL);
+        request->mode = griddep_text(GRIDDEP_TEXT_MODE, GRIDDEP_MODE_PDL);
     return code;
 }
 

@@ -126,7 +126,7 @@ static int explain_chain(gd_chainexplain_request *request, gd_recordedprogram *r
     gd_plan plan = {0};
     int code = gd_recordedprogram_load(recorded, &request->device, path, program, &plan);
     if (request->mode == NULL && program != NULL)
-        request->mode = griddep_mode_name(GRIDDEP_MODE_PDL);
+        request->mode = griddep_text(GRIDDEP_TEXT_MODE, GRIDDEP_MODE_PDL);
     if (code == 0)
         code = gd_chainexplain_run(request, &plan);
     gd_spanview_free(&recorded->spans);

@@ -138,12 +138,12 @@ static void add_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_att
     char *where = hop_text(stress, hop), *what = result_text(stress, result);
     gd_columns_add(&stress->table, "%s", where);
     gd_columns_add(&stress->table, "%s", places[attack->place]);
-    gd_columns_add(&stress->table, "%s", griddep_mode_name(attack->mode));
+    gd_columns_add(&stress->table, "%s", griddep_text(GRIDDEP_TEXT_MODE, attack->mode));
     gd_columns_add(&stress->table, "%s", what);
     GD_SET(object, {"producer", json_integer(hop->producer)},
            {"consumer", json_integer(hop->consumer)},
            {"attack", gd_output_string(places[attack->place])},
-           {"mode", gd_output_string(griddep_mode_name(attack->mode))},
+           {"mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, attack->mode))},
            {"ran", json_boolean(result->ran)}, {"own_triggers", json_boolean(result->own_triggers)},
            {"differs", json_boolean(result->differs)},
            {"fault", result->faulted ? gd_output_string(result->why) : json_null()},

@@ -84,7 +84,7 @@ static int run_traced(gd_trace_job *job, int32_t mode)
     griddep_error_init(&error);
     if (griddep_timeline_run(job->timeline, mode, job->session.stream, &error) == GRIDDEP_OK)
         return 0;
-    return gd_session_report(&job->session, &error, griddep_mode_name(mode));
+    return gd_session_report(&job->session, &error, griddep_text(GRIDDEP_TEXT_MODE, mode));
 }
 
 /* A traced run from freshly written buffers against what the plain serial run left. */
@@ -93,7 +93,7 @@ static int compare(gd_trace_job *job, int32_t mode, gd_traceview *view)
     gd_experiment *experiment = &job->session.experiment;
     griddep_error error;
     griddep_error_init(&error);
-    gd_progress_show("checking %s", griddep_mode_name(mode));
+    gd_progress_show("checking %s", griddep_text(GRIDDEP_TEXT_MODE, mode));
     int code = gd_session_reset(&job->session);
     if (code == 0)
         code = run_traced(job, mode);
@@ -376,7 +376,8 @@ static void choose_launches(gd_trace_request *request)
     }
     recorded->times = true;
     if (request->mode == NULL)
-        request->mode = griddep_mode_name(request->program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
+        request->mode =
+            griddep_text(GRIDDEP_TEXT_MODE, request->program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
 }
 
 static int trace_plan(gd_trace_request *request, gd_plan *plan, uint32_t modes)

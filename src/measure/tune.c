@@ -166,7 +166,8 @@ static int32_t run_given(griddep_tune *tune, griddep_error *error)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                               "as it is, the chain in mode %s does not leave buffers[%u] as its "
                               "serial run does: it is not tuned",
-                              griddep_mode_name(tune->options.mode), (unsigned)different - 1);
+                              griddep_text(GRIDDEP_TEXT_MODE, tune->options.mode),
+                              (unsigned)different - 1);
     return status;
 }
 
@@ -260,16 +261,6 @@ static int32_t finish(griddep_tune *made, int32_t status, griddep_tune **tune)
 }
 
 /* ---- public ---- */
-
-const char *griddep_tune_outcome_text(int32_t outcome)
-{
-    static const char *const texts[] = {
-        "faster",          "no gain",           "slower",  "tried already", "no such place",
-        "fails the check", "different results", "refused", "not confirmed"};
-
-    return outcome >= 0 && outcome < (int32_t)(sizeof texts / sizeof *texts) ? texts[outcome]
-                                                                             : "unknown";
-}
 
 int32_t griddep_tune_run(griddep_chain *chain, const griddep_tune_buffer *buffers,
                          uint32_t buffer_count, const griddep_tune_options *options,

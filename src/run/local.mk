@@ -26,6 +26,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/launch/call.c %D%/launch/call.h \
 	%D%/launch/attributes.def \
 	%D%/launch/early.c %D%/launch/early.h \
+	%D%/launch/words.c %D%/launch/words.h \
 	%D%/launch/event.c %D%/launch/event.h \
 	%D%/launch/footprint.c %D%/launch/footprint.h \
 	%D%/launch/hold.c %D%/launch/hold.h \

@@ -229,25 +229,24 @@ static int32_t check_im2col(griddep_tensor_options *options, griddep_error *erro
 }
 
 static int32_t read_options(griddep_tensor_options *options, const griddep_tensor_options *given,
-                            bool im2col, griddep_error *error)
+                            griddep_error *error)
 {
     int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given,
                                     "griddep_tensor_options", error);
 
-    if (!status && options->reserved)
-        status = gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                              "griddep_tensor_options.reserved is not zero");
+    if (!status && options->im2col > 1)
+        status = refuse(error, "im2col", -1, options->im2col, "it may be 0 or 1");
     if (!status)
         status = check_constants(options, error);
     if (!status)
-        status = check_rank(options, im2col, error);
+        status = check_rank(options, options->im2col, error);
     if (!status)
         status = check_dimensions(options, error);
     if (!status)
         status = check_steps(options, error);
     if (status)
         return status;
-    return im2col ? check_im2col(options, error) : check_tiled(options, error);
+    return options->im2col ? check_im2col(options, error) : check_tiled(options, error);
 }
 
 /* ---- what the driver makes of maps ---- */
@@ -307,12 +306,12 @@ bool gd_tensor_map_is_understood(const griddep_runtime *runtime)
 
 /* ---- public ---- */
 
-static gd_CUresult encode(const gd_driver *driver, const griddep_tensor_options *o, bool im2col,
+static gd_CUresult encode(const gd_driver *driver, const griddep_tensor_options *o,
                           gd_CUtensorMap *map)
 {
     void *address = (void *)(uintptr_t)o->address;
 
-    if (im2col)
+    if (o->im2col)
         return driver->cuTensorMapEncodeIm2col(
             map, o->type, o->rank, address, o->dimensions, o->strides, o->lower, o->upper,
             o->channels, o->pixels, o->steps, o->interleave, o->swizzle, o->promotion, o->fill);
@@ -336,8 +335,8 @@ static int32_t check_able(const griddep_runtime *runtime, bool im2col, griddep_e
     return GRIDDEP_OK;
 }
 
-static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *given, bool im2col,
-                    griddep_tensor_map *map, griddep_error *error)
+int32_t griddep_tensor_map_encode(griddep_runtime *runtime, const griddep_tensor_options *given,
+                                  griddep_tensor_map *map, griddep_error *error)
 {
     griddep_tensor_options options;
     gd_CUtensorMap made; /* aligned as the driver wants it; the caller's need not be */
@@ -351,18 +350,18 @@ static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *give
                             !runtime ? "runtime"
                             : given  ? "map"
                                      : "options");
-    status = read_options(&options, given, im2col, error);
+    status = read_options(&options, given, error);
     if (!status)
-        status = check_able(runtime, im2col, error);
+        status = check_able(runtime, options.im2col, error);
     if (!status)
         status = gd_runtime_enter(runtime, &pushed, error);
     if (status)
         return status;
-    gd_CUresult result = encode(runtime->driver, &options, im2col, &made);
+    gd_CUresult result = encode(runtime->driver, &options, &made);
     if (result != GD_CUDA_SUCCESS)
         status = gd_driver_fail(runtime->driver, result, error,
                                 "encoding %s tensor map of rank %" PRIu32,
-                                im2col ? "an im2col" : "a tiled", options.rank);
+                                options.im2col ? "an im2col" : "a tiled", options.rank);
     else
         memcpy(map, &made, sizeof *map);
     gd_runtime_leave(runtime, pushed);
@@ -379,9 +378,12 @@ int32_t gd_tensor_map_offline(const griddep_tensor_options *given, griddep_tenso
         return status;
     if (!given || !map)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", given ? "map" : "options");
-    status = read_options(&options, given, false, error);
+    status = read_options(&options, given, error);
     if (status)
         return status;
+    if (options.im2col)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "tensor map: only tiled ones are made without a driver");
     if (options.type >= GD_TENSOR_TYPES || options.swizzle > GRIDDEP_SWIZZLE_128B)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                             "tensor map: type %" PRId32 " with swizzle %" PRId32
@@ -400,16 +402,4 @@ int32_t gd_tensor_map_offline(const griddep_tensor_options *given, griddep_tenso
     memcpy(made.steps, options.steps, sizeof made.steps);
     gd_tensor_map_write(map, &made);
     return GRIDDEP_OK;
-}
-
-int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options,
-                                 griddep_tensor_map *map, griddep_error *error)
-{
-    return make(runtime, options, false, map, error);
-}
-
-int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options,
-                                  griddep_tensor_map *map, griddep_error *error)
-{
-    return make(runtime, options, true, map, error);
 }

@@ -149,7 +149,7 @@ def run_languages(folder):
 def check_node_functions():
     """The table of doc/languages.md has each public function of bindings/node/griddep.js, and no other one."""
     code = open(os.path.join(top, "bindings/node/griddep.js"), encoding="utf-8").read().partition("---- end of generated")[2]
-    public = set(re.search(r"module\.exports = \{ \.\.\.constants, (.*) \};", code).group(1).replace(": raw.reason_text", "").split(", "))
+    public = set(re.search(r"module\.exports = \{ \.\.\.constants, (.*) \};", code).group(1).replace(": (reason) => raw.text(constants.TEXT_REASON, reason)", "").split(", "))
     for name, body in re.findall(r"^class (\w+)[^\n]*\{\n(.*?)^\}", code, re.M | re.S):
         if name in public:
             public |= set(re.findall(r"^  (?:async |get )?([a-z]\w*)\(", body, re.M)) - {"constructor", "pack", "bytesOf"}

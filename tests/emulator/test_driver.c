@@ -1388,8 +1388,8 @@ END_TEST
     "    @%p bra again;\n    ret;\n}\n"
 static const char flag_kernels[] = HEADER
     ".visible .entry tell(.param .u64 flag)\n{\n    .reg .b64 %a;\n"
-    "    ld.param.u64 %a, [flag];\n    st.release.gpu.global.u32 [%a], 1;\n    ret;\n}\n"
-    AWAIT("poll", "") AWAIT("watch", "    mov.u64 %t, %globaltimer;\n");
+    "    ld.param.u64 %a, [flag];\n    st.release.gpu.global.u32 [%a], 1;\n    ret;\n}\n" AWAIT(
+        "poll", "") AWAIT("watch", "    mov.u64 %t, %globaltimer;\n");
 
 static void stay(void *user)
 {
@@ -2626,7 +2626,7 @@ START_TEST(launch_features_are_told)
     griddep_tensor_map map;
     griddep_attribute attribute;
 
-    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error));
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error));
     ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &code, &error));
     ck_status(griddep_module_find_kernel(code, "k", &kernel, &error));
     config.cluster[0] = 16;
@@ -2672,7 +2672,7 @@ START_TEST(chains_give_the_same_in_every_mode)
         ck_status(griddep_memory_read(runtime, words, memory, sizeof words, NULL, &error));
         for (uint32_t i = 0; i < 11 * N; i++)
             ck_assert_msg(words[i] == i / N, "%s: word %" PRIu32 " is %" PRIu32,
-                          griddep_mode_name(mode), i, words[i]);
+                          griddep_text(GRIDDEP_TEXT_MODE, mode), i, words[i]);
     }
     griddep_chain_destroy(chain);
     griddep_module_unload(code);

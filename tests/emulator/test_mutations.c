@@ -287,7 +287,7 @@ static void make_map(griddep_runtime *runtime, uint64_t address, uint32_t rows,
     griddep_error error;
 
     griddep_error_init(&error);
-    need(griddep_tensor_map_tiled(runtime, &options, map, &error), &error, "map");
+    need(griddep_tensor_map_encode(runtime, &options, map, &error), &error, "map");
 }
 
 static void add(griddep_runtime *runtime, griddep_chain *chain, griddep_kernel *kernel,
@@ -504,10 +504,11 @@ static void must_be_found(const subject *of, const char *text, const char *what)
             continue;
         outcome found = run(of, text, modes[i / 2], schedules[i % 2], "contract");
         ck_assert_msg(found.races, "%s, wait %s, %s, %s: no race was found", of->kernel, what,
-                      griddep_mode_name(modes[i / 2]), schedules[i % 2]);
+                      griddep_text(GRIDDEP_TEXT_MODE, modes[i / 2]), schedules[i % 2]);
         if (getenv("GRIDDEP_SHOW_MUTATIONS"))
             fprintf(stderr, "%s, wait %s, %s, %s: %u\n  %.300s\n", of->kernel, what,
-                    griddep_mode_name(modes[i / 2]), schedules[i % 2], found.races, found.first);
+                    griddep_text(GRIDDEP_TEXT_MODE, modes[i / 2]), schedules[i % 2], found.races,
+                    found.first);
     }
 }
 
@@ -523,7 +524,8 @@ static void must_be_quiet(const subject *of, const char *text, const char *what)
             const char *model = i % 2 ? "observed" : "contract";
             outcome found = run(of, text, mode, schedules[i], model);
             ck_assert_msg(!found.races && !found.others, "%s, wait %s, %s, %s, %s: %s", of->kernel,
-                          what, griddep_mode_name(mode), schedules[i], model, found.first);
+                          what, griddep_text(GRIDDEP_TEXT_MODE, mode), schedules[i], model,
+                          found.first);
         }
     }
 }

@@ -819,7 +819,7 @@ START_TEST(no_legal_variant)
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
         ck_assert_msg(trial.outcome == GRIDDEP_TUNE_OUTCOME_NO_PLACE ||
                           trial.outcome == GRIDDEP_TUNE_OUTCOME_SAME,
-                      "%s: %s", trial.text, griddep_tune_outcome_text(trial.outcome));
+                      "%s: %s", trial.text, griddep_text(GRIDDEP_TEXT_TUNE_OUTCOME, trial.outcome));
         ck_assert_uint_gt(strlen(trial.detail), 0);
         without_place += trial.outcome == GRIDDEP_TUNE_OUTCOME_NO_PLACE;
     }

@@ -195,7 +195,7 @@ class FakeLaunch(ctypes.Structure):
 
 
 VOID_FUNCTIONS = ["griddep_runtime_close", "griddep_module_unload", "griddep_chain_destroy"]
-TEXT_FUNCTIONS = ["griddep_version_text", "griddep_constant_name", "griddep_status_name", "griddep_mode_name"]
+TEXT_FUNCTIONS = ["griddep_version_text", "griddep_constant_name", "griddep_status_name", "griddep_text"]
 
 
 def load_library():
@@ -502,7 +502,7 @@ class OnFakeDriver(unittest.TestCase):
             "graph-pdl": (is_set, 1, 1, 1),
         }
         for mode in range(constant("GRIDDEP_MODE_COUNT")):
-            name = GRIDDEP.griddep_mode_name(mode).decode()
+            name = GRIDDEP.griddep_text(constant("GRIDDEP_TEXT_MODE"), mode).decode()
             with self.subTest(mode=name):
                 call("griddep_memory_fill", session.runtime, c_uint64(out), 0xFF, c_uint64(8), None)
                 before = FAKE.fake_driver_executions()

@@ -277,7 +277,7 @@ function cases.chain_runs_in_all_modes_and_outlives_what_it_is_made_of()
     local other, second = open()
 
     for mode = 0, tonumber(griddep.GRIDDEP_MODE_COUNT) - 1 do
-        local name = ffi.string(griddep.griddep_mode_name(mode))
+        local name = ffi.string(griddep.griddep_text(griddep.GRIDDEP_TEXT_MODE, mode))
         call("griddep_memory_fill", other, out, 0, 8, nil)
         local before = fake.fake_driver_executions()
         call("griddep_chain_run", chain, mode, nil)

@@ -85,13 +85,13 @@ void ask_static(actor *by)
     CHECK(griddep_constant_find, one_in(by, 2) ? "GRIDDEP_PDL_AUTO" : "GRIDDEP_NOTHING", &value, E);
     USE(griddep_constant_name)(below(by, 400), &value);
     USE(griddep_status_name)((int32_t)below(by, 30) - 28);
-    USE(griddep_status_text)((int32_t)below(by, 30) - 28);
+    USE(griddep_text)(GRIDDEP_TEXT_STATUS, (int32_t)below(by, 30) - 28);
     USE(griddep_error_init)(&by->error);
-    USE(griddep_reason_text)((int32_t)below(by, 30));
-    USE(griddep_mode_name)((int32_t)below(by, 6));
+    USE(griddep_text)(GRIDDEP_TEXT_REASON, (int32_t)below(by, 30));
+    USE(griddep_text)(GRIDDEP_TEXT_MODE, (int32_t)below(by, 6));
     CHECK(griddep_mode_find, one_in(by, 2) ? "graph" : "none", &value, E);
-    USE(griddep_overlap_text)((int32_t)below(by, 5) - 1);
-    USE(griddep_tune_outcome_text)((int32_t)below(by, 10));
+    USE(griddep_text)(GRIDDEP_TEXT_OVERLAP, (int32_t)below(by, 5) - 1);
+    USE(griddep_text)(GRIDDEP_TEXT_TUNE_OUTCOME, (int32_t)below(by, 10));
     ask_image(by);
     by->error.status = GRIDDEP_OK;
     CHECK(griddep_code_get, below(by, 60), &code, E);
@@ -235,11 +235,12 @@ static void make_maps(actor *by)
 
     if (!runtime)
         return;
-    CHECK(griddep_tensor_map_tiled, runtime->handle, &options, &map, E);
+    CHECK(griddep_tensor_map_encode, runtime->handle, &options, &map, E);
     memset(options.box, 0, sizeof options.box);
     options.channels = 16;
     options.pixels = 8;
-    CHECK(griddep_tensor_map_im2col, runtime->handle, &options, &map, E);
+    options.im2col = 1 + one_in(by, 8);
+    CHECK(griddep_tensor_map_encode, runtime->handle, &options, &map, E);
 }
 
 void ask_about(actor *by)
@@ -311,7 +312,6 @@ static griddep_findings *check_entries(actor *by, const griddep_ptx *ptx)
     CHECK(griddep_chain_set_traits, chain, below(by, 4), below(by, 300), E);
     CHECK(griddep_chain_set_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_set_reach, chain, below(by, 3), &use, below(by, 2), E);
-    CHECK(griddep_chain_get_use, chain, below(by, 3), below(by, 3), &use, E);
     CHECK(griddep_chain_check, chain, &findings, E);
     USE(griddep_chain_destroy)(chain);
     return findings;

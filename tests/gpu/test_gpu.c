@@ -508,8 +508,8 @@ START_TEST(dependent_launches_overlap)
                                        : mode == GRIDDEP_MODE_GRAPH   ? 0
                                                                       : -1);
         }
-        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_mode_name(mode), best[mode],
-               LENGTH, NANOSECONDS / 1000);
+        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_text(GRIDDEP_TEXT_MODE, mode),
+               best[mode], LENGTH, NANOSECONDS / 1000);
     }
     ck_assert_double_ge(best[GRIDDEP_MODE_SERIAL], LENGTH * NANOSECONDS / 1000.0);
     ck_assert_double_lt(best[GRIDDEP_MODE_PDL], best[GRIDDEP_MODE_SERIAL]);
@@ -571,7 +571,7 @@ START_TEST(tensor_maps_reach_kernels)
         values[i] = (float)i;
     ck_status(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error),
               GRIDDEP_OK);
-    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
     const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map},
                                            {.bytes = 8, .value = out}};
     ck_status(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error),

@@ -152,10 +152,10 @@ START_TEST(sums_are_right)
                                           &error),
                       GRIDDEP_OK);
             for (uint64_t k = 0; k < count; k++)
-                ck_assert_msg(values[k] == value_of(0, k, run) + value_of(1, k, run),
-                              "mode %s, %" PRIu64 " elements, run %u, member %u, element %" PRIu64
-                              ": %g",
-                              griddep_mode_name(mode), count, run, i / 2, k, (double)values[k]);
+                ck_assert_msg(
+                    values[k] == value_of(0, k, run) + value_of(1, k, run),
+                    "mode %s, %" PRIu64 " elements, run %u, member %u, element %" PRIu64 ": %g",
+                    griddep_text(GRIDDEP_TEXT_MODE, mode), count, run, i / 2, k, (double)values[k]);
         }
     }
 }

@@ -391,7 +391,8 @@ static unsigned char *run_chain(decode_chain *it, int32_t mode, void *stream, ui
     MUST(griddep_stream_synchronize(shelf_runtime, stream, &shelf_error));
     *bytes = 0;
     for (uint32_t i = 0; i < it->array_count; i++) {
-        unsigned char *data = shelf_guarded_read(&it->arrays[i], griddep_mode_name(mode));
+        unsigned char *data =
+            shelf_guarded_read(&it->arrays[i], griddep_text(GRIDDEP_TEXT_MODE, mode));
         all = realloc(all, *bytes + it->arrays[i].bytes);
         ck_assert_ptr_nonnull(all);
         memcpy(all + *bytes, data, it->arrays[i].bytes);
@@ -416,7 +417,7 @@ static void decode_in_chain(const shelf_kernel *kernel)
             unsigned char *other = run_chain(&it, mode, stream, &bytes);
             ck_assert_msg(memcmp(serial, other, bytes) == 0,
                           "%s in %s: not the bits of the serial run", kernel->info.name,
-                          griddep_mode_name(mode));
+                          griddep_text(GRIDDEP_TEXT_MODE, mode));
             free(other);
         }
     }

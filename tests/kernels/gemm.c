@@ -241,7 +241,7 @@ static int32_t check_maps(const shelf_kernel *kernel, const griddep_tensor_optio
         griddep_tensor_options placed = options[i];
         placed.size = sizeof placed;
         placed.address += map_places[i];
-        MUST(griddep_tensor_map_tiled(shelf_runtime, &placed, &maps[i], &shelf_error));
+        MUST(griddep_tensor_map_encode(shelf_runtime, &placed, &maps[i], &shelf_error));
         arguments[i] = (griddep_argument){.bytes = sizeof maps[i], .data = &maps[i]};
     }
     griddep_chain *chain = NULL; /* an addition checks as a launch does */

@@ -144,7 +144,7 @@ static griddep_argument map_argument(const griddep_tensor_options *options, uint
     griddep_tensor_options placed = *options;
     placed.size = sizeof placed;
     placed.address = address;
-    MUST(griddep_tensor_map_tiled(shelf_runtime, &placed, map, &shelf_error));
+    MUST(griddep_tensor_map_encode(shelf_runtime, &placed, map, &shelf_error));
     return (griddep_argument){.bytes = sizeof *map, .data = map};
 }
 
@@ -380,7 +380,8 @@ static unsigned char *run_chain(chain_case *it, const void *input, int32_t mode,
     MUST(griddep_chain_run(it->chain, mode, stream, &shelf_error));
     MUST(griddep_stream_synchronize(shelf_runtime, stream, &shelf_error));
     for (uint32_t i = 0; i <= 2 * HOPS; i++) {
-        unsigned char *data = shelf_guarded_read(&it->arrays[i], griddep_mode_name(mode));
+        unsigned char *data =
+            shelf_guarded_read(&it->arrays[i], griddep_text(GRIDDEP_TEXT_MODE, mode));
         memcpy(all + i * bytes, data, bytes);
         free(data);
     }
@@ -401,11 +402,11 @@ static void compare_runs(const shelf_link *link, int32_t mode, const unsigned ch
 {
     for (uint64_t i = 0; i <= 2 * HOPS; i++) {
         ck_assert_msg(!is_poison(other + i * link->bytes, link->bytes),
-                      "%s, %s: array %llu was not written", link->kernel, griddep_mode_name(mode),
-                      (unsigned long long)i);
+                      "%s, %s: array %llu was not written", link->kernel,
+                      griddep_text(GRIDDEP_TEXT_MODE, mode), (unsigned long long)i);
         ck_assert_msg(memcmp(serial + i * link->bytes, other + i * link->bytes, link->bytes) == 0,
                       "%s, %s: array %llu differs from the serial run's", link->kernel,
-                      griddep_mode_name(mode), (unsigned long long)i);
+                      griddep_text(GRIDDEP_TEXT_MODE, mode), (unsigned long long)i);
     }
 }
 
@@ -415,7 +416,8 @@ static void check_hops(chain_case *it, int32_t mode, int32_t reason)
         griddep_hop_info hop = {.size = sizeof hop};
         MUST(griddep_chain_get_hop(it->chain, mode, i, &hop, &shelf_error));
         ck_assert_msg(hop.reason == (i % 2 == 1 ? reason : GRIDDEP_REASON_SET), "%s in %s: %s",
-                      hop.kernel, griddep_mode_name(mode), griddep_reason_text(hop.reason));
+                      hop.kernel, griddep_text(GRIDDEP_TEXT_MODE, mode),
+                      griddep_text(GRIDDEP_TEXT_REASON, hop.reason));
     }
 }
 

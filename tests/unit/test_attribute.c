@@ -668,6 +668,7 @@ static griddep_tensor_options images(void)
                                     .type = GRIDDEP_TENSOR_F16,
                                     .address = 0x10000,
                                     .rank = 4,
+                                    .im2col = 1,
                                     .dimensions = {64, 32, 32, 4},
                                     .strides = {128, 4096, 131072},
                                     .lower = {-1, -1},
@@ -684,11 +685,11 @@ START_TEST(tensor_maps_are_encoded_and_passed)
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     fake_launch launch;
 
-    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
     ck_assert_uint_eq(map.opaque[0], 0x10000);
     ck_assert_uint_eq(map.opaque[2], 1024);
     ck_assert_uint_eq(map.opaque[7], 1); /* steps of nothing are steps of 1 */
-    ck_status(griddep_tensor_map_tiled(runtime, &options, odd, &error),
+    ck_status(griddep_tensor_map_encode(runtime, &options, odd, &error),
               GRIDDEP_OK); /* wherever it stands */
     const griddep_argument arguments[2] = {{.bytes = 128, .data = &map}, pointer};
     ck_status(griddep_launch(kernel_of(module, "mapped"), &config, arguments, 2, NULL, &error),
@@ -696,12 +697,12 @@ START_TEST(tensor_maps_are_encoded_and_passed)
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_mem_eq(launch.parameters, &map, 128);
     options = images();
-    ck_status(griddep_tensor_map_im2col(runtime, &options, &map, &error), GRIDDEP_OK);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
     ck_assert_uint_eq(map.opaque[1], 4);
     fake_driver_fail("cuTensorMapEncodeTiled", 1, GD_CUDA_ERROR_INVALID_VALUE);
     options = matrix();
     griddep_tensor_map before = map;
-    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_DRIVER);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_DRIVER);
     ck_says("a tiled tensor map of rank 2");
     ck_assert_mem_eq(&map, &before, sizeof map);
 }
@@ -726,7 +727,7 @@ static const struct {
      "box has 128 bytes in the innermost dimension; the swizzle spans 64"},
     {0, FIELD(promotion), 4, 4, GRIDDEP_ERROR_ARGUMENT, "promotion is 4"},
     {0, FIELD(fill), 4, 2, GRIDDEP_ERROR_ARGUMENT, "fill is 2"},
-    {0, FIELD(reserved), 4, 1, GRIDDEP_ERROR_STRUCT, "reserved"},
+    {0, FIELD(im2col), 4, 2, GRIDDEP_ERROR_ARGUMENT, "im2col is 2; it may be 0 or 1"},
     {0, FIELD(size), 4, 8, GRIDDEP_ERROR_STRUCT, "griddep_tensor_options"},
     {0, FIELD(rank), 4, 0, GRIDDEP_ERROR_ARGUMENT, "rank is 0; it may be 1 to 5"},
     {0, FIELD(rank), 4, 6, GRIDDEP_ERROR_ARGUMENT, "rank is 6"},
@@ -767,9 +768,7 @@ START_TEST(tensor_maps_refuse_with_the_field)
     griddep_tensor_map map = {{1, 2, 3}}, before = map;
 
     memcpy((char *)&options + bad_maps[_i].offset, &bad_maps[_i].value, (size_t)bad_maps[_i].bytes);
-    ck_status(bad_maps[_i].im2col ? griddep_tensor_map_im2col(runtime, &options, &map, &error)
-                                  : griddep_tensor_map_tiled(runtime, &options, &map, &error),
-              bad_maps[_i].status);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), bad_maps[_i].status);
     ck_says(bad_maps[_i].says);
     ck_assert_mem_eq(&map, &before, sizeof map);
     ck_assert_uint_eq(fake_driver_calls("cuTensorMapEncodeTiled") +
@@ -815,21 +814,21 @@ START_TEST(tensor_maps_know_every_type)
             .strides = {4096},
             .box = {types[i].only ? types[i].only : 128 / types[i].bits, 1}};
         ck_assert_int_eq(types[i].type, (int32_t)i); /* none is left out */
-        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
+        ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
         options.box[0] /= 2;
-        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+        ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error),
                   GRIDDEP_ERROR_ARGUMENT);
         options.box[0] *= 2;
         options.fill = GRIDDEP_FILL_NAN;
-        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+        ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error),
                   types[i].real ? GRIDDEP_OK : GRIDDEP_ERROR_ARGUMENT);
         options.fill = GRIDDEP_FILL_ZERO;
         options.strides[0] = 4112; /* a multiple of 16, of 32 it is not */
-        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+        ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error),
                   types[i].only ? GRIDDEP_ERROR_ARGUMENT : GRIDDEP_OK);
         options.strides[0] = 4096;
         options.dimensions[0] = 255;
-        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+        ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error),
                   types[i].bits < 8 ? GRIDDEP_ERROR_ARGUMENT : GRIDDEP_OK);
     }
 }
@@ -863,9 +862,7 @@ START_TEST(tensor_maps_take_the_greatest_values)
 
     memcpy((char *)&options + good_maps[_i].offset, &good_maps[_i].value,
            (size_t)good_maps[_i].bytes);
-    ck_status(good_maps[_i].im2col ? griddep_tensor_map_im2col(runtime, &options, &map, &error)
-                                   : griddep_tensor_map_tiled(runtime, &options, &map, &error),
-              GRIDDEP_OK);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
 }
 END_TEST
 
@@ -874,12 +871,12 @@ START_TEST(tensor_maps_need_what_they_need)
     griddep_tensor_options options = matrix();
     griddep_tensor_map map;
 
-    ck_status(griddep_tensor_map_tiled(NULL, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_tensor_map_tiled(runtime, NULL, &map, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_tensor_map_tiled(runtime, &options, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_tensor_map_encode(NULL, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_tensor_map_encode(runtime, NULL, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_tensor_map_encode(runtime, &options, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     options.type = GRIDDEP_TENSOR_S32;
     options.fill = GRIDDEP_FILL_NAN;
-    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("floating-point");
 }
 END_TEST

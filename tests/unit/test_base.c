@@ -1272,8 +1272,9 @@ START_TEST(status_names_are_those_of_the_header)
         if (!starts_with(name, "GRIDDEP_ERROR_") && strcmp(name, "GRIDDEP_OK") != 0)
             continue;
         ck_assert_str_eq(griddep_status_name(value), name);
-        ck_assert_str_ne(griddep_status_text(value), griddep_status_text(1));
-        ck_assert_uint_gt(strlen(griddep_status_text(value)), 4);
+        ck_assert_str_ne(griddep_text(GRIDDEP_TEXT_STATUS, value),
+                         griddep_text(GRIDDEP_TEXT_STATUS, 1));
+        ck_assert_uint_gt(strlen(griddep_text(GRIDDEP_TEXT_STATUS, value)), 4);
         found++;
     }
     ck_assert_int_eq(found, 1 - GRIDDEP_ERROR_PEER);
@@ -1286,7 +1287,8 @@ START_TEST(status_that_is_none_has_a_name_too)
 
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         ck_assert_str_eq(griddep_status_name(none[i]), "GRIDDEP_ERROR_UNKNOWN");
-        ck_assert_str_eq(griddep_status_text(none[i]), griddep_status_text(1));
+        ck_assert_str_eq(griddep_text(GRIDDEP_TEXT_STATUS, none[i]),
+                         griddep_text(GRIDDEP_TEXT_STATUS, 1));
     }
 }
 END_TEST
@@ -1296,19 +1298,21 @@ END_TEST
 START_TEST(every_member_has_its_words)
 {
     static const struct {
-        const char *prefix, *(*words)(int32_t);
-    } enumerations[] = {{"GRIDDEP_ERROR_", griddep_status_text},
-                        {"GRIDDEP_REASON_", griddep_reason_text},
-                        {"GRIDDEP_MODE_", griddep_mode_name},
-                        {"GRIDDEP_OVERLAP_", griddep_overlap_text}};
+        const char *prefix;
+        int32_t kind;
+    } enumerations[] = {{"GRIDDEP_ERROR_", GRIDDEP_TEXT_STATUS},
+                        {"GRIDDEP_REASON_", GRIDDEP_TEXT_REASON},
+                        {"GRIDDEP_MODE_", GRIDDEP_TEXT_MODE},
+                        {"GRIDDEP_OVERLAP_", GRIDDEP_TEXT_OVERLAP},
+                        {"GRIDDEP_TUNE_OUTCOME_", GRIDDEP_TEXT_TUNE_OUTCOME}};
 
     for (size_t i = 0; i < sizeof enumerations / sizeof *enumerations; i++) {
-        const char *seen[128], *none = enumerations[i].words(INT32_MAX), *name;
+        const char *seen[128], *none = griddep_text(enumerations[i].kind, INT32_MAX), *name;
         int32_t value, greatest = 0, found = 0;
         for (uint32_t k = 0; (name = griddep_constant_name(k, &value)); k++) {
             if (!starts_with(name, enumerations[i].prefix) || strstr(name, "_COUNT"))
                 continue;
-            const char *words = enumerations[i].words(value);
+            const char *words = griddep_text(enumerations[i].kind, value);
             ck_assert_msg(words && (!none || strcmp(words, none) != 0), "%s has no words", name);
             for (int32_t other = 0; other < found; other++)
                 ck_assert_msg(strcmp(words, seen[other]) != 0, "%s has the words of another: %s",
@@ -1319,8 +1323,8 @@ START_TEST(every_member_has_its_words)
         }
         ck_assert_msg(found > 2, "%s", enumerations[i].prefix);
         for (int32_t beyond = greatest + 1; beyond < greatest + 3; beyond++)
-            ck_assert_pstr_eq(enumerations[i].words(beyond), none);
-        ck_assert_pstr_eq(enumerations[i].words(INT32_MIN), none);
+            ck_assert_pstr_eq(griddep_text(enumerations[i].kind, beyond), none);
+        ck_assert_pstr_eq(griddep_text(enumerations[i].kind, INT32_MIN), none);
     }
 }
 END_TEST
@@ -1347,7 +1351,7 @@ START_TEST(modes_are_found_by_name)
     int32_t mode = 77;
 
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++) {
-        ck_assert_str_eq(griddep_mode_name(i), names[i]);
+        ck_assert_str_eq(griddep_text(GRIDDEP_TEXT_MODE, i), names[i]);
         ck_assert_int_eq(griddep_mode_find(names[i], &mode, NULL), GRIDDEP_OK);
         ck_assert_int_eq(mode, i);
     }

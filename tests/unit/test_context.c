@@ -167,16 +167,6 @@ static const griddep_tensor_options tiles = {.size = sizeof tiles,
                                              .dimensions = {64, 64},
                                              .strides = {256},
                                              .box = {8, 8}};
-static const griddep_tensor_options pixels = {.size = sizeof pixels,
-                                              .type = GRIDDEP_TENSOR_F16,
-                                              .address = 0x10000,
-                                              .rank = 4,
-                                              .dimensions = {64, 32, 32, 4},
-                                              .strides = {128, 4096, 131072},
-                                              .lower = {-1, -1},
-                                              .upper = {1, 1},
-                                              .channels = 64,
-                                              .pixels = 128};
 
 /* What ends an object takes it out of the world; what makes one that the world has no place for
  * ends it again. */
@@ -304,8 +294,7 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(kernel_get_parameter, "", world.step, 0, SIZED(griddep_parameter_info), &error)           \
     CALL(launch, "a", world.step, &one_block, world.arguments, 2, NULL, &error)                    \
     CALL(launch_packed, "a", world.step, &one_block, packed, sizeof packed, NULL, &error)          \
-    CALL(tensor_map_tiled, "a", world.runtime, &tiles, &map, &error)                               \
-    CALL(tensor_map_im2col, "a", world.runtime, &pixels, &map, &error)                             \
+    CALL(tensor_map_encode, "a", world.runtime, &tiles, &map, &error)                              \
     CALL(chain_create, "", world.runtime, &world.made_chain, &error)                               \
     CALL(chain_add, "a", world.chain, world.step, &one_block, world.arguments, 2, &error)          \
     CALL(chain_add_copy, "", world.chain, NULL, world.memory, world.memory + 4, 4, &error)         \

@@ -337,8 +337,8 @@ START_TEST(one_condition_differs)
     ck_assert_int_eq(condition.met, cases[_i].met);
     ck_assert_msg(strstr(condition.text, cases[_i].says), "\"%s\" is not in: %s", cases[_i].says,
                   condition.text);
-    ck_assert_str_eq(griddep_overlap_text(info_of(explanation).overlap),
-                     griddep_overlap_text(cases[_i].overlap));
+    ck_assert_str_eq(griddep_text(GRIDDEP_TEXT_OVERLAP, info_of(explanation).overlap),
+                     griddep_text(GRIDDEP_TEXT_OVERLAP, cases[_i].overlap));
     griddep_explanation_destroy(explanation);
     finish();
     begin();
@@ -429,7 +429,8 @@ START_TEST(carveouts_are_held_against_needs)
         ck_assert_msg(told.met == carvings[i].met && strstr(told.text, carvings[i].says),
                       "case %u: %d: %s", (unsigned)i, (int)told.met, told.text);
         ck_assert_msg(info_of(explanation).overlap == carvings[i].overlap, "case %u: %s",
-                      (unsigned)i, griddep_overlap_text(info_of(explanation).overlap));
+                      (unsigned)i,
+                      griddep_text(GRIDDEP_TEXT_OVERLAP, info_of(explanation).overlap));
         griddep_explanation_destroy(explanation);
         griddep_chain_destroy(chain);
     }
@@ -524,7 +525,7 @@ START_TEST(first_launches_and_bad_input)
     ck_status(griddep_chain_explain(chain, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_null(explanation);
     griddep_explanation_destroy(NULL);
-    ck_assert_ptr_null(griddep_overlap_text(3));
+    ck_assert_ptr_null(griddep_text(GRIDDEP_TEXT_OVERLAP, 3));
     finish();
 }
 END_TEST
@@ -685,7 +686,7 @@ static int try_maps(void)
                                       .strides = {128, 1024},
                                       .box = {64, 1, 1}};
     griddep_tensor_map map;
-    int32_t status = griddep_tensor_map_tiled(runtime, &options, &map, &error);
+    int32_t status = griddep_tensor_map_encode(runtime, &options, &map, &error);
     int works = status ? 0 : TILED;
 
     ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED &&
@@ -695,7 +696,8 @@ static int try_maps(void)
     options.channels = 64;
     options.pixels = 8;
     options.upper[0] = 1;
-    status = griddep_tensor_map_im2col(runtime, &options, &map, &error);
+    options.im2col = 1;
+    status = griddep_tensor_map_encode(runtime, &options, &map, &error);
     ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED &&
                               strstr(error.text, "cuTensorMapEncodeIm2col")),
                   "%s", error.text);

@@ -194,7 +194,7 @@ static void expect_edge(const griddep_graph *of, uint32_t index, int32_t reason,
 
     ck_assert_msg(info.reason == reason && info.type == type && info.overlap == overlap,
                   "edge %u: reason %d (%s), type %d, overlap %d; expected %d, %d, %d",
-                  (unsigned)index, (int)info.reason, griddep_reason_text(info.reason),
+                  (unsigned)index, (int)info.reason, griddep_text(GRIDDEP_TEXT_REASON, info.reason),
                   (int)info.type, (int)info.overlap, (int)reason, (int)type, (int)overlap);
 }
 
@@ -598,8 +598,8 @@ START_TEST(audit_tells_why)
     griddep_graph_edge_info info = {.size = sizeof info};
     ck_status(griddep_graph_get_edge(graph, 10, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
     for (int32_t i = 0; i <= GRIDDEP_REASON_TOOLS; i++)
-        ck_assert_str_ne(griddep_reason_text(i), "unknown reason");
-    ck_assert_str_eq(griddep_reason_text(-1), "unknown reason");
+        ck_assert_str_ne(griddep_text(GRIDDEP_TEXT_REASON, i), "unknown reason");
+    ck_assert_str_eq(griddep_text(GRIDDEP_TEXT_REASON, -1), "unknown reason");
 }
 END_TEST
 
@@ -875,8 +875,8 @@ START_TEST(upgrades_agree_with_chains)
             if ((hop.reason == GRIDDEP_REASON_RACE) != (edge.reason == GRIDDEP_REASON_RACE) ||
                 (hop.reason <= GRIDDEP_REASON_FORCED) != (edge.type != 0))
                 ck_abort_msg("round %d, launch %u (%s): %s; its edge: %s", round, (unsigned)i,
-                             hop.kernel, griddep_reason_text(hop.reason),
-                             griddep_reason_text(edge.reason));
+                             hop.kernel, griddep_text(GRIDDEP_TEXT_REASON, hop.reason),
+                             griddep_text(GRIDDEP_TEXT_REASON, edge.reason));
         }
         griddep_graph_destroy(of);
         griddep_chain_destroy(chain);
@@ -1723,7 +1723,7 @@ static void compare_answers(const some_chain *some, uint32_t seed)
             ck_good(griddep_explanation_get_info(explanation, &info, &error));
             if (!is_same(made, some, i, &info) || !is_told(some, mode, i, &info))
                 ck_abort_msg("chain %u, mode %s, launch %u: explain says %d, %d: %s",
-                             (unsigned)seed, griddep_mode_name(mode), (unsigned)i,
+                             (unsigned)seed, griddep_text(GRIDDEP_TEXT_MODE, mode), (unsigned)i,
                              (int)info.overlap, (int)info.reason, info.text);
             griddep_explanation_destroy(explanation);
         }

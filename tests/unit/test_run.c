@@ -1128,7 +1128,7 @@ START_TEST(launch_decides_about_overlap)
     ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count,
                              &reason, &error),
               GRIDDEP_OK);
-    ck_assert_msg(reason == cases[_i].reason, "%s", griddep_reason_text(reason));
+    ck_assert_msg(reason == cases[_i].reason, "%s", griddep_text(GRIDDEP_TEXT_REASON, reason));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_int_eq(launch.programmatic, reason <= GRIDDEP_REASON_FORCED);
     griddep_module_unload(module);
@@ -1622,7 +1622,7 @@ START_TEST(chain_refuses_what_does_not_fit)
     ck_assert_int_eq(griddep_mode_find("graph-pdl", &mode, NULL), GRIDDEP_OK);
     ck_assert_int_eq(mode, GRIDDEP_MODE_GRAPH_PDL);
     ck_assert_int_eq(griddep_mode_find("Graph", &mode, NULL), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_ptr_null(griddep_mode_name(4));
+    ck_assert_ptr_null(griddep_text(GRIDDEP_TEXT_MODE, 4));
     ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
     griddep_chain_destroy(chain);
     griddep_module_unload(foreign);

@@ -157,7 +157,8 @@ static void write_message(const gd_place *place, int code, const char *text)
  * message. */
 static const char *words_of(const griddep_error *error)
 {
-    const char *words = error->text[0] != '\0' ? error->text : griddep_status_text(error->status);
+    const char *words =
+        error->text[0] != '\0' ? error->text : griddep_text(GRIDDEP_TEXT_STATUS, error->status);
     char position[sizeof(error->file) + 32];
     int length = error->column > 0 ? snprintf(position, sizeof(position), "%s:%d:%d: ", error->file,
                                               (int)error->line, (int)error->column)

@@ -229,7 +229,7 @@ int gd_options_choose_mode(const char *text, int32_t *mode)
     const char *names[GRIDDEP_MODE_COUNT];
     size_t index = 0;
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i] = griddep_mode_name(i);
+        names[i] = griddep_text(GRIDDEP_TEXT_MODE, i);
     int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT, &index);
     if (code == 0)
         *mode = (int32_t)index;
@@ -241,7 +241,7 @@ int gd_options_choose_modes(const char *text, uint32_t *modes)
     const char *names[GRIDDEP_MODE_COUNT + 1];
     size_t index = 0;
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i] = griddep_mode_name(i);
+        names[i] = griddep_text(GRIDDEP_TEXT_MODE, i);
     names[GRIDDEP_MODE_COUNT] = "all";
     int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT + 1, &index);
     if (code == 0)

@@ -420,7 +420,7 @@ static void find(auditing *all, const char *code, const audited_kernel *kernel,
                   {"severity", gd_output_string(gd_finding_severity_name(info.severity))},
                   {"text", gd_output_string(text)}, {"kernel", gd_output_string(kernel->plain)},
                   {"before", gd_output_string(first != NULL ? first->plain : NULL)},
-                  {"reason", gd_output_string(griddep_reason_text(reason))},
+                  {"reason", gd_output_string(griddep_text(GRIDDEP_TEXT_REASON, reason))},
                   {"count", json_integer((json_int_t)count)},
                   {"place", place_of(all, kernel->file, place)}));
     free(text);
@@ -641,7 +641,7 @@ static void judge_room(auditing *all, const audited_pair *pair)
              "kernel %s may start early after kernel %s, %llu %s, and overlaps at its tail "
              "alone: %s",
              second->told, first->told, (unsigned long long)pair->runs,
-             gd_plural(pair->runs, "time", "times"), griddep_reason_text(reason)));
+             gd_plural(pair->runs, "time", "times"), griddep_text(GRIDDEP_TEXT_REASON, reason)));
 }
 
 static void judge_pair(auditing *all, const audited_pair *pair)

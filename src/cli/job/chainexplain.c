@@ -134,8 +134,8 @@ static void print_edges(const gd_hop_report *hop, const gd_plan *plan)
         const griddep_graph_edge_info *edge = &hop->edges[i];
         gd_output_print("  %s edge from %s: %s: %s\n", edge_kind(edge),
                         gd_plan_launch_name(plan, edge->from),
-                        edge->races ? "races" : griddep_overlap_text(edge->overlap),
-                        griddep_reason_text(edge->reason));
+                        edge->races ? "races" : griddep_text(GRIDDEP_TEXT_OVERLAP, edge->overlap),
+                        griddep_text(GRIDDEP_TEXT_REASON, edge->reason));
     }
 }
 
@@ -197,13 +197,13 @@ static json_t *edges_json(const gd_hop_report *hop)
     json_t *list = hop->edges != NULL ? json_array() : json_null();
     for (uint32_t i = 0; i < hop->edge_count; i++) {
         const griddep_graph_edge_info *edge = &hop->edges[i];
-        gd_output_append(list,
-                         GD_OBJECT({"from", json_integer(edge->from)},
-                                   {"type", gd_output_string(edge_kind(edge))},
-                                   {"overlap", gd_output_string(overlap_name(edge->overlap))},
-                                   {"races", json_boolean(edge->races)},
-                                   {"reason", json_integer(edge->reason)},
-                                   {"text", gd_output_string(griddep_reason_text(edge->reason))}));
+        gd_output_append(
+            list,
+            GD_OBJECT({"from", json_integer(edge->from)},
+                      {"type", gd_output_string(edge_kind(edge))},
+                      {"overlap", gd_output_string(overlap_name(edge->overlap))},
+                      {"races", json_boolean(edge->races)}, {"reason", json_integer(edge->reason)},
+                      {"text", gd_output_string(griddep_text(GRIDDEP_TEXT_REASON, edge->reason))}));
     }
     return list;
 }
@@ -319,7 +319,8 @@ static int explain_edges(gd_chain_report *report, const gd_session *session, boo
 static void print_report(const gd_chain_report *report, bool all)
 {
     gd_device_print(&report->device);
-    gd_output_print("chain %s, mode %s\n", report->plan->name, griddep_mode_name(report->mode));
+    gd_output_print("chain %s, mode %s\n", report->plan->name,
+                    griddep_text(GRIDDEP_TEXT_MODE, report->mode));
     const uint32_t shown = all || report->hop_count <= MOST_HOPS ? report->hop_count : MOST_HOPS;
     for (uint32_t i = 0; i < shown; i++)
         print_hop(&report->hops[i], report->plan, all);
@@ -339,7 +340,7 @@ static void print_report_json(const gd_chain_report *report)
     for (uint32_t i = 0; i < report->hop_count; i++)
         gd_output_append(hops, hop_json(&report->hops[i]));
     GD_SET(document, {"chain", gd_output_string(report->plan->name)},
-           {"mode", gd_output_string(griddep_mode_name(report->mode))},
+           {"mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, report->mode))},
            {"driver", gd_device_driver_json(&report->device)},
            {"device", gd_device_json(&report->device)}, {"hops", hops});
     gd_output_write(document);

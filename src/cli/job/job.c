@@ -52,7 +52,7 @@ static int load_expected(gd_job_state *state)
 /* One checked run in a mode, from freshly written buffers. */
 static int run_fresh(gd_job_state *state, int32_t mode, void **results)
 {
-    gd_progress_show("running %s", griddep_mode_name(mode));
+    gd_progress_show("running %s", griddep_text(GRIDDEP_TEXT_MODE, mode));
     return gd_session_run(&state->session, mode, results);
 }
 
@@ -141,7 +141,7 @@ static int read_hops(gd_job_state *state, int32_t mode, gd_job_mode *result)
         result->hops[i].size = sizeof(*result->hops);
         if (griddep_chain_get_hop(state->session.chain, mode, i, &result->hops[i], &error) !=
             GRIDDEP_OK)
-            return gd_message_library(&error, griddep_mode_name(mode));
+            return gd_message_library(&error, griddep_text(GRIDDEP_TEXT_MODE, mode));
     }
     return 0;
 }

@@ -43,7 +43,7 @@ static int measure(const gd_clock *clock, griddep_chain *chain, uint32_t modes, 
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         if ((modes >> mode & 1U) == 0)
             continue;
-        gd_progress_show("timing: warming up %s", griddep_mode_name(mode));
+        gd_progress_show("timing: warming up %s", griddep_text(GRIDDEP_TEXT_MODE, mode));
         timings[mode] = (gd_timing){.samples = count};
         samples[mode] = gd_heap_take(count, sizeof(double));
         if (gd_clock_choose_batch(clock, chain, mode, sample_microseconds, &timings[mode].batch,

@@ -22,7 +22,7 @@ int gd_overlap_trace(gd_session *session, griddep_timeline *timeline, int32_t mo
     return gd_experiment_trace(&session->experiment, session->chain, timeline, mode, &error) ==
                    GRIDDEP_OK
                ? 0
-               : gd_session_report(session, &error, griddep_mode_name(mode));
+               : gd_session_report(session, &error, griddep_text(GRIDDEP_TEXT_MODE, mode));
 }
 
 static int trace_span(gd_session *session, griddep_timeline *timeline, int32_t mode, double *span)
@@ -41,8 +41,8 @@ int gd_overlap_trace_typical(gd_session *session, griddep_timeline *timeline, in
     double *spans = gd_heap_take(runs, sizeof(double)), span = 0;
     int code = 0;
     for (uint32_t i = 0; i < runs && code == 0; i++) {
-        gd_progress_show("tracing %s: run %u of %u", griddep_mode_name(mode), (unsigned)i + 1,
-                         (unsigned)runs);
+        gd_progress_show("tracing %s: run %u of %u", griddep_text(GRIDDEP_TEXT_MODE, mode),
+                         (unsigned)i + 1, (unsigned)runs);
         code = trace_span(session, timeline, mode, &span);
         spans[i] = span;
     }
@@ -149,7 +149,7 @@ int gd_overlap_measure(gd_session *session, int32_t mode, gd_overlap *overlaps, 
     griddep_error error;
     griddep_error_init(&error);
     *reason = NULL;
-    gd_progress_show("measuring in mode %s", griddep_mode_name(mode));
+    gd_progress_show("measuring in mode %s", griddep_text(GRIDDEP_TEXT_MODE, mode));
     int code = gd_session_run(session, mode, NULL); /* what faults, faults without stamps */
     if (code != 0)
         return code;

@@ -141,7 +141,7 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
         const gd_job_mode *result = &job->results[mode];
         if (!result->wanted)
             continue;
-        gd_columns_add(&columns, "%s", griddep_mode_name(mode));
+        gd_columns_add(&columns, "%s", griddep_text(GRIDDEP_TEXT_MODE, mode));
         add_timing(&columns, job, result, scale);
         add_factor(&columns, speed_up(job, mode, GRIDDEP_MODE_SERIAL));
         add_factor(&columns,
@@ -175,8 +175,9 @@ static void print_unequal(const gd_job *job, int32_t mode)
     const gd_job_mode *result = &job->results[mode];
     if (result->equal)
         return;
-    gd_output_print("%s: buffer %s is not as the serial run left it: ", griddep_mode_name(mode),
-                    job->plan->buffers[result->unequal_buffer].name);
+    gd_output_print(
+        "%s: buffer %s is not as the serial run left it: ", griddep_text(GRIDDEP_TEXT_MODE, mode),
+        job->plan->buffers[result->unequal_buffer].name);
     print_first(&result->unequal, "serial");
 }
 
@@ -185,7 +186,7 @@ static void print_expectation(const gd_job *job, int32_t mode, uint32_t index)
     const gd_plan_expectation *expectation = &job->plan->expectations[index];
     const gd_difference *difference = &job->results[mode].differences[index];
     bool met = job->results[mode].met[index];
-    gd_output_print("%s: buffer %s %s (%s): ", griddep_mode_name(mode),
+    gd_output_print("%s: buffer %s %s (%s): ", griddep_text(GRIDDEP_TEXT_MODE, mode),
                     job->plan->buffers[expectation->buffer].name,
                     met ? "is as expected" : "is not as expected",
                     expected_name(expectation->from));
@@ -256,9 +257,9 @@ static void print_hop_group(const gd_job *job, int32_t mode, uint32_t first)
         count > 1 ? gd_heap_format("%s, %u launches from %u on", job->plan->launches[first].kernel,
                                    (unsigned)count, (unsigned)first)
                   : gd_plan_launch_text(job->plan, first);
-    gd_output_print("  %-10s %s: %s: %s\n", griddep_mode_name(mode), name,
-                    griddep_overlap_text(GRIDDEP_OVERLAP_NONE),
-                    griddep_reason_text(lack_of(&result->hops[first])));
+    gd_output_print("  %-10s %s: %s: %s\n", griddep_text(GRIDDEP_TEXT_MODE, mode), name,
+                    griddep_text(GRIDDEP_TEXT_OVERLAP, GRIDDEP_OVERLAP_NONE),
+                    griddep_text(GRIDDEP_TEXT_REASON, lack_of(&result->hops[first])));
     free(name);
 }
 
@@ -362,7 +363,7 @@ static json_t *hops_json(const gd_job *job, const gd_job_mode *result)
                 {"name", gd_output_string(job->plan->launches[i].name)},
                 {"kernel", gd_output_string(job->plan->launches[i].kernel)},
                 {"pdl", json_boolean(is_set(hop->reason))}, {"reason", json_integer(hop->reason)},
-                {"reason_text", gd_output_string(griddep_reason_text(hop->reason))},
+                {"reason_text", gd_output_string(griddep_text(GRIDDEP_TEXT_REASON, hop->reason))},
                 {"programmatic_edge", hop->edge < 0 ? json_null() : json_boolean(hop->edge)}));
     }
     return list;
@@ -380,7 +381,7 @@ static json_t *unwritten_json(const gd_job *job)
 static json_t *mode_json(const gd_job *job, const griddep_runtime_info *info, int32_t mode)
 {
     const gd_job_mode *result = &job->results[mode];
-    json_t *object = GD_OBJECT({"mode", gd_output_string(griddep_mode_name(mode))},
+    json_t *object = GD_OBJECT({"mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, mode))},
                                {"equal_to_serial", json_boolean(result->equal)});
     if (!result->equal) {
         json_t *difference = difference_json(&result->unequal);

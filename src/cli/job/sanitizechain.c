@@ -153,8 +153,8 @@ static void note_difference(gd_sanitize_state *state, const char *schedule, int3
     char *text = gd_heap_format(
         "in %s with schedule %s buffer %s is not as the serial run left it: %llu %s in some "
         "bit, first element %llu: %s, serial %s",
-        griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
-        (unsigned long long)difference->unequal,
+        griddep_text(GRIDDEP_TEXT_MODE, mode), schedule,
+        state->plan->buffers[result->unequal_buffer].name, (unsigned long long)difference->unequal,
         gd_plural(difference->unequal, "element differs", "elements differ"),
         (unsigned long long)difference->first, gd_output_value(difference->got, got),
         gd_output_value(difference->wanted, wanted));
@@ -168,7 +168,7 @@ static void note_run(gd_sanitize_state *state, const gd_emulator_report *report,
     gd_output_append(
         state->runs,
         GD_OBJECT({"schedule", gd_output_string(schedule)},
-                  {"mode", gd_output_string(griddep_mode_name(mode))},
+                  {"mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, mode))},
                   {"exit_code", json_integer(ended)},
                   {"launches", json_integer((json_int_t)report->launches)},
                   {"findings", json_integer((json_int_t)report->finding_count)},
@@ -218,7 +218,8 @@ static int take_run(gd_sanitize_state *state, const char *path, const char *sche
         code = check_end_of_run(state, &report, ended);
     if (code == 0) {
         gd_emulator_report_warn(&report);
-        gd_racelist_add(&state->list, &report, &chain, schedule, griddep_mode_name(mode));
+        gd_racelist_add(&state->list, &report, &chain, schedule,
+                        griddep_text(GRIDDEP_TEXT_MODE, mode));
         note_difference(state, schedule, mode);
         note_run(state, &report, schedule, mode, ended);
         state->launches += report.launches;
@@ -232,7 +233,7 @@ static int take_run(gd_sanitize_state *state, const char *path, const char *sche
 static int run_once(gd_sanitize_state *state, const char *schedule, int32_t mode)
 {
     int ended = 0;
-    gd_progress_show("schedule %s, mode %s", schedule, griddep_mode_name(mode));
+    gd_progress_show("schedule %s, mode %s", schedule, griddep_text(GRIDDEP_TEXT_MODE, mode));
     char *report = gd_emulator_report_begin();
     if (report == NULL)
         return GD_EXIT_REFUSED;
@@ -340,7 +341,7 @@ static int choose_modes(const char *list, uint32_t *modes)
     const char *names[GRIDDEP_MODE_COUNT];
     *modes = 0;
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i] = griddep_mode_name(i);
+        names[i] = griddep_text(GRIDDEP_TEXT_MODE, i);
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ","), index = 0;
         char *word = gd_heap_format("%.*s", (int)length, at);

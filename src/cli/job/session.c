@@ -125,7 +125,7 @@ static int make_map(gd_session *session, const gd_plan_argument *argument, gridd
     griddep_error_init(&error);
     options.address =
         session->addresses[argument->buffer] + argument->offset * gd_type_bytes(buffer->type);
-    if (griddep_tensor_map_tiled(session->runtime, &options, map, &error) == GRIDDEP_OK)
+    if (griddep_tensor_map_encode(session->runtime, &options, map, &error) == GRIDDEP_OK)
         return 0;
     char *doing = gd_heap_format("mapping buffer '%s'", buffer->name);
     int code = gd_message_library_at(argument->place, &error, doing);
@@ -294,7 +294,8 @@ int gd_session_report_error(const gd_session *session, int32_t mode, const gridd
     case GD_EXPERIMENT_RUNS:
         break;
     }
-    return report_error_of(session, error, "running in mode", griddep_mode_name(mode));
+    return report_error_of(session, error, "running in mode",
+                           griddep_text(GRIDDEP_TEXT_MODE, mode));
 }
 
 int gd_session_reset(gd_session *session)

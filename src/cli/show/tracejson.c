@@ -66,7 +66,7 @@ static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks
         {"registers_without_stamps", json_integer(figures->plain_registers)},
         {"pdl", json_boolean(launch->reason == GRIDDEP_REASON_SET ||
                              launch->reason == GRIDDEP_REASON_FORCED)},
-        {"reason_text", gd_output_string(griddep_reason_text(launch->reason))});
+        {"reason_text", gd_output_string(griddep_text(GRIDDEP_TEXT_REASON, launch->reason))});
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         gd_output_set(object, times[i].name, gd_output_real(times[i].value));
     gd_output_set(object, "hop", hop_json(launch));
@@ -91,7 +91,7 @@ json_t *gd_tracejson_make(const gd_traceview *view, bool blocks)
     const griddep_timeline_info *info = &view->info;
     json_t *object = json_object(), *launches = json_array();
     bool has_bandwidth = view->step_bytes > 0 && !info->emulated && info->span > 0;
-    GD_SET(object, {"mode", gd_output_string(griddep_mode_name(info->mode))},
+    GD_SET(object, {"mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, info->mode))},
            {"clock", gd_output_string(info->emulated ? "model" : "device")},
            {"clock_step_ns", gd_output_real(info->clock_step)},
            {"span_ns", gd_output_real(info->span)}, {"runs", json_integer(view->runs)},

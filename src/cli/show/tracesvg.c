@@ -165,7 +165,7 @@ static void put_title(const gd_svg *svg)
     }
     put_words(svg, svg->left, 43, "s", "start",
               "mode %s, %u %s, %.2f us from first entry to last exit, %s%s",
-              griddep_mode_name(view->info.mode), (unsigned)view->count,
+              griddep_text(GRIDDEP_TEXT_MODE, view->info.mode), (unsigned)view->count,
               gd_plural(view->count, "launch", "launches"), view->info.span * 1e-3,
               view->device->device_name,
               view->info.emulated ? " (model time of the emulated driver)" : "");

@@ -206,7 +206,7 @@ void gd_tracetext_print(const gd_traceview *view)
 {
     const griddep_timeline_info *info = &view->info;
     gd_output_print("chain %s, mode %s: %u %s, %llu %s; times in us%s\n", view->chain,
-                    griddep_mode_name(info->mode), (unsigned)view->count,
+                    griddep_text(GRIDDEP_TEXT_MODE, info->mode), (unsigned)view->count,
                     gd_plural(view->count, "launch", "launches"), (unsigned long long)info->blocks,
                     gd_plural(info->blocks, "block", "blocks"),
                     info->emulated ? " of the emulated driver's model" : "");

@@ -75,7 +75,7 @@ static void read_late(gd_traceview *view, griddep_timeline *timeline, uint32_t i
         !launch->has_hop)
         return;
     if (!is_early(launch->reason)) {
-        launch->why_late = gd_heap_format("%s", griddep_reason_text(launch->reason));
+        launch->why_late = gd_heap_format("%s", griddep_text(GRIDDEP_TEXT_REASON, launch->reason));
         launch->late =
             gd_heap_format("%.*s", (int)strcspn(launch->why_late, ":"), launch->why_late);
     } else if (griddep_timeline_get_launch(timeline, launch->hop.from, &from, NULL) == GRIDDEP_OK &&

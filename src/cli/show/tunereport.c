@@ -32,7 +32,7 @@ static void add_trial(gd_columns *columns, const griddep_tune_trial *trial)
     gd_columns_add(columns, "%u", (unsigned)trial->launch);
     gd_columns_add(columns, "%s", trial->kernel);
     gd_columns_add(columns, "%s", trial->text);
-    gd_columns_add(columns, "%s", griddep_tune_outcome_text(trial->outcome));
+    gd_columns_add(columns, "%s", griddep_text(GRIDDEP_TEXT_TUNE_OUTCOME, trial->outcome));
     if (trial->ratio > 0.0) {
         gd_columns_add(columns, "%+.2f %%", -gain(trial->ratio));
         gd_columns_add(columns, "%+.2f to %+.2f", -gain(trial->lowest), -gain(trial->highest));
@@ -220,7 +220,7 @@ void gd_tunereport_print(const gd_tunereport *report)
     gd_device_print(report->device);
     gd_output_print("%s: %u %s, mode %s, %.2f us%s\n", report->plan->name,
                     (unsigned)info.launch_count, gd_plural(info.launch_count, "launch", "launches"),
-                    griddep_mode_name(info.mode), info.baseline_us,
+                    griddep_text(GRIDDEP_TEXT_MODE, info.mode), info.baseline_us,
                     info.model != 0 ? " of model time" : "");
     gd_output_print("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than "
                     "%.2f %% is measured anew\n",
@@ -277,7 +277,7 @@ static json_t *trial_json(const gd_tunereport *report, uint32_t index,
     return GD_OBJECT(
         {"launch", json_integer(trial->launch)}, {"kernel", gd_output_string(trial->kernel)},
         {"tried", gd_output_string(trial->text)},
-        {"outcome", gd_output_string(griddep_tune_outcome_text(trial->outcome))},
+        {"outcome", gd_output_string(griddep_text(GRIDDEP_TEXT_TUNE_OUTCOME, trial->outcome))},
         {"detail", gd_output_string(trial->detail)}, {"pairs", json_integer(trial->pairs)},
         {"ratio", trial->ratio > 0.0 ? gd_output_real(trial->ratio) : json_null()},
         {"percentile_10", trial->ratio > 0.0 ? gd_output_real(trial->lowest) : json_null()},
@@ -304,7 +304,7 @@ static json_t *choice_json(const gd_tunereport *report, uint32_t index,
 
 static void add_figures(json_t *document, const griddep_tune_info *info)
 {
-    GD_SET(document, {"mode", gd_output_string(griddep_mode_name(info->mode))},
+    GD_SET(document, {"mode", gd_output_string(griddep_text(GRIDDEP_TEXT_MODE, info->mode))},
            {"clock", gd_output_string(info->model != 0 ? "model" : "device")},
            {"changed", json_boolean(info->changed != 0)},
            {"stopped", json_boolean(info->stopped != 0)},

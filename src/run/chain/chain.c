@@ -19,13 +19,6 @@ enum { GD_CHAIN_MOST_ARGUMENTS = 4096 };
 
 const gd_call_owner gd_chain_owner = {"chain", "griddep_chain_run", true};
 
-static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
-    [GRIDDEP_MODE_SERIAL] = "serial",
-    [GRIDDEP_MODE_PDL] = "pdl",
-    [GRIDDEP_MODE_GRAPH] = "graph",
-    [GRIDDEP_MODE_GRAPH_PDL] = "graph-pdl",
-};
-
 /* ---- launches ---- */
 
 static void free_uses(griddep_use *uses, uint32_t count)
@@ -296,30 +289,6 @@ int32_t gd_chain_can_run(const griddep_chain *chain, int32_t mode, griddep_error
 int32_t gd_chain_no_launch(const griddep_chain *chain, uint32_t index, griddep_error *error)
 {
     return gd_error_no_number(error, "the chain", "", chain->count, "launch", "launches", index);
-}
-
-const char *griddep_mode_name(int32_t mode)
-{
-    return mode >= 0 && mode < GRIDDEP_MODE_COUNT ? mode_names[mode] : NULL;
-}
-
-int32_t griddep_mode_find(const char *name, int32_t *mode, griddep_error *error)
-{
-    int32_t status = gd_error_check(error);
-
-    if (status)
-        return status;
-    if (!name || !mode)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name ? "mode" : "name");
-    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++) {
-        if (!strcmp(mode_names[i], name)) {
-            *mode = i;
-            return GRIDDEP_OK;
-        }
-    }
-    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                        "there is no mode \"%s\"; there are serial, pdl, graph and graph-pdl",
-                        name);
 }
 
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error)
@@ -669,7 +638,7 @@ int32_t griddep_chain_set_name(griddep_chain *chain, uint32_t index, const char 
 /* The launch, where it has such an argument. Of code that is not known, a use tells that it does.
  * */
 static int32_t find_argument(const griddep_chain *chain, uint32_t index, uint32_t argument,
-                             bool more, griddep_error *error)
+                             griddep_error *error)
 {
     int32_t status = check_given(chain, error);
 
@@ -678,7 +647,7 @@ static int32_t find_argument(const griddep_chain *chain, uint32_t index, uint32_
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
     const gd_chain_launch *launch = &chain->launches[index];
-    bool open = more && !chain->runtime && gd_chain_is_kernel(chain, index) && !launch->addresses &&
+    bool open = !chain->runtime && gd_chain_is_kernel(chain, index) && !launch->addresses &&
                 argument < GD_CHAIN_MOST_ARGUMENTS;
     if (argument >= launch->given.use_count && !open)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
@@ -827,7 +796,7 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
 {
     griddep_use own;
     char *element = NULL;
-    int32_t status = find_argument(chain, index, argument, true, error);
+    int32_t status = find_argument(chain, index, argument, error);
 
     if (!status)
         status = read_use(&own, use, error);
@@ -844,25 +813,6 @@ int32_t griddep_chain_set_use(griddep_chain *chain, uint32_t index, uint32_t arg
     launch->given.uses[argument] = own;
     gd_chain_forget_all_held(chain);
     return GRIDDEP_OK;
-}
-
-int32_t griddep_chain_get_use(const griddep_chain *chain, uint32_t index, uint32_t argument,
-                              griddep_use *use, griddep_error *error)
-{
-    griddep_use *uses;
-    int32_t status = find_argument(chain, index, argument, false, error);
-
-    if (!status)
-        status = gd_chain_read_uses(chain, &uses, error);
-    if (status)
-        return status;
-    uint64_t at = argument;
-    for (uint32_t i = 0; i < index; i++)
-        at += chain->launches[i].given.use_count + (uint64_t)chain->launches[i].given.reach_count;
-    uses[at].reserved = 0;
-    status = gd_struct_write(use, &uses[at], sizeof *use, sizeof *use, "griddep_use", error);
-    free(uses);
-    return status;
 }
 
 uint32_t griddep_chain_length(const griddep_chain *chain)

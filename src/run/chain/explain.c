@@ -291,7 +291,7 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
         !(traits & GRIDDEP_TRAIT_KNOWN) || traits & GRIDDEP_TRAIT_OPEN
             ? UNKNOWN
             : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0,
-        false, "%s: %s%s%s%s%s", hop->consumer.name, griddep_reason_text(waits),
+        false, "%s: %s%s%s%s%s", hop->consumer.name, griddep_text(GRIDDEP_TEXT_REASON, waits),
         traits & GRIDDEP_TRAIT_STATED ? ", as the program states" : "", path.bytes ? ": " : "",
         gd_text_get(&path),
         vouched ? "; forced to start early, it races with no launch before it that the check sees"
@@ -304,7 +304,7 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
             hop->producer.name);
     else
         add(explanation, hop->consumer.by_event ? "event" : "attribute 6", reason, set, true, "%s",
-            griddep_reason_text(reason));
+            griddep_text(GRIDDEP_TEXT_REASON, reason));
     if (hop->graph && hop->has_producer)
         add(explanation, "graph edge",
             hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN,
@@ -530,7 +530,8 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
         int32_t which = info->unmet >= 0 ? info->unmet : unknown;
         info->overlap = info->unmet >= 0 ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_UNKNOWN;
         info->reason = explanation->list[which].condition.reason;
-        gd_text_format(&explanation->text, "%s: %s", griddep_overlap_text(info->overlap),
+        gd_text_format(&explanation->text, "%s: %s",
+                       griddep_text(GRIDDEP_TEXT_OVERLAP, info->overlap),
                        gd_text_get(&explanation->list[which].text));
         return;
     }

@@ -157,7 +157,8 @@ int32_t gd_graph_make_inner_plain(const griddep_graph *graph, griddep_error *err
         if (!status)
             continue;
         gd_error_append(error, "; %s of a graph from outside: nothing in it may start early: %s",
-                        gd_graph_node_words(graph, i, &words), griddep_reason_text(off));
+                        gd_graph_node_words(graph, i, &words),
+                        griddep_text(GRIDDEP_TEXT_REASON, off));
         gd_text_free(&words);
         return status;
     }

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "run/graph/graph.h"
-#include "run/launch/early.h"
+#include "run/launch/words.h"
 
 /* Both formats know these escapes. */
 static void put_escaped(gd_text *text, const char *string)
@@ -82,9 +82,9 @@ static void put_dot_edge(gd_text *text, const griddep_graph_edge_info *edge)
                        port && kernels ? "\\n" : "",
                        !kernels      ? ""
                        : edge->races ? "races"
-                                     : griddep_overlap_text(edge->overlap));
+                                     : griddep_text(GRIDDEP_TEXT_OVERLAP, edge->overlap));
     if (kernels)
-        gd_text_format(text, ", tooltip=\"%s\"", griddep_reason_text(edge->reason));
+        gd_text_format(text, ", tooltip=\"%s\"", griddep_text(GRIDDEP_TEXT_REASON, edge->reason));
     gd_text_string(text, "];\n");
 }
 
@@ -133,7 +133,7 @@ static void put_json_edge(gd_text *text, uint32_t index, const griddep_graph_edg
                    : edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "true"
                                                              : "false",
                    gd_overlap_name(edge->overlap), edge->races ? "true" : "false", edge->reason);
-    put_string(text, griddep_reason_text(edge->reason));
+    put_string(text, griddep_text(GRIDDEP_TEXT_REASON, edge->reason));
     if (has_node)
         gd_text_format(text, ", \"node\": %" PRIu32, edge->node);
     gd_text_string(text, "}");

@@ -66,7 +66,7 @@ int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
             status = fail_exchange(graph, edge, result, error);
         if (status)
             gd_error_append(error, "; it must not let node %" PRIu32 " start early: %s", edge->to,
-                            griddep_reason_text(reason));
+                            griddep_text(GRIDDEP_TEXT_REASON, reason));
         else
             edge->reason = reason;
     }

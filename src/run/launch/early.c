@@ -53,37 +53,3 @@ int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t
     return obstacle != GRIDDEP_REASON_FORCED || pdl == GRIDDEP_PDL_FORCE ? obstacle
                                                                          : gd_early_kernel(traits);
 }
-
-const char *griddep_reason_text(int32_t reason)
-{
-    static const char *const texts[] = {
-#define GD_REASON(constant, text) [GRIDDEP_REASON_##constant] = (text),
-#include "run/launch/reasons.def"
-#undef GD_REASON
-    };
-
-    return reason >= 0 && reason < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[reason]
-                                                                             : "unknown reason";
-}
-
-static const struct {
-    const char *name, *text;
-} overlaps[] = {{"unknown", "not known"},
-                {"none", "no overlap"},
-                {"tail", "overlaps at the tail"},
-                {"full", "overlaps"}};
-
-static bool is_overlap(int32_t overlap)
-{
-    return overlap >= GRIDDEP_OVERLAP_UNKNOWN && overlap <= GRIDDEP_OVERLAP_FULL;
-}
-
-const char *gd_overlap_name(int32_t overlap)
-{
-    return is_overlap(overlap) ? overlaps[overlap - GRIDDEP_OVERLAP_UNKNOWN].name : NULL;
-}
-
-const char *griddep_overlap_text(int32_t overlap)
-{
-    return is_overlap(overlap) ? overlaps[overlap - GRIDDEP_OVERLAP_UNKNOWN].text : NULL;
-}

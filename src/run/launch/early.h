@@ -27,7 +27,4 @@ int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early 
 /* Whether a kernel of these traits may start early: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how);
 
-/* "unknown", "none", "tail", "full"; NULL for another value. */
-const char *gd_overlap_name(int32_t overlap);
-
 #endif
