@@ -29,7 +29,7 @@ order='
         rooms["ptx"] = "text isa flow require handle check rewrite"
         rooms["run"] = "module launch graph group chain"
         rooms["emulator"] = "race machine execute decode schedule driver"
-        rooms["cli"] = "io plan show job"
+        rooms["cli"] = "io plan show job program"
         # What is in no room of these layers stands above their rooms.
         above["cli"] = 1
         everywhere["griddep.h"] = everywhere["config.h"] = 1

@@ -1,7 +1,7 @@
 /* griddep audit: what any program launches, and what is wrong with its dependent launches. */
 #include "cli/command.h"
 #include "cli/io/options.h"
-#include "cli/job/attachedprogram.h"
+#include "cli/program/attachedprogram.h"
 
 enum { LAUNCHES = 256 };
 

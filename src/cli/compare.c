@@ -16,11 +16,11 @@
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
-#include "cli/job/attachedprogram.h"
 #include "cli/job/overlap.h"
-#include "cli/job/recordedprogram.h"
 #include "cli/job/session.h"
 #include "cli/plan/plancheck.h"
+#include "cli/program/attachedprogram.h"
+#include "cli/program/recordedprogram.h"
 #include "cli/show/traceview.h"
 
 enum { SIDES = 2, GROUPS = 7, DEFAULT_PAIRS = 21, TRACED_RUNS = 15 };

@@ -7,19 +7,19 @@
 
 #include "griddep.h"
 
-#include "cli/job/chainexplain.h"
 #include "cli/command.h"
-#include "cli/show/finding.h"
 #include "cli/io/heap.h"
 #include "cli/io/help.h"
 #include "cli/io/hostfile.h"
 #include "cli/io/message.h"
-#include "cli/job/attachedprogram.h"
-#include "cli/job/recordedprogram.h"
 #include "cli/io/options.h"
 #include "cli/io/output.h"
 #include "cli/io/suggest.h"
+#include "cli/job/chainexplain.h"
 #include "cli/plan/planfile.h"
+#include "cli/program/attachedprogram.h"
+#include "cli/program/recordedprogram.h"
+#include "cli/show/finding.h"
 
 static json_t *code_json(const griddep_code_info *info)
 {

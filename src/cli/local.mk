@@ -60,12 +60,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/io/type.c %D%/io/type.h \
 	%D%/io/yaml.c %D%/io/yaml.h \
 	%D%/job/advice.c %D%/job/advice.h \
-	%D%/job/attach.c %D%/job/attach.h \
-	%D%/job/attached.c %D%/job/attached.h \
-	%D%/job/attachedcode.c %D%/job/attachedcode.h \
-	%D%/job/attachedprogram.c %D%/job/attachedprogram.h \
 	%D%/job/attack.c %D%/job/attack.h \
-	%D%/job/audit.c %D%/job/audit.h \
 	%D%/job/ceiling.c %D%/job/ceiling.h \
 	%D%/job/chaincheck.c %D%/job/chaincheck.h \
 	%D%/job/chainexplain.c %D%/job/chainexplain.h \
@@ -73,9 +68,6 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/job.c %D%/job/job.h \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
-	%D%/job/recordedchain.c %D%/job/recordedchain.h \
-	%D%/job/recordedfile.c %D%/job/recordedfile.h \
-	%D%/job/recordedprogram.c %D%/job/recordedprogram.h \
 	%D%/job/report.c %D%/job/report.h \
 	%D%/job/sanitize.c %D%/job/sanitize.h \
 	%D%/job/sanitizechain.c \
@@ -92,7 +84,17 @@ libgriddep_command_la_SOURCES = \
 	%D%/plan/plancheck.c %D%/plan/plancheck.h \
 	%D%/plan/planfile.c %D%/plan/planfile.h \
 	%D%/plan/planlaunch.c %D%/plan/planlaunch.h \
-	%D%/show/auditreport.c %D%/show/auditreport.h \
+	%D%/program/attach.c %D%/program/attach.h \
+	%D%/program/attached.c %D%/program/attached.h \
+	%D%/program/attachedcode.c %D%/program/attachedcode.h \
+	%D%/program/attachedprogram.c %D%/program/attachedprogram.h \
+	%D%/program/audit.c %D%/program/audit.h \
+	%D%/program/auditjson.c %D%/program/auditjson.h \
+	%D%/program/auditmerge.c %D%/program/auditmerge.h \
+	%D%/program/auditreport.c %D%/program/auditreport.h \
+	%D%/program/recordedchain.c %D%/program/recordedchain.h \
+	%D%/program/recordedfile.c %D%/program/recordedfile.h \
+	%D%/program/recordedprogram.c %D%/program/recordedprogram.h \
 	%D%/show/emulatorreport.c %D%/show/emulatorreport.h \
 	%D%/show/finding.c %D%/show/finding.h \
 	%D%/show/place.c %D%/show/place.h \

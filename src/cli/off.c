@@ -1,7 +1,7 @@
 /* griddep off: a program without dependent launch. */
 #include "cli/command.h"
 #include "cli/io/options.h"
-#include "cli/job/attachedprogram.h"
+#include "cli/program/attachedprogram.h"
 
 static const char details[] =
     "A kill switch for programs that have none. The command removes the attributes programmatic "

@@ -1,7 +1,7 @@
 /* griddep on: a program with dependent launch that it does not have, where its kernels allow it. */
 #include "cli/command.h"
 #include "cli/io/options.h"
-#include "cli/job/attachedprogram.h"
+#include "cli/program/attachedprogram.h"
 
 static const char details[] =
     "An experiment: how much would a program gain from overlap? The command changes a launch if "

@@ -12,8 +12,8 @@
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
-#include "cli/job/attachedprogram.h"
-#include "cli/job/recordedprogram.h"
+#include "cli/program/attachedprogram.h"
+#include "cli/program/recordedprogram.h"
 
 static const char details[] =
     "A chain runs on the emulated driver. The driver knows which accesses the contract of "

@@ -14,7 +14,7 @@
 #include "cli/io/message.h"
 #include "cli/io/options.h"
 #include "cli/io/supervise.h"
-#include "cli/job/attachedprogram.h"
+#include "cli/program/attachedprogram.h"
 
 static const char details[] =
     "The command starts the program several times on this machine. It tells each process its rank "

@@ -12,7 +12,6 @@
 #include "base/elf.h"
 
 #include "cli/io/heap.h"
-#include "cli/io/output.h"
 
 struct gd_place_file {
     char *path;
@@ -81,18 +80,24 @@ static const char *find_function(const gd_elf *elf, uint64_t address, uint64_t *
     return NULL;
 }
 
-json_t *gd_place_json(gd_place_files *files, const char *path, uint64_t address)
+gd_frame gd_place_find(gd_place_files *files, const char *path, uint64_t address)
 {
     struct gd_place_file *file = open_file(files, path);
     uint64_t begin = 0, call = address > 0 ? address - 1 : 0;
     const char *name = file->good ? find_function(&file->elf, call, &begin) : NULL;
-    char *function = name != NULL ? gd_place_demangle(name) : NULL;
-    json_t *place =
-        GD_OBJECT({"function", gd_output_string(function)},
-                  {"offset", json_integer((json_int_t)(name != NULL ? address - begin : address))},
-                  {"line", json_null()}, {"file", gd_output_string(path)});
-    free(function);
-    return place;
+    return (gd_frame){.function = name != NULL ? gd_place_demangle(name) : NULL,
+                      .file = gd_heap_string(path),
+                      .offset = name != NULL ? address - begin : address};
+}
+
+void gd_frames_free(gd_frames *frames)
+{
+    for (size_t i = 0; i < frames->count; i++) {
+        free(frames->list[i].function);
+        free(frames->list[i].file);
+    }
+    free(frames->list);
+    *frames = (gd_frames){0};
 }
 
 void gd_place_end(gd_place_files *files)

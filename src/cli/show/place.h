@@ -2,9 +2,9 @@
 #ifndef GD_CLI_PLACE_H
 #define GD_CLI_PLACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include <jansson.h>
 
 /* Symbols of the files that were asked for; to be freed by gd_place_end. All zero is a good one. */
 typedef struct gd_place_files {
@@ -12,10 +12,26 @@ typedef struct gd_place_files {
     size_t count;
 } gd_place_files;
 
-/* "launch+0x1f" of a file and the address in it as the file counts, which is that behind a call;
- * the file's name where it has no symbol for it. An object with function (or null), offset,
- * line (null), file. */
-json_t *gd_place_json(gd_place_files *files, const char *path, uint64_t address);
+/* A function of a program that was running. */
+typedef struct gd_frame {
+    bool is_script; /* else it is machine code */
+    char *function; /* NULL: the file has no symbol for it */
+    char *file;
+    uint64_t offset; /* of machine code: bytes behind the function's begin, or the file's */
+    int64_t line;    /* of a script */
+} gd_frame;
+
+/* The innermost first. */
+typedef struct gd_frames {
+    gd_frame *list;
+    size_t count;
+} gd_frames;
+
+void gd_frames_free(gd_frames *frames);
+
+/* The function of a file that an address in it lies in, as the file counts, which is that behind a
+ * call. */
+gd_frame gd_place_find(gd_place_files *files, const char *path, uint64_t address);
 void gd_place_end(gd_place_files *files);
 
 /* The name of a C++ function as people write it, where libstdc++ is there to ask; else as it is. To

@@ -1,6 +1,6 @@
 /* What recorded plans have is written, no more: their buffers are bytes, each copy, fill and launch
  * tells all that it has. */
-#include "cli/job/recordedfile.h"
+#include "cli/program/recordedfile.h"
 
 #include <errno.h>
 #include <math.h>

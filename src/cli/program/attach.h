@@ -2,7 +2,7 @@
 #ifndef GD_CLI_ATTACH_H
 #define GD_CLI_ATTACH_H
 
-#include "cli/job/attached.h"
+#include "cli/program/attached.h"
 
 typedef struct gd_attach {
     const char *driver;       /* NULL: as the environment says */

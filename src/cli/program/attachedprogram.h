@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "cli/io/options.h"
-#include "cli/job/attach.h"
+#include "cli/program/attach.h"
 
 typedef struct gd_attachedprogram {
     gd_attach attach;

@@ -2,8 +2,8 @@
 #ifndef GD_CLI_RECORDEDCHAIN_H
 #define GD_CLI_RECORDEDCHAIN_H
 
-#include "cli/job/attached.h"
 #include "cli/plan/plan.h"
+#include "cli/program/attached.h"
 
 /* What the chain is called. */
 const char *gd_recordedchain_name(const char *program);

@@ -6,7 +6,7 @@
 
 #include "griddep.h"
 
-#include "cli/job/attached.h"
+#include "cli/program/attached.h"
 
 typedef struct gd_kernel_code {
     const char *source;     /* "PTX", "machine code"; NULL: not known. Static */

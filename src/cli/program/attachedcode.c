@@ -1,5 +1,5 @@
 /* Images are read by the library, which knows the traits of both PTX and machine code. */
-#include "cli/job/attachedcode.h"
+#include "cli/program/attachedcode.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Each launch becomes one of the plan, each allocation a buffer of bytes. What something else than
  * a launch wrote between two of them is a fill, or a copy from a buffer that holds it. */
-#include "cli/job/recordedchain.h"
+#include "cli/program/recordedchain.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/type.h"
-#include "cli/job/attachedcode.h"
 #include "cli/plan/modulefile.h"
+#include "cli/program/attachedcode.h"
 
 enum { MOST_LANES = 1 << 16, LARGEST_SHAPE = INT32_MAX };
 

@@ -1,7 +1,7 @@
 /* A folder is made for each run, in which libcuda.so.1 is the library that observes and
  * libgriddep-next.so the driver behind it. When it is gone, what still has it in LD_LIBRARY_PATH
  * finds the driver of the system. */
-#include "cli/job/attach.h"
+#include "cli/program/attach.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* griddep audit, off and on: the run, and its report as text or JSON. */
-#include "cli/job/attachedprogram.h"
+#include "cli/program/attachedprogram.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,12 @@
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/temporary.h"
-#include "cli/job/audit.h"
-#include "cli/job/recordedchain.h"
-#include "cli/job/recordedfile.h"
-#include "cli/show/auditreport.h"
+#include "cli/program/audit.h"
+#include "cli/program/auditjson.h"
+#include "cli/program/auditreport.h"
+#include "cli/program/recordedchain.h"
+#include "cli/program/recordedfile.h"
+#include "cli/show/finding.h"
 #include "cli/show/sarif.h"
 
 int gd_attachedprogram_find(int argc, char **argv)
@@ -86,7 +88,7 @@ static char *audit_summary(const gd_audit *audit)
     summary = gd_heap_format("%s; %s", safe, count);
     free(count);
     free(safe);
-    if (json_array_size(audit->gaps) > 0) {
+    if (audit->gap_count > 0) {
         safe = summary;
         summary =
             gd_heap_format("%s; early starts could save at most %.1f us", safe, audit->gap_us);
@@ -98,14 +100,14 @@ static char *audit_summary(const gd_audit *audit)
 /* To free. */
 static char *audit_verdict(const gd_audit *audit)
 {
-    unsigned long long findings = audit->finding_count;
+    unsigned long long findings = audit->told, kernels = audit->seen.kernel_count;
     return gd_heap_format(
-        "%llu %s, %llu %s (%llu %s of %zu %s%s%s)", (unsigned long long)audit->races,
+        "%llu %s, %llu %s (%llu %s of %llu %s%s%s)", (unsigned long long)audit->races,
         gd_plural(audit->races, "race", "races"), findings,
         gd_plural(findings, "finding", "findings"), (unsigned long long)audit->launches,
-        gd_plural(audit->launches, "launch", "launches"), json_array_size(audit->kernels),
-        gd_plural(json_array_size(audit->kernels), "kernel", "kernels"),
-        audit->clock != NULL ? "; times by " : "", audit->clock != NULL ? audit->clock : "");
+        gd_plural(audit->launches, "launch", "launches"), kernels,
+        gd_plural(kernels, "kernel", "kernels"), audit->clock != NULL ? "; times by " : "",
+        audit->clock != NULL ? audit->clock : "");
 }
 
 /* Why 'on' left launches as they are; to free. */
@@ -151,8 +153,13 @@ static bool is_attached(const gd_attached_set *set)
 
 static void warn(const gd_attached_set *set, const gd_audit *audit)
 {
-    for (size_t i = 0; i < json_array_size(audit->messages); i++)
-        gd_message_warning("%s", json_string_value(json_array_get(audit->messages, i)));
+    for (size_t i = 0; i < set->count; i++) {
+        const gd_attached_file *file = &set->files[i];
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_MESSAGE]; j++) {
+            const gd_attached_message *message = gd_attached_get(file, GD_ATTACHED_MESSAGE, j);
+            gd_message_warning("%s", message->text);
+        }
+    }
     if (set->unreadable > 0)
         gd_message_warning(
             "what %zu %s did could not be written down: there was no room for it in %s, "
@@ -212,9 +219,9 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
                                    : json_boolean(audit->races == 0)},
                       {"could_start_early", json_integer((json_int_t)audit->could)},
                       {"start_early", json_integer((json_int_t)audit->early)},
-                      {"clock", gd_output_string(audit->clock)}, {"gaps", json_incref(audit->gaps)},
-                      {"kernels", json_incref(audit->kernels)},
-                      {"findings", json_incref(audit->findings)},
+                      {"clock", gd_output_string(audit->clock)}, {"gaps", gd_auditjson_gaps(audit)},
+                      {"kernels", gd_auditjson_kernels(audit)},
+                      {"findings", gd_auditjson_findings(audit)},
                       {"verdict", gd_output_string(verdict)}));
         return;
     }
@@ -226,29 +233,27 @@ static void write_report(const gd_attachedprogram *request, FILE *stream,
         char *summary = audit_summary(audit);
         print_line(request, stream, summary);
         free(summary);
-        gd_auditreport_print_kernels(stream, audit->kernels);
-        gd_auditreport_print_gaps(stream, audit->gaps);
-        gd_auditreport_print_findings(stream, audit->findings);
+        gd_auditreport_print_kernels(stream, audit);
+        gd_auditreport_print_gaps(stream, audit);
+        gd_auditreport_print_findings(stream, audit);
     }
     print_line(request, stream, verdict);
 }
 
 /* Where the text has it, else in the file whose code made the launch. */
-static json_t *sarif_results(const json_t *findings)
+static json_t *sarif_results(const gd_audit *audit)
 {
     json_t *results = json_array();
-    for (size_t i = 0; i < json_array_size(findings); i++) {
-        const json_t *finding = json_array_get(findings, i);
-        const json_t *frames = json_object_get(finding, "place");
-        const json_t *script = gd_auditreport_find_script(frames);
-        const json_t *at = script != NULL ? script : json_array_get(frames, 0);
-        gd_sarif_add(
-            results, json_string_value(json_object_get(finding, "code")),
-            json_string_value(json_object_get(finding, "severity")),
-            json_string_value(json_object_get(finding, "text")), "",
-            (gd_sarif_place){.file = json_string_value(json_object_get(at, "file")),
-                             .line = json_integer_value(json_object_get(at, "line")),
-                             .kernel = json_string_value(json_object_get(finding, "kernel"))});
+    for (size_t i = 0; i < audit->finding_count; i++) {
+        const gd_audit_finding *finding = &audit->findings[i];
+        const gd_frame *at = gd_auditreport_find_script(&finding->place);
+        if (at == NULL && finding->place.count > 0)
+            at = &finding->place.list[0];
+        gd_sarif_add(results, finding->code, gd_finding_severity_name(finding->severity),
+                     finding->text, "",
+                     (gd_sarif_place){.file = at != NULL ? at->file : NULL,
+                                      .line = at != NULL ? at->line : 0,
+                                      .kernel = finding->kernel});
     }
     return results;
 }
@@ -273,7 +278,7 @@ static int report(const gd_attachedprogram *request, const gd_attached_set *set,
     if (request->report != NULL)
         written = gd_outputfile_write(request->report, text, bytes);
     if (written == 0 && request->sarif != NULL)
-        written = gd_sarif_write(request->sarif, sarif_results(audit.unfolded));
+        written = gd_sarif_write(request->sarif, sarif_results(&audit));
     free(text);
     free(verdict);
     gd_audit_free(&audit);

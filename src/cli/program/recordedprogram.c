@@ -1,5 +1,5 @@
 /* Runs the program, and reads what its processes noted of their launches. */
-#include "cli/job/recordedprogram.h"
+#include "cli/program/recordedprogram.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
-#include "cli/job/attach.h"
-#include "cli/job/recordedchain.h"
 #include "cli/plan/planfile.h"
+#include "cli/program/attach.h"
+#include "cli/program/recordedchain.h"
 #include "cli/show/place.h"
 
 /* ---- begin and end of what processes launched ----

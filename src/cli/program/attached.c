@@ -1,5 +1,5 @@
 /* Reading records: a process may have been killed while it wrote one. */
-#include "cli/job/attached.h"
+#include "cli/program/attached.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "cli/io/heap.h"
 #include "cli/io/hostfile.h"
 #include "cli/io/message.h"
-#include "cli/job/attachedcode.h"
+#include "cli/program/attachedcode.h"
 
 static const uint64_t largest = 1U << 30;
 

@@ -1,0 +1,500 @@
+/* What is wrong with a program's launches and what is lost, by the library's own decision about
+ * early starts. */
+#include "cli/program/audit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "griddep.h"
+#include "run/private.h"
+
+#include "cli/io/heap.h"
+
+typedef struct judging {
+    gd_audit *audit;
+    gd_place_files files;
+} judging;
+
+/* ---- findings ---- */
+
+static void add_frame(gd_frames *frames, gd_frame frame)
+{
+    frames->list =
+        gd_heap_grow(frames->list, frames->count, frames->count + 1, sizeof(*frames->list));
+    frames->list[frames->count++] = frame;
+}
+
+/* Lines that CPython writes: File "step.py", line 3 in step. Others are passed over. */
+static void add_script(gd_frames *frames, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at != '\0') {
+        int name = 0, name_end = 0, function = 0, end = 0;
+        long long line = 0;
+        if (sscanf(at, " File \"%n%*[^\"\n]%n\", line %lld in %n%*[^\n]%n", &name, &name_end, &line,
+                   &function, &end) < 1 ||
+            end == 0)
+            continue;
+        add_frame(frames,
+                  (gd_frame){.is_script = true,
+                             .line = line,
+                             .file = gd_heap_format("%.*s", name_end - name, at + name),
+                             .function = gd_heap_format("%.*s", end - function, at + function)});
+    }
+}
+
+static gd_frames place_of(gd_place_files *files, const gd_attached_file *file, uint32_t number)
+{
+    const gd_attached_place *place = gd_attached_get(file, GD_ATTACHED_PLACE, number);
+    gd_frames frames = {0};
+    for (uint32_t i = 0; place != NULL && i < place->count; i++) {
+        for (uint32_t j = 0; j < file->counts[GD_ATTACHED_OBJECT]; j++) {
+            const gd_attached_object *object = gd_attached_get(file, GD_ATTACHED_OBJECT, j);
+            uint64_t address = place->addresses[i];
+            if (address < object->begin || address >= object->end)
+                continue;
+            add_frame(&frames, gd_place_find(files, object->path, address - object->bias));
+            break;
+        }
+    }
+    if (place != NULL)
+        add_script(&frames, (const char *)&place->addresses[place->count]);
+    return frames;
+}
+
+static void find(judging *all, const char *code, const gd_audit_kernel *kernel,
+                 const gd_audit_kernel *before, int32_t reason, uint64_t count, char *text)
+{
+    griddep_code_info info = {.size = sizeof(info)};
+    gd_audit *audit = all->audit;
+    uint32_t index = 0;
+    griddep_code_find(code, &index, NULL);
+    griddep_code_get(index, &info, NULL);
+    bool is_plain = reason == GRIDDEP_REASON_OFF || kernel->first_early == GD_ATTACHED_NONE;
+    uint32_t place = is_plain ? kernel->first_plain : kernel->first_early;
+    audit->findings = gd_heap_grow(audit->findings, audit->finding_count, audit->finding_count + 1,
+                                   sizeof(*audit->findings));
+    audit->findings[audit->finding_count++] =
+        (gd_audit_finding){.code = code,
+                           .severity = info.severity,
+                           .text = text,
+                           .kernel = kernel->plain,
+                           .before = before != NULL ? before->plain : NULL,
+                           .reason = reason,
+                           .count = count,
+                           .place = place_of(&all->files, kernel->file, place)};
+}
+
+/* "a copy and an event's record". To free. */
+static char *name_between(uint32_t between)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {{GD_ATTACHED_COPY, "a copy"},
+                 {GD_ATTACHED_FILL, "a memset"},
+                 {GD_ATTACHED_HOST, "a host function"},
+                 {GD_ATTACHED_RECORD, "an event's record"},
+                 {GD_ATTACHED_WAIT, "a wait for an event"},
+                 {GD_ATTACHED_MEMORY, "an allocation or a free in stream order"},
+                 {GD_ATTACHED_GRAPH_RUN, "a graph"},
+                 {GD_ATTACHED_OTHER, "other work"},
+                 {GD_ATTACHED_DEFAULT_STREAM, "work in the default stream"}};
+    char *text = gd_heap_string("");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((between & names[i].bit) == 0)
+            continue;
+        char *longer =
+            gd_heap_format("%s%s%s", text, text[0] != '\0' ? " and " : "", names[i].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* The buffer of a parameter: each has its own, but for addresses that both kernels were given. */
+static uint32_t buffer_of(const gd_auditmerge *seen, const gd_audit_pair *pair, uint32_t index,
+                          uint32_t parameter)
+{
+    for (size_t i = 0; index == 1 && i < seen->shared_count; i++) {
+        const gd_audit_shared *each = &seen->shared[i];
+        if (each->first == pair->first && each->second == pair->second &&
+            each->second_parameter == parameter)
+            return 1 + each->first_parameter * 2;
+    }
+    return 1 + parameter * 2 + index;
+}
+
+/* Appends a kernel of a pair to a chain. What else arguments point to the program alone knows. */
+static int32_t add_launch(const gd_auditmerge *seen, const gd_audit_pair *pair,
+                          griddep_chain *chain, uint32_t index)
+{
+    const gd_audit_kernel *kernel = &seen->kernels[index == 0 ? pair->first : pair->second];
+    const griddep_launch_config config = {
+        .size = sizeof(config), .name = index == 0 ? kernel->told : NULL}; /* none twice */
+    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+    int32_t status = griddep_ptx_get_entry(kernel->text.ptx, kernel->text.entry, &entry, NULL);
+    if (status == GRIDDEP_OK)
+        status = griddep_chain_add_ptx(chain, kernel->text.ptx, kernel->name, &config, NULL,
+                                       entry.parameter_count, NULL);
+    for (uint32_t i = 0; i < entry.parameter_count && status == GRIDDEP_OK; i++) {
+        griddep_parameter_info parameter = {.size = sizeof(parameter)};
+        status =
+            griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
+        const griddep_use use = {.size = sizeof(use), .buffer = buffer_of(seen, pair, index, i)};
+        if (status == GRIDDEP_OK && parameter.bytes == sizeof(uint64_t))
+            status = griddep_chain_set_use(chain, index, i, &use, NULL);
+    }
+    return status;
+}
+
+/* What the check says of the second kernel beside the first one, also where nothing rules it out.
+ * To free; NULL: nothing. */
+static char *find_race(const gd_auditmerge *seen, const gd_audit_pair *pair, bool *certain)
+{
+    const gd_audit_kernel *first = &seen->kernels[pair->first];
+    const gd_audit_kernel *second = &seen->kernels[pair->second];
+    griddep_chain *chain = NULL;
+    griddep_findings *findings = NULL;
+    griddep_finding finding = {.size = sizeof(finding)};
+    char *race = NULL;
+    if (!second->touches_early || first->text.ptx == NULL ||
+        griddep_chain_create(NULL, &chain, NULL) != GRIDDEP_OK)
+        return NULL;
+    if (add_launch(seen, pair, chain, 0) == GRIDDEP_OK &&
+        add_launch(seen, pair, chain, 1) == GRIDDEP_OK)
+        griddep_chain_check(chain, &findings, NULL);
+    for (uint32_t i = 0; race == NULL && findings != NULL &&
+                         griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK;
+         i++) {
+        if (finding.launch == 1 && finding.severity >= GRIDDEP_SEVERITY_WARNING &&
+            (finding.code[2] == '1' || finding.code[2] == '2')) {
+            const size_t name = strlen(second->name);
+            const bool is_own =
+                strncmp(finding.text, second->name, name) == 0 && finding.text[name] == ' ';
+            race = gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding.text + is_own * name,
+                                  finding.code);
+            *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;
+        }
+    }
+    griddep_findings_destroy(findings);
+    griddep_chain_destroy(chain);
+    return race;
+}
+
+static bool waits_in_time(const gd_audit_kernel *kernel)
+{
+    int32_t reason = gd_early_kernel(kernel->code.traits);
+    return reason == GRIDDEP_REASON_SET ||
+           (reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered && !kernel->touches_early);
+}
+
+/* What an early start of the second kernel could save at most. */
+static void add_gap(gd_audit *audit, const gd_audit_pair *pair)
+{
+    audit->gap_us += pair->between_us;
+    audit->gaps =
+        gd_heap_grow(audit->gaps, audit->gap_count, audit->gap_count + 1, sizeof(*audit->gaps));
+    audit->gaps[audit->gap_count++] =
+        (gd_audit_gap){.before = audit->seen.kernels[pair->first].plain,
+                       .kernel = audit->seen.kernels[pair->second].plain,
+                       .timed = pair->timed,
+                       .launches = pair->runs,
+                       .us = pair->between_us};
+}
+
+static void count_behind(gd_audit *audit)
+{
+    for (uint32_t i = 0; i < audit->seen.pair_count; i++) {
+        gd_audit_pair *pair = &audit->seen.pairs[i];
+        gd_audit_kernel *second = &audit->seen.kernels[pair->second];
+        if (pair->between != 0)
+            continue;
+        pair->race = find_race(&audit->seen, pair, &pair->certain);
+        const bool hidden = second->touches_early && second->text.ptx == NULL;
+        if (pair->race == NULL && !hidden && waits_in_time(second)) {
+            audit->could += pair->runs;
+            audit->early += pair->early != 0 ? pair->runs : 0;
+            if (pair->early == 0 && pair->timed > 0)
+                add_gap(audit, pair);
+        }
+        if ((pair->race != NULL || hidden) && pair->early == 0)
+            continue; /* as it should be */
+        if (pair->early != 0)
+            second->early_behind += pair->runs;
+        else if (!pair->is_edge)
+            second->late_behind += pair->count;
+    }
+}
+
+static void judge_kernel(judging *all, const gd_audit_kernel *kernel)
+{
+    int32_t reason = gd_early_kernel(kernel->code.traits);
+    uint64_t early = kernel->early_behind;
+    const char *times = gd_plural(early, "time", "times");
+    if (early > 0 && reason == GRIDDEP_REASON_NO_WAIT)
+        find(all, "GD401", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
+                            "waits for it: they race where they share memory",
+                            kernel->told, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
+             !kernel->touches_early)
+        find(all, "GD405", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
+                            "threads leave before the wait while others wait, so the order holds",
+                            kernel->told, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && !kernel->touches_early)
+        find(
+            all, "GD407", kernel, NULL, reason, early,
+            gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: where all of "
+                           "its threads leave before the wait it ends before that kernel does, "
+                           "and who waits for it does not wait for both",
+                           kernel->told, (unsigned long long)early, times));
+    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
+        find(all, "GD402", kernel, NULL, reason, early,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
+                            "through it misses the wait: they race where they share memory",
+                            kernel->told, (unsigned long long)early, times));
+    else if (early > 0 &&
+             (reason == GRIDDEP_REASON_UNKNOWN_CODE || reason == GRIDDEP_REASON_NOT_PROVEN))
+        find(all, "GD403", kernel, NULL, reason, early,
+             gd_heap_format(
+                 "kernel %s may start beside the kernel before it, %llu %s, and %s", kernel->told,
+                 (unsigned long long)early, times,
+                 reason == GRIDDEP_REASON_NOT_PROVEN
+                     ? "it waits; whether on every path cannot be followed in its machine code"
+                     : "nobody can tell whether it waits: its code is not known"));
+    if (kernel->late_behind > 0 && reason == GRIDDEP_REASON_SET)
+        find(all, "GD410", kernel, NULL, GRIDDEP_REASON_OFF, kernel->late_behind,
+             gd_heap_format("kernel %s waits on every path, and %llu of its launches after a "
+                            "kernel %s no attribute that would let it start early: no overlap",
+                            kernel->told, (unsigned long long)kernel->late_behind,
+                            gd_plural(kernel->late_behind, "has", "have")));
+}
+
+static gd_room_launch room_of(const gd_attached_shape *shape)
+{
+    return (gd_room_launch){.grid = shape->grid,
+                            .threads = shape->threads,
+                            .registers = shape->registers,
+                            .shared = shape->shared,
+                            .carveout = shape->carveout};
+}
+
+/* Whether blocks of the second find room beside those of the first, as they were launched first. */
+static void judge_room(judging *all, const gd_audit_pair *pair)
+{
+    const gd_audit_kernel *kernels = all->audit->seen.kernels;
+    const gd_audit_kernel *first = &kernels[pair->first], *second = &kernels[pair->second];
+    const gd_attached_shape *shape = &second->shape;
+    gd_room_launch before = room_of(&first->shape), after = room_of(shape);
+    const gd_room_device device = {.multiprocessors = shape->multiprocessors,
+                                   .blocks = shape->most_blocks,
+                                   .threads = shape->most_threads,
+                                   .registers = shape->most_registers,
+                                   .shared = shape->most_shared};
+    int32_t reason = GRIDDEP_REASON_SET;
+    if (device.multiprocessors == 0 || device.blocks == 0 || device.threads == 0 ||
+        device.registers == 0 || device.shared == 0 ||
+        gd_room_beside(&device, &before, &after, &reason) == GRIDDEP_OVERLAP_FULL)
+        return;
+    find(all, "GD414", second, first, reason, pair->runs,
+         gd_heap_format(
+             "kernel %s may start early after kernel %s, %llu %s, and overlaps at its tail "
+             "alone: %s",
+             second->told, first->told, (unsigned long long)pair->runs,
+             gd_plural(pair->runs, "time", "times"), griddep_text(GRIDDEP_TEXT_REASON, reason)));
+}
+
+static void judge_pair(judging *all, const gd_audit_pair *pair)
+{
+    const gd_audit_kernel *kernels = all->audit->seen.kernels;
+    const gd_audit_kernel *first = &kernels[pair->first], *second = &kernels[pair->second];
+    int32_t reason = gd_early_pair(first->code.traits, second->code.traits);
+    uint32_t between = pair->between & ~(uint32_t)GD_ATTACHED_SYNCHRONIZED;
+    unsigned long long count = pair->early != 0 ? pair->runs : pair->count;
+    if (reason != GRIDDEP_REASON_SET || between != pair->between)
+        return;
+    if (pair->race != NULL) {
+        if (pair->early != 0)
+            find(all, pair->certain ? "GD406" : "GD404", second, first, GRIDDEP_REASON_RACE, count,
+                 gd_heap_format("kernel %s may start beside kernel %s, %llu %s: %s", second->told,
+                                first->told, count, gd_plural(count, "time", "times"), pair->race));
+        return;
+    }
+    char *what = name_between(between);
+    if (between != 0 && (pair->early != 0 || pair->is_edge))
+        find(all, "GD411", second, first, GRIDDEP_REASON_NODE_BETWEEN, count,
+             gd_heap_format("%s between kernels %s and %s%s, %llu %s: they do not overlap", what,
+                            first->told, second->told, pair->is_edge ? " of a graph" : "", count,
+                            gd_plural(count, "time", "times")));
+    else if (pair->is_edge && pair->early == 0)
+        find(
+            all, "GD412", second, first, GRIDDEP_REASON_PLAIN, count,
+            gd_heap_format("%llu %s from kernel %s to kernel %s %s plain, and the second one waits "
+                           "on every path: they do not overlap",
+                           count, gd_plural(count, "edge of a graph", "edges of graphs"),
+                           first->told, second->told, gd_plural(count, "is", "are")));
+    else if (pair->early != 0 && (first->code.traits & GRIDDEP_TRAIT_KNOWN) != 0 &&
+             (first->code.traits & GRIDDEP_TRAIT_TRIGGERS) == 0)
+        find(all, "GD413", second, first, GRIDDEP_REASON_NO_TRIGGER, count,
+             gd_heap_format("kernel %s may start early after kernel %s, %llu %s, which never "
+                            "triggers: it starts after its last block",
+                            second->told, first->told, count, gd_plural(count, "time", "times")));
+    else if (pair->early != 0)
+        judge_room(all, pair);
+    free(what);
+}
+
+/* ---- the results ---- */
+
+static int compare_numbers(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+static int compare_kernels(const void *a, const void *b)
+{
+    const gd_audit_kernel *first = a, *second = b;
+    int order = compare_numbers(first->total_us, second->total_us);
+    return order != 0 ? order
+                      : compare_numbers((double)(first->launches + first->graph_launches),
+                                        (double)(second->launches + second->graph_launches));
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+    const gd_audit_gap *first = a, *second = b;
+    int order = compare_numbers(first->us, second->us);
+    return order != 0 ? order : compare_numbers((double)first->launches, (double)second->launches);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const gd_audit_finding *first = a, *second = b;
+    int order = compare_numbers(first->severity, second->severity);
+    return order != 0 ? order : compare_numbers((double)first->count, (double)second->count);
+}
+
+/* Of a template's instances, "void scale" of "void scale<float>(float *)". */
+static size_t base_length(const char *name)
+{
+    return strcspn(name, "<(");
+}
+
+static bool is_alike(const gd_audit_finding *a, const gd_audit_finding *b)
+{
+    const size_t length = base_length(a->kernel);
+    return strcmp(a->code, b->code) == 0 && length == base_length(b->kernel) &&
+           strncmp(a->kernel, b->kernel, length) == 0;
+}
+
+static void fold(gd_audit *audit)
+{
+    for (size_t i = 0; i < audit->finding_count; i++) {
+        size_t first = 0;
+        while (first < i && (audit->findings[first].first != first ||
+                             !is_alike(&audit->findings[first], &audit->findings[i])))
+            first++;
+        audit->findings[i].first = first;
+    }
+}
+
+size_t gd_audit_next_alike(const gd_audit *audit, size_t first, size_t at)
+{
+    while (at < audit->finding_count &&
+           (at == first || audit->findings[at].first != first ||
+            strcmp(audit->findings[at].text, audit->findings[first].text) == 0))
+        at++;
+    return at;
+}
+
+static bool is_doubt(const gd_audit_finding *finding)
+{
+    return strcmp(finding->code, "GD403") == 0 || strcmp(finding->code, "GD404") == 0 ||
+           strcmp(finding->code, "GD407") == 0;
+}
+
+/* Each text once. */
+static void count_findings(gd_audit *audit)
+{
+    for (size_t i = 0; i < audit->finding_count; i++) {
+        const gd_audit_finding *finding = &audit->findings[i];
+        if (finding->first != i && gd_audit_next_alike(audit, finding->first, i) != i)
+            continue;
+        audit->told++;
+        audit->races += finding->severity == GRIDDEP_SEVERITY_ERROR;
+        audit->doubts += is_doubt(finding);
+    }
+}
+
+static void add_process(gd_audit *audit, const gd_attached_file *file)
+{
+    if (file->process != NULL)
+        audit->lost += file->process->lost;
+    if (file->process != NULL && file->process->clock != GD_ATTACHED_CLOCK_NONE)
+        audit->clock = file->process->clock == GD_ATTACHED_CLOCK_CUPTI ? "CUPTI" : "events";
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_MODULE]; i++) {
+        const gd_attached_module *module = gd_attached_get(file, GD_ATTACHED_MODULE, i);
+        audit->rewritten += module->rewritten;
+    }
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_GRAPH]; i++) {
+        const gd_attached_graph *graph = gd_attached_get(file, GD_ATTACHED_GRAPH, i);
+        audit->changed_edges += graph->changed;
+    }
+}
+
+static void add_kernels(gd_audit *audit, gd_place_files *files)
+{
+    qsort(audit->seen.kernels, audit->seen.kernel_count, sizeof(*audit->seen.kernels),
+          compare_kernels);
+    audit->places = gd_heap_take(audit->seen.kernel_count, sizeof(*audit->places));
+    for (uint32_t i = 0; i < audit->seen.kernel_count; i++) {
+        const gd_audit_kernel *kernel = &audit->seen.kernels[i];
+        audit->launches += kernel->launches + kernel->graph_launches;
+        audit->captured += kernel->sum.captured;
+        audit->changed += kernel->sum.changed;
+        audit->left += kernel->sum.left;
+        audit->places[i] = place_of(files, kernel->file,
+                                    kernel->first_plain != GD_ATTACHED_NONE ? kernel->first_plain
+                                                                            : kernel->first_early);
+    }
+}
+
+gd_audit gd_audit_make(const gd_attached_set *set)
+{
+    gd_audit audit = {.seen = gd_auditmerge_make(set)};
+    judging all = {.audit = &audit};
+    count_behind(&audit);
+    for (uint32_t i = 0; i < audit.seen.kernel_count; i++)
+        judge_kernel(&all, &audit.seen.kernels[i]);
+    for (uint32_t i = 0; i < audit.seen.pair_count; i++)
+        judge_pair(&all, &audit.seen.pairs[i]);
+    add_kernels(&audit, &all.files); /* in another order: pairs count them as they were */
+    if (audit.gap_count > 0)
+        qsort(audit.gaps, audit.gap_count, sizeof(*audit.gaps), compare_gaps);
+    if (audit.finding_count > 0)
+        qsort(audit.findings, audit.finding_count, sizeof(*audit.findings), compare_findings);
+    fold(&audit);
+    count_findings(&audit);
+    for (size_t i = 0; i < set->count; i++)
+        add_process(&audit, &set->files[i]);
+    gd_place_end(&all.files);
+    return audit;
+}
+
+void gd_audit_free(gd_audit *audit)
+{
+    for (uint32_t i = 0; i < audit->seen.kernel_count; i++)
+        gd_frames_free(&audit->places[i]);
+    for (size_t i = 0; i < audit->finding_count; i++) {
+        free(audit->findings[i].text);
+        gd_frames_free(&audit->findings[i].place);
+    }
+    free(audit->places);
+    free(audit->findings);
+    free(audit->gaps);
+    gd_auditmerge_free(&audit->seen);
+    *audit = (gd_audit){0};
+}
