@@ -10,8 +10,10 @@
 #include "cli/io/heap.h"
 #include "cli/job/job.h"
 #include "cli/io/number.h"
+#include "cli/job/session.h"
 #include "cli/plan/planbuild.h"
 #include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
 #include "cli/plan/planlaunch.h"
 #include "cli/io/suggest.h"
 #include "cli/job/verify.h"
@@ -483,6 +485,89 @@ START_TEST(a_job_runs_the_modes_that_are_asked_for)
 }
 END_TEST
 
+/* ---- what a chain writes ---- */
+
+/* add writes what its second argument points to, and tell what an address in a struct does; put
+ * writes to an address that stands in memory. */
+static const char writers[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry add(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %a, %b;\n"
+    "    .reg .b32 %v;\n    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n"
+    "    ld.global.u32 %v, [%a];\n    st.global.u32 [%b], %v;\n    ret;\n}\n"
+    ".visible .entry tell(.param .align 8 .b8 in[16], .param .align 8 .b8 out[16])\n{\n"
+    "    .reg .b64 %a, %b;\n    .reg .b32 %v;\n    ld.param.u64 %a, [in+8];\n"
+    "    ld.param.u64 %b, [out+8];\n    ld.global.u32 %v, [%a];\n    st.global.u32 [%b], %v;\n"
+    "    ret;\n}\n"
+    ".visible .entry put(.param .u64 table)\n{\n    .reg .b64 %a;\n"
+    "    ld.param.u64 %a, [table];\n    ld.global.u64 %a, [%a];\n    st.global.u32 [%a], 1;\n"
+    "    ret;\n}\n";
+
+#define ADD(how)                                                                                   \
+    "{kernel: add, module: writers, grid: [1], block: [1], arguments: [{buffer: x" how             \
+    "}, {buffer: y}]}"
+#define IN_A_STRUCT(buffer)                                                                        \
+    "{bytes: \"00000000000000000000000000000000\", addresses: [{at: 8, buffer: " buffer "}]}"
+
+/* Bits of x, y and z. */
+static const struct {
+    const char *launches;
+    unsigned written;
+} chains_that_write[] = {
+    {ADD(""), 2},
+    {ADD(", access: read"), 2},
+    {ADD(", access: update"), 3},
+    {ADD("") ", {copy: {from: y, to: z}}", 6},
+    {"{kernel: tell, module: writers, grid: [1], block: [1], arguments: [" IN_A_STRUCT(
+         "x") ", " IN_A_STRUCT("z") "]}",
+     5}, /* the kernel is free to compute from a struct */
+    {"{kernel: add, module: writers, grid: [1], block: [1], arguments: [{bytes: "
+     "\"0000000000000000\", addresses: [{at: 0, buffer: x}]}, {buffer: y}]}",
+     2},
+    {ADD("") ", {kernel: put, module: writers, grid: [1], block: [1], arguments: [{buffer: x}]}",
+     3},
+    {ADD("") ", {kernel: put, module: writers, grid: [1], block: [1], arguments: [{buffer: x}], "
+             "reaches: [{buffer: z, access: write}]}",
+     6},
+};
+
+/* What nothing writes is neither put back before a run nor read behind it. Where the chain file
+ * does not say what is written, the PTX does. */
+START_TEST(what_nothing_writes_is_left_alone)
+{
+    char folder[] = "test_plan_XXXXXX", path[64], module[64];
+    gd_session session;
+    gd_plan plan = {0};
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/chain.yaml", folder);
+    snprintf(module, sizeof module, "%s/writers.ptx", folder);
+    FILE *file = fopen(module, "w");
+    ck_assert(file && fputs(writers, file) >= 0 && fclose(file) == 0);
+    file = fopen(path, "w");
+    ck_assert(file &&
+              fprintf(file,
+                      "modules: [{name: writers, file: writers.ptx}]\n"
+                      "buffers: [{name: x, type: u64, count: 4}, {name: y, type: u64, count: 4}, "
+                      "{name: z, type: u64, count: 4}]\nlaunches: [%s]\n",
+                      chains_that_write[_i].launches) > 0 &&
+              fclose(file) == 0);
+    ck_assert_int_eq(gd_planfile_load(path, &plan), 0);
+    ck_assert_int_eq(gd_session_open(&session, &plan, runtime, GRIDDEP_PDL_DEFAULT), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        const bool written = chains_that_write[_i].written >> i & 1;
+        ck_assert_msg((session.buffers[i].initial != NULL) == written &&
+                          session.buffers[i].read == written &&
+                          session.buffers[i].compared == written,
+                      "%c is %swritten", "xyz"[i], written ? "" : "not ");
+    }
+    gd_session_close(&session);
+    gd_plan_free(&plan);
+    unlink(path);
+    unlink(module);
+    rmdir(folder);
+}
+END_TEST
+
 /* A file with another value in element 4; the difference is 0.5 of a norm of 3 times the root of
  * 32. */
 static const struct {
@@ -625,6 +710,8 @@ int main(void)
     suite_add_tcase(suite, plans);
     tcase_add_checked_fixture(jobs, setup, teardown);
     tcase_add_test(jobs, a_job_compares_each_mode);
+    tcase_add_loop_test(jobs, what_nothing_writes_is_left_alone, 0,
+                        (int)(sizeof chains_that_write / sizeof *chains_that_write));
     tcase_add_test(jobs, a_job_runs_the_modes_that_are_asked_for);
     tcase_add_loop_test(jobs, a_job_tells_what_is_not_expected, 0,
                         (int)(sizeof allowances / sizeof *allowances));

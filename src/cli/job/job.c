@@ -71,7 +71,7 @@ static void exchange_serial(gd_job_state *state, bool keep)
     unsigned char *at = state->job->serial->data;
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[i]);
-        if (!gd_plan_is_watched(plan, i))
+        if (!state->session.buffers[i].read)
             continue;
         copy_kept(at, state->session.experiment.serial[i], bytes, keep);
         at += bytes;
@@ -276,7 +276,9 @@ uint64_t gd_job_serial_bytes(const gd_plan *plan)
 {
     uint64_t bytes = sizeof(gd_job_serial);
     for (uint32_t i = 0; i < plan->buffer_count; i++)
-        bytes += gd_plan_is_watched(plan, i) ? gd_plan_buffer_bytes(&plan->buffers[i]) : 0;
+        bytes += plan->buffers[i].written || gd_plan_is_expected(plan, i)
+                     ? gd_plan_buffer_bytes(&plan->buffers[i])
+                     : 0;
     return bytes;
 }
 

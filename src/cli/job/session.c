@@ -226,24 +226,66 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
-static void open_experiment(gd_session *session)
+/* Of arguments whose access the plan does not say, the PTX tells which are written through. */
+static void note_writes(const gd_plan *plan, const bool *writes, bool *written)
+{
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        for (uint32_t k = 0; k < launch->reach_count; k++)
+            written[launch->reaches[k].buffer] |= gd_plan_writes(&launch->reaches[k]);
+        for (uint32_t k = 0; k < launch->argument_count; k++, writes++) {
+            const gd_plan_argument *argument = &launch->arguments[k];
+            if (argument->is_buffer)
+                written[argument->buffer] |=
+                    argument->access == GRIDDEP_ACCESS_UNKNOWN ? *writes : gd_plan_writes(argument);
+            for (uint32_t n = 0; n < argument->address_count; n++)
+                written[argument->addresses[n].buffer] |= *writes;
+        }
+    }
+}
+
+/* Which buffers the chain writes, or may. */
+static int find_written(gd_session *session, bool *written)
 {
     const gd_plan *plan = session->plan;
+    uint64_t count = 0;
+    bool anywhere = false;
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        count += plan->launches[i].argument_count;
+    bool *writes = gd_heap_take(count, sizeof(*writes));
+    int32_t status = gd_chain_find_writes(session->chain, writes, count, &anywhere, &error);
+    if (status == GRIDDEP_OK)
+        note_writes(plan, writes, written);
+    free(writes);
+    for (uint32_t i = 0; i < plan->buffer_count; i++)
+        written[i] = plan->buffers[i].written && (written[i] || anywhere);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+}
+
+static int open_experiment(gd_session *session)
+{
+    const gd_plan *plan = session->plan;
+    bool *all_written = gd_heap_take(plan->buffer_count, sizeof(*all_written));
+    int code = find_written(session, all_written);
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
-        const bool written = plan->buffers[i].written;
+        const bool written = all_written[i];
         session->buffers[i] =
             (gd_experiment_buffer){.address = session->addresses[i],
                                    .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
                                    .initial = written ? session->images[i] : NULL,
                                    .compared = written && !gd_plan_may_deviate(plan, i),
-                                   .read = gd_plan_is_watched(plan, i)};
+                                   .read = written || gd_plan_is_expected(plan, i)};
     }
+    free(all_written);
     session->experiment = (gd_experiment){.runtime = session->runtime,
                                           .stream = session->stream,
                                           .buffers = session->buffers,
                                           .buffer_count = plan->buffer_count};
     if (!gd_experiment_allocate(&session->experiment))
         gd_heap_end();
+    return code;
 }
 
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
@@ -272,14 +314,14 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
         if (code != 0)
             return code;
     }
-    open_experiment(session);
     session->maps = gd_heap_take(plan->launch_count, sizeof(*session->maps));
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         int code = make_maps(session, i);
         if (code != 0)
             return code;
     }
-    return make_chain(session, pdl);
+    int code = make_chain(session, pdl);
+    return code != 0 ? code : open_experiment(session);
 }
 
 int gd_session_report_error(const gd_session *session, int32_t mode, const griddep_error *error)

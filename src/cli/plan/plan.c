@@ -284,10 +284,8 @@ bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer)
     return false;
 }
 
-bool gd_plan_is_watched(const gd_plan *plan, uint32_t buffer)
+bool gd_plan_is_expected(const gd_plan *plan, uint32_t buffer)
 {
-    if (plan->buffers[buffer].written)
-        return true;
     for (uint32_t i = 0; i < plan->expectation_count; i++)
         if (plan->expectations[i].buffer == buffer)
             return true;

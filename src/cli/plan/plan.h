@@ -34,7 +34,7 @@ typedef struct gd_plan_buffer {
     gd_type type;
     uint64_t count; /* elements */
     gd_fill fill;
-    bool written;       /* by any launch */
+    bool written;       /* by any launch, as far as the plan says: else the PTX does */
     bool written_first; /* its first use is a whole write: it is poisoned before each run */
     gd_place place;
 } gd_plan_buffer;
@@ -199,8 +199,8 @@ void gd_plan_finish(gd_plan *plan);
  * bits. */
 bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer);
 
-/* Whether what a run leaves in a buffer is looked at: it is written, or expected. */
-bool gd_plan_is_watched(const gd_plan *plan, uint32_t buffer);
+/* Whether the chain file says what a buffer is to hold behind a run. */
+bool gd_plan_is_expected(const gd_plan *plan, uint32_t buffer);
 
 void gd_plan_free(gd_plan *plan);
 

@@ -739,15 +739,19 @@ static int32_t look(gd_check_facts *facts, const gd_check_launch *launches, uint
 /* ---- for others ---- */
 
 int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
-                        griddep_error *error)
+                        bool *anywhere, griddep_error *error)
 {
     builder build;
     int32_t status = begin(&build, NULL, count, error);
 
     if (!status)
         status = read_launches(&build, launches);
+    if (anywhere)
+        *anywhere = false;
     for (uint32_t i = 0; i < count && !status; i++) {
         const gd_check_launch *given = &build.chain.launches[i].given;
+        if (anywhere)
+            *anywhere |= gd_chain_writes_anywhere(&build.chain.launches[i]);
         for (uint32_t k = 0; k < given->use_count; k++) {
             const int32_t access = given->uses[k].access;
             *writes++ = access == GRIDDEP_ACCESS_UNKNOWN

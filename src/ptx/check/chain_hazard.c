@@ -297,7 +297,7 @@ static bool reads_anywhere(const gd_checked_launch *launch)
     return is_opaque(launch) || reads(&launch->anywhere);
 }
 
-static bool writes_anywhere(const gd_checked_launch *launch)
+bool gd_chain_writes_anywhere(const gd_checked_launch *launch)
 {
     return is_opaque(launch) || writes(&launch->anywhere);
 }
@@ -317,7 +317,7 @@ static bool touches_any(const gd_checked_launch *launch, bool only_writes)
 
     if (!kernel)
         return true;
-    bool found = writes_anywhere(launch) || writes(&launch->variables) ||
+    bool found = gd_chain_writes_anywhere(launch) || writes(&launch->variables) ||
                  (!only_writes && (reads_anywhere(launch) || reads(&launch->variables)));
     for (uint32_t i = 0; i < launch->given.reach_count && !found; i++) {
         const int32_t access = launch->given.reaches[i].access;
@@ -375,10 +375,11 @@ static bool share_variables(const gd_checked_launch *own, const gd_checked_launc
     bool shared = same && ((writes(b) && (read || write)) || (reads(b) && write));
 
     if (own->kernel && own->kernel->exposes)
-        shared |= (writes_anywhere(other) && (read || write)) || (reads_anywhere(other) && write);
+        shared |= (gd_chain_writes_anywhere(other) && (read || write)) ||
+                  (reads_anywhere(other) && write);
     if (!only_dry && other->kernel && other->kernel->exposes)
-        shared |= (writes(b) && (reads_anywhere(own) || writes_anywhere(own))) ||
-                  (reads(b) && writes_anywhere(own));
+        shared |= (writes(b) && (reads_anywhere(own) || gd_chain_writes_anywhere(own))) ||
+                  (reads(b) && gd_chain_writes_anywhere(own));
     return shared;
 }
 
@@ -391,7 +392,7 @@ static bool check_early_use(gd_checked_chain *chain, uint32_t index, uint32_t ot
 {
     const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const gd_parameter_use *use = use_of(launch, argument);
-    const bool written = writes_anywhere(earlier);
+    const bool written = gd_chain_writes_anywhere(earlier);
     const uint32_t at = written                   ? dry_access(use)
                         : reads_anywhere(earlier) ? use->dry_write
                                                   : GD_PTX_NONE;
@@ -426,8 +427,8 @@ static void check_early_variable(gd_checked_chain *chain, uint32_t index, uint32
                      "%s touches a variable of its module before its wait, and launch %" PRIu32
                      " (%s) may still use it%s%s",
                      launch->kernel_name, other, earlier->name,
-                     reads_anywhere(earlier) || writes_anywhere(earlier) ? ": " : "",
-                     reads_anywhere(earlier) || writes_anywhere(earlier)
+                     reads_anywhere(earlier) || gd_chain_writes_anywhere(earlier) ? ": " : "",
+                     reads_anywhere(earlier) || gd_chain_writes_anywhere(earlier)
                          ? describe_reach(earlier).text
                          : "");
 }
@@ -463,16 +464,17 @@ static void check_behind(gd_checked_chain *chain, uint32_t index, uint32_t other
 {
     const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const bool variables = share_variables(launch, earlier, false);
-    const bool reader = variables || (writes_anywhere(earlier) && touches_any(launch, false)) ||
+    const bool reader = variables ||
+                        (gd_chain_writes_anywhere(earlier) && touches_any(launch, false)) ||
                         (reads_anywhere(launch) && touches_any(earlier, true));
     const bool writer = (reads_anywhere(earlier) && touches_any(launch, true)) ||
-                        (writes_anywhere(launch) && touches_any(earlier, false));
+                        (gd_chain_writes_anywhere(launch) && touches_any(earlier, false));
 
     /* Of unknown code that is forced GD205 is told. */
     if ((!reader && !writer) ||
         (!launch->kernel && !(launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS)))
         return;
-    const bool theirs = writes_anywhere(earlier) || reads_anywhere(earlier);
+    const bool theirs = gd_chain_writes_anywhere(earlier) || reads_anywhere(earlier);
     const reach_words reach = variables ? (reach_words){"it is a variable of their module"}
                                         : describe_reach(theirs ? earlier : launch);
     if (reader)
@@ -529,10 +531,10 @@ static void check_without_wait(gd_checked_chain *chain, uint32_t index)
         if (other->given.lane != launch->given.lane)
             continue;
         if (launch->kernel && !share_variables(launch, other, false) &&
-            !(writes_anywhere(other) && touches_any(launch, false)) &&
+            !(gd_chain_writes_anywhere(other) && touches_any(launch, false)) &&
             !(reads_anywhere(other) && touches_any(launch, true)) &&
             !(reads_anywhere(launch) && touches_any(other, true)) &&
-            !(writes_anywhere(launch) && touches_any(other, false)))
+            !(gd_chain_writes_anywhere(launch) && touches_any(other, false)))
             continue;
         gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
                      "insert a wait (griddep rewrite), or do not force the launch",

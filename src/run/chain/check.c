@@ -1,5 +1,6 @@
 /* The check of a chain: what stands behind each argument, and the launches as ptx/check wants
  * them. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "ptx/check/launches.h"
 #include "ptx/require/tensor_map.h"
 #include "run/chain/chain.h"
+#include "run/private.h"
 #include "run/module/module.h"
 #include "run/launch/require.h"
 
@@ -374,8 +376,9 @@ int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint
     uint32_t place = 0;
     gd_check_launch *launches = describe_all(chain, uses);
     bool *writes = calloc(count_uses(chain) + 1, sizeof *writes);
-    int32_t status = launches && writes ? gd_check_writes(launches, chain->count, writes, error)
-                                        : gd_error_memory(error);
+    int32_t status = launches && writes
+                         ? gd_check_writes(launches, chain->count, writes, NULL, error)
+                         : gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count && !status; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
         for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
@@ -386,6 +389,28 @@ int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint
     }
     free(writes);
     free(launches);
+    return status;
+}
+
+int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t count,
+                             bool *anywhere, griddep_error *error)
+{
+    griddep_use *uses = NULL;
+    uint64_t own = 0;
+
+    for (uint32_t i = 0; i < chain->count; i++)
+        own += chain->launches[i].given.use_count;
+    if (own != count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the launches have %" PRIu64 " arguments, not %" PRIu64, own, count);
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+    if (status)
+        return status;
+    gd_check_launch *launches = describe_all(chain, uses);
+    status = launches ? gd_check_writes(launches, chain->count, writes, anywhere, error)
+                      : gd_error_memory(error);
+    free(launches);
+    free(uses);
     return status;
 }
 
