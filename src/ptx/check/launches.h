@@ -34,8 +34,8 @@ typedef struct gd_check_launch {
 } gd_check_launch;
 
 /* Sets, for each use of all launches in turn, whether the launch writes what stands behind it: what
- * a caller says of it counts, else what the PTX shows. *anywhere (may be NULL): whether a launch may
- * write to addresses that nothing tells. NOT_FOUND as below. */
+ * a caller says of it counts, else what the PTX shows. *anywhere (may be NULL): whether a launch
+ * may write to addresses that nothing tells. NOT_FOUND as below. */
 int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
                         bool *anywhere, griddep_error *error);
 
