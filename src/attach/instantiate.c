@@ -20,22 +20,24 @@ static bool begin(gd_CUgraph graph, gd_plain_edges *edges)
     return true;
 }
 
-/* An executable graph was made, or updated to another graph. */
+/* An executable graph was made, or updated to another graph. It counts with the edges that the
+ * driver was given; a recording has the program's own. */
 static void end(gd_plain_edges *edges, const gd_CUgraphExec *executable, gd_CUgraphExec updated,
                 gd_CUgraph graph, gd_CUresult result)
 {
-    const uint32_t changed = edges->count;
+    const bool counts = result == GD_CUDA_SUCCESS && (executable || updated);
     int kept;
 
-    gd_graphs_restore(edges);
-    if (executable && result == GD_CUDA_SUCCESS && gd_process_lock(&kept)) {
-        gd_executables_add(*executable, graph, changed);
-        gd_recordedgraph_add(*executable, graph);
+    if (counts && gd_process_lock(&kept)) {
+        if (executable)
+            gd_executables_add(*executable, graph, edges->count);
+        else
+            gd_executables_update(updated, graph);
         gd_process_unlock(kept);
     }
-    if (updated && result == GD_CUDA_SUCCESS && gd_process_lock(&kept)) {
-        gd_executables_update(updated, graph);
-        gd_recordedgraph_add(updated, graph);
+    gd_graphs_restore(edges);
+    if (counts && gd_process_lock(&kept)) {
+        gd_recordedgraph_add(executable ? *executable : updated, graph);
         gd_process_unlock(kept);
     }
     gd_process_leave();

@@ -116,6 +116,12 @@ exchanges() {
     runs 66 audit exchanges && out "exchanged 3 of 3 times" && err "may start beside the kernel before it, 3 times, and never waits for it" &&
         grep -q "^waits  *program  *sm_90  *14  *14  *5 " "$work/err" && grep -q "^never(.*  program  *sm_90  *3  *3  *3 " "$work/err"
 }
+off_graphs() { # counts the edges as they were made
+    for action in edges exchanges; do
+        runs 0 "off --json --report $work/report" $action && ! grep -q '"changed_edges": 0,' "$work/report" && grep -q '"start_early": 0,' "$work/report" &&
+            ! grep -q '"early": [1-9]' "$work/report" || { cat "$work/report"; return 1; }
+    done
+}
 many_graphs() { runs 0 audit many-graphs && out small && grep -q "^waits  *program  *sm_90  *3000  *3000  *1000 " "$work/err"; }
 # What the emulated driver links is PTX.
 linked() { runs 0 audit linked tell && out "counter 2" && grep -q "^waits .*  every path  yes$" "$work/err"; }
@@ -192,6 +198,7 @@ check "a graph" graph
 check "a graph whose edge is plain" plain_graph
 check "a memset in a graph" graph_between
 check "kernels of an executable graph that are exchanged" exchanges
+check "off, and graphs whose edges it makes plain" off_graphs
 check "graphs that are instantiated again and again" many_graphs
 check "a long name" long_name
 check "the name of a template" template_name
