@@ -804,6 +804,9 @@ sub info {
     return unpack_struct($struct => $info);
 }
 
+# What a REASON_* means.
+sub reason_text { my ($reason) = @_; return text(TEXT_REASON(), $reason) }
+
 sub mode {
     my ($mode) = @_;
     return looks_like_number($mode) ? $mode : made(mode_find => $mode);

@@ -87,7 +87,7 @@ $chain->add($module->kernel('shift'), [$y, $z, 0.5, $count], %shape);
 $chain->run('pdl');
 for my $index (0 .. $chain->length - 1) {
     my $hop = $chain->hop(pdl => $index);
-    print "$hop->{kernel}: ", Griddep::text(Griddep::TEXT_REASON, $hop->{reason}), "\n";
+    print "$hop->{kernel}: ", Griddep::reason_text($hop->{reason}), "\n";
 }
 
 my @result = unpack 'f<*', $runtime->read($z);
