@@ -1427,6 +1427,54 @@ START_TEST(host_functions_return_while_kernels_wait)
 }
 END_TEST
 
+/* A thread of the program's that has made no call yet launches `tell` while another one waits. */
+static gd_CUfunction told_later;
+static bool tells;
+
+static void *tell_later(void *user)
+{
+    gd_CUdeviceptr flag = a;
+    gd_CUstream other;
+
+    (void)user;
+    usleep(100000);
+    if (!tells)
+        usleep(3000000);
+    else if (cuCtxSetCurrent(context) || cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING) ||
+             cuLaunchKernel(told_later, 1, 1, 1, 1, 1, 1, 0, other, (void *[]){&flag}, NULL) ||
+             cuStreamSynchronize(other) || cuStreamDestroy_v2(other))
+        return &told_later;
+    return NULL;
+}
+
+START_TEST(other_threads_hand_in_what_kernels_wait_for)
+{
+    static const char *const names[] = {"poll", "watch"};
+    gd_CUfunction waits;
+    gd_CUmodule loaded;
+    pthread_t thread;
+    void *failed;
+
+    setup();
+    tells = _i < 2;
+    ck_good(cuModuleLoadData(&loaded, flag_kernels));
+    ck_good(cuModuleGetFunction(&told_later, loaded, "tell"));
+    ck_good(cuModuleGetFunction(&waits, loaded, names[_i % 2]));
+    ck_good(cuMemsetD32_v2(a, 0, 1));
+    ck_good(cuCtxSynchronize());
+    ck_assert_int_eq(pthread_create(&thread, NULL, tell_later, NULL), 0);
+    ck_good(cuLaunchKernel(waits, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&a}, NULL));
+    ck_result(cuStreamSynchronize(stream),
+              tells ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_LAUNCH_TIMEOUT); /* a deadlock all the same */
+    pthread_join(thread, &failed);
+    ck_assert_ptr_null(failed);
+    if (!tells)
+        return;
+    ck_good(cuModuleUnload(loaded));
+    end_clean();
+}
+END_TEST
+
 /* A fault: cuStreamAddCallback's functions learn of it, cuLaunchHostFunc's are not called. */
 typedef struct told {
     sem_t done;
@@ -2731,6 +2779,7 @@ int main(void)
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports,
         edges_are_checked, graphs_nest_and_change, kernel_nodes_have_attributes,
         captures_fork_and_join, captures_forbid_what_they_must);
+    tcase_add_loop_test(loops, other_threads_hand_in_what_kernels_wait_for, 0, 3);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, other_chips, 0, (int)(sizeof chips / sizeof *chips));
     tcase_add_test(loops, wide_register_parameters_are_refused);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +122,50 @@ static void read_memory(uint32_t member, uint64_t address, void *data, uint64_t 
     ck_library(griddep_memory_read(runtimes[member], data, address, bytes, NULL, &error));
 }
 
+/* A thread for each member, as programs with many devices have them. */
+static bool in_threads;
+
+typedef struct member_run {
+    uint32_t member, rounds;
+    int32_t mode, status;
+    griddep_error error;
+} member_run;
+
+static void *run_member(void *user)
+{
+    member_run *run = user;
+
+    griddep_error_init(&run->error);
+    run->status =
+        griddep_chain_run_many(chains[run->member], run->mode, run->rounds, NULL, &run->error);
+    if (!run->status)
+        run->status = griddep_runtime_synchronize(runtimes[run->member], &run->error);
+    return NULL;
+}
+
+static void run_threads(int32_t mode, uint32_t rounds)
+{
+    pthread_t threads[MOST];
+    member_run runs[MOST];
+
+    for (uint32_t i = 0; i < members; i++) {
+        runs[i] = (member_run){.member = i, .rounds = rounds, .mode = mode};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_member, &runs[i]), 0);
+    }
+    for (uint32_t i = 0; i < members; i++)
+        pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < members; i++)
+        ck_assert_msg(!runs[i].status, "member %u: %s", i, runs[i].error.text);
+    ck_library(griddep_group_status(group, &error));
+}
+
 /* All members' chains, handed in before anybody waits; the last member's first where odd. */
 static void run_all(int32_t mode, uint32_t rounds, bool odd)
 {
+    if (in_threads) {
+        run_threads(mode, rounds);
+        return;
+    }
     for (uint32_t i = 0; i < members; i++) {
         const uint32_t member = odd ? members - 1 - i : i;
         ck_library(griddep_chain_run_many(chains[member], mode, rounds, NULL, &error));
@@ -394,6 +436,14 @@ START_TEST(hops_are_right)
         return;
     begin(counts[_i / HOP_CASES / SCHEDULES], schedules[_i / HOP_CASES % SCHEDULES]);
     try_hop(&hop_cases[_i % HOP_CASES]);
+}
+END_TEST
+
+START_TEST(hops_of_threads_are_right)
+{
+    in_threads = true;
+    begin(_i % 3 ? 2 : 4, schedules[_i % SCHEDULES]);
+    try_hop(&hop_cases[_i]);
 }
 END_TEST
 
@@ -1713,7 +1763,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("group");
-    TCase *cases = tcase_create("group"), *large = tcase_create("large");
+    TCase *cases = tcase_create("group"), *large = tcase_create("large"),
+          *threads = tcase_create("threads");
     TCase *launched = tcase_create("launched");
 
     tcase_add_loop_test(cases, hops_are_right, 0, HOP_CASES * SCHEDULES * COUNTS);
@@ -1731,6 +1782,8 @@ int main(void)
     tcase_add_loop_test(cases, members_that_differ, 0, DIFFERENCES);
     tcase_add_loop_test(cases, strangers_do_not_hold_up_the_meeting, 0, 3);
     tcase_add_test(cases, places_to_meet);
+    tcase_add_loop_test(threads, hops_of_threads_are_right, 0, HOP_CASES);
+    suite_add_tcase(suite, threads);
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(large, large_hops_are_right, 0, HOP_CASES);
     tcase_add_loop_test(large, nccl_that_is_not_there, 0, 5);

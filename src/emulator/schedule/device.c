@@ -1,5 +1,6 @@
 /* The emulated devices and what they share: the state, its lock, the log, faults, attributes. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +14,20 @@ pthread_mutex_t gd_call_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Held by the one thread that takes the lock next. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
+static atomic_uint waiting;
+
 void gd_call_lock(void)
 {
+    atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
     pthread_mutex_lock(&turn);
     pthread_mutex_lock(&gd_call_mutex);
     pthread_mutex_unlock(&turn);
+    atomic_fetch_sub_explicit(&waiting, 1, memory_order_relaxed);
+}
+
+bool gd_call_is_wanted(void)
+{
+    return atomic_load_explicit(&waiting, memory_order_relaxed) != 0;
 }
 
 bool gd_call_try_lock(const struct timespec *until)
@@ -37,6 +47,7 @@ void gd_call_let_others_in(void)
 
 void gd_call_renew_lock(void)
 {
+    atomic_store(&waiting, 0);
     pthread_mutex_init(&turn, NULL);
     pthread_mutex_init(&gd_call_mutex, NULL);
 }

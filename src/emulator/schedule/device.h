@@ -132,6 +132,7 @@ extern pthread_mutex_t gd_call_mutex;
 void gd_call_lock(void);
 bool gd_call_try_lock(const struct timespec *until);
 void gd_call_let_others_in(void);
+bool gd_call_is_wanted(void); /* a thread waits for it */
 
 /* In a child of fork: who held the lock is not there any more. */
 void gd_call_renew_lock(void);

@@ -734,6 +734,11 @@ static void wake_cluster(resident *item)
     }
 }
 
+void gd_grid_fail_stuck(void)
+{
+    describe_fault(fail_stuck());
+}
+
 gd_turn gd_grid_run(bool final)
 {
     resident *item = choose();
@@ -746,7 +751,7 @@ gd_turn gd_grid_run(bool final)
     if (gd_cta_woke_others(item->cta))
         wake_cluster(item);
     if (final && item->state == GD_CTA_POLLING && is_stuck(item))
-        item = fail_stuck();
+        return GD_TURN_STUCK;
     if (item->state == GD_CTA_FAULT) {
         describe_fault(item);
         return GD_TURN_FAULT;

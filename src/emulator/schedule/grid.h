@@ -19,7 +19,8 @@ struct gd_grid {
 };
 
 typedef enum gd_turn {
-    GD_TURN_NONE, /* no CTA can go on */
+    GD_TURN_NONE,  /* no CTA can go on */
+    GD_TURN_STUCK, /* those that can do nothing but poll, in vain */
     GD_TURN_RAN,
     GD_TURN_CHANGED, /* a port was reached, or room became free */
     GD_TURN_FAULT    /* gd_grid_get_fault tells */
@@ -41,9 +42,10 @@ void gd_grid_release(gd_grid *grid, uint64_t time);
  * the host has no memory. */
 bool gd_grid_place(void);
 
-/* Runs one CTA for a turn. `final`: nothing but what runs can change anything, so that polling for
- * ever is a deadlock. */
+/* Runs one CTA for a turn. `final`: nothing but what runs can change anything, so that CTAs that
+ * poll for ever are stuck: fail_stuck, right behind it, makes that a fault. */
 gd_turn gd_grid_run(bool final);
+void gd_grid_fail_stuck(void);
 const gd_grid_fault *gd_grid_get_fault(void);
 
 /* Ends a grid, wherever it is. */

@@ -6,6 +6,7 @@
  * handed in as soon as the program has made no call for a moment, or has kept a host function
  * waiting for long: a program that hands in its work at one go and then waits by the driver gets
  * the same run as ever. */
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -13,7 +14,7 @@
 #include "emulator/schedule/host.h"
 #include "emulator/schedule/schedule.h"
 
-enum { QUIET_TIME = 1000000, LONG_TIME = 50000000 }; /* nanoseconds */
+enum { QUIET_TIME = 1000000, LONG_TIME = 50000000, OTHERS_TIME = 1000000000 }; /* nanoseconds */
 
 static struct {
     pthread_t thread;
@@ -25,9 +26,22 @@ static struct {
 
 /* ---- calls ---- */
 
+static uint64_t get_time(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 void gd_call_count(void)
 {
     hosts.calls++;
+}
+
+uint64_t gd_call_get_count(void)
+{
+    return hosts.calls;
 }
 
 /* The lock is held before and after. */
@@ -67,15 +81,38 @@ void gd_call_wait_host(void)
     pthread_cond_wait(&hosts.over, &gd_call_mutex);
 }
 
-/* ---- the thread ---- */
+/* ---- other threads ---- */
 
-static uint64_t get_time(void)
+/* Of the process, beside the calling one and the one below. */
+bool gd_call_has_others(void)
 {
-    struct timespec now;
+    const bool is_own = hosts.started && !pthread_equal(pthread_self(), hosts.thread);
+    DIR *folder = opendir("/proc/self/task");
+    int count = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        count += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return count > 1 + is_own;
 }
+
+bool gd_call_await_others(void)
+{
+    const struct timespec moment = {.tv_nsec = QUIET_TIME};
+    const uint64_t calls = hosts.calls, end = get_time() + OTHERS_TIME;
+
+    if (!gd_call_has_others())
+        return false;
+    while (hosts.calls == calls && get_time() < end) {
+        pthread_mutex_unlock(&gd_call_mutex);
+        nanosleep(&moment, NULL);
+        gd_call_lock();
+    }
+    return hosts.calls != calls;
+}
+
+/* ---- the thread ---- */
 
 static void sleep_until(uint64_t time)
 {

@@ -9,6 +9,7 @@
 
 /* The program has made a call. The lock is held; so it is in all that follow. */
 void gd_call_count(void);
+uint64_t gd_call_get_count(void);
 
 /* Calls a host function, with the lock given back meanwhile: what was read of the
  * driver's state before is to be read anew. */
@@ -18,6 +19,11 @@ void gd_call_host(const gd_host_work *host, gd_CUresult status);
  * lock. */
 bool gd_call_runs_host(void);
 void gd_call_wait_host(void);
+
+/* Whether the program has other threads, which may make calls. await: whether one does; where there
+ * are some they have a second for it, without the lock. */
+bool gd_call_has_others(void);
+bool gd_call_await_others(void);
 
 /* A host function is due, or is to be told of a fault; false when there can be no thread for
  * that. */

@@ -22,7 +22,7 @@ enum {
     RELEASE_TIME = 450
 };
 
-enum { SLICE_TURNS = 64 };
+enum { SLICE_TURNS = 64, TURNS_OF_ONE = 16 };
 
 static struct {
     gd_task *first, *last;
@@ -437,8 +437,28 @@ static void promote_all(void)
     }
 }
 
+/* What runs may wait for what comes behind a host function, or for what another thread hands in. */
+static bool lets_others_in(void)
+{
+    static uint32_t turns;
+
+    return gd_call_runs_host() || (gd_call_is_wanted() && ++turns % TURNS_OF_ONE == 0);
+}
+
+/* Nothing goes on. Whether that is certain: no other thread of the program has handed anything in
+ * since, though it had time for it. */
+static bool is_over(void)
+{
+    static uint64_t waited = UINT64_MAX; /* how many calls there were */
+
+    if (waited == gd_call_get_count())
+        return true;
+    waited = gd_call_await_others() ? UINT64_MAX : gd_call_get_count();
+    return false;
+}
+
 /* One turn; false when nothing is left to run, or only what waits for a host function that another
- * thread runs; with `patient` that one is waited for. */
+ * thread runs, or for other threads; with `patient` these are waited for. */
 static bool advance(bool *stale, bool patient)
 {
     const bool promoted = *stale;
@@ -449,22 +469,29 @@ static bool advance(bool *stale, bool patient)
     if (!queue.first)
         return false;
     gd_turn turn = gd_grid_run(patient && !gd_call_runs_host());
-    if (turn == GD_TURN_FAULT) {
-        const gd_grid_fault *fault = gd_grid_get_fault();
-        fail(fault->task, fault->result, fault->text);
-    } else if (turn == GD_TURN_NONE && (queue.puts_off || gd_call_runs_host())) {
+    const bool hangs = turn == GD_TURN_NONE || turn == GD_TURN_STUCK;
+    if (turn == GD_TURN_NONE && (queue.puts_off || gd_call_runs_host())) {
         if (!patient)
             return false;
         /* Another thread may have brought work forward since: that may be what the host function
          * waits for. */
         if (promoted)
             gd_call_wait_host();
-    } else if (turn == GD_TURN_NONE) {
+    } else if (hangs && !patient && gd_call_has_others()) {
+        return false;
+    } else if (turn == GD_TURN_STUCK && is_over()) {
+        gd_grid_fail_stuck();
+        turn = GD_TURN_FAULT;
+    } else if (turn == GD_TURN_NONE && is_over()) {
         fail(queue.first, GD_CUDA_ERROR_LAUNCH_TIMEOUT,
              "nothing that has been handed in can go on");
     }
+    if (turn == GD_TURN_FAULT) {
+        const gd_grid_fault *fault = gd_grid_get_fault();
+        fail(fault->task, fault->result, fault->text);
+    }
     *stale = turn != GD_TURN_RAN;
-    if (patient && gd_call_runs_host()) { /* what runs may wait for what comes behind it */
+    if (patient && lets_others_in()) {
         gd_call_let_others_in();
         *stale = true;
     }
