@@ -99,41 +99,29 @@ const char *griddep_version_text(void);
 
 enum {
     GRIDDEP_OK = 0,
-    GRIDDEP_ERROR_ARGUMENT = -1,      /* an argument is NULL, out of range, or contradicts
-                                       * another */
-    GRIDDEP_ERROR_STRUCT = -2,        /* a struct's size is wrong, or bytes that must be zero are
-                                       * not */
+    GRIDDEP_ERROR_ARGUMENT = -1,      /* NULL, out of range, or in contradiction to another one */
+    GRIDDEP_ERROR_STRUCT = -2,        /* a size is wrong, or reserved bytes are not 0 */
     GRIDDEP_ERROR_MEMORY = -3,        /* the host has no memory left */
     GRIDDEP_ERROR_DEVICE_MEMORY = -4, /* the device has no memory left */
     GRIDDEP_ERROR_FILE = -5,          /* a file cannot be read or written */
-    GRIDDEP_ERROR_ENVIRONMENT = -6,   /* an environment variable has a value that the library does
-                                       * not know */
-    GRIDDEP_ERROR_NO_DRIVER = -7,     /* the driver library cannot be opened, or it finds no
-                                       * device */
+    GRIDDEP_ERROR_ENVIRONMENT = -6,   /* an environment variable has a value that is not known */
+    GRIDDEP_ERROR_NO_DRIVER = -7,     /* no driver can be opened, or it finds no device */
     GRIDDEP_ERROR_DRIVER_TOO_OLD = -8, /* the driver lacks an entry point that the call needs */
-    GRIDDEP_ERROR_DRIVER = -9,        /* the driver refused the call; driver_code and text say
-                                       * how */
+    GRIDDEP_ERROR_DRIVER = -9,        /* the driver refused: driver_code and text say how */
     GRIDDEP_ERROR_NO_NVRTC = -10,     /* libnvrtc cannot be opened; only CUDA C++ source needs it */
     GRIDDEP_ERROR_SYNTAX = -11,       /* PTX that cannot be parsed */
     GRIDDEP_ERROR_COMPILE = -12,      /* PTX or CUDA C++ that the compiler refuses */
     GRIDDEP_ERROR_IMAGE = -13,        /* not PTX, a cubin or a fatbin; or code for another chip */
-    GRIDDEP_ERROR_NOT_FOUND = -14,    /* no entry, variable, kernel or constant of that name or
-                                       * index */
-    GRIDDEP_ERROR_SIGNATURE = -15,    /* the arguments do not match the kernel's parameters in
-                                       * number or size */
-    GRIDDEP_ERROR_LIMIT = -16,        /* grid, block, cluster or shared memory beyond what kernel or
-                                       * device allow */
-    GRIDDEP_ERROR_STREAM = -17,       /* a stream of another context, or in a state that does not
-                                       * allow the call */
+    GRIDDEP_ERROR_NOT_FOUND = -14,    /* no entry, variable or constant of that name or index */
+    GRIDDEP_ERROR_SIGNATURE = -15,    /* the arguments' number or sizes are not the parameters' */
+    GRIDDEP_ERROR_LIMIT = -16,        /* beyond what kernel or device allow: grid, shared memory */
+    GRIDDEP_ERROR_STREAM = -17,       /* of another context, or in a state that forbids the call */
     GRIDDEP_ERROR_UNSUPPORTED = -18,  /* this device or driver cannot do it */
     GRIDDEP_ERROR_FAULT = -19,        /* a kernel faulted on the device: the context is lost, close
                                        * the runtime; or somebody destroyed or reset it */
-    GRIDDEP_ERROR_REQUIREMENT = -20,  /* a condition that the kernel's head comment states does not
-                                       * hold for this launch */
-    GRIDDEP_ERROR_CALLBACK = -21,     /* a host function or a notification makes the call, where the
-                                       * driver allows none */
-    GRIDDEP_ERROR_PEER = -22          /* a member of a group did not come within the group's time,
-                                       * or its chain does something else */
+    GRIDDEP_ERROR_REQUIREMENT = -20,  /* a condition of the kernel's head comment does not hold */
+    GRIDDEP_ERROR_CALLBACK = -21,     /* made by a host function, where the driver allows none */
+    GRIDDEP_ERROR_PEER = -22          /* a member of a group did not come in time, or differs */
 };
 
 /* "GRIDDEP_ERROR_SYNTAX"; "GRIDDEP_ERROR_UNKNOWN" for a value that is no status. Static. */
@@ -158,14 +146,11 @@ const char *griddep_text(int32_t kind, int32_t value);
 typedef struct griddep_error {
     uint32_t size;       /* in: sizeof(griddep_error) */
     int32_t status;      /* the status that the call returned */
-    int32_t driver_code; /* CUresult, or nvrtcResult with GRIDDEP_ERROR_COMPILE of CUDA C++; 0 when
-                          * neither spoke */
+    int32_t driver_code; /* CUresult, or nvrtcResult with ERROR_COMPILE of CUDA C++; or 0 */
     int32_t line;        /* position in `file`, from 1; 0 when there is none */
     int32_t column;      /* from 1, in bytes; 0 when only the line is known */
-    char file[260];      /* name of the text: a path, or the name given when it was loaded; "" when
-                          * there is none */
-    char text[2048];     /* what and where, for a person: the source line is quoted when there is
-                          * one */
+    char file[260];      /* name of the text: a path, or the one given when it was loaded; "" */
+    char text[2048];     /* what and where, for a person, with the source line where there is one */
 } griddep_error;
 
 /* Clears *error and sets its size. NULL is ignored. */
@@ -244,8 +229,7 @@ enum {
     GRIDDEP_RUNTIME_RESET = 2,  /* likewise; and where a fault has ended the device's primary
                                  * context, reset it (cuDevicePrimaryCtxReset): see
                                  * griddep_runtime_open */
-    GRIDDEP_RUNTIME_REST = 4    /* of a split device take what is left behind the parts before
-                                 * `part` */
+    GRIDDEP_RUNTIME_REST = 4    /* of a split device, what is left behind the parts before `part` */
 };
 
 typedef struct griddep_runtime_options {
@@ -258,8 +242,7 @@ typedef struct griddep_runtime_options {
     int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without
                                   * GRIDDEP_RUNTIME_DEVICE: the calling thread's current context,
                                   * else the first device's primary one */
-    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: what all
-                                  * do */
+    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: all */
     const char *store_directory; /* what the tuner chose and what NVRTC made is kept here. NULL:
                                   * GRIDDEP_STORE, else $XDG_CACHE_HOME/griddep, else
                                   * $HOME/.cache/griddep. "": no store */
@@ -268,8 +251,7 @@ typedef struct griddep_runtime_options {
                                   * is */
     griddep_log_function log;    /* NULL: stderr if GRIDDEP_LOG asks for it */
     void *log_user;              /* handed to log */
-    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING.
-                                  * Without log: 0 */
+    int32_t log_level; /* most detailed level for log; 0: GRIDDEP_LOG_WARNING, or no log */
     uint32_t reserved;
     uint32_t multiprocessors;    /* 0: the whole device. Else a part of `device`, a green context
                                   * of its primary one: so many multiprocessors, or a few more, as
@@ -279,16 +261,12 @@ typedef struct griddep_runtime_options {
 
 /* What device and driver can do. */
 enum {
-    GRIDDEP_FEATURE_PDL = 1,           /* griddepcontrol and attribute 6: compute capability 9.0,
-                                        * driver API 11.8 */
+    GRIDDEP_FEATURE_PDL = 1,           /* griddepcontrol, attribute 6: sm_90, driver API 11.8 */
     GRIDDEP_FEATURE_GRAPH = 2,         /* stream capture and graph launch */
-    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be made and read with their ports and
-                                        * types: driver API 12.3 */
-    GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: driver API 11.8, compute capability
-                                              * 9.0 */
+    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* ports and types of edges: driver API 12.3 */
+    GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: sm_90, driver API 11.8 */
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16, /* attribute 12: driver API 12.3 */
-    GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* the driver tells parameter offsets and sizes of code
-                                          * without PTX: driver API 12.4 */
+    GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* parameters of code without PTX: driver API 12.4 */
     GRIDDEP_FEATURE_CLUSTER = 64,      /* thread block clusters: compute capability 9.0 */
     GRIDDEP_FEATURE_PARTS = 256        /* a runtime on a part of a device: driver API 12.4 */
 };
@@ -312,11 +290,9 @@ typedef struct griddep_runtime_info {
     uint32_t blocks_per_multiprocessor;
     uint32_t pdl_disabled;       /* 1 when GRIDDEP_PDL has switched PDL off */
     void *context;               /* the CUcontext that the runtime works in */
-    uint32_t emulated;           /* 1: the device is the emulated one; times are those of its model,
-                                  * and no GPU's */
+    uint32_t emulated;           /* 1: the device is the emulated one, and times are its model's */
     uint32_t reserved;
-    const char *fallback;        /* why auto did not take the NVIDIA driver; "" where it was taken
-                                  * or another one was asked for */
+    const char *fallback;        /* why auto did not take the NVIDIA driver; "" where it did */
     const char *driver_cache;    /* where the driver keeps the code that it compiled, as the
                                   * environment says; "" where it keeps none */
     const char *driver_cache_reason; /* why it keeps none; "" where it does */
@@ -371,8 +347,7 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
                             uint64_t bytes, void *stream, griddep_error *error);
 
 enum {
-    GRIDDEP_STREAM_BLOCKING = 1 /* it and the legacy default stream wait for each other
-                                 * (CU_STREAM_DEFAULT) */
+    GRIDDEP_STREAM_BLOCKING = 1 /* it and the legacy default stream wait for each other */
 };
 
 typedef struct griddep_stream_options {
@@ -404,8 +379,7 @@ int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_
 
 enum {
     GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_elapsed takes */
-    GRIDDEP_EVENT_ORDER = 1   /* no timing: what a launch itself records, attributes 7 and 12,
-                               * below */
+    GRIDDEP_EVENT_ORDER = 1   /* no timing: what a launch records, attributes 7 and 12 */
 };
 
 /* Events; kind is GRIDDEP_EVENT_*. elapsed gives the time from start to end in microseconds, after
@@ -549,11 +523,9 @@ int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_devi
 /* What the text of an entry shows about PDL (PTX ISA, Parallel Synchronization and Communication
  * Instructions: griddepcontrol). */
 enum {
-    GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX, or a cubin's machine code, was read; without this bit
-                                    * the others say nothing */
+    GRIDDEP_TRAIT_KNOWN = 1,       /* PTX or machine code was read; else the others say nothing */
     GRIDDEP_TRAIT_WAITS = 2,       /* contains griddepcontrol.wait */
-    GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated
-                                     * griddepcontrol.wait */
+    GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path to an exit executes a wait without a guard */
     GRIDDEP_TRAIT_TRIGGERS = 8,    /* contains griddepcontrol.launch_dependents */
     GRIDDEP_TRAIT_CALLS = 16,      /* calls a function; the bits above look into functions of the
                                     * module that are called by name or through .calltargets, and
@@ -611,8 +583,7 @@ typedef struct griddep_parameter_info {
     uint32_t bytes;
     uint32_t alignment;
     const char *name;     /* NULL where only the driver knows the parameter */
-    const char *type;     /* PTX type without the dot, "u64"; an array is its element's type; NULL
-                           * as above */
+    const char *type;     /* PTX type without the dot, "u64"; of an array the elements'; NULL */
     uint32_t is_pointer;  /* 1 when the PTX says .ptr */
     uint32_t reserved;
     const char *element;  /* what stands behind an address by the head comment's extent, "bf16";
@@ -663,8 +634,7 @@ typedef struct griddep_findings griddep_findings;
 enum {
     GRIDDEP_SEVERITY_NOTE = 1,    /* correct, but no overlap is gained, or less than could be */
     GRIDDEP_SEVERITY_WARNING = 2, /* the contract is likely broken, or cannot be shown to be kept */
-    GRIDDEP_SEVERITY_ERROR = 3    /* the contract is broken on a path that the text shows, or the
-                                   * text is no PTX */
+    GRIDDEP_SEVERITY_ERROR = 3    /* the contract is broken on a path, or the text is no PTX */
 };
 
 typedef struct griddep_finding {
@@ -675,15 +645,13 @@ typedef struct griddep_finding {
     const char *entry;   /* NULL where it concerns no entry */
     const char *text;    /* what is wrong, in one sentence */
     const char *hint;    /* what to do; "" where the text says it all */
-    const char *quote;   /* the source line with a caret below, each line ended; "" without a
-                          * position */
+    const char *quote;   /* the source line with a caret below; "" without a position */
     int32_t line, column; /* from 1, the column in bytes; 0 without a position */
     int32_t launch;      /* of a chain: index of the launch that it concerns; -1 otherwise */
     uint32_t reserved;
     int32_t end_line, end_column; /* right behind what it is about; 0 without a position */
     uint32_t edit_count;    /* edits that mend it, all of them together; 0: none is known */
-    uint32_t is_certain;    /* 1: the edits do what was meant; 0: they are a guess, or there are
-                             * none */
+    uint32_t is_certain;    /* 1: the edits do what was meant; 0: they are a guess, or none */
     uint32_t related_count; /* other places to look at: where a register is declared */
     int32_t source_line;    /* where, by the text's .loc, the code comes from; 0: not told */
     const char *source_file; /* NULL: not told */
@@ -743,14 +711,12 @@ typedef struct griddep_verdict {
     uint32_t is_valid;     /* 1: valid PTX, as far as the check knows */
     const char *file;      /* the name that the text was given */
     const char *entry;     /* NULL: of the whole text, whose entries could not be read */
-    const char *text;      /* "valid PTX; waits on every path (line 9); triggers at line 12; safe to
-                            * launch early" */
+    const char *text;      /* "valid PTX; waits on every path (line 9); safe to launch early" */
     const char *condition; /* "writes the data of weight"; "" unless CONDITIONAL */
     int32_t line, column;  /* of its name, from 1; 0: none */
     int32_t waits;         /* GRIDDEP_WAITS_* */
     int32_t early;         /* GRIDDEP_EARLY_* */
-    const int32_t *wait_lines;    /* of the waits that it comes to, in functions that it calls
-                                   * too */
+    const int32_t *wait_lines;    /* of the waits that it comes to, in called functions too */
     const int32_t *trigger_lines; /* likewise; none: each block triggers when it ends */
     uint32_t wait_count, trigger_count;
 } griddep_verdict;
@@ -797,8 +763,7 @@ int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name,
 
 enum {
     GRIDDEP_WAIT_KEEP = 0,
-    GRIDDEP_WAIT_INSERT = 1, /* where an entry has none: at the latest point that is safe on every
-                              * path */
+    GRIDDEP_WAIT_INSERT = 1, /* where an entry has none: as late as is safe on every path */
     GRIDDEP_WAIT_MOVE = 2,   /* those there are go, then as INSERT */
     GRIDDEP_WAIT_REMOVE = 3,
     GRIDDEP_WAIT_START = 4   /* those there are go; one as the first instruction */
@@ -807,11 +772,9 @@ enum {
 enum {
     GRIDDEP_TRIGGER_KEEP = 0,
     GRIDDEP_TRIGGER_REMOVE = 1,
-    GRIDDEP_TRIGGER_START = 2,        /* those there are go, then one as the first instruction; so
-                                       * for all that follow */
+    GRIDDEP_TRIGGER_START = 2,        /* as the first instruction; those there are go */
     GRIDDEP_TRIGGER_AFTER_WAIT = 3,
-    GRIDDEP_TRIGGER_AFTER_LOADS = 4,  /* behind the last load from global memory that no loop
-                                       * repeats after it */
+    GRIDDEP_TRIGGER_AFTER_LOADS = 4,  /* behind the last load from global memory outside of loops */
     GRIDDEP_TRIGGER_BEFORE_STORES = 5, /* before the first store to global memory on every path */
     GRIDDEP_TRIGGER_END = 6,          /* before each exit */
     GRIDDEP_TRIGGER_LINE = 7,         /* before the first instruction on or behind trigger_line */
@@ -830,12 +793,9 @@ typedef struct griddep_rewrite_options {
     uint32_t constant_count;        /* as griddep_check_options; a wait may come after reads of
                                      * these */
     const char *const *constants;
-    const char *prefetch;           /* NULL, or a constant pointer parameter whose data is brought
-                                     * into L2 before the wait */
-    uint64_t prefetch_bytes;        /* how much of it, from its start, the grid fetches together; a
-                                     * multiple of 16 */
-    uint32_t trigger_round;         /* for GRIDDEP_TRIGGER_LOOP, counted from 0 by a register that
-                                     * is inserted; else 0 */
+    const char *prefetch; /* NULL, or a constant pointer parameter: its data goes to L2 early */
+    uint64_t prefetch_bytes;        /* how much of it the grid fetches together; a multiple of 16 */
+    uint32_t trigger_round;         /* for GRIDDEP_TRIGGER_LOOP, from 0; else 0 */
     uint32_t reserved;
 } griddep_rewrite_options;
 
@@ -855,8 +815,7 @@ int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_option
 enum {
     GRIDDEP_MODULE_LINE_INFO = 1,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
     GRIDDEP_MODULE_DEBUG = 2,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
-    GRIDDEP_MODULE_VERBOSE = 4,    /* ask the compiler for register and memory use:
-                                    * griddep_module_info.log */
+    GRIDDEP_MODULE_VERBOSE = 4,    /* ask the compiler for register and memory use: `log` */
     GRIDDEP_MODULE_PTX = 8,        /* of a fatbin load the PTX, also where it has a cubin for the
                                     * device: PTX can be checked, traced and tuned */
     GRIDDEP_MODULE_LIBRARY = 16,   /* load for every context (cuLibraryLoadData), for
@@ -920,8 +879,7 @@ typedef struct griddep_image_part {
     int32_t suffix;         /* of that: 'a', 'f', or 0 */
     uint32_t packed;        /* 1: it stands in the fatbin compressed */
     uint32_t kernel_count;  /* of a cubin; PTX is for griddep_ptx_parse */
-    const void *data;       /* the image's: unpacked, with a zero byte behind it; NULL where it
-                             * cannot be read */
+    const void *data;       /* unpacked, with a zero byte behind it; NULL: it cannot be read */
     uint64_t bytes;
 } griddep_image_part;
 
@@ -1046,14 +1004,12 @@ typedef struct griddep_kernel_info {
     void *function;               /* the CUfunction */
     uint32_t parameter_count;
     uint32_t parameter_bytes;
-    uint32_t parameters_known;    /* 0 when neither PTX nor driver tell: then only
-                                   * griddep_launch_packed can launch it */
+    uint32_t parameters_known;    /* 0: nobody tells, and griddep_launch_packed alone launches it */
     uint32_t registers;           /* per thread */
     uint32_t static_shared_bytes;
     uint32_t local_bytes;         /* per thread */
     uint32_t maximum_threads;     /* per block, for this kernel on this device */
-    uint32_t maximum_dynamic_shared_bytes; /* after opting in, which griddep_launch does by
-                                            * itself */
+    uint32_t maximum_dynamic_shared_bytes; /* after opting in, which a launch does by itself */
     uint32_t required_block[3];   /* .reqntid; 0 where not given or not known */
     int32_t virtual_architecture; /* that the code was compiled from: 90 for compute_90
                                    * (CU_FUNC_ATTRIBUTE_PTX_VERSION) */
@@ -1118,17 +1074,14 @@ typedef struct griddep_launch_config {
     uint32_t grid[3];        /* in blocks; y and z: 0 means 1 */
     uint32_t block[3];       /* in threads; likewise */
     uint32_t cluster[3];     /* in blocks; all 0: none, else likewise */
-    uint32_t shared_bytes;   /* dynamic shared memory; beyond 48 KiB the library opts in by
-                              * itself */
+    uint32_t shared_bytes;   /* dynamic; beyond 48 KiB the library opts in by itself */
     int32_t pdl;             /* GRIDDEP_PDL_* */
     uint32_t attribute_count; /* at most 32 */
     const griddep_attribute *attributes;
-    void *stream;            /* CUstream; NULL: the legacy default stream. NULL in a chain or a
-                              * graph */
+    void *stream;            /* CUstream; NULL: the legacy default one. NULL in a chain or graph */
     uint32_t lane;           /* of a chain; 0 elsewhere */
     uint32_t reserved;
-    const char *name;        /* of the launch in a chain: griddep_chain_find; NULL: none. Without
-                              * effect elsewhere */
+    const char *name;        /* of the launch in a chain: griddep_chain_find; NULL: none */
 } griddep_launch_config;
 
 /* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of
@@ -1141,48 +1094,35 @@ enum {
     GRIDDEP_REASON_OFF = 2,             /* the launch, the node, the mode or the runtime says off */
     GRIDDEP_REASON_KILL_SWITCH = 3,     /* GRIDDEP_PDL=off */
     GRIDDEP_REASON_DEVICE = 4,          /* the device is below compute capability 9.0 */
-    GRIDDEP_REASON_DRIVER = 5,          /* the driver is older than API 11.8; for edges of graphs
-                                         * 12.3 */
-    GRIDDEP_REASON_NO_WAIT = 6,         /* the kernel has no griddepcontrol.wait: started early, it
-                                         * races */
+    GRIDDEP_REASON_DRIVER = 5,          /* the driver is older than API 11.8 (edges: 12.3) */
+    GRIDDEP_REASON_NO_WAIT = 6,         /* it has no griddepcontrol.wait: early, it would race */
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
-    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* neither PTX nor machine code that the library could
-                                         * read */
+    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* its code is nothing that the library could read */
     GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain, or of a lane, that depends on no
                                          * other one: what stands before it is not known */
-    GRIDDEP_REASON_PLAIN = 10,          /* the edge is plain and could be programmatic:
-                                         * griddep_graph_upgrade; between lanes, the event */
+    GRIDDEP_REASON_PLAIN = 10,          /* the edge, or event, is plain: griddep_graph_upgrade */
     GRIDDEP_REASON_OTHER_ORDER = 11,    /* another node must end before the kernel begins */
-    GRIDDEP_REASON_NODE_BETWEEN = 12,   /* a node that is no kernel stands between the two
-                                         * kernels */
+    GRIDDEP_REASON_NODE_BETWEEN = 12,   /* a node that is no kernel stands between both */
     GRIDDEP_REASON_NOT_KERNELS = 13,    /* the edge is not between two kernels */
     GRIDDEP_REASON_CONDITIONAL = 14,    /* a conditional node: its bodies begin after the end of
                                          * their prerequisites, and end before its dependents */
     GRIDDEP_REASON_DISABLED = 15,       /* one of both nodes is switched off */
-    GRIDDEP_REASON_WRONG_END = 16,      /* the first kernel has the wait and the second one the
-                                         * trigger: they are at the wrong ends */
-    GRIDDEP_REASON_BLOCKING = 17,       /* CUDA_LAUNCH_BLOCKING makes each launch wait for its
-                                         * kernel */
-    GRIDDEP_REASON_COOPERATIVE = 18,    /* a cooperative launch in a stream waits for the kernel
-                                         * before it */
+    GRIDDEP_REASON_WRONG_END = 16,      /* the first kernel has the wait, the second the trigger */
+    GRIDDEP_REASON_BLOCKING = 17,       /* CUDA_LAUNCH_BLOCKING: each launch waits for its end */
+    GRIDDEP_REASON_COOPERATIVE = 18,    /* in a stream it waits for the kernel before it */
     /* It may start early, and the two overlap less, or otherwise. */
-    GRIDDEP_REASON_NO_TRIGGER = 19,     /* the first kernel never triggers: the second starts behind
-                                         * its last block */
-    GRIDDEP_REASON_NO_ROOM = 20,        /* blocks of the second kernel find no room on an SM beside
-                                         * those of the first */
-    GRIDDEP_REASON_CARVEOUT = 21,       /* the SMs are set to the first kernel's shared memory, and
-                                         * change when they are empty */
+    GRIDDEP_REASON_NO_TRIGGER = 19,     /* the first kernel never triggers: behind its last block */
+    GRIDDEP_REASON_NO_ROOM = 20,        /* its blocks find no room on an SM beside the first's */
+    GRIDDEP_REASON_CARVEOUT = 21,       /* the SMs change their shared memory when they are empty */
     GRIDDEP_REASON_WAVES = 22,          /* the first kernel's grid is more than one wave: its
                                          * trigger counts when the last one has begun */
     GRIDDEP_REASON_CLUSTER = 23,        /* the second kernel's clusters need room in one GPC */
-    GRIDDEP_REASON_LAUNCH_ORDER = 24,   /* the edge is programmatic from the start of the first
-                                         * kernel's blocks */
+    GRIDDEP_REASON_LAUNCH_ORDER = 24,   /* from the start of the first kernel's blocks */
     GRIDDEP_REASON_WRONG_PORT = 25,     /* the edge is from the start of the first kernel's blocks
                                          * and not programmatic: no wait helps, it races */
     /* It is not known. */
     GRIDDEP_REASON_NO_EDGE_DATA = 26,   /* the driver does not tell ports and types of edges */
-    GRIDDEP_REASON_TOOLS = 27,          /* a profiler or compute-sanitizer may run one kernel at a
-                                         * time */
+    GRIDDEP_REASON_TOOLS = 27,          /* a profiler or sanitizer may run one kernel at a time */
     /* It does not, in a run of several rounds (griddep_chain_run_many). */
     GRIDDEP_REASON_ROUND = 28,          /* the check of two rounds finds a race of the first launch
                                          * of a round with the round before, or of one that follows
@@ -1284,8 +1224,7 @@ enum {
     GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5, /* policy: GRIDDEP_CLUSTER_SCHEDULING_* */
     GRIDDEP_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6, /* say griddep_launch_config.pdl */
     GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,     /* event, trigger_at_start: see below */
-    GRIDDEP_ATTRIBUTE_PRIORITY = 8,               /* priority: a lower number goes first, 0 is the
-                                                   * lowest */
+    GRIDDEP_ATTRIBUTE_PRIORITY = 8, /* priority: a lower number first, 0 is the lowest */
     GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9, /* default_domain, remote_domain: the device's
                                                    * domains that the launch's two stand for, less
                                                    * than it has (4 on sm_90) */
@@ -1410,8 +1349,7 @@ enum {
 typedef struct griddep_tensor_options {
     uint32_t size;
     int32_t type;               /* GRIDDEP_TENSOR_* */
-    uint64_t address;           /* of the tensor: a multiple of 16; of 32 with INTERLEAVE_32B and
-                                 * the types ALIGN16 */
+    uint64_t address; /* a multiple of 16; of 32 with INTERLEAVE_32B and the types ALIGN16 */
     uint32_t rank;              /* 1 to 5; 3 to 5 with an interleave, and for im2col */
     int32_t interleave;         /* GRIDDEP_INTERLEAVE_* */
     int32_t swizzle;            /* GRIDDEP_SWIZZLE_* */
@@ -1423,8 +1361,7 @@ typedef struct griddep_tensor_options {
                                  * of 16 (32 with INTERLEAVE_32B) below 2^40 */
     uint32_t steps[5];          /* every how many elements are taken, 1 to 8; all 0: 1 */
     uint32_t box[5];            /* tiled: elements that one copy spans, 1 to 256 */
-    int32_t lower[3], upper[3]; /* im2col: corners of the pixels' box, in the rank - 2 middle
-                                 * dimensions */
+    int32_t lower[3], upper[3]; /* im2col: corners of the pixels' box, in the middle dimensions */
     uint32_t channels;          /* im2col: per pixel, 1 to 256 */
     uint32_t pixels;            /* im2col: per column, 1 to 1024 */
 } griddep_tensor_options;
@@ -1449,8 +1386,7 @@ enum {
     GRIDDEP_MODE_SERIAL = 0,    /* in a stream, attribute 6 never set */
     GRIDDEP_MODE_PDL = 1,       /* in a stream, attribute 6 as each launch says, by default auto */
     GRIDDEP_MODE_GRAPH = 2,     /* as serial, captured into a graph */
-    GRIDDEP_MODE_GRAPH_PDL = 3, /* as pdl, captured into a graph: attribute 6 becomes a programmatic
-                                 * edge */
+    GRIDDEP_MODE_GRAPH_PDL = 3, /* as pdl, captured into a graph with programmatic edges */
     GRIDDEP_MODE_COUNT = 4
 };
 
@@ -1566,8 +1502,7 @@ enum {
 /* What stands behind an argument. */
 typedef struct griddep_use {
     uint32_t size;
-    uint32_t buffer;     /* number of the buffer that it points into, 1 to 2^31 - 1; 0: it is no
-                          * pointer */
+    uint32_t buffer;     /* that it points into, 1 to 2^31 - 1; 0: it is no pointer */
     int32_t access;      /* GRIDDEP_ACCESS_* */
     uint32_t reserved;
     uint64_t offset;     /* bytes from the buffer's start that it points to */
@@ -1800,8 +1735,7 @@ enum {
                                      * is this one's */
     GRIDDEP_HOP_REDUCE_SCATTER = 2, /* source has `count` elements for each member, by rank; target
                                      * = the sum of all members' parts for this one */
-    GRIDDEP_HOP_BROADCAST = 3,      /* what the member `root` has at target is written there on all
-                                     * others */
+    GRIDDEP_HOP_BROADCAST = 3,      /* what `root` has at target is written there on all others */
     GRIDDEP_HOP_EXCHANGE = 4        /* elements of source go to member `to`, and target gets those
                                      * that member `from` sends here; either may be
                                      * GRIDDEP_NO_MEMBER, and its address 0: send, receive, a ring.
@@ -1814,8 +1748,7 @@ typedef struct griddep_hop {
     int32_t type;            /* GRIDDEP_TENSOR_U8 to _BF16; for sums _BF16, _F16 or _F32 */
     int32_t root;            /* of a broadcast */
     int32_t to, from;        /* of an exchange */
-    uint64_t source, target; /* the member's own memory, wherever that lies; multiples of 4. Of a
-                              * broadcast the target alone */
+    uint64_t source, target; /* the member's own, multiples of 4. Of a broadcast target alone */
     uint64_t count;
 } griddep_hop;
 
@@ -1999,11 +1932,9 @@ typedef struct griddep_graph_edge_info {
     int32_t from_port;    /* GRIDDEP_PORT_* and */
     int32_t type;         /* GRIDDEP_EDGE_DEFAULT or _PROGRAMMATIC as the driver has it, or will; -1
                            * where it does not tell */
-    int32_t overlap;      /* GRIDDEP_OVERLAP_*: of the two kernels, as far as the graph decides
-                           * it */
+    int32_t overlap;      /* GRIDDEP_OVERLAP_*, as far as the graph decides it */
     int32_t reason;       /* GRIDDEP_REASON_* */
-    uint32_t node;        /* with REASON_OTHER_ORDER, REASON_NODE_BETWEEN and REASON_CONDITIONAL;
-                           * else 0 */
+    uint32_t node;        /* with REASON_OTHER_ORDER, _NODE_BETWEEN, _CONDITIONAL; else 0 */
     uint32_t races;       /* 1: the second kernel starts early, and griddep_chain_check finds a race
                            * (a graph from a chain), or it does not wait on every path (else), or
                            * no wait helps it */
@@ -2053,8 +1984,7 @@ typedef struct griddep_tune griddep_tune;
 
 /* Other configurations of a launch with which its kernel computes the same. */
 typedef struct griddep_tune_offer {
-    uint32_t size;             /* the same in all elements of an array: it is the step from one to
-                                * the next */
+    uint32_t size;             /* the same in all elements of an array: the step to the next */
     uint32_t launch;           /* counted from 0 */
     const uint32_t *grids;     /* first dimensions of the grid */
     const int32_t *carveouts;  /* of GRIDDEP_ATTRIBUTE_CARVEOUT */
@@ -2067,8 +1997,7 @@ typedef struct griddep_tune_buffer {
     uint32_t compared;   /* 1: its bits must be those that the serial run left */
     uint64_t address;
     uint64_t bytes;
-    const void *initial; /* what it holds before a run; NULL: no launch writes it, it is left as it
-                          * is */
+    const void *initial; /* what it holds before a run; NULL: no launch writes it */
 } griddep_tune_buffer;
 
 /* Told before each trial: how many are over, how many there are at most, what is tried. Another
@@ -2115,8 +2044,7 @@ typedef struct griddep_tune_trial {
     const char *kernel;   /* its name */
     const char *text;     /* what was tried: "trigger after-loads" */
     const char *detail;   /* why it was not timed; "" where it was */
-    double ratio;         /* median of its time / the time of the best before it, over the pairs; 0:
-                           * not timed */
+    double ratio;         /* median of its time / the best's before it; 0: not timed */
     double lowest, highest; /* of the middle 80 % of the pairs */
     double again;         /* the same ratio measured anew, with newly loaded code of both in each
                            * group of pairs; 0: it was not */
@@ -2134,10 +2062,8 @@ typedef struct griddep_tune_info {
     uint32_t ran_count;    /* trials that were run */
     uint32_t stopped;      /* 1: `progress` ended the search */
     uint32_t noise_pairs;  /* pairs of the chain with itself */
-    double noise;          /* largest median deviation of a group of these, each group with newly
-                            * loaded code */
-    double threshold;      /* gain with which a trial is measured anew: half the noise, at least
-                            * least_gain */
+    double noise; /* largest median deviation of a group of these, with newly loaded code */
+    double threshold; /* gain with which a trial is measured anew: half the noise, or least_gain */
     double baseline_us;    /* a run of the chain as it was given, and as it is chosen: medians of
                             * the last comparison */
     double chosen_us;
@@ -2154,8 +2080,7 @@ typedef struct griddep_tune_info {
 typedef struct griddep_tune_choice {
     uint32_t size;
     uint32_t changed;       /* 1: anything below differs from what was given */
-    griddep_kernel *kernel; /* to launch: the given one, or one of a module that the griddep_tune
-                             * holds */
+    griddep_kernel *kernel; /* to launch: the given one, or one that the griddep_tune holds */
     const griddep_ptx *ptx; /* of a rewritten kernel's module; NULL: as given */
     uint32_t grid[3];
     int32_t pdl;            /* GRIDDEP_PDL_* */
@@ -2169,8 +2094,7 @@ typedef struct griddep_tune_choice {
  * means over its hops; NaN where there is none. */
 enum {
     GRIDDEP_TUNE_FIGURE_SPAN = 0,    /* of the chain: first entry to last exit */
-    GRIDDEP_TUNE_FIGURE_IDLE = 1,    /* of the chain: share of the multiprocessors' time without
-                                      * work */
+    GRIDDEP_TUNE_FIGURE_IDLE = 1,    /* of the chain: share of the multiprocessors' idle time */
     GRIDDEP_TUNE_FIGURE_GAP = 2,     /* griddep_timeline_hop.handoff_gap */
     GRIDDEP_TUNE_FIGURE_WORK = 3,    /* first release to last exit; with the gap, what the hop adds
                                       * to the chain's time */
@@ -2182,8 +2106,7 @@ enum {
 };
 
 enum {
-    GRIDDEP_TUNE_WHOLE = -1 /* in place of a trial: all that was chosen, against the chain as it was
-                             * given */
+    GRIDDEP_TUNE_WHOLE = -1 /* all that was chosen, against the chain as it was given */
 };
 
 /* What the timeline shows of a trial beside the best before it. */
@@ -2243,11 +2166,9 @@ typedef struct griddep_explanation griddep_explanation;
 
 typedef struct griddep_condition {
     uint32_t size;
-    int32_t reason;      /* GRIDDEP_REASON_*: why there is no overlap, or less, where it is not
-                          * met */
+    int32_t reason;      /* GRIDDEP_REASON_*: why there is none, or less, if not met */
     int32_t met;         /* 1, 0, or -1: not known */
-    int32_t decisive;    /* 1: without it there is no overlap at all; 0: it tells how much there
-                          * is */
+    int32_t decisive;    /* 1: without it there is no overlap; 0: it tells how much */
     const char *name;    /* "producer triggers" */
     const char *text;    /* a sentence with the numbers */
 } griddep_condition;
@@ -2256,8 +2177,7 @@ typedef struct griddep_explanation_info {
     uint32_t size;
     int32_t overlap;      /* GRIDDEP_OVERLAP_*, predicted */
     int32_t reason;       /* GRIDDEP_REASON_* */
-    int32_t unmet;        /* index of a decisive condition that is not met and gives the reason;
-                           * -1: all are met */
+    int32_t unmet;        /* the decisive condition that gives the reason; -1: all are met */
     const char *producer; /* names of the launches (griddep_chain_set_name), else of their kernels;
                            * NULL for the first launch of a chain */
     const char *consumer;
@@ -2319,8 +2239,7 @@ typedef struct griddep_timeline_options {
 /* Of the last run. A double is NaN where there is nothing to tell. */
 typedef struct griddep_timeline_info {
     uint32_t size;
-    int32_t mode;              /* GRIDDEP_MODE_*; -1: there was no run yet, and only launch_count,
-                                * blocks and the like are told */
+    int32_t mode;              /* GRIDDEP_MODE_*; -1: no run yet, and the counts alone are told */
     uint32_t launch_count;
     uint32_t multiprocessors;  /* of the device */
     uint32_t emulated;         /* 1: model time */
@@ -2328,11 +2247,9 @@ typedef struct griddep_timeline_info {
     uint64_t blocks, blocks_kept; /* of all launches */
     uint64_t origin;           /* %globaltimer of time 0 */
     double span;               /* first entry to last exit */
-    double idle;               /* sum over all multiprocessors of the time in which no block worked
-                                * on it: there was none, or all waited */
+    double idle;               /* sum over multiprocessors of the time in which none worked */
     double idle_share;         /* of span * multiprocessors */
-    double clock_step;         /* greatest common divisor of all times: what %globaltimer moves
-                                * by */
+    double clock_step;         /* what %globaltimer moves by: divides all times */
 } griddep_timeline_info;
 
 typedef struct griddep_timeline_launch {
@@ -2359,11 +2276,9 @@ typedef struct griddep_timeline_launch {
 typedef struct griddep_timeline_hop {
     uint32_t size;
     uint32_t from;             /* index of that prerequisite */
-    double handoff_gap;        /* from's last exit to the first release (entry, where nothing
-                                * waits) */
+    double handoff_gap;        /* from's last exit to the first release, or entry */
     double launch_lead;        /* the first entry to from's last exit; negative: after it */
-    double preamble_hidden;    /* mean over blocks that wait: how much of entry to wait lay before
-                                * from's last exit */
+    double preamble_hidden; /* mean over blocks: how much of entry to wait lay before that exit */
     double overlap;            /* while blocks of both were resident */
     double overlap_ratio;      /* of the shorter one's time from first entry to last exit */
     double idle_window;        /* from's first exit to the last release; 0 where that is before */
