@@ -173,6 +173,7 @@ static void tell_end(const char *function, gd_CUresult result)
 gd_CUresult gd_call_end(const char *function, gd_CUresult result)
 {
     tell_end(function, result);
+    gd_call_count();
     pthread_mutex_unlock(&gd_call_mutex);
     return result;
 }

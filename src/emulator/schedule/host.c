@@ -20,7 +20,7 @@ static struct {
     pthread_t thread;
     pthread_cond_t wake, over; /* the thread; a host function is over */
     bool started, stops, hurry;
-    uint64_t calls;   /* that the program has made */
+    uint64_t calls;   /* that the program has made, and returns */
     uint32_t running; /* host functions, in any thread */
 } hosts;
 

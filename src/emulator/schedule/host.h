@@ -7,7 +7,8 @@
 #include "emulator/schedule/device.h"
 #include "emulator/schedule/work.h"
 
-/* The program has made a call. The lock is held; so it is in all that follow. */
+/* The program has made a call, or one has returned. The lock is held; so it is in all that
+ * follow. */
 void gd_call_count(void);
 uint64_t gd_call_get_count(void);
 

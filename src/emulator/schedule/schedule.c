@@ -446,10 +446,10 @@ static bool lets_others_in(void)
 }
 
 /* Nothing goes on. Whether that is certain: no other thread of the program has handed anything in
- * since, though it had time for it. */
+ * since, nor come back from a call, though it had time for it. */
 static bool is_over(void)
 {
-    static uint64_t waited = UINT64_MAX; /* how many calls there were */
+    static uint64_t waited = UINT64_MAX; /* how many there were */
 
     if (waited == gd_call_get_count())
         return true;
