@@ -377,6 +377,14 @@ static int compare_findings(const void *a, const void *b)
     return order != 0 ? order : compare_numbers((double)first->count, (double)second->count);
 }
 
+/* A list without items is NULL, which qsort does not take. */
+static void sort(void *items, size_t count, size_t bytes,
+                 int (*compare)(const void *, const void *))
+{
+    if (count > 1)
+        qsort(items, count, bytes, compare);
+}
+
 /* Of a template's instances, "void scale" of "void scale<float>(float *)". */
 static size_t base_length(const char *name)
 {
@@ -447,8 +455,8 @@ static void add_process(gd_audit *audit, const gd_attached_file *file)
 
 static void add_kernels(gd_audit *audit, gd_place_files *files)
 {
-    qsort(audit->seen.kernels, audit->seen.kernel_count, sizeof(*audit->seen.kernels),
-          compare_kernels);
+    sort(audit->seen.kernels, audit->seen.kernel_count, sizeof(*audit->seen.kernels),
+         compare_kernels);
     audit->places = gd_heap_take(audit->seen.kernel_count, sizeof(*audit->places));
     for (uint32_t i = 0; i < audit->seen.kernel_count; i++) {
         const gd_audit_kernel *kernel = &audit->seen.kernels[i];
@@ -472,10 +480,8 @@ gd_audit gd_audit_make(const gd_attached_set *set)
     for (uint32_t i = 0; i < audit.seen.pair_count; i++)
         judge_pair(&all, &audit.seen.pairs[i]);
     add_kernels(&audit, &all.files); /* in another order: pairs count them as they were */
-    if (audit.gap_count > 0)
-        qsort(audit.gaps, audit.gap_count, sizeof(*audit.gaps), compare_gaps);
-    if (audit.finding_count > 0)
-        qsort(audit.findings, audit.finding_count, sizeof(*audit.findings), compare_findings);
+    sort(audit.gaps, audit.gap_count, sizeof(*audit.gaps), compare_gaps);
+    sort(audit.findings, audit.finding_count, sizeof(*audit.findings), compare_findings);
     fold(&audit);
     count_findings(&audit);
     for (size_t i = 0; i < set->count; i++)
