@@ -226,25 +226,7 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
-/* Of arguments whose access the plan does not say, the PTX tells which are written through. */
-static void note_writes(const gd_plan *plan, const bool *writes, bool *written)
-{
-    for (uint32_t i = 0; i < plan->launch_count; i++) {
-        const gd_plan_launch *launch = &plan->launches[i];
-        for (uint32_t k = 0; k < launch->reach_count; k++)
-            written[launch->reaches[k].buffer] |= gd_plan_writes(&launch->reaches[k]);
-        for (uint32_t k = 0; k < launch->argument_count; k++, writes++) {
-            const gd_plan_argument *argument = &launch->arguments[k];
-            if (argument->is_buffer)
-                written[argument->buffer] |=
-                    argument->access == GRIDDEP_ACCESS_UNKNOWN ? *writes : gd_plan_writes(argument);
-            for (uint32_t n = 0; n < argument->address_count; n++)
-                written[argument->addresses[n].buffer] |= *writes;
-        }
-    }
-}
-
-/* Which buffers the chain writes, or may. */
+/* Which buffers the chain writes, or may: where the plan does not say it, as the PTX shows. */
 static int find_written(gd_session *session, bool *written)
 {
     const gd_plan *plan = session->plan;
@@ -257,10 +239,8 @@ static int find_written(gd_session *session, bool *written)
     bool *writes = gd_heap_take(count, sizeof(*writes));
     int32_t status = gd_chain_find_writes(session->chain, writes, count, &anywhere, &error);
     if (status == GRIDDEP_OK)
-        note_writes(plan, writes, written);
+        gd_plan_find_written(plan, anywhere ? NULL : writes, written);
     free(writes);
-    for (uint32_t i = 0; i < plan->buffer_count; i++)
-        written[i] = plan->buffers[i].written && (written[i] || anywhere);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
 }
 

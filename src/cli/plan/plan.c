@@ -222,23 +222,36 @@ static bool launch_writes_only(const gd_plan *plan, const gd_plan_launch *launch
 
 static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
 {
-    for (uint32_t i = 0; i < launch->reach_count; i++) {
-        plan->buffers[launch->reaches[i].buffer].written |= gd_plan_writes(&launch->reaches[i]);
+    for (uint32_t i = 0; i < launch->reach_count; i++)
         used[launch->reaches[i].buffer] = true;
-    }
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
-        for (uint32_t k = 0; k < argument->address_count; k++) {
-            plan->buffers[argument->addresses[k].buffer].written = true;
+        for (uint32_t k = 0; k < argument->address_count; k++)
             used[argument->addresses[k].buffer] = true;
-        }
         if (!argument->is_buffer)
             continue;
-        gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
         if (!used[argument->buffer])
-            buffer->written_first = launch_writes_only(plan, launch, argument->buffer);
-        buffer->written |= gd_plan_writes(argument);
+            plan->buffers[argument->buffer].written_first =
+                launch_writes_only(plan, launch, argument->buffer);
         used[argument->buffer] = true;
+    }
+}
+
+void gd_plan_find_written(const gd_plan *plan, const bool *writes, bool *written)
+{
+    for (uint32_t i = 0, place = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        for (uint32_t k = 0; k < launch->reach_count; k++)
+            written[launch->reaches[k].buffer] |= gd_plan_writes(&launch->reaches[k]);
+        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
+            const gd_plan_argument *argument = &launch->arguments[k];
+            const bool may = writes == NULL || writes[place];
+            if (argument->is_buffer)
+                written[argument->buffer] |=
+                    argument->access == GRIDDEP_ACCESS_UNKNOWN ? may : gd_plan_writes(argument);
+            for (uint32_t n = 0; n < argument->address_count; n++)
+                written[argument->addresses[n].buffer] |= may;
+        }
     }
 }
 
@@ -259,6 +272,7 @@ static void note_expression(gd_plan_module *module, const char *kernel)
 void gd_plan_finish(gd_plan *plan)
 {
     bool *used = gd_heap_take(plan->buffer_count, sizeof(bool));
+    bool *written = gd_heap_take(plan->buffer_count, sizeof(bool));
     uint64_t bytes = 0;
     bool known = true;
     for (uint32_t i = 0; i < plan->launch_count; i++) {
@@ -268,8 +282,12 @@ void gd_plan_finish(gd_plan *plan)
         if (gd_plan_is_kernel(&plan->launches[i]))
             note_expression(&plan->modules[plan->launches[i].module], plan->launches[i].kernel);
     }
+    gd_plan_find_written(plan, NULL, written);
+    for (uint32_t i = 0; i < plan->buffer_count; i++)
+        plan->buffers[i].written = written[i];
     if (plan->step_bytes == 0)
         plan->step_bytes = known ? bytes : 0;
+    free(written);
     free(used);
 }
 

@@ -63,6 +63,7 @@ static gd_frames place_of(gd_place_files *files, const gd_attached_file *file, u
     return frames;
 }
 
+/* before: NULL where a finding is about one kernel. Takes the text over. */
 static void find(judging *all, const char *code, const gd_audit_kernel *kernel,
                  const gd_audit_kernel *before, int32_t reason, uint64_t count, char *text)
 {

@@ -14,13 +14,13 @@ static json_t *place_json(const gd_frames *place)
     json_t *frames = json_array();
     for (size_t i = 0; i < place->count; i++) {
         const gd_frame *frame = &place->list[i];
-        json_t *number = json_integer(frame->is_script ? frame->line : (json_int_t)frame->offset);
-        gd_output_append(frames,
-                         GD_OBJECT({"function", gd_output_string(frame->function)},
-                                   {"offset", frame->is_script ? json_null() : json_incref(number)},
-                                   {"line", frame->is_script ? json_incref(number) : json_null()},
-                                   {"file", gd_output_string(frame->file)}));
-        json_decref(number);
+        gd_output_append(
+            frames,
+            GD_OBJECT({"function", gd_output_string(frame->function)},
+                      {"offset",
+                       frame->is_script ? json_null() : json_integer((json_int_t)frame->offset)},
+                      {"line", frame->is_script ? json_integer(frame->line) : json_null()},
+                      {"file", gd_output_string(frame->file)}));
     }
     return frames;
 }

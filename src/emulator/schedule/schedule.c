@@ -469,7 +469,6 @@ static bool advance(bool *stale, bool patient)
     if (!queue.first)
         return false;
     gd_turn turn = gd_grid_run(patient && !gd_call_runs_host());
-    const bool hangs = turn == GD_TURN_NONE || turn == GD_TURN_STUCK;
     if (turn == GD_TURN_NONE && (queue.puts_off || gd_call_runs_host())) {
         if (!patient)
             return false;
@@ -477,7 +476,7 @@ static bool advance(bool *stale, bool patient)
          * waits for. */
         if (promoted)
             gd_call_wait_host();
-    } else if (hangs && !patient && gd_call_has_others()) {
+    } else if (turn == GD_TURN_NONE && !patient && gd_call_has_others()) {
         return false;
     } else if (turn == GD_TURN_STUCK && is_over()) {
         gd_grid_fail_stuck();

@@ -370,25 +370,34 @@ static uint64_t told_bytes(const gd_chain_launch *launch, uint32_t argument)
     return address.bytes;
 }
 
+static int32_t look_at_writes(const griddep_chain *chain, griddep_use *uses, bool *writes,
+                              bool *anywhere, griddep_error *error)
+{
+    gd_check_launch *launches = describe_all(chain, uses);
+    int32_t status = launches ? gd_check_writes(launches, chain->count, writes, anywhere, error)
+                              : gd_error_memory(error);
+
+    free(launches);
+    return status;
+}
+
 int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint64_t *bytes,
                              griddep_error *error)
 {
     uint32_t place = 0;
-    gd_check_launch *launches = describe_all(chain, uses);
     bool *writes = calloc(count_uses(chain) + 1, sizeof *writes);
-    int32_t status = launches && writes
-                         ? gd_check_writes(launches, chain->count, writes, NULL, error)
-                         : gd_error_memory(error);
+    int32_t status =
+        writes ? look_at_writes(chain, uses, writes, NULL, error) : gd_error_memory(error);
     for (uint32_t i = 0; i < chain->count && !status; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
         for (uint32_t k = 0; k < launch->given.use_count; k++, place++) {
-            const bool written = writes[place] && launches[i].uses[k].buffer;
+            const bool written = writes[place] && uses[k].buffer;
             const uint64_t told = written ? told_bytes(launch, k) : 0;
             bytes[place] = told ? told : written;
         }
+        uses += count_of(launch);
     }
     free(writes);
-    free(launches);
     return status;
 }
 
@@ -404,12 +413,8 @@ int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t 
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "the launches have %" PRIu64 " arguments, not %" PRIu64, own, count);
     int32_t status = gd_chain_read_uses(chain, &uses, error);
-    if (status)
-        return status;
-    gd_check_launch *launches = describe_all(chain, uses);
-    status = launches ? gd_check_writes(launches, chain->count, writes, anywhere, error)
-                      : gd_error_memory(error);
-    free(launches);
+    if (!status)
+        status = look_at_writes(chain, uses, writes, anywhere, error);
     free(uses);
     return status;
 }
