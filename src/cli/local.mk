@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += libgriddep-command.la libgriddep-reference.la
 
 # Typed numbers and the float64 references, which the kernel tests use too.
 libgriddep_reference_la_SOURCES = \
+	%D%/io/name.c %D%/io/name.h \
 	%D%/io/number.c %D%/io/number.h \
 	%D%/plan/reference.c %D%/plan/reference.h \
 	%D%/plan/reference_attention.c %D%/plan/reference_attention.h \

@@ -82,6 +82,46 @@ check "and is attacked" says 0 'no attack changed' stress "$work/instance_waits.
 check "one that does not wait" says 1 'k<2>.*GD205\|GD205' check "$work/instance_consume.yaml"
 check "and races by its C++ name" says 66 'by k<2>, launch 1' sanitize "$work/instance_consume.yaml"
 check "explain calls it so" says 0 'launch 1: k<2>' explain "$work/instance_consume.yaml" --emulate
+# PTX that a C++ compiler made has symbols; people read names. What errors quote and JSON has stay symbols.
+symbol=_Z7consumeILi2EEvPjN3gpu5BlockE
+cat >"$work/symbols.ptx" <<END
+.version 8.0
+.target sm_90
+.address_size 64
+.global .u32 _ZN3gpu6ignoreE;
+.visible .entry _Z7producePj(.param .u64 _Z7producePj_param_0)
+{
+    .reg .b64 %x;
+    ld.param.u64 %x, [_Z7producePj_param_0];
+    griddepcontrol.launch_dependents;
+    griddepcontrol.wait;
+    st.global.u32 [%x], 7;
+    ret;
+}
+.visible .entry $symbol(.param .u64 ${symbol}_param_0)
+{
+    .reg .b32 %v;
+    .reg .b64 %x;
+    ld.param.u64 %x, [${symbol}_param_0];
+    ld.global.u32 %v, [%x];
+    st.global.u32 [%x+128], %v;
+    ret;
+}
+END
+sed "s/kernel: k, module: produce/kernel: _Z7producePj, module: produce/; s/kernel: k, name: second/kernel: $symbol/; s/produce.cu/symbols.ptx/; s/consume.cu/symbols.ptx/" "$work/consume.yaml" >"$work/symbols.yaml"
+without_symbols() { says "$@" && ! grep "^[^|]*_Z" "$work/out"; }
+told='consume<2>(unsigned int\*, gpu::Block)'
+check "check tells names of symbols" without_symbols 1 "in launch 1 ($told)" check "$work/symbols.yaml"
+check "run too" without_symbols 1 "$told" run "$work/symbols.yaml" --emulate --schedule eager
+check "sanitize too" without_symbols 66 "by $told, launch 1" sanitize "$work/symbols.yaml"
+check "explain too" without_symbols 0 "launch 1: $told after produce(unsigned int\*)" explain "$work/symbols.yaml" --emulate
+check "trace too" without_symbols 1 "^1  consume " trace "$work/symbols.yaml" --emulate
+sed "s/kernel: $symbol/kernel: _Z7producePj/" "$work/symbols.yaml" >"$work/twice.yaml"
+check "tune too" without_symbols 0 " produce(unsigned int\*) " tune "$work/twice.yaml" --emulate --forget
+check "a kernel alone too" says 0 "kernel $told: valid PTX" check "$work/symbols.ptx"
+check "JSON has symbols" says 0 "\"consumer\": \"$symbol\"" explain "$work/symbols.yaml" --emulate --json
+sed "s/kernel: $symbol/kernel: _Z7consumePj/" "$work/symbols.yaml" >"$work/unknown.yaml"
+check "an error quotes the symbol" says 2 "_Z7consumePj" run "$work/unknown.yaml" --emulate
 export GRIDDEP_NVRTC="$work/none.so"
 check "without NVRTC" says 65 'was not checked, because it was not compiled' check "$work/waits.cu"
 check "without NVRTC, in a chain" says 1 "module 'consume' is CUDA C++ and was not checked" check "$work/consume.yaml"

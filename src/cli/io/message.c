@@ -198,7 +198,7 @@ static int write_library_error(gd_place place, int code, const griddep_error *er
 static void remark(const char *label, const char *format, va_list arguments)
 {
     char *text = gd_heap_vformat(format, arguments);
-    char *clean = gd_output_clean(text);
+    char *clean = gd_output_told(text);
     gd_progress_clear();
     int columns = fprintf(stderr, "griddep: %s: ", label);
     put_lines(clean, columns > 0 ? (size_t)columns : 0);

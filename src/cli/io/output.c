@@ -12,6 +12,7 @@
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
+#include "cli/io/name.h"
 
 static void require(int failed)
 {
@@ -202,6 +203,20 @@ void gd_output_put(FILE *stream, const char *text)
     free(clean);
 }
 
+char *gd_output_told(const char *text)
+{
+    char *told = gd_name_tell(text), *clean = gd_output_clean(told);
+    free(told);
+    return clean;
+}
+
+void gd_output_tell(FILE *stream, const char *text)
+{
+    char *told = gd_output_told(text);
+    fputs(told, stream);
+    free(told);
+}
+
 void gd_output_wrap(FILE *stream, const char *text, size_t column)
 {
     const size_t end = gd_output_width(fileno(stream));
@@ -253,7 +268,7 @@ void gd_output_print(const char *format, ...)
     bool ends_line = length > 0 && text[length - 1] == '\n';
     text[length - ends_line] = '\0';
     static size_t column, indent; /* of the line that has begun */
-    char *clean = gd_output_clean(text);
+    char *clean = gd_output_told(text);
     const size_t end = gd_output_width(STDOUT_FILENO);
     indent = column > 0 ? indent : strspn(clean, " ") + 2;
     if (end > 0)
@@ -355,7 +370,7 @@ void gd_columns_add(gd_columns *columns, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *raw = gd_heap_vformat(format, arguments), *text = gd_output_clean(raw);
+    char *raw = gd_heap_vformat(format, arguments), *text = gd_output_told(raw);
     va_end(arguments);
     free(raw);
     columns->cells =

@@ -18,6 +18,11 @@ char *gd_output_clean(const char *text);
 char *gd_output_clean_lines(const char *text);
 void gd_output_put(FILE *stream, const char *text);
 
+/* The same of what is said of kernels: symbols of C++ become names (gd_name_tell). Files' names,
+ * quoted lines, and errors, which are of symbols as the user gave them, do without. */
+char *gd_output_told(const char *text);
+void gd_output_tell(FILE *stream, const char *text);
+
 /* Writes a text behind so many columns of its line; in a terminal, broken between words. */
 void gd_output_wrap(FILE *stream, const char *text, size_t column);
 
@@ -32,7 +37,7 @@ typedef struct gd_page {
 FILE *gd_page_begin(gd_page *page, FILE *to);
 void gd_page_end(gd_page *page);
 
-/* Prints to stdout; of control characters only a line end at the very end stays. In a terminal
+/* Prints to stdout what gd_output_told makes of it; a line end at the very end stays. In a terminal
  * lines are broken between words, and a line that several calls make is one. */
 void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

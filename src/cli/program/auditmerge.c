@@ -9,7 +9,7 @@
 #include "run/private.h"
 
 #include "cli/io/heap.h"
-#include "cli/show/place.h"
+#include "cli/io/name.h"
 
 enum { LONGEST_TOLD = 90 };
 
@@ -91,8 +91,8 @@ static uint32_t add_kernel(gd_auditmerge *seen, const gd_attached_file *file,
     if (at < seen->kernel_count) {
         free(made.module);
     } else {
-        made.plain = gd_place_demangle(kernel->name);
-        made.told = gd_place_shorten(made.plain, LONGEST_TOLD);
+        made.plain = gd_name_demangle(kernel->name);
+        made.told = gd_name_shorten(made.plain, LONGEST_TOLD);
         read_order(&made);
         seen->kernels = gd_heap_grow(seen->kernels, at, at + 1, sizeof(made));
         seen->kernels[seen->kernel_count++] = made;

@@ -8,6 +8,7 @@
 #include "base/statistics.h"
 #include "griddep.h"
 
+#include "cli/io/name.h"
 #include "cli/io/output.h"
 #include "cli/show/finding.h"
 #include "cli/show/place.h"
@@ -43,7 +44,7 @@ static bool is_timed(const gd_audit *audit)
 
 static void add_name(gd_columns *table, const char *name)
 {
-    char *told = gd_place_shorten(name, LONGEST_NAME);
+    char *told = gd_name_shorten(name, LONGEST_NAME);
     gd_columns_add(table, "%s", told);
     free(told);
 }
@@ -141,7 +142,7 @@ static size_t next_frame(const gd_frames *frames, size_t at, bool own)
 /* Returns whether it is where a program begins. */
 static bool print_frame(FILE *stream, const gd_frame *frame, const char *how)
 {
-    char *told = gd_place_shorten(frame->function != NULL ? frame->function : "", LONGEST_FRAME);
+    char *told = gd_name_shorten(frame->function != NULL ? frame->function : "", LONGEST_FRAME);
     char *clean = gd_output_clean(told);
     char *file = gd_output_clean(frame->is_script ? frame->file : file_name(frame->file));
     fprintf(stream, "    %s %s%s%s", how, clean, frame->function != NULL ? " in " : "", file);

@@ -10,7 +10,7 @@
 #include "cli/plan/planfile.h"
 #include "cli/program/attach.h"
 #include "cli/program/recordedchain.h"
-#include "cli/show/place.h"
+#include "cli/io/name.h"
 
 /* ---- begin and end of what processes launched ----
  *
@@ -26,7 +26,7 @@ static const char *name_of(gd_spanview *view, char ***known, const char *kernel)
         *known = gd_heap_grow(*known, at, at + 1, sizeof(**known));
         view->names = gd_heap_grow(view->names, at, at + 1, sizeof(*view->names));
         (*known)[at] = gd_heap_string(kernel);
-        view->names[at] = kernel[0] != '\0' ? gd_place_demangle(kernel) : gd_heap_string("a graph");
+        view->names[at] = kernel[0] != '\0' ? gd_name_demangle(kernel) : gd_heap_string("a graph");
         view->name_count++;
     }
     return view->names[at];

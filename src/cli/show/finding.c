@@ -118,7 +118,7 @@ static void print_launches(FILE *stream, const gd_finding *finding)
             (i + 1 < count && i + 1 < SHOWN && strcmp(name, name_of(finding, i + 1)) == 0))
             continue;
         fputs(" (", stream);
-        gd_output_put(stream, name);
+        gd_output_tell(stream, name);
         fputs(")", stream);
     }
     if (count > SHOWN)
@@ -145,7 +145,7 @@ static void print_related(FILE *stream, const gd_finding *finding, const char *f
                                   .line = (uint32_t)related.line,
                                   .column = (uint32_t)related.column},
                        false);
-        gd_output_put(stream, related.text);
+        gd_output_tell(stream, related.text);
         putc('\n', stream);
     }
     if (finding->data.source_file == NULL)
@@ -255,7 +255,7 @@ void gd_finding_print(FILE *to, const gd_finding *finding, const char *file)
     FILE *stream = gd_page_begin(&page, to);
     print_position(stream, place_of(finding, file), color);
     print_severity(stream, data->severity, color);
-    gd_output_put(stream, data->text);
+    gd_output_tell(stream, data->text);
     if (finding->more > 0)
         fprintf(stream, "; and %u more place%s", (unsigned)finding->more,
                 finding->more > 1 ? "s" : "");
@@ -263,7 +263,7 @@ void gd_finding_print(FILE *to, const gd_finding *finding, const char *file)
     gd_output_put(stream, quote);
     if (data->hint[0] != '\0') {
         fprintf(stream, "  %shint:%s ", color ? bold : "", color ? plain : "");
-        gd_output_put(stream, data->hint);
+        gd_output_tell(stream, data->hint);
         putc('\n', stream);
     }
     print_related(stream, finding, file);

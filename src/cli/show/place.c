@@ -1,7 +1,6 @@
-/* Symbol tables of ELF files; C++ names by libstdc++, which is opened if it is there. */
+/* Symbol tables of ELF files. */
 #include "cli/show/place.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/elf.h"
 
 #include "cli/io/heap.h"
+#include "cli/io/name.h"
 
 struct gd_place_file {
     char *path;
@@ -85,7 +85,7 @@ gd_frame gd_place_find(gd_place_files *files, const char *path, uint64_t address
     struct gd_place_file *file = open_file(files, path);
     uint64_t begin = 0, call = address > 0 ? address - 1 : 0;
     const char *name = file->good ? find_function(&file->elf, call, &begin) : NULL;
-    return (gd_frame){.function = name != NULL ? gd_place_demangle(name) : NULL,
+    return (gd_frame){.function = name != NULL ? gd_name_demangle(name) : NULL,
                       .file = gd_heap_string(path),
                       .offset = name != NULL ? address - begin : address};
 }
@@ -109,83 +109,4 @@ void gd_place_end(gd_place_files *files)
     }
     free(files->list);
     *files = (gd_place_files){0};
-}
-
-char *gd_place_demangle(const char *name)
-{
-    char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
-    char *plain = NULL;
-    int status = -1;
-    void *library = strncmp(name, "_Z", 2) == 0 ? dlopen("libstdc++.so.6", RTLD_LAZY) : NULL;
-    void *function = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
-    memcpy(&demangle, &function, sizeof(function));
-    if (demangle != NULL)
-        plain = demangle(name, NULL, NULL, &status);
-    return plain != NULL && status == 0 ? plain : gd_heap_string(name);
-}
-
-/* Behind the bracket that closes the one at `from`; NULL: none does. */
-static const char *find_close(const char *from)
-{
-    const char opening = *from, closing = opening == '<' ? '>' : ')';
-    size_t depth = 0;
-    for (const char *at = from; *at != '\0'; at++) {
-        depth += *at == opening;
-        depth -= *at == closing && at[-1] != '-';
-        if (depth == 0)
-            return at + 1;
-    }
-    return NULL;
-}
-
-/* The last bracket of a kind that stands in no other one and is closed; NULL: there is none. */
-static const char *find_last(const char *name, char opening)
-{
-    const char *found = NULL;
-    for (const char *at = name; at != NULL && *at != '\0';) {
-        if (*at != '<' && *at != '(') {
-            at++;
-            continue;
-        }
-        const char *behind = find_close(at);
-        found = behind != NULL && *at == opening ? at : found;
-        at = behind != NULL ? behind : at + 1;
-    }
-    return found;
-}
-
-char *gd_place_shorten(const char *name, size_t most)
-{
-    if (strlen(name) <= most)
-        return gd_heap_string(name);
-    const char *begin = strncmp(name, "void ", 5) == 0 ? name + 5 : name;
-    const char *parameters = find_last(begin, '('), *arguments = find_last(begin, '<');
-    const char *tail = parameters != NULL && find_close(parameters)[0] == '\0' ? "(...)" : "";
-    const size_t length = *tail != '\0' ? (size_t)(parameters - begin) : strlen(begin);
-    if (length + strlen(tail) <= most)
-        return gd_heap_format("%.*s%s", (int)length, begin, tail);
-    const size_t head = arguments != NULL ? (size_t)(arguments + 1 - begin) : most / 2;
-    const size_t rest =
-        head + 12 < most && head < length ? (most - head - strlen(tail) - 3) / 2 : 4;
-    if (arguments != NULL && head < length && length - head > 2 * rest)
-        return gd_heap_format("%.*s...%.*s%s", (int)(head + rest), begin, (int)rest,
-                              begin + length - rest, tail);
-    return gd_heap_format("%.*s...%s", (int)(most / 2 - 1), begin,
-                          begin + strlen(begin) - most / 2 + 2);
-}
-
-char *gd_place_own_name(const char *name)
-{
-    const char *parameters = find_last(name, '('), *begin = name;
-    if (parameters == NULL || find_close(parameters)[0] != '\0')
-        return gd_heap_string(name);
-    for (const char *at = name; at < parameters;) {
-        if (*at == ' ' || (at[0] == ':' && at[1] == ':'))
-            begin = at + (*at == ' ' ? 1 : 2);
-        const char *behind = *at == '<' || *at == '(' ? find_close(at) : NULL;
-        if (*at == '<' && behind == parameters)
-            return gd_heap_format("%.*s", (int)(at - begin), begin);
-        at = behind != NULL ? behind : at + 1;
-    }
-    return gd_heap_format("%.*s", (int)(parameters - begin), begin);
 }

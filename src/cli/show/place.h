@@ -34,16 +34,4 @@ void gd_frames_free(gd_frames *frames);
 gd_frame gd_place_find(gd_place_files *files, const char *path, uint64_t address);
 void gd_place_end(gd_place_files *files);
 
-/* The name of a C++ function as people write it, where libstdc++ is there to ask; else as it is. To
- * free. */
-char *gd_place_demangle(const char *name);
-
-/* Such a name in so many bytes (at least 40) or little more: without parameters, and with the
- * middle of its template arguments left out. To free. */
-char *gd_place_shorten(const char *name, size_t most);
-
-/* The function's own name in it, without namespaces, template arguments and parameters; other names
- * as they are. To free. */
-char *gd_place_own_name(const char *name);
-
 #endif

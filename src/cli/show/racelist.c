@@ -277,21 +277,13 @@ json_t *gd_racelist_json(const gd_racelist *list)
 
 /* ---- text ---- */
 
-/* On one line, whatever the report holds. */
-static void print_clean(FILE *stream, const char *text)
-{
-    char *clean = gd_output_clean(text);
-    fputs(clean, stream);
-    free(clean);
-}
-
 /* Words around a text; nothing where there is none. */
 static void print_words(FILE *stream, const char *before, const char *text, const char *behind)
 {
     if (text == NULL || text[0] == '\0')
         return;
     fputs(before, stream);
-    print_clean(stream, text);
+    gd_output_tell(stream, text);
     fputs(behind, stream);
 }
 
@@ -332,7 +324,7 @@ static void print_access(FILE *stream, const gd_emulator_access *access, const c
     fputs("  ", stream);
     print_words(stream, "", position, ": ");
     if (bytes > 0 || access->kernel == NULL)
-        print_clean(stream, access->action != NULL ? access->action : "access");
+        gd_output_tell(stream, access->action != NULL ? access->action : "access");
     if (bytes > 0)
         fprintf(stream, " of %llu byte%s", bytes, bytes == 1 ? "" : "s");
     print_words(stream, bytes > 0 ? " by " : "in ", access->kernel, "");
@@ -381,7 +373,7 @@ static void print_runs(FILE *stream, const gd_emulator_finding *finding)
             i + 1 < finding->run_count && is_same_text(run[1].schedule, run->schedule);
         fputs(i == 0 ? "" : ", ", stream);
         if (!is_same_text(before, run->schedule)) {
-            print_clean(stream, run->schedule);
+            gd_output_tell(stream, run->schedule);
             fputs(mode[0] != '\0' ? " (" : "", stream);
         }
         fprintf(stream, "%s%s", mode, mode[0] != '\0' && !goes_on ? ")" : "");

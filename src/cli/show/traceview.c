@@ -9,7 +9,7 @@
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
 #include "cli/io/output.h"
-#include "cli/show/place.h"
+#include "cli/io/name.h"
 
 static int report_timeline_error(const griddep_error *error)
 {
@@ -176,10 +176,12 @@ size_t gd_traceview_columns(const char *text)
 
 char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
 {
-    char *name = gd_output_clean(gd_traceview_name(view, launch)), *made = NULL;
-    if (view->plan == NULL && gd_traceview_columns(name) > width) { /* a program's kernel */
+    const char *kernel = gd_traceview_name(view, launch);
+    char *name = gd_output_told(kernel), *made = NULL;
+    if ((view->plan == NULL || strncmp(kernel, "_Z", 2) == 0) &&
+        gd_traceview_columns(name) > width) {
         char *whole = name;
-        name = gd_place_own_name(whole);
+        name = gd_name_own(whole);
         free(whole);
     }
     size_t length = gd_traceview_columns(name), hole = gd_traceview_columns(gap);

@@ -25,10 +25,10 @@ void gd_verdict_print(FILE *to, const griddep_verdict *verdict)
     fprintf(stream, ":%s ", color ? "\033[0m" : "");
     if (verdict->entry != NULL) {
         fputs("kernel ", stream);
-        gd_output_put(stream, verdict->entry);
+        gd_output_tell(stream, verdict->entry);
         fputs(": ", stream);
     }
-    gd_output_put(stream, verdict->text);
+    gd_output_tell(stream, verdict->text);
     putc('\n', stream);
     gd_page_end(&page);
 }
