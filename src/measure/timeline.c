@@ -51,14 +51,30 @@ struct griddep_timeline {
 
 /* ---- a launch's copy ---- */
 
+/* Whether anything but its declaration names a variable. */
+static bool is_used(const gd_ptx_module *module, const char *name, uint32_t length)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < module->tokens.count && count < 2; i++) {
+        uint32_t bytes;
+        const char *text = gd_ptx_token_text(module, i, &bytes);
+        count += bytes == length && !memcmp(text, name, length);
+    }
+    return count > 1;
+}
+
 /* Whether a variable of the module would be several where it was one. An initialised one is taken
  * for a constant. */
 static const gd_ptx_symbol *find_shared(const gd_ptx_module *module)
 {
     for (uint32_t i = 0; i < module->symbol_count; i++) {
         const gd_ptx_symbol *symbol = &module->symbols[i];
+        uint32_t length;
+        const char *name = gd_ptx_name_text(module, symbol->name, &length);
         if (symbol->scope == 0 && symbol->kind == GD_SYMBOL_VARIABLE &&
-            symbol->space == GD_SPACE_GLOBAL && !(symbol->flags & GD_SYMBOL_INITIALISED))
+            symbol->space == GD_SPACE_GLOBAL && !(symbol->flags & GD_SYMBOL_INITIALISED) &&
+            is_used(module, name, length))
             return symbol;
     }
     return NULL;

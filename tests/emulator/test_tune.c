@@ -334,7 +334,8 @@ END_TEST
 /* Launches that share a variable cannot be traced; that is no reason not to tune them. */
 START_TEST(tunes_what_cannot_be_traced)
 {
-    static const char shared[] = HEAD ".global .u32 shared;\n" /* plain without its head */;
+    static const char shared[] =
+        HEAD ".global .u32 shared;\n.global .u64 holder = shared;\n" /* plain without its head */;
     griddep_tune_reason reason = {.size = sizeof reason};
     griddep_tune *result;
     char text[sizeof shared + sizeof plain];

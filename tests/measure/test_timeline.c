@@ -680,7 +680,7 @@ END_TEST
 START_TEST(variables_of_the_module)
 {
     static const char text[] =
-        HEAD ".visible .global .u32 total;\n.visible .const .u32 step;\n"
+        HEAD ".visible .global .u32 unused, total;\n.visible .const .u32 step;\n"
              ".visible .entry k(.param .u64 out)\n{\n    .reg .b32 s;\n    .reg .b64 o;\n"
              "    ld.const.u32 s, [step];\n    ld.param.u64 o, [out];\n"
              "    red.global.add.u32 [o], s;\n    red.global.add.u32 [total], s;\n    ret;\n}\n";
