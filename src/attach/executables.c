@@ -65,12 +65,19 @@ static seen_node *find_node(gd_CUgraphExec executable, gd_CUgraphNode node, seen
 
 /* ---- reading ---- */
 
-static uint32_t kernel_of_params(const gd_CUDA_KERNEL_NODE_PARAMS *params)
+static gd_attached_kernel *find_kernel(const gd_CUDA_KERNEL_NODE_PARAMS *params, uint32_t *number)
 {
     const gd_CUlaunchConfig config = gd_graph_config(params);
-    uint32_t number = GD_ATTACHED_NONE;
 
-    gd_kernels_find(gd_graph_function(params), &config, &number);
+    *number = GD_ATTACHED_NONE;
+    return gd_kernels_find(gd_graph_function(params), &config, number);
+}
+
+static uint32_t kernel_of_params(const gd_CUDA_KERNEL_NODE_PARAMS *params)
+{
+    uint32_t number;
+
+    find_kernel(params, &number);
     return number;
 }
 
@@ -123,28 +130,27 @@ static bool grow(seen_graph *graph, const gd_graph_view *view)
     return grown_edges && nodes < UINT32_MAX && edges < UINT32_MAX;
 }
 
-static void read_pointers(gd_pointers *into, uint32_t kernel, gd_CUgraphNode node)
+/* False: the node's kernel is not known. */
+static bool read_pointers(gd_pointers *into, gd_CUgraphNode node)
 {
     gd_CUDA_KERNEL_NODE_PARAMS params = {0};
+    gd_attached_kernel *kernel = NULL;
+    uint32_t number;
 
-    if (GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
-        params.kernelParams = NULL;
-    gd_pointers_read(into, kernel,
-                     params.kernelParams ? gd_pointers_find(gd_graph_function(&params)) : 0,
-                     params.kernelParams);
+    if (!GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
+        kernel = find_kernel(&params, &number);
+    if (kernel)
+        gd_pointers_read(into, kernel, number, gd_graph_function(&params), params.kernelParams);
+    return kernel;
 }
 
 /* What kernels were given of which the second may start early. */
-static void compare_arguments(uint32_t first, gd_CUgraphNode from, uint32_t second,
-                              gd_CUgraphNode to)
+static void compare_arguments(gd_CUgraphNode from, gd_CUgraphNode to)
 {
     gd_pointers before, behind;
 
-    if (first == GD_ATTACHED_NONE || second == GD_ATTACHED_NONE || !gd_pointers_next())
-        return;
-    read_pointers(&before, first, from);
-    read_pointers(&behind, second, to);
-    gd_pointers_compare(&before, &behind);
+    if (gd_pointers_next() && read_pointers(&before, from) && read_pointers(&behind, to))
+        gd_pointers_compare(&before, &behind);
 }
 
 /* Appends what the driver tells of a graph. */
@@ -169,8 +175,7 @@ static void read_graph(seen_graph *into, gd_CUgraph graph, uint32_t level)
         if (!gd_graph_is_programmatic(&edge.data))
             continue;
         into->nodes[edge.to].early = true;
-        compare_arguments(into->nodes[edge.from].kernel, view.from[i], into->nodes[edge.to].kernel,
-                          view.to[i]);
+        compare_arguments(view.from[i], view.to[i]);
     }
     for (size_t i = 0; has_room && i < view.node_count; i++) {
         gd_CUgraph child = gd_graph_child(view.nodes[i]);

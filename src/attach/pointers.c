@@ -7,6 +7,7 @@
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/record.h"
+#include "ptx/require/tensor_map.h"
 
 /* All of a program's first launches, and then some in a row now and again. */
 enum { FIRST_LAUNCHES = 4096, ROW = 8, EACH = 4096 };
@@ -23,31 +24,58 @@ bool gd_pointers_next(void)
     return number < FIRST_LAUNCHES || number % EACH < ROW;
 }
 
-uint32_t gd_pointers_find(gd_CUfunction function)
+static void ask(gd_attached_parameters *of, gd_CUfunction function)
 {
     const gd_CUfunction asked = gd_kernels_function(function);
     size_t offset, bytes;
-    uint32_t found = 0;
 
     for (uint32_t i = 0; asked && i < 32 && !GD_NEXT(cuFuncGetParamInfo, asked, i, &offset, &bytes);
-         i++)
-        found |= (uint32_t)(bytes == sizeof(uint64_t)) << i;
-    return found;
+         i++) {
+        of->addresses |= (uint32_t)(bytes == sizeof(uint64_t)) << i;
+        of->large |= (uint32_t)(bytes == GD_TENSOR_MAP_BYTES) << i;
+    }
+    of->known = 1;
 }
 
-void gd_pointers_read(gd_pointers *into, uint32_t kernel, uint32_t found, void **parameters)
+static void add(gd_pointers *into, uint32_t parameter, uint64_t value, uint64_t bytes)
 {
-    into->kernel = kernel;
+    if (value < LEAST_ADDRESS || into->count == GD_POINTERS_MOST)
+        return;
+    into->parameters[into->count] = parameter;
+    into->values[into->count] = value;
+    into->bytes[into->count++] = bytes;
+}
+
+static void add_map(gd_pointers *into, gd_attached_parameters *of, uint32_t parameter,
+                    const void *argument)
+{
+    gd_tensor_map map;
+
+    if (!gd_tensor_map_read(argument, &map)) {
+        of->structs |= 1u << parameter;
+        return;
+    }
+    of->maps |= 1u << parameter;
+    add(into, parameter, map.address, gd_tensor_map_extent(&map));
+}
+
+void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t number,
+                      gd_CUfunction function, void **arguments)
+{
+    gd_attached_parameters *of = &kernel->parameters;
+
+    into->kernel = number;
     into->count = 0;
-    for (uint32_t i = 0; parameters && i < 32 && into->count < GD_POINTERS_MOST; i++) {
+    if (!of->known)
+        ask(of, function);
+    for (uint32_t i = 0; arguments && i < 32; i++) {
         uint64_t value;
-        if (!(found >> i & 1) || !parameters[i])
+        if (of->large >> i & 1 && arguments[i])
+            add_map(into, of, i, arguments[i]);
+        if (!(of->addresses >> i & 1) || !arguments[i])
             continue;
-        memcpy(&value, parameters[i], sizeof value);
-        if (value < LEAST_ADDRESS)
-            continue;
-        into->parameters[into->count] = i;
-        into->values[into->count++] = value;
+        memcpy(&value, arguments[i], sizeof value);
+        add(into, i, value, 1);
     }
 }
 
@@ -71,7 +99,8 @@ void gd_pointers_compare(const gd_pointers *first, const gd_pointers *second)
 {
     for (uint32_t i = 0; i < first->count; i++) {
         for (uint32_t j = 0; j < second->count; j++) {
-            if (first->values[i] == second->values[j])
+            if (first->values[i] - second->values[j] < second->bytes[j] ||
+                second->values[j] - first->values[i] < first->bytes[i])
                 note(first, i, second, j);
         }
     }

@@ -41,7 +41,6 @@ typedef struct recent {
     uint32_t generation;
     bool has_plain, has_early; /* places */
     int8_t reason;             /* as gd_kernels_reason; -1: nobody has asked yet */
-    uint32_t pointers;         /* as gd_pointers_find, where they are compared */
 } recent;
 
 enum { RECENTS = 1024 };
@@ -207,8 +206,6 @@ static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uin
     other->in = stream_of(handle, owner);
     other->number = other->kernel ? number : GD_ATTACHED_NONE;
     other->generation = generation;
-    if (judges_pointers())
-        other->pointers = gd_pointers_find(launch->function);
     if (!other->kernel || !other->in)
         return other;
     *found = *other;
@@ -221,11 +218,11 @@ static void note_pointers(const recent *of, const gd_seen_launch *launch)
     stream *in = of->in;
     gd_pointers made;
 
-    if (!judges_pointers() || !gd_pointers_next()) {
+    if (!of->kernel || !judges_pointers() || !gd_pointers_next()) {
         in->pointers.count = 0;
         return;
     }
-    gd_pointers_read(&made, pair->second, of->pointers, launch->parameters);
+    gd_pointers_read(&made, of->kernel, pair->second, launch->function, launch->parameters);
     if (pair->early && !pair->between && in->pointers.kernel == pair->first)
         gd_pointers_compare(&in->pointers, &made);
     in->pointers = made;

@@ -8,7 +8,7 @@
 
 /* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
  * behind the last one of a chunk stands a record of kind 0, or nothing. */
-enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 4 };
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 5 };
 
 /* The name that a process's file ends with, and that of a copy of a module's image. */
 #define GD_ATTACHED_SUFFIX ".attached"
@@ -112,12 +112,22 @@ typedef struct gd_attached_shape {
     uint32_t reserved;
 } gd_attached_shape;
 
+/* Of a kernel's first 32 parameters, a bit each. */
+typedef struct gd_attached_parameters {
+    uint32_t known;         /* 1: the driver was asked for the sizes */
+    uint32_t addresses;     /* 8 bytes: may be one */
+    uint32_t large;         /* 128 bytes, as a tensor map has */
+    uint32_t maps, structs; /* of these: was a map in a launch; was none */
+    uint32_t reserved;
+} gd_attached_parameters;
+
 typedef struct gd_attached_kernel {
     gd_attached_head head;
     gd_attached_shape shape; /* of the first launch */
     uint32_t module;
     uint32_t first_plain, first_early; /* places of the first launch without and with attribute 6 */
     uint32_t binary;                   /* 90 for sm_90 */
+    gd_attached_parameters parameters;
     gd_attached_counts counts;
     char name[];
 } gd_attached_kernel;

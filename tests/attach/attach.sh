@@ -71,6 +71,10 @@ of_this_library() {
     GRIDDEP_DRIVER=emulated
 }
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
+# Of a tensor map it is known where it leads, of an address in a struct it is not.
+mapped() { runs 0 audit mapped && err "safe: each kernel that starts early waits in time" && err "0 races, 0 findings"; }
+mapped_shared() { runs 66 audit mapped-shared && err "kernel mapped may start beside kernel waits, 1 time: it reads m before its wait" && err "[GD406]"; }
+boxed() { runs 0 audit boxed && err "it touches memory before its wait that m leads to" && err "[GD404]"; }
 scatter_early() {
     runs 0 audit scatter-early &&
         err "warning: kernel eager may start beside kernel scatter, 1 time: it touches p before its wait, and launch 0 (scatter) may still write it: the address in its line" &&
@@ -185,6 +189,9 @@ check "a race, in a file" racy_file
 check "threads that leave before the wait" guarded
 check "a path without a wait" path
 check "a wait, and no attribute" lost
+check "a tensor map that is read before the wait" mapped
+check "one of memory that the kernel before writes" mapped_shared
+check "a struct of a tensor map's size" boxed
 check "a kernel that is early behind one that writes nobody knows where" scatter_early
 check "the same, not early" scatter_plain
 check "a kernel that is early behind itself" again

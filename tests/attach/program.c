@@ -19,7 +19,7 @@
 #include "emulator/abi.h"
 
 static const char text[] =
-    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry waits(.param .u64 p)\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %b;\n"
     "    griddepcontrol.wait;\n"
@@ -59,7 +59,24 @@ static const char text[] =
     "    ld.param.u64 %a, [p+8];\n    ld.param.u32 %b, [p+16];\n    ld.param.u32 %c, [q+8];\n"
     "    griddepcontrol.wait;\n"
     "    add.u32 %b, %b, %c;\n    ld.global.u32 %c, [%a];\n    add.u32 %b, %b, %c;\n"
-    "    st.global.u32 [%a], %b;\n    ret;\n}\n";
+    "    st.global.u32 [%a], %b;\n    ret;\n}\n"
+    ".visible .entry mapped(.param .align 64 .b8 m[128], .param .u64 p)\n{\n"
+    "    .reg .pred %q;\n    .reg .u64 %a;\n    .reg .u32 %b, %c, %d;\n"
+    "    .shared .align 128 .b8 got[128];\n    .shared .align 8 .b64 come;\n"
+    "    mov.u32 %b, got;\n    mov.u32 %c, come;\n"
+    "    mov.b64 %a, m;\n    cvta.param.u64 %a, %a;\n"
+    "    mbarrier.init.shared::cta.b64 [%c], 1;\n    fence.proxy.async.shared::cta;\n"
+    "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%c], 128;\n    mov.u32 %d, 0;\n"
+    "    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes\n"
+    "        [%b], [%a, {%d}], [%c];\n"
+    "poll:\n    mbarrier.try_wait.parity.shared::cta.b64 %q, [%c], 0;\n    @!%q bra poll;\n"
+    "    griddepcontrol.wait;\n"
+    "    ld.shared.u32 %d, [%b];\n    ld.param.u64 %a, [p];\n    st.global.u32 [%a], %d;\n"
+    "    ret;\n}\n"
+    ".visible .entry boxed(.param .align 64 .b8 m[128], .param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n    .reg .u32 %d;\n"
+    "    ld.param.u64 %a, [m];\n    ld.global.u32 %d, [%a];\n    griddepcontrol.wait;\n"
+    "    ld.param.u64 %a, [p];\n    st.global.u32 [%a], %d;\n    ret;\n}\n";
 
 /* What it calls, as its own header would declare it. */
 #define CALLS(CALL)                                                                                \
@@ -83,6 +100,8 @@ static const char text[] =
     CALL(cuLinkComplete, 5050, gd_CUlinkState, void **, size_t *)                                  \
     CALL(cuLaunchKernel, 4000, gd_CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,    \
          unsigned, unsigned, gd_CUstream, void **, void **)                                        \
+    CALL(cuTensorMapEncodeTiled, 12000, gd_CUtensorMap *, int, uint32_t, void *, const uint64_t *, \
+         const uint64_t *, const uint32_t *, const uint32_t *, int, int, int, int)                 \
     CALL(cuLaunchKernelEx, 11060, const gd_CUlaunchConfig *, gd_CUfunction, void **, void **)      \
     CALL(cuMemAlloc, 3020, gd_CUdeviceptr *, size_t)                                               \
     CALL(cuMemsetD32, 3020, gd_CUdeviceptr, unsigned, size_t)                                      \
@@ -300,6 +319,51 @@ static void run_eager(void)
 static void run_eager_early(void)
 {
     launch_eager("waits", 1);
+}
+
+/* One that reads by a tensor map before its wait, or by an address in a struct of a map's size:
+ * behind one that writes the counter, or what the map leads to. */
+static void launch_boxed(const char *name, int shared)
+{
+    enum { TYPE_UINT32 = 2, ELEMENTS = 64, BEHIND = 128 };
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+    gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, 1};
+    const uint64_t size = ELEMENTS, stride = 0;
+    const uint32_t box = 32, step = 1;
+    const gd_CUdeviceptr counter = device.counter;
+    gd_CUtensorMap map;
+    gd_CUdeviceptr memory, to;
+    void *arguments[] = {&map, &to};
+    gd_CUfunction function;
+
+    NEED(cuModuleGetFunction(&function, device.module, name));
+    NEED(cuMemAlloc(&memory, 4 * ELEMENTS));
+    NEED(cuMemAlloc(&to, 4));
+    NEED(cuTensorMapEncodeTiled(&map, TYPE_UINT32, 1, (void *)(uintptr_t)memory, &size, &stride,
+                                &box, &step, 0, 0, 0, 0));
+    if (strcmp(name, "boxed") == 0)
+        memcpy(memset(&map, 0, sizeof map), &memory, sizeof memory);
+    device.counter = shared ? memory + BEHIND : counter;
+    launch(device.waits, NULL, 0);
+    device.counter = counter;
+    NEED(cuLaunchKernelEx(&config, function, arguments, NULL));
+}
+
+static void run_mapped(void)
+{
+    launch_boxed("mapped", 0);
+}
+
+static void run_mapped_shared(void)
+{
+    launch_boxed("mapped", 1);
+}
+
+static void run_boxed(void)
+{
+    launch_boxed("boxed", 0);
 }
 
 /* A kernel behind itself. */
@@ -1003,6 +1067,9 @@ static const struct {
                {"never", 0, run_never},
                {"eager", 0, run_eager},
                {"eager-early", 0, run_eager_early},
+               {"mapped", 0, run_mapped},
+               {"mapped-shared", 0, run_mapped_shared},
+               {"boxed", 0, run_boxed},
                {"scatter", 0, run_scatter},
                {"again", 0, run_again},
                {"scatter-early", 0, run_scatter_early},

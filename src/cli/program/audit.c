@@ -144,7 +144,8 @@ static int32_t add_launch(const gd_auditmerge *seen, const gd_audit_pair *pair,
         status =
             griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
         const griddep_use use = {.size = sizeof(use), .buffer = buffer_of(seen, pair, index, i)};
-        if (status == GRIDDEP_OK && parameter.bytes == sizeof(uint64_t))
+        const bool is_map = i < 32 && (kernel->maps & ~kernel->structs) >> i & 1;
+        if (status == GRIDDEP_OK && (parameter.bytes == sizeof(uint64_t) || is_map))
             status = griddep_chain_set_use(chain, index, i, &use, NULL);
     }
     return status;

@@ -98,6 +98,8 @@ static uint32_t add_kernel(gd_auditmerge *seen, const gd_attached_file *file,
         seen->kernels[seen->kernel_count++] = made;
     }
     add_counts(&seen->kernels[at].sum, &kernel->counts);
+    seen->kernels[at].maps |= kernel->parameters.maps;
+    seen->kernels[at].structs |= kernel->parameters.structs;
     return at;
 }
 
