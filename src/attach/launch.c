@@ -59,7 +59,8 @@ static void read_attributes(const gd_CUlaunchConfig *config, gd_seen_launch *lau
     }
     launch->changed = is_off() && config->numAttrs <= MOST_ATTRIBUTES &&
                       (launch->early || launch->trigger_event || launch->begin_event);
-    launch->may_become_early = is_on() && !launch->early && !launch->cooperative &&
+    launch->is_on = is_on();
+    launch->may_become_early = launch->is_on && !launch->early && !launch->cooperative &&
                                config->numAttrs < MOST_ATTRIBUTES &&
                                (!config->numAttrs || config->attrs);
 }
@@ -178,6 +179,7 @@ GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
                                   .parameters = parameters,                                        \
                                   .per_thread = is_per_thread,                                     \
                                   .cooperative = is_cooperative,                                   \
+                                  .is_on = is_on(),                                                \
                                   .may_become_early = configured_ && is_on()};                     \
         if (!gd_process_enter())                                                                   \
             return call;                                                                           \

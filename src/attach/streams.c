@@ -17,6 +17,12 @@
 #include "attach/times.h"
 #include "griddep.h"
 
+/* Launches in a row that start early; what stands before them waits for all before it. */
+typedef struct early_row {
+    bool loose;   /* one of them may end before what stands before it: it does not wait */
+    bool widened; /* one became early: the program relied on its waiting for all */
+} early_row;
+
 typedef struct stream {
     uint64_t synchronized, default_work; /* as they were at the last launch */
     uint32_t last;                       /* kernel; GD_ATTACHED_NONE */
@@ -24,6 +30,7 @@ typedef struct stream {
     bool blocking;
     gd_attached_pair *pair; /* of the last launch; NULL */
     gd_pointers pointers;   /* likewise */
+    early_row row;
 } stream;
 
 static gd_map streams, pairs;
@@ -49,6 +56,7 @@ static uint32_t generation = 1; /* those of another one are over */
 
 static uint64_t synchronized, default_work; /* how often */
 static uint32_t open_captures;              /* atomic */
+static early_row captured_row;              /* of all that is captured meanwhile */
 
 /* NULL is one of the two default streams, of which each context, or each thread, has its own. */
 gd_CUstream gd_streams_name(gd_CUstream handle, bool per_thread)
@@ -166,8 +174,8 @@ static void count(gd_attached_kernel *kernel, const gd_seen_launch *launch, bool
     counts->trigger_events += one * launch->trigger_event;
     counts->begin_events += one * launch->begin_event;
     counts->cooperative += one * launch->cooperative;
-    counts->changed += one * launch->changed;
-    counts->left += one * launch->left;
+    counts->changed += one * (launch->changed && !launch->held);
+    counts->left += one * (launch->left || launch->held);
 }
 
 static void note_place(gd_attached_kernel *kernel, const gd_seen_launch *launch)
@@ -228,22 +236,32 @@ static void note_pointers(const recent *of, const gd_seen_launch *launch)
     in->pointers = made;
 }
 
-/* Whether a launch that may become early does, by what its kernel says. */
-static void decide(gd_seen_launch *launch, int32_t reason)
+/* Whether a launch starts early, by what its kernel says (gd_kernels_reason) and what stands before
+ * it. Who waits for a launch waits for what came before that one only if it waited itself. */
+static void decide(gd_seen_launch *launch, int32_t reason, early_row *row)
 {
-    launch->early = launch->changed = reason == GRIDDEP_REASON_SET;
-    launch->left = reason == GRIDDEP_REASON_RACE;
-    launch->may_become_early = false;
+    const bool waits = reason == GRIDDEP_REASON_SET || reason == GRIDDEP_REASON_RACE;
+
+    if (launch->may_become_early) {
+        launch->early = launch->changed = reason == GRIDDEP_REASON_SET && !row->loose;
+        launch->left = waits && !launch->early;
+    } else if (launch->early && row->widened && reason != GRIDDEP_REASON_SET) {
+        launch->early = false;
+        launch->changed = launch->held = true;
+    }
+    launch->is_on = launch->may_become_early = false;
+    row->loose = launch->early && (row->loose || !waits);
+    row->widened = launch->early && (row->widened || launch->changed);
 }
 
 static void note_launch(gd_seen_launch *launch, gd_CUstream handle, uint64_t owner)
 {
     recent made, *of = find_recent(launch, handle, owner, &made);
 
-    if (launch->may_become_early) {
+    if (launch->is_on && of->in) {
         if (of->reason < 0)
             of->reason = (int8_t)gd_kernels_reason(launch->function);
-        decide(launch, of->reason);
+        decide(launch, of->reason, &of->in->row);
     }
     if (of->kernel && !(launch->early ? of->has_early : of->has_plain)) {
         note_place(of->kernel, launch);
@@ -261,15 +279,26 @@ static void note_launch(gd_seen_launch *launch, gd_CUstream handle, uint64_t own
         default_work++;
 }
 
+/* What it follows may be of another stream: what holds of one captured launch holds of all behind
+ * it. */
+static void decide_captured(gd_seen_launch *launch)
+{
+    const early_row before = captured_row;
+
+    decide(launch, gd_kernels_reason(launch->function), &captured_row);
+    captured_row.loose |= before.loose;
+    captured_row.widened |= before.widened;
+}
+
 static void note_captured(gd_seen_launch *launch)
 {
     uint32_t number;
     gd_attached_kernel *kernel = gd_kernels_find(launch->function, launch->config, &number);
 
+    if (launch->is_on)
+        decide_captured(launch);
     if (!kernel)
         return;
-    if (launch->may_become_early)
-        decide(launch, gd_kernels_reason(launch->function));
     count(kernel, launch, true, false);
     note_place(kernel, launch);
 }
@@ -374,6 +403,8 @@ void gd_streams_capture(bool begins)
 {
     const uint32_t open = __atomic_load_n(&open_captures, __ATOMIC_RELAXED);
 
+    if (!begins && open == 1)
+        captured_row = (early_row){0};
     if (begins || open)
         __atomic_store_n(&open_captures, begins ? open + 1 : open - 1, __ATOMIC_RELAXED);
 }
@@ -387,4 +418,5 @@ void gd_streams_forget(void)
     memset(recents, 0, sizeof recents);
     synchronized = default_work = 0;
     open_captures = 0;
+    captured_row = (early_row){0};
 }

@@ -16,9 +16,13 @@ typedef struct gd_seen_launch {
     bool per_thread;                 /* its stream NULL is the thread's default stream */
     bool early, trigger_event, begin_event, cooperative;
     bool changed;
-    bool may_become_early; /* when it is noted; then also early and changed where its kernel waits
-                            * wherever it may, and touches nothing before that which others reach */
-    bool left;             /* it did not, for what its kernel touches before its wait */
+    bool is_on;            /* then what follows is decided when it is noted */
+    bool may_become_early; /* early and changed where its kernel waits wherever it may, touches
+                            * nothing before that which others reach, and follows none that lets
+                            * it go on before what came earlier has ended */
+    bool left;             /* it did not, though its kernel waits */
+    bool held; /* it was early, and is not behind launches that became so: its kernel relies on
+                * their having waited. Then it is changed too */
 } gd_seen_launch;
 
 /* Whether it goes into a graph. */

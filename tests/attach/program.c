@@ -366,6 +366,75 @@ static void run_boxed(void)
     launch_boxed("boxed", 0);
 }
 
+/* One that waits, behind an early one of other memory that does not, behind one that writes. */
+static void launch_loose(gd_CUstream stream)
+{
+    const gd_CUdeviceptr counter = device.counter;
+    gd_CUdeviceptr other;
+
+    NEED(cuMemAlloc(&other, 4));
+    launch(device.never, stream, 0);
+    device.counter = other;
+    launch(device.never, stream, 1);
+    device.counter = counter;
+    launch(device.waits, stream, 0);
+}
+
+/* An early one that reads before its wait, behind one that triggers early and is not early itself:
+ * so what came before that has ended. */
+static void launch_relying(gd_CUstream stream)
+{
+    const gd_CUdeviceptr counter = device.counter;
+    gd_CUfunction scatter, eager;
+    gd_CUdeviceptr table, other;
+
+    NEED(cuModuleGetFunction(&scatter, device.module, "scatter"));
+    NEED(cuModuleGetFunction(&eager, device.module, "eager"));
+    NEED(cuMemAlloc(&other, 4));
+    NEED(cuMemAlloc(&table, sizeof table));
+    NEED(cuMemcpyHtoD(table, &other, sizeof other));
+    launch(device.waits, stream, 0);
+    device.counter = table;
+    launch(scatter, stream, 0);
+    device.counter = counter;
+    launch(eager, stream, 1);
+}
+
+static void run_loose(void)
+{
+    launch_loose(NULL);
+}
+
+static void run_relying(void)
+{
+    launch_relying(NULL);
+}
+
+static void run_captured(void (*launch_all)(gd_CUstream))
+{
+    const gd_CUstreamCaptureMode relaxed = 2;
+    gd_CUgraphExec executable;
+    gd_CUstream stream;
+    gd_CUgraph graph;
+
+    NEED(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    NEED(cuStreamBeginCapture(stream, relaxed));
+    launch_all(stream);
+    NEED(cuStreamEndCapture(stream, &graph));
+    NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    NEED(cuGraphLaunch(executable, stream));
+}
+
+static void run_loose_graph(void)
+{
+    run_captured(launch_loose);
+}
+
+static void run_relying_graph(void)
+{
+    run_captured(launch_relying);
+}
+
 /* A kernel behind itself. */
 static void run_again(void)
 {
@@ -1070,6 +1139,10 @@ static const struct {
                {"mapped", 0, run_mapped},
                {"mapped-shared", 0, run_mapped_shared},
                {"boxed", 0, run_boxed},
+               {"loose", 0, run_loose},
+               {"relying", 0, run_relying},
+               {"loose-graph", 0, run_loose_graph},
+               {"relying-graph", 0, run_relying_graph},
                {"scatter", 0, run_scatter},
                {"again", 0, run_again},
                {"scatter-early", 0, run_scatter_early},

@@ -115,16 +115,15 @@ static char *left_words(const gd_audit *audit)
 {
     if (audit->left == 0)
         return gd_heap_string("");
-    return gd_heap_format(
-        "; %llu %s: %s before the wait, which an earlier kernel may still write",
-        (unsigned long long)audit->left,
-        gd_plural(audit->left, "was left as it is", "were left as they are"),
-        gd_plural(audit->left, "its kernel touches memory", "their kernels touch memory"));
+    return gd_heap_format("; %llu %s or made plain: an earlier kernel may still run that %s",
+                          (unsigned long long)audit->left,
+                          gd_plural(audit->left, "was left as it is", "were left as they are"),
+                          gd_plural(audit->left, "it does not wait for", "they do not wait for"));
 }
 
 static char *change_verdict(const gd_audit *audit, const char *early)
 {
-    unsigned long long changed = audit->changed, launches = audit->launches + audit->captured;
+    unsigned long long changed = audit->changed, launches = audit->given;
     unsigned long long edges = audit->changed_edges, rewritten = audit->rewritten;
     const char *each = gd_plural(launches, "launch", "launches");
     if (strcmp(early, "off") == 0)

@@ -463,7 +463,7 @@ static void add_kernels(gd_audit *audit, gd_place_files *files)
     for (uint32_t i = 0; i < audit->seen.kernel_count; i++) {
         const gd_audit_kernel *kernel = &audit->seen.kernels[i];
         audit->launches += kernel->launches + kernel->graph_launches;
-        audit->captured += kernel->sum.captured;
+        audit->given += kernel->launches + kernel->sum.captured;
         audit->changed += kernel->sum.changed;
         audit->left += kernel->sum.left;
         audit->places[i] = place_of(files, kernel->file,

@@ -37,7 +37,7 @@ typedef struct gd_audit {
     double gap_us;      /* of all of them */
     const char *clock;  /* who told times; NULL: nobody */
     uint64_t launches;  /* of kernels, in streams and graphs */
-    uint64_t captured;  /* launches that went into graphs */
+    uint64_t given;     /* by the program: in streams, and into graphs, however often these ran */
     uint64_t rewritten; /* modules */
     uint64_t races;     /* findings that are errors */
     uint64_t doubts;    /* findings that say that a race cannot be ruled out */
