@@ -1659,6 +1659,12 @@ enum {
                             * or cannot serve the group, in the words of the loader */
 };
 
+enum {
+    GRIDDEP_GROUP_REMEMBER = 1 /* nccl_bytes was measured between two such devices: the store of
+                                * this process's first member keeps it for groups that say 0. FILE
+                                * where there is no store, or it cannot be written */
+};
+
 typedef struct griddep_group_options {
     uint32_t size;
     uint32_t timeout_ms; /* how long a kernel waits for another member; 0: 10000; at most 4000000 */
@@ -1666,8 +1672,10 @@ typedef struct griddep_group_options {
                           * wait for another process; 0: 60000 */
     int32_t nccl;        /* GRIDDEP_NCCL_* */
     uint64_t nccl_bytes; /* from so many bytes on (of a part, where a hop has parts) NCCL carries
-                          * out a hop; 0: where it was measured to be faster, 14 MiB between two
-                          * members; to be the same on all members */
+                          * out a hop; 0: what member 0's store remembers of such devices, else
+                          * 14 MiB. That is between two members; of more it is so sooner, by the
+                          * bytes that each way sends. To be the same on all members */
+    uint32_t flags;      /* GRIDDEP_GROUP_REMEMBER */
 } griddep_group_options;
 
 typedef struct griddep_group_info {
@@ -1675,6 +1683,7 @@ typedef struct griddep_group_info {
     uint32_t count;      /* members */
     uint32_t timeout_ms;
     uint32_t rank;       /* of this process's member; 0 where all are of this process */
+    uint64_t nccl_bytes; /* as the options said it; for 0 there, the one that all members have */
 } griddep_group_info;
 
 /* A group of 1 to 32 runtimes of this process, whose order is their rank. Each device reaches the

@@ -228,6 +228,7 @@ enum {
     GRIDDEP_NCCL_AUTO = 0,
     GRIDDEP_NCCL_OFF = 1,
     GRIDDEP_NCCL_ON = 2,
+    GRIDDEP_GROUP_REMEMBER = 1,
     GRIDDEP_HOP_ALL_REDUCE = 0,
     GRIDDEP_HOP_ALL_GATHER = 1,
     GRIDDEP_HOP_REDUCE_SCATTER = 2,
@@ -436,10 +437,10 @@ typedef struct griddep_use {
     const char *element;
 } griddep_use;
 typedef struct griddep_group_options {
-    uint32_t size; uint32_t timeout_ms; uint32_t join_ms; int32_t nccl; uint64_t nccl_bytes;
+    uint32_t size; uint32_t timeout_ms; uint32_t join_ms; int32_t nccl; uint64_t nccl_bytes; uint32_t flags;
 } griddep_group_options;
 typedef struct griddep_group_info {
-    uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t rank;
+    uint32_t size; uint32_t count; uint32_t timeout_ms; uint32_t rank; uint64_t nccl_bytes;
 } griddep_group_info;
 typedef struct griddep_hop {
     uint32_t size; int32_t operation; int32_t type; int32_t root; int32_t to; int32_t from; uint64_t source;

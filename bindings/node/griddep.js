@@ -226,6 +226,7 @@ const constants = {
   NCCL_AUTO: 0,
   NCCL_OFF: 1,
   NCCL_ON: 2,
+  GROUP_REMEMBER: 1,
   HOP_ALL_REDUCE: 0,
   HOP_ALL_GATHER: 1,
   HOP_REDUCE_SCATTER: 2,
@@ -429,9 +430,10 @@ koffi.struct('griddep_use', {
 });
 koffi.struct('griddep_group_options', {
   size: 'uint32_t', timeout_ms: 'uint32_t', join_ms: 'uint32_t', nccl: 'int32_t', nccl_bytes: 'uint64_t',
+  flags: 'uint32_t',
 });
 koffi.struct('griddep_group_info', {
-  size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', rank: 'uint32_t',
+  size: 'uint32_t', count: 'uint32_t', timeout_ms: 'uint32_t', rank: 'uint32_t', nccl_bytes: 'uint64_t',
 });
 koffi.struct('griddep_hop', {
   size: 'uint32_t', operation: 'int32_t', type: 'int32_t', root: 'int32_t', to: 'int32_t', from: 'int32_t',

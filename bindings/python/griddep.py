@@ -297,6 +297,7 @@ NO_MEMBER = -1
 NCCL_AUTO = 0
 NCCL_OFF = 1
 NCCL_ON = 2
+GROUP_REMEMBER = 1
 HOP_ALL_REDUCE = 0
 HOP_ALL_GATHER = 1
 HOP_REDUCE_SCATTER = 2
@@ -822,6 +823,7 @@ class c_group_options(_Struct):
         ("join_ms", c_uint32),
         ("nccl", c_int32),
         ("nccl_bytes", c_uint64),
+        ("flags", c_uint32),
     ]
 
 
@@ -831,6 +833,7 @@ class c_group_info(_Struct):
         ("count", c_uint32),
         ("timeout_ms", c_uint32),
         ("rank", c_uint32),
+        ("nccl_bytes", c_uint64),
     ]
 
 

@@ -234,6 +234,7 @@ module Griddep
     NCCL_AUTO = 0
     NCCL_OFF = 1
     NCCL_ON = 2
+    GROUP_REMEMBER = 1
     HOP_ALL_REDUCE = 0
     HOP_ALL_GATHER = 1
     HOP_REDUCE_SCATTER = 2
@@ -462,10 +463,11 @@ module Griddep
 
     CGroupOptions = struct([
       "uint32_t size", "uint32_t timeout_ms", "uint32_t join_ms", "int32_t nccl", "uint64_t nccl_bytes",
+      "uint32_t flags",
     ])
 
     CGroupInfo = struct([
-      "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t rank",
+      "uint32_t size", "uint32_t count", "uint32_t timeout_ms", "uint32_t rank", "uint64_t nccl_bytes",
     ])
 
     CHop = struct([

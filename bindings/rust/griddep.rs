@@ -266,6 +266,7 @@ pub const NO_MEMBER: i32 = -1;
 pub const NCCL_AUTO: i32 = 0;
 pub const NCCL_OFF: i32 = 1;
 pub const NCCL_ON: i32 = 2;
+pub const GROUP_REMEMBER: i32 = 1;
 pub const HOP_ALL_REDUCE: i32 = 0;
 pub const HOP_ALL_GATHER: i32 = 1;
 pub const HOP_REDUCE_SCATTER: i32 = 2;
@@ -804,6 +805,7 @@ pub struct GroupOptions {
     pub join_ms: u32,
     pub nccl: i32,
     pub nccl_bytes: u64,
+    pub flags: u32,
 }
 
 #[repr(C)]
@@ -813,6 +815,7 @@ pub struct GroupInfo {
     pub count: u32,
     pub timeout_ms: u32,
     pub rank: u32,
+    pub nccl_bytes: u64,
 }
 
 #[repr(C)]

@@ -80,18 +80,11 @@ static void add_source(gd_digest *digest, const gd_tune_source *source)
 
 static void make_key(const griddep_tune *tune, gd_store_key *key)
 {
-    const griddep_runtime_info *device = &tune->runtime->info;
     gd_digest digest;
 
     gd_digest_begin(&digest);
     gd_digest_add_string(&digest, FIRST_LINE);
-    gd_digest_add_string(&digest, griddep_version_text());
-    gd_digest_add_string(&digest, tune->runtime->driver->build);
-    gd_digest_add_string(&digest, device->device_name);
-    add_number(&digest, (uint64_t)device->capability);
-    add_number(&digest, (uint64_t)device->multiprocessors);
-    add_number(&digest, (uint64_t)device->driver_version);
-    add_number(&digest, device->emulated);
+    gd_runtime_add_to_key(tune->runtime, &digest);
     add_number(&digest, (uint64_t)tune->options.mode);
     for (uint32_t i = 0; i < tune->source_count; i++)
         add_source(&digest, &tune->sources[i]);

@@ -36,6 +36,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/launch/require.c %D%/launch/require.h \
 	%D%/launch/room.c %D%/launch/room.h \
 	%D%/group/agree.c \
+	%D%/group/crossing.c \
 	%D%/group/group.c %D%/group/group.h \
 	%D%/group/large.c \
 	%D%/group/launched.c %D%/group/launched.h \

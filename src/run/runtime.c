@@ -199,6 +199,24 @@ static int32_t open_driver(const char *name, gd_driver **driver, char **fallback
         name, gd_environment_values("GRIDDEP_DRIVER"));
 }
 
+static void add_number(gd_digest *key, uint64_t number)
+{
+    gd_digest_add(key, &number, sizeof number);
+}
+
+void gd_runtime_add_to_key(const griddep_runtime *runtime, gd_digest *key)
+{
+    const griddep_runtime_info *device = &runtime->info;
+
+    gd_digest_add_string(key, griddep_version_text());
+    gd_digest_add_string(key, runtime->driver->build);
+    gd_digest_add_string(key, device->device_name);
+    add_number(key, (uint64_t)device->capability);
+    add_number(key, (uint64_t)device->multiprocessors);
+    add_number(key, (uint64_t)device->driver_version);
+    add_number(key, device->emulated);
+}
+
 int32_t gd_runtime_open_driver(const char *name, gd_driver **driver, griddep_error *error)
 {
     char *fallback = NULL;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "griddep.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
@@ -95,6 +96,9 @@ void gd_runtime_release(griddep_runtime *runtime);
  * calls any more; and it is gone, `abandoned` where nothing may be asked of the driver. */
 void gd_runtime_retire(griddep_runtime *runtime);
 void gd_runtime_forget(griddep_runtime *runtime, bool abandoned);
+
+/* Adds what of a runtime decides about times: versions of library and driver, and the device. */
+void gd_runtime_add_to_key(const griddep_runtime *runtime, gd_digest *key);
 
 /* Opens a driver by the name that options have for it; NULL: as the environment says. */
 int32_t gd_runtime_open_driver(const char *name, gd_driver **driver, griddep_error *error);

@@ -3,6 +3,7 @@
  * of the kernels with something left out; members that do not come, and chains that differ. Each
  * test runs in a process of its own, because settings are read once. */
 #include <check.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -42,7 +43,8 @@ static griddep_group *group;
 static uint32_t members;
 static int32_t nccl = GRIDDEP_NCCL_OFF; /* of groups that are opened or joined */
 static uint64_t nccl_bytes;
-static const char *devices; /* NULL: as many as members, of one kind */
+static const char *store_folder = ""; /* of runtimes that are opened */
+static const char *devices;           /* NULL: as many as members, of one kind */
 static int report_file = -1;
 
 /* ---- setting up ---- */
@@ -70,7 +72,7 @@ static void begin_with(uint32_t count, const char *schedule, const char *checks,
                                              .flags = GRIDDEP_RUNTIME_DEVICE,
                                              .driver = EMULATED_DRIVER,
                                              .device = (int32_t)i,
-                                             .store_directory = ""};
+                                             .store_directory = store_folder};
         ck_library(griddep_runtime_open(&own, &runtimes[i], &error));
     }
     ck_library(griddep_group_open(runtimes, count, &options, &group, &error));
@@ -832,6 +834,12 @@ START_TEST(nccl_that_is_not_there)
                cases[_i].words);
     ck_refused(griddep_group_open(runtimes, 2, &unknown, &made, &error), GRIDDEP_ERROR_ARGUMENT,
                "nccl is 3");
+    const griddep_group_options flagged = {.size = sizeof flagged, .flags = 2};
+    const griddep_group_options nothing = {.size = sizeof nothing, .flags = GRIDDEP_GROUP_REMEMBER};
+    ck_refused(griddep_group_open(runtimes, 2, &flagged, &made, &error), GRIDDEP_ERROR_ARGUMENT,
+               "flags is 2");
+    ck_refused(griddep_group_open(runtimes, 2, &nothing, &made, &error), GRIDDEP_ERROR_ARGUMENT,
+               "GRIDDEP_GROUP_REMEMBER, and nccl_bytes is 0");
     ck_assert_ptr_null(made);
     unlink("nccl.pipe");
 }
@@ -853,6 +861,120 @@ START_TEST(nccl_where_it_changes_nothing)
     ck_library(griddep_chain_get_hop(chains[0], GRIDDEP_MODE_SERIAL, 1, &info, &error));
     ck_assert_str_eq(info.kernel, "sum_f32");
     run_all(GRIDDEP_MODE_PDL, 2, false);
+}
+END_TEST
+
+/* ---- the crossing that a store remembers ---- */
+
+enum { BUILT_IN = 14 << 20 };
+
+static char store_path[] = "/tmp/griddep-group-store-XXXXXX";
+
+static int32_t remember(uint64_t bytes)
+{
+    const griddep_group_options options = {.size = sizeof options,
+                                           .nccl = GRIDDEP_NCCL_OFF,
+                                           .nccl_bytes = bytes,
+                                           .flags = GRIDDEP_GROUP_REMEMBER};
+    griddep_group *made;
+    int32_t status = griddep_group_open(runtimes, 2, &options, &made, &error);
+
+    if (!status)
+        griddep_group_close(made);
+    return status;
+}
+
+static uint64_t crossing_of(const griddep_group *of)
+{
+    griddep_group_info info = {.size = sizeof info};
+
+    ck_library(griddep_group_get_info(of, &info, &error));
+    return info.nccl_bytes;
+}
+
+/* What a group that is opened anew has. */
+static uint64_t recall(void)
+{
+    griddep_group *made;
+
+    ck_library(griddep_group_open(runtimes, 2, NULL, &made, &error));
+    const uint64_t bytes = crossing_of(made);
+    griddep_group_close(made);
+    return bytes;
+}
+
+/* The path of the store's only entry. */
+static const char *find_entry(void)
+{
+    static char path[sizeof store_path + 256];
+    DIR *folder = opendir(store_path);
+    uint32_t count = 0;
+
+    ck_assert_ptr_nonnull(folder);
+    for (struct dirent *item; (item = readdir(folder)) != NULL;) {
+        if (*item->d_name != '.') {
+            snprintf(path, sizeof path, "%s/%s", store_path, item->d_name);
+            count++;
+        }
+    }
+    closedir(folder);
+    ck_assert_uint_eq(count, 1);
+    return path;
+}
+
+static void begin_with_store(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(store_path));
+    store_folder = store_path;
+    setenv("GRIDDEP_NCCL", FAKE_NCCL, 1);
+    nccl = GRIDDEP_NCCL_AUTO;
+}
+
+static void end_store(void)
+{
+    ck_assert_int_eq(unlink(find_entry()), 0);
+    ck_assert_int_eq(rmdir(store_path), 0);
+}
+
+/* A hop is NCCL's from the size on that the store remembers, and the built-in one else. */
+START_TEST(a_crossing_is_remembered)
+{
+    begin_with_store();
+    begin(2, "eager");
+    ck_assert_uint_eq(crossing_of(group), BUILT_IN);
+    ck_library(remember(8));
+    ck_assert_uint_eq(crossing_of(group), BUILT_IN); /* one that is open stays as it is */
+    griddep_group_close(group);
+    ck_library(griddep_group_open(runtimes, 2, NULL, &group, &error));
+    ck_assert_uint_eq(crossing_of(group), 8);
+    for (uint32_t i = 0; i < 2; i++) {
+        add_plain(i, 2, GRIDDEP_TENSOR_F32);
+        add_plain(i, 1, GRIDDEP_TENSOR_F32);
+    }
+    griddep_hop_info info = {.size = sizeof info};
+    ck_library(griddep_chain_get_hop(chains[0], GRIDDEP_MODE_SERIAL, 1, &info, &error));
+    ck_assert_str_eq(info.kernel, "sum_f32");
+    ck_assert_str_eq(carrier(), "all_reduce");
+    run_all(GRIDDEP_MODE_GRAPH_PDL, 2, false);
+    ck_library(remember(UINT64_MAX)); /* never */
+    ck_assert_uint_eq(recall(), UINT64_MAX);
+    end();
+    end_store();
+}
+END_TEST
+
+/* Who asks to remember learns that it cannot be. */
+START_TEST(a_crossing_that_cannot_be_written)
+{
+    begin(2, "eager");
+    ck_refused(remember(8), GRIDDEP_ERROR_FILE,
+               "nccl_bytes is not remembered: the runtime has no store");
+    end();
+    store_folder = "/proc/griddep";
+    begin(2, "eager");
+    ck_refused(remember(8), GRIDDEP_ERROR_FILE,
+               "nccl_bytes is not remembered: the store cannot be written");
+    end();
 }
 END_TEST
 
@@ -1173,7 +1295,7 @@ static int32_t try_to_join(uint32_t rank, uint32_t count, uint32_t device, uint3
                                          .flags = GRIDDEP_RUNTIME_DEVICE,
                                          .driver = EMULATED_DRIVER,
                                          .device = (int32_t)device,
-                                         .store_directory = ""};
+                                         .store_directory = store_folder};
 
     griddep_error_init(&error);
     setenv("GRIDDEP_EMULATOR_DEVICES", chip ? "2" : "8", 1);
@@ -1182,6 +1304,46 @@ static int32_t try_to_join(uint32_t rank, uint32_t count, uint32_t device, uint3
     if (!runtimes[rank])
         ck_library(griddep_runtime_open(&own, &runtimes[rank], &error));
     return griddep_group_join(runtimes[rank], rank, count, meeting_path, &options, &group, &error);
+}
+
+/* One member's store remembers 32 bytes: that counts for all where it is member 0's. Three members
+ * send more with our kernels than two, so NCCL pays from 3 * 32 / (24 - 12) bytes on. */
+static void be_forgetful(uint32_t rank, uint32_t who_remembers)
+{
+    const uint64_t elements = members > 2 ? 2 : 8;
+    const bool is_large = !who_remembers;
+    griddep_hop_info info = {.size = sizeof info};
+
+    nccl = members > 2 ? GRIDDEP_NCCL_ON : GRIDDEP_NCCL_AUTO;
+    if (rank != who_remembers)
+        store_folder = "";
+    ck_library(try_to_join(rank, members, rank, 30000));
+    ck_assert_uint_eq(crossing_of(group), is_large ? 32 : BUILT_IN);
+    ck_library(griddep_chain_create(runtimes[rank], &chains[rank], &error));
+    add_plain(rank, elements, GRIDDEP_TENSOR_F32);
+    add_plain(rank, elements - 1, GRIDDEP_TENSOR_F32);
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_library(griddep_chain_get_hop(chains[rank], GRIDDEP_MODE_SERIAL, i, &info, &error));
+        ck_assert_str_eq(info.kernel, is_large && !i ? "all_reduce" : "sum_f32");
+    }
+    ck_library(griddep_chain_run(chains[rank], GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_library(griddep_runtime_synchronize(runtimes[rank], &error));
+    ck_library(griddep_group_status(group, &error));
+    griddep_chain_destroy(chains[rank]);
+    griddep_group_close(group);
+    griddep_runtime_close(runtimes[rank]);
+}
+
+static void remember_alone(void)
+{
+    const griddep_group_options options = {
+        .size = sizeof options, .nccl_bytes = 32, .flags = GRIDDEP_GROUP_REMEMBER};
+
+    ck_library(try_to_join(0, 1, 0, 1000)); /* which opens the runtime */
+    griddep_group_close(group);
+    ck_library(griddep_group_open(runtimes, 1, &options, &group, &error));
+    griddep_group_close(group);
+    griddep_runtime_close(runtimes[0]);
 }
 
 static void wait_for_all(const pid_t *children, uint32_t count, uint32_t killed)
@@ -1634,6 +1796,33 @@ static void be_stranger_to_the_other(uint32_t rank)
     griddep_runtime_close(runtimes[rank]);
 }
 
+/* Each process has the driver to itself: also the one that fills the store. */
+START_TEST(members_whose_stores_differ)
+{
+    pid_t children[3];
+
+    begin_with_store();
+    make_meeting();
+    members = _i == 2 ? 3 : 2;
+    children[0] = fork();
+    if (!children[0]) {
+        remember_alone();
+        _exit(0);
+    }
+    wait_for_all(children, 1, MOST);
+    for (uint32_t i = 0; i < members; i++) {
+        children[i] = fork();
+        if (!children[i]) {
+            be_forgetful(i, _i == 1);
+            _exit(0);
+        }
+    }
+    wait_for_all(children, members, MOST);
+    end_meeting();
+    end_store();
+}
+END_TEST
+
 START_TEST(processes_that_are_no_peers)
 {
     pid_t children[2];
@@ -1788,6 +1977,9 @@ int main(void)
     tcase_add_loop_test(large, large_hops_are_right, 0, HOP_CASES);
     tcase_add_loop_test(large, nccl_that_is_not_there, 0, 5);
     tcase_add_loop_test(large, nccl_where_it_changes_nothing, 0, 2);
+    tcase_add_test(large, a_crossing_is_remembered);
+    tcase_add_test(large, a_crossing_that_cannot_be_written);
+    tcase_add_loop_test(large, members_whose_stores_differ, 0, 3);
     tcase_add_loop_test(large, large_hops_in_chains, 0, 2 * GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(large, processes_have_hops, 2, 4);
     tcase_add_loop_test(large, hops_without_peers, 0, HOP_CASES);

@@ -14,10 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/trust.h"
 #include "fake/fake_driver.h"
 #include "griddep.h"
+#include "run/group/group.h"
 #include "run/module/compile.h"
 #include "run/runtime.h"
 #include "run/store.h"
@@ -952,6 +954,69 @@ END_TEST
 
 /* ---- memory ---- */
 
+/* ---- from which size on NCCL carries out hops ---- */
+
+/* Puts another content into the store's only entry, under a header that is right. */
+static void replace_entry(const char *content)
+{
+    enum { LENGTH = 16, DIGEST = 56 };
+    const uint64_t bytes = strlen(content);
+    char header[HEADER_BYTES], path[400];
+    gd_digest digest;
+    DIR *open = opendir(folder);
+
+    ck_assert_ptr_nonnull(open);
+    for (struct dirent *item; (item = readdir(open)) != NULL;) {
+        if (*item->d_name != '.')
+            snprintf(path, sizeof path, "%s/%s", folder, item->d_name);
+    }
+    closedir(open);
+    FILE *file = fopen(path, "r+");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fread(header, 1, sizeof header, file), sizeof header);
+    memcpy(header + LENGTH, &bytes, sizeof bytes);
+    gd_digest_begin(&digest);
+    gd_digest_add(&digest, content, bytes);
+    gd_digest_end(&digest, (uint8_t *)header + DIGEST);
+    rewind(file);
+    ck_assert_uint_eq(fwrite(header, 1, sizeof header, file), sizeof header);
+    ck_assert_uint_eq(fwrite(content, 1, bytes, file), bytes);
+    ck_assert_int_eq(ftruncate(fileno(file), (off_t)(sizeof header + bytes)), 0);
+    fclose(file);
+}
+
+/* An entry that this library would not have written counts as none, and is told. */
+START_TEST(crossings_are_read_with_care)
+{
+    static const char *const contents[] = {"griddep hops 1\nnccl_bytes 8\n",
+                                           "griddep hops 1\nnccl_bytes 08\n",
+                                           "griddep hops 1\nnccl_bytes -8\n",
+                                           "griddep hops 1\nnccl_bytes 0\n",
+                                           "griddep hops 1\nnccl_bytes 8",
+                                           "griddep hops 1\nnccl_bytes 8\n\n",
+                                           "griddep hops 1\nnccl_bytes 99999999999999999999\n",
+                                           "griddep hops 1\nnccl_bytes ",
+                                           "griddep hops 2\nnccl_bytes 8\n",
+                                           "griddep tuned 2\n",
+                                           ""};
+    griddep_runtime *runtime = open_runtime(NULL);
+
+    ck_assert_uint_eq(gd_group_recall_crossing(runtime), GD_GROUP_CROSSING);
+    ck_status(gd_group_remember_crossing(runtime, 16, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(gd_group_recall_crossing(runtime), 16);
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        replace_entry(contents[i]);
+        said[0] = 0;
+        const uint64_t got = gd_group_recall_crossing(runtime);
+        ck_assert_msg(got == (i ? (uint64_t)GD_GROUP_CROSSING : 8), "%s", contents[i]);
+        ck_assert_str_eq(said, i ? "what the store remembers of hops cannot be read\n" : "");
+    }
+    ck_status(gd_group_remember_crossing(runtime, UINT64_MAX, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(gd_group_recall_crossing(runtime), UINT64_MAX);
+    griddep_runtime_close(runtime);
+}
+END_TEST
+
 static void empty_store(void)
 {
     DIR *open = opendir(folder);
@@ -1046,6 +1111,7 @@ int main(void)
     tcase_add_test(users, nvrtc_that_fits_the_driver_is_chosen);
     tcase_add_test(users, driver_cache_is_as_the_environment_says);
     tcase_add_test(users, driver_cache_needs_a_home_that_can_be_written);
+    tcase_add_test(users, crossings_are_read_with_care);
     tcase_add_loop_test(users, every_allocation_may_fail, 0, 4);
     suite_add_tcase(suite, users);
 

@@ -20,7 +20,7 @@
 
 enum {
     OPTIONS_MINIMUM = offsetof(griddep_group_options, nccl_bytes),
-    INFO_MINIMUM = sizeof(griddep_group_info),
+    INFO_MINIMUM = offsetof(griddep_group_info, nccl_bytes),
     DEFAULT_TIMEOUT_MS = 10000,
     DEFAULT_JOIN_MS = 60000,
     MOST_TIMEOUT_MS = 4000000, /* microseconds in 32 bits */
@@ -330,6 +330,12 @@ static int32_t read_options(griddep_group_options *options, const griddep_group_
     if (options->nccl < GRIDDEP_NCCL_AUTO || options->nccl > GRIDDEP_NCCL_ON)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "nccl is %" PRId32 ", which is no GRIDDEP_NCCL_*", options->nccl);
+    if (options->flags & ~(uint32_t)GRIDDEP_GROUP_REMEMBER)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "flags is %" PRIu32 ", which is no GRIDDEP_GROUP_*", options->flags);
+    if (options->flags && !options->nccl_bytes)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "GRIDDEP_GROUP_REMEMBER, and nccl_bytes is 0");
     if (!options->timeout_ms)
         options->timeout_ms = DEFAULT_TIMEOUT_MS;
     if (!options->join_ms)
@@ -471,7 +477,7 @@ static int32_t compare_devices(griddep_group *group, griddep_error *error)
     gd_meeting_word words[GD_GROUP_MOST],
         own = {.values = {(uint64_t)runtime->info.multiprocessors,
                           (uint64_t)runtime->info.capability, (uint64_t)group->nccl,
-                          group->nccl_bytes}};
+                          group->nccl_bytes, group->crossing}};
     int files[GD_GROUP_MOST];
     gd_CUuuid id = {{0}};
 
@@ -483,6 +489,8 @@ static int32_t compare_devices(griddep_group *group, griddep_error *error)
         if (files[i] >= 0)
             close(files[i]);
     }
+    if (!status)
+        group->crossing = words[0].values[4];
     for (uint32_t i = 0; i < group->count && !status; i++) {
         if (words[i].values[0] < group->multiprocessors)
             group->multiprocessors = (uint32_t)words[i].values[0];
@@ -561,6 +569,7 @@ static int32_t make_group(griddep_runtime *const *runtimes, uint32_t own, uint32
     made->timeout_ms = options->timeout_ms;
     made->nccl = options->nccl;
     made->nccl_bytes = options->nccl_bytes;
+    made->crossing = gd_group_recall_crossing(runtimes[0]);
     made->rank = rank;
     made->multiprocessors = UINT32_MAX;
     made->members = calloc(count, sizeof *made->members);
@@ -605,6 +614,8 @@ int32_t griddep_group_open(griddep_runtime *const *runtimes, uint32_t count,
         status = read_options(&options, given, error);
     if (!status)
         status = check_runtimes(runtimes, count, error);
+    if (!status && options.flags)
+        status = gd_group_remember_crossing(runtimes[0], options.nccl_bytes, error);
     griddep_group *made = NULL;
     if (!status)
         status = make_group(runtimes, count, 0, count, &options, &made, error);
@@ -648,6 +659,8 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
                               rank, count, GD_GROUP_MOST);
     if (!status)
         status = check_runtimes(&runtime, 1, error);
+    if (!status && options.flags)
+        status = gd_group_remember_crossing(runtime, options.nccl_bytes, error);
     if (!status)
         status = make_group(&runtime, 1, rank, count, &options, &made, error);
     if (!status)
@@ -691,7 +704,9 @@ int32_t griddep_group_get_info(const griddep_group *group, griddep_group_info *i
     const griddep_group_info known = {.size = sizeof known,
                                       .count = group->count,
                                       .timeout_ms = group->timeout_ms,
-                                      .rank = group->rank};
+                                      .rank = group->rank,
+                                      .nccl_bytes =
+                                          group->nccl_bytes ? group->nccl_bytes : group->crossing};
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_group_info", error);
 }
 

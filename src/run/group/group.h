@@ -16,7 +16,8 @@ enum {
     GD_GROUP_THREADS = 256, /* each; together as many threads as a row of the inbox has packets */
     GD_GROUP_PACKET = 12,   /* bytes of data that a thread sends at a time; 16 with its flag */
     GD_GROUP_PROGRAMS = 64, /* of a member that can be compared at a time */
-    GD_GROUP_STEPS = 64     /* of a program that are told one by one; the digest has all */
+    GD_GROUP_STEPS = 64,    /* of a program that are told one by one; the digest has all */
+    GD_GROUP_CROSSING = 14 << 20 /* bytes that take as long by either way between two H200 */
 };
 
 /* What members of several processes say before they make communicators, in place of the bytes that
@@ -70,7 +71,8 @@ struct griddep_group {
     gd_group_buffer *buffers; /* the first one is the inbox */
     uint32_t buffer_count;
     int32_t nccl;         /* GRIDDEP_NCCL_*; OFF where it turned out not to be there */
-    uint64_t nccl_bytes;  /* from so many on; 0: by the operation */
+    uint64_t nccl_bytes;  /* from so many on; 0: by the operation and the crossing */
+    uint64_t crossing;    /* from so many bytes on NCCL is faster between two members; member 0's */
     gd_group_nccl *large; /* made by the first hop that it carries out; NULL */
     bool apart;           /* members do not reach each other's memory: each hop is NCCL's */
     gd_group_step *steps; /* of all hops, by the number that the record tells */
@@ -105,6 +107,16 @@ int32_t gd_group_read_records(const griddep_group *group, griddep_error *error);
 /* "all_reduce", and "all_reduce of 64 bf16" */
 const char *gd_group_hop_name(int32_t operation);
 const char *gd_group_step_text(const gd_group_step *step, char text[64]);
+
+/* ---- crossing.c */
+
+/* What the runtime's store remembers of hops between two devices like its own; else the built-in
+ * one. */
+uint64_t gd_group_recall_crossing(const griddep_runtime *runtime);
+
+/* FILE where there is no store, or it cannot be written. */
+int32_t gd_group_remember_crossing(const griddep_runtime *runtime, uint64_t bytes,
+                                   griddep_error *error);
 
 /* ---- large.c */
 

@@ -25,10 +25,6 @@ struct gd_group_nccl {
     gd_ncclComm comms[GD_GROUP_MOST]; /* of this process's members */
 };
 
-/* Between two H200, 14 MiB take as long by either way: NCCL's later start is worth so many bytes on
- * the wire. */
-enum { START_WORTH = (14 << 20) / 3 };
-
 /* ---- choosing ---- */
 
 static bool is_sum(int32_t operation)
@@ -36,7 +32,8 @@ static bool is_sum(int32_t operation)
     return operation == GRIDDEP_HOP_ALL_REDUCE || operation == GRIDDEP_HOP_REDUCE_SCATTER;
 }
 
-/* Bytes that a member sends, in parts of 3 * count of those of the hop's part. */
+/* Bytes that a member sends, in parts of 3 * count of those of the hop's part. NCCL's later start
+ * is worth as many bytes on the wire among more members as between two. */
 static bool is_large(const griddep_group *group, int32_t operation, uint64_t bytes)
 {
     const uint64_t count = group->count, ours = 4 * count * (count - 1);
@@ -48,7 +45,7 @@ static bool is_large(const griddep_group *group, int32_t operation, uint64_t byt
 
     if (group->nccl_bytes)
         return bytes >= group->nccl_bytes;
-    return ours > its && bytes > 3 * count * START_WORTH / (ours - its);
+    return ours > its && bytes * (ours - its) / count >= group->crossing;
 }
 
 static uint32_t own_members(const griddep_group *group)

@@ -17,7 +17,7 @@
 #include "run/group/meet.h"
 
 /* WAITING: who has connected and said nothing yet */
-enum { MAGIC = 0x67647032, VERSION = 2, RETRY_MS = 10, WAITING = 64 };
+enum { MAGIC = 0x67647032, VERSION = 3, RETRY_MS = 10, WAITING = 64 };
 
 typedef struct packet {
     uint32_t magic, version, rank, count;

@@ -11,7 +11,7 @@ typedef struct gd_meeting gd_meeting;
 
 /* What a member says in a round. */
 typedef struct gd_meeting_word {
-    uint64_t values[4];
+    uint64_t values[5];
     uint8_t id[16];
     char note[128];
 } gd_meeting_word;
