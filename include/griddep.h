@@ -1662,7 +1662,8 @@ enum {
 enum {
     GRIDDEP_GROUP_REMEMBER = 1 /* nccl_bytes was measured between two such devices: the store of
                                 * this process's first member keeps it for groups that say 0. FILE
-                                * where there is no store, or it cannot be written */
+                                * where there is no store, or it cannot be written. 'griddep tune
+                                * --hops' measures and remembers */
 };
 
 typedef struct griddep_group_options {

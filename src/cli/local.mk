@@ -66,6 +66,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/job/chaincheck.c %D%/job/chaincheck.h \
 	%D%/job/chainexplain.c %D%/job/chainexplain.h \
 	%D%/job/driverfolder.c %D%/job/driverfolder.h \
+	%D%/job/hops.c %D%/job/hops.h \
 	%D%/job/job.c %D%/job/job.h \
 	%D%/job/measure.c %D%/job/measure.h \
 	%D%/job/overlap.c %D%/job/overlap.h \
@@ -98,6 +99,7 @@ libgriddep_command_la_SOURCES = \
 	%D%/program/recordedprogram.c %D%/program/recordedprogram.h \
 	%D%/show/emulatorreport.c %D%/show/emulatorreport.h \
 	%D%/show/finding.c %D%/show/finding.h \
+	%D%/show/hopsreport.c %D%/show/hopsreport.h \
 	%D%/show/place.c %D%/show/place.h \
 	%D%/show/racelist.c %D%/show/racelist.h \
 	%D%/show/sarif.c %D%/show/sarif.h \

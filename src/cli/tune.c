@@ -1,4 +1,4 @@
-/* griddep tune: a chain file's plan given to the library's tuner. */
+/* griddep tune: a chain file's plan given to the library's tuner, or hops between devices timed. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,13 +18,15 @@
 #include "cli/plan/plancheck.h"
 #include "cli/plan/planfile.h"
 #include "cli/io/progress.h"
+#include "cli/job/hops.h"
 #include "cli/job/session.h"
+#include "cli/show/hopsreport.h"
 #include "cli/show/tunereport.h"
 #include "cli/show/tunewrite.h"
 #include "cli/job/verify.h"
 
 typedef struct gd_tune_request {
-    const char *path, *mode, *gain, *output;
+    const char *path, *mode, *gain, *output, *hops;
     uint64_t pairs;
     bool json, forget, demo;
     gd_device_choice device;
@@ -44,7 +46,11 @@ static const char details[] =
     "grids and carve-outs that the file offers ('grids', 'carveouts'). A candidate must pass "
     "'griddep check', leave the serial run's bits, and gain more than the noise of this machine. "
     "It writes no file unless --output names a folder. The store remembers the result for "
-    "griddep_tune_load. doc/tuning.md explains the measurement.\n";
+    "griddep_tune_load. doc/tuning.md explains the measurement.\n\n"
+    "With --hops the command tunes no chain. It times hops between two devices, by the kernels of "
+    "this library and by NCCL (libnccl.so.2, or what GRIDDEP_NCCL names), in sizes from 4 KiB to "
+    "64 MiB. The store remembers from which size on NCCL is faster, and groups on such devices "
+    "hand it the hops from there on.\n";
 
 /* ---- input ---- */
 
@@ -212,12 +218,87 @@ static int tune_chain(const gd_tune_request *request)
     return code;
 }
 
+/* ---- hops ---- */
+
+static int remember_hops(griddep_runtime *const *runtimes, uint64_t bytes)
+{
+    const griddep_group_options options = {.size = sizeof(options),
+                                           .nccl = GRIDDEP_NCCL_OFF,
+                                           .nccl_bytes = bytes,
+                                           .flags = GRIDDEP_GROUP_REMEMBER};
+    griddep_group *group = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = griddep_group_open(runtimes, 2, &options, &group, &error);
+    griddep_group_close(group);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "remembering");
+}
+
+/* Where there is no store nobody wants one. */
+static int tune_hops_on(const gd_tune_request *request, griddep_runtime *const *runtimes,
+                        const griddep_runtime_info *devices)
+{
+    gd_hops hops = {0};
+    const bool remembered = !request->forget && devices[0].store_directory[0] != '\0';
+    int code = gd_hops_measure(runtimes, devices[0].emulated != 0, &hops);
+    if (code == 0 && remembered)
+        code = remember_hops(runtimes, hops.nccl_bytes);
+    const gd_hopsreport report = {&hops, devices, remembered};
+    if (code == 0 && request->json)
+        gd_hopsreport_print_json(&report);
+    else if (code == 0)
+        gd_hopsreport_print(&report);
+    return code;
+}
+
+/* "0,1": the devices of --hops, one after the other. */
+static int tune_hops(const gd_tune_request *request)
+{
+    griddep_runtime *runtimes[2] = {NULL, NULL};
+    griddep_runtime_info devices[2];
+    char *words = gd_heap_format("%s", request->hops), *second = strchr(words, ',');
+    int code = 0;
+    if (second == NULL)
+        code = gd_message_error(GD_EXIT_USAGE, "--hops takes two devices, such as 0,1, not '%s'",
+                                request->hops);
+    else
+        *second++ = '\0';
+    for (int i = 0; i < 2 && code == 0; i++) {
+        gd_device_choice choice = request->device;
+        choice.device = i == 0 ? words : second;
+        code = gd_device_open(&choice, &runtimes[i], &devices[i]);
+    }
+    if (code == 0)
+        code = tune_hops_on(request, runtimes, devices);
+    for (int i = 0; i < 2; i++)
+        griddep_runtime_close(runtimes[i]);
+    free(words);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static int check_hops(const gd_tune_request *request)
+{
+    const bool others = request->path != NULL || request->demo || request->mode != NULL ||
+                        request->pairs != 0 || request->gain != NULL || request->output != NULL ||
+                        request->device.device != NULL;
+    return others ? gd_message_error(GD_EXIT_USAGE, "--hops tunes no chain, and names its devices "
+                                                    "itself: of the other options it takes "
+                                                    "--driver, --forget, --json and those of the "
+                                                    "emulated driver")
+                  : 0;
+}
+
 static int check_request(const gd_tune_request *request)
 {
     int32_t mode = 0;
     double gain = 0.0;
+    if (request->hops != NULL)
+        return check_hops(request);
     if ((request->path != NULL) == request->demo)
-        return gd_message_error(GD_EXIT_USAGE, "griddep tune takes a chain file, or --demo%s",
+        return gd_message_error(GD_EXIT_USAGE,
+                                "griddep tune takes a chain file, --demo or --hops%s",
                                 request->demo ? ", not both" : "");
     int code = choose_mode(request, &mode);
     if (code == 0)
@@ -229,7 +310,9 @@ static int check_request(const gd_tune_request *request)
 }
 
 static const char examples[] = "Tune a chain, and write the result to a folder:\n"
-                               "    griddep tune chain.yaml --emulate --forget -o tuned\n";
+                               "    griddep tune chain.yaml --emulate --forget -o tuned\n"
+                               "Find out from which size on NCCL is the faster one for hops:\n"
+                               "    griddep tune --hops 0,1\n";
 
 int gd_command_tune(int argc, char **argv)
 {
@@ -238,6 +321,8 @@ int gd_command_tune(int argc, char **argv)
         {GD_OPTION_TEXT, "mode", "MODE", "pdl or graph-pdl (the default)", (void *)&request.mode, 0,
          0},
         {GD_OPTION_FLAG, "demo", NULL, "tune the chain of 'griddep demo'", &request.demo, 0, 0},
+        {GD_OPTION_TEXT, "hops", "A,B", "time hops between these two devices, not a chain",
+         (void *)&request.hops, 0, 0},
         {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs,
          3, 10000},
         {GD_OPTION_TEXT, "gain", "PERCENT", "smallest gain that counts (0.5)",
@@ -252,9 +337,11 @@ int gd_command_tune(int argc, char **argv)
         {0}};
     const gd_usage usage = {
         .name = "tune",
-        .summary = "Finds the fastest places for the wait and the trigger in a chain's kernels.",
+        .summary = "Finds the fastest places for the wait and the trigger in a chain's kernels, or "
+                   "the fastest carrier of hops.",
         .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain "
-                    "PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
+                    "PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]\n"
+                    "--hops A,B [--forget] [--emulate] [--json]",
         .details = details,
         .examples = examples,
         .options = options,
@@ -268,5 +355,5 @@ int gd_command_tune(int argc, char **argv)
     if (code != 0)
         return code;
     gd_progress_begin();
-    return tune_chain(&request);
+    return request.hops != NULL ? tune_hops(&request) : tune_chain(&request);
 }

@@ -1,6 +1,6 @@
 /* The store: what took time to find, in a folder, one file an entry, named by its key: choices of
- * the tuner, and PTX that NVRTC made. No code of the device is kept: the driver's own cache does
- * that.
+ * the tuner, from which size on NCCL carries out hops, and PTX that NVRTC made. No code of the
+ * device is kept: the driver's own cache does that.
  *
  * An entry is written to a temporary neighbour and renamed, so that processes may share a folder,
  * and carries a digest of its content, so that damage is noticed. Folders and entries that somebody

@@ -679,10 +679,45 @@ sed '/^  - kernel/,$d' "$work/tune.yaml" >"$work/tune_one.yaml"
 sed -n '/^  - kernel/,/^    arguments/p' "$work/tune.yaml" | sed -n 1,7p >>"$work/tune_one.yaml"
 run tune "$work/tune_one.yaml"
 check "tune one launch" 2 err "a chain of one launch has no hop to tune"
+if [ -n "${EMULATED_DRIVER:-}" ]; then
+    store_before=$GRIDDEP_STORE
+    GRIDDEP_EMULATOR_DEVICES=2 GRIDDEP_STORE=$work/hops GRIDDEP_NCCL=${EMULATED_DRIVER%/*}/libfake-nccl.so
+    export GRIDDEP_EMULATOR_DEVICES GRIDDEP_STORE GRIDDEP_NCCL
+    run tune --hops 0,1 --driver "$EMULATED_DRIVER" --forget
+    check "tune --hops --forget" 0 out "  4096 " out "NCCL us  chosen" out "model times" out "not remembered"
+    if [ -e "$work/hops" ]; then fail "tune --hops --forget remembers"; else pass; fi
+    run tune --hops 1,0 --driver "$EMULATED_DRIVER"
+    check "tune --hops" 0 out "a hop between devices 1 and 0" out "remembered for groups on such devices"
+    if [ "$(ls "$work/hops" | wc -l)" = 1 ]; then pass; else fail "tune --hops remembers one thing"; fi
+    run tune --hops 0,1 --driver "$EMULATED_DRIVER" --json
+    check "tune --hops --json" 0
+    json "tune --hops tells sizes" "d['remembered'] and [s['bytes'] for s in d['sizes']] == [4096 << i for i in range(6)] and all(s['inbox_us'] > 0 and s['nccl_us'] > 0 for s in d['sizes'])"
+    json "tune --hops tells carriers" "all((s['chosen'] == 'NCCL') == (d['nccl_bytes'] is not None and s['bytes'] >= d['nccl_bytes']) for s in d['sizes'])"
+    run tune --hops 0,2 --driver "$EMULATED_DRIVER"
+    check "tune --hops without the second device" 2 err "device 2 does not exist; there are 2"
+    run tune --hops 1,1 --driver "$EMULATED_DRIVER"
+    check "tune --hops of one device" 2 err "members 0 and 1 are both of device 1"
+    GRIDDEP_STORE=/proc/griddep
+    run tune --hops 0,1 --driver "$EMULATED_DRIVER"
+    check "tune --hops with a store that cannot be written" 2 err "nccl_bytes is not remembered: the store cannot be written"
+    GRIDDEP_NCCL=/nowhere/libnccl.so.2
+    run tune --hops 0,1 --driver "$EMULATED_DRIVER"
+    check "tune --hops without NCCL" 4 err "NCCL cannot be opened: /nowhere/libnccl"
+    unset GRIDDEP_EMULATOR_DEVICES GRIDDEP_NCCL
+    GRIDDEP_STORE=$store_before
+fi
+run tune --hops 0
+check "tune --hops of one word" 2 err "--hops takes two devices, such as 0,1, not '0'"
+run tune --hops 0,x
+check "tune --hops of no number" 2 err "not 'x'"
+run tune "$work/tune.yaml" --hops 0,1
+check "tune of a chain and hops" 2 err "--hops tunes no chain"
+run tune --hops 0,1 --device 1
+check "tune --hops --device" 2 err "names its devices itself"
 run tune "$work/tune.yaml" --mode serial
 check "tune --mode serial" 2 err "serial"
 run tune
-check "tune of nothing" 2 err "griddep tune takes a chain file, or --demo"
+check "tune of nothing" 2 err "griddep tune takes a chain file, --demo or --hops"
 run tune --demo "$work/tune.yaml"
 check "tune of two chains" 2 err "not both"
 run stress

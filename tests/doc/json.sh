@@ -67,6 +67,12 @@ compare trace trace "$top/examples/fork_join.yaml" --emulate --mode all --points
 compare tune tune "$small" --emulate
 compare tune tune "$small" --emulate -o "$work/tuned"
 compare tune tune "$top/tests/cli/preamble.yaml" --emulate
+if [ -n "${EMULATED_DRIVER:-}" ]; then
+    GRIDDEP_EMULATOR_DEVICES=2 GRIDDEP_NCCL=${EMULATED_DRIVER%/*}/libfake-nccl.so
+    export GRIDDEP_EMULATOR_DEVICES GRIDDEP_NCCL
+    compare "tune hops" tune --hops 0,1 --driver "$EMULATED_DRIVER"
+    unset GRIDDEP_EMULATOR_DEVICES GRIDDEP_NCCL
+fi
 compare compare compare "$small" "$small" --emulate
 compare stress stress "$small" --emulate
 compare stress stress "$small" --emulate
