@@ -1630,7 +1630,8 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * type, count or order of hops differ. They run in that order too, as often on each member, and one
  * after the other: two chains with hops of one group that run at a time on a device need a group
  * each. A member alone waits for the others, so hand in the runs of all members before you wait for
- * one of them. Tools that run a chain by itself (timelines, tuning) find no others there.
+ * one of them. Tuning runs a chain by itself, and finds no others there. Timelines of all members
+ * may run at once, in a thread each.
  *
  * Devices must be peers (cuDeviceCanAccessPeer), or NCCL be there and not be switched off: then it
  * carries out every hop, whatever nccl and nccl_bytes say, and griddep_group_allocate gives

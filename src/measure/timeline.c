@@ -27,6 +27,7 @@ enum {
 #define UNTOUCHED UINT64_MAX
 
 typedef struct timeline_launch {
+    gd_call *original;      /* held, since its module holds memory of hops; NULL: no kernel */
     griddep_module *module; /* NULL: the kernel is the plain one, and leaves no stamps */
     griddep_kernel *kernel; /* NULL: a copy, a fill or a host function */
     uint64_t address;       /* of the stamps */
@@ -220,6 +221,7 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
     launch->blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
     launch->kept = launch->blocks < limit ? (uint32_t)launch->blocks : limit;
     launch->plain_registers = call->kernel->info.registers;
+    launch->original = gd_call_hold(chain->launches[index].call);
     if (!call->kernel->module
              ->ptx) { /* a cubin, a fatbin, or PTX that the library cannot read: it runs as it is */
         launch->kernel = call->kernel;
@@ -499,6 +501,7 @@ void griddep_timeline_destroy(griddep_timeline *timeline)
     for (uint32_t i = 0; i < timeline->count; i++) {
         gd_instrumented_free(&timeline->launches[i].instrumented);
         griddep_module_unload(timeline->launches[i].module);
+        gd_call_release(timeline->launches[i].original);
         free(timeline->trace.launches[i].sm);
         free(timeline->trace.launches[i].times);
         free(timeline->trace.launches[i].counts);

@@ -864,6 +864,60 @@ START_TEST(nccl_where_it_changes_nothing)
 }
 END_TEST
 
+/* ---- timelines ---- */
+
+typedef struct traced {
+    griddep_timeline *timeline;
+    int32_t mode, status;
+    griddep_error error;
+} traced;
+
+static void *run_traced(void *user)
+{
+    traced *it = user;
+
+    griddep_error_init(&it->error);
+    it->status = griddep_timeline_run(it->timeline, it->mode, NULL, &it->error);
+    return NULL;
+}
+
+/* Timelines of all members run at once, a thread each, also when their chains and the group's
+ * handle have ended. */
+START_TEST(timelines_of_members)
+{
+    static const hop_case sum = {"all_reduce", GRIDDEP_TENSOR_F32, 300};
+    traced its[2];
+    uint64_t memory[2];
+    pthread_t other;
+
+    begin(2, schedules[_i / GRIDDEP_MODE_COUNT]);
+    for (uint32_t i = 0; i < 2; i++) {
+        memory[i] = allocate(i, sum.count * 4);
+        fill(&sum, i, memory[i], sum.count, 0);
+        add_hop(&sum, i, memory[i], memory[i]);
+        its[i] = (traced){.mode = _i % GRIDDEP_MODE_COUNT};
+        ck_library(griddep_timeline_create(chains[i], NULL, &its[i].timeline, &error));
+        griddep_chain_destroy(chains[i]);
+        chains[i] = NULL;
+    }
+    griddep_group_close(group);
+    group = NULL;
+    ck_assert_int_eq(pthread_create(&other, NULL, run_traced, &its[1]), 0);
+    run_traced(&its[0]);
+    pthread_join(other, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        griddep_timeline_launch launch = {.size = sizeof launch};
+        ck_assert_msg(!its[i].status, "member %u: %s", i, its[i].error.text);
+        look_at(&sum, i, memory[i], 0, 0);
+        ck_library(griddep_timeline_get_launch(its[i].timeline, 0, &launch, &error));
+        ck_assert_str_eq(launch.kernel, "sum_f32");
+        ck_assert_double_ge(launch.last_exit, launch.first_release);
+        griddep_timeline_destroy(its[i].timeline);
+    }
+    end();
+}
+END_TEST
+
 /* ---- the crossing that a store remembers ---- */
 
 enum { BUILT_IN = 14 << 20 };
@@ -1959,6 +2013,7 @@ int main(void)
     tcase_add_loop_test(cases, hops_are_right, 0, HOP_CASES * SCHEDULES * COUNTS);
     tcase_add_loop_test(cases, hops_overlap, 0, 2 * SCHEDULES);
     tcase_add_loop_test(cases, mutations_are_found, 0, MUTATIONS);
+    tcase_add_loop_test(cases, timelines_of_members, 0, 2 * GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(cases, who_does_not_come_is_told, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(cases, who_does_something_else_is_told, 0, 3);
     tcase_add_test(cases, exchanges_are_compared);
