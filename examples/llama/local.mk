@@ -22,7 +22,7 @@ if HAVE_LLAMA
 check_PROGRAMS += %D%/llama
 %C%_llama_SOURCES = $(llama_sources)
 %C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS) -Wa,-I$(srcdir)/%D%
-%C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm
+%C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm -lpthread
 %D%/llama-kernels.$(OBJEXT): %D%/kernels.ptx
 else
 # Without its libraries the way to them.

@@ -1,4 +1,4 @@
-/* A picture of one step: when its launches are there, work and end. */
+/* A picture of one step on all devices of the process: when launches are there, work and end. */
 #ifndef LLAMA_TRACE_H
 #define LLAMA_TRACE_H
 

@@ -197,6 +197,27 @@ if [ "$GRIDDEP_DRIVER" = emulated ]; then
         check "two devices, mode $mode" same_tokens "$(field "$work/out.json" tokens)" \
             llama3 -p "a kernel" -n 12 --ignore-stop --devices 0,1 --mode $mode
     done
+    # A picture of both: none ends a hop before the other one begins it, since their lines stand on
+    # one axis. The text is what it is without.
+    pictured_both() {
+        tokens=$(field "$work/out.json" tokens)
+        generate llama3 -p "a kernel" -n 12 --ignore-stop --devices 0,1 --trace "$work/picture" \
+            "$@" || return 1
+        cat "$work/picture"
+        [ "$(field "$work/out.json" tokens)" = "$tokens" ] &&
+            grep -q "^device 1's clock minus device 0's is .* us, by what hops show: " \
+                "$work/picture" && "$python" -c 'import re, sys
+rows = [re.match(r"([01]) (\S+) *\|(.*)\|", line) for line in open(sys.argv[1])]
+rows = [row.groups() for row in rows if row]
+assert len(rows) == 2 * 19, len(rows)
+for (a, name, first), (b, other, second) in zip(rows[::2], rows[1::2]):
+    assert (a, b) == ("0", "1") and name == other, (a, name, b, other)
+    if name in ("sum_bf16", "move"):
+        assert first.rindex("#") + 1 >= second.index("#"), (first, second)
+        assert second.rindex("#") + 1 >= first.index("#"), (first, second)' "$work/picture"
+    }
+    check "a picture of two devices" pictured_both
+    check "a picture of two devices, mode serial" pictured_both --mode serial
     # Two processes, each with a device; the first one prints.
     joined() {
         "$GRIDDEP" spawn -n 2 -- "$llama" "$work/llama3" --join --json -p "a kernel" -n 12 \
@@ -226,8 +247,13 @@ if [ "$GRIDDEP_DRIVER" = emulated ]; then
     check "a device twice" refuses "both of device 0" llama3 -p a --devices 0,0
     check "a device that is not there" refuses "device 9 does not exist" llama3 -p a --devices 0,9
     check "no device" refuses '"" is no whole number' llama3 -p a --devices 0,
-    check "a picture of several devices" refuses "--trace draws one device" \
-        llama3 -p a --devices 0,1 --trace -
+    pictured_apart() {
+        "$GRIDDEP" spawn -n 2 -- "$llama" "$work/llama3" --join -p a --trace - >"$work/stdout" \
+            2>"$work/stderr" && return 1
+        cat "$work/stdout" "$work/stderr"
+        grep -qF -- "--trace draws the devices of one process" "$work/stderr"
+    }
+    check "a picture of several processes" pictured_apart
     [ "${SANITIZED-}" = 1 ] || check "sanitize, two devices" "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" \
         "$work/llama3" -p "$long" -n 2 --part 64 --devices 0,1
     unset GRIDDEP_EMULATOR_DEVICES
