@@ -122,6 +122,15 @@ check "a kernel alone too" says 0 "kernel $told: valid PTX" check "$work/symbols
 check "JSON has symbols" says 0 "\"consumer\": \"$symbol\"" explain "$work/symbols.yaml" --emulate --json
 sed "s/kernel: $symbol/kernel: _Z7consumePj/" "$work/symbols.yaml" >"$work/unknown.yaml"
 check "an error quotes the symbol" says 2 "_Z7consumePj" run "$work/unknown.yaml" --emulate
+# A symbol may say in a line a name that no memory holds.
+many=_Z4manyPj bomb=_Z1f1AIii
+for at in 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T; do
+    many=${many}S_ bomb=${bomb}ES_IS${at}_S${at}_
+done
+sed "s/_Z7producePj/$many/g" "$work/symbols.ptx" >"$work/many.ptx"
+check "a symbol with many references has its name" says 0 "kernel many(\.\.\.): valid" check "$work/many.ptx"
+sed "s/_Z7producePj/${bomb}E/g" "$work/symbols.ptx" >"$work/bomb.ptx"
+check "one whose name is huge stays a symbol" says 0 "kernel ${bomb}E: valid" check "$work/bomb.ptx"
 export GRIDDEP_NVRTC="$work/none.so"
 check "without NVRTC" says 65 'was not checked, because it was not compiled' check "$work/waits.cu"
 check "without NVRTC, in a chain" says 1 "module 'consume' is CUDA C++ and was not checked" check "$work/consume.yaml"

@@ -3,22 +3,92 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/io/heap.h"
+#include "cli/io/temporary.h"
+
+typedef char *(*demangler)(const char *, char *, size_t *, int *);
+
+static demangler find_demangler(void)
+{
+    static demangler found;
+    static bool looked;
+    void *library = looked ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY);
+    void *function = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
+    if (!looked)
+        memcpy(&found, &function, sizeof(function));
+    looked = true;
+    return found;
+}
+
+/* A reference names what stands before it again: with many of them a short symbol may have a name
+ * that no memory holds. */
+static bool has_few_references(const char *symbol)
+{
+    enum { FEW = 24 };
+    size_t count = 0;
+    for (const char *at = symbol; *at != '\0' && count <= FEW; at++)
+        count += (*at == 'S' || *at == 'T') &&
+                 (at[1] == '_' || isdigit((unsigned char)at[1]) || isupper((unsigned char)at[1]));
+    return count <= FEW;
+}
+
+enum { LONGEST_NAME = 16384 };
+
+/* In a process of its own. */
+static void tell_name(demangler demangle, const char *symbol, int to)
+{
+    const struct rlimit second = {1, 1}, none = {0, 0};
+    int status = -1;
+    gd_temporary_forget();
+    setrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_CPU, &second);
+    char *plain = demangle(symbol, NULL, NULL, &status);
+    const size_t length = status == 0 ? strlen(plain) : 0;
+    _exit(length <= LONGEST_NAME && write(to, plain, length) == (ssize_t)length ? 0 : 1);
+}
+
+/* NULL: it has no name, or one that is too long, or takes too long, to tell. */
+static char *demangle_apart(demangler demangle, const char *symbol)
+{
+    enum { MOST_LOST = 3 };
+    static int lost;
+    int ends[2], state = -1;
+    if (lost >= MOST_LOST || pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    char *plain = gd_heap_take(LONGEST_NAME + 1, 1);
+    const pid_t child = fork();
+    if (child == 0)
+        tell_name(demangle, symbol, ends[1]);
+    close(ends[1]);
+    ssize_t got = 1;
+    for (size_t length = 0; child > 0 && got > 0; length += (size_t)got)
+        got = read(ends[0], plain + length, LONGEST_NAME - length);
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, &state, 0);
+    lost += state != 0;
+    if (state == 0 && plain[0] != '\0')
+        return plain;
+    free(plain);
+    return NULL;
+}
 
 char *gd_name_demangle(const char *name)
 {
-    char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
+    demangler demangle = strncmp(name, "_Z", 2) == 0 ? find_demangler() : NULL;
     char *plain = NULL;
-    int status = -1;
-    void *library = strncmp(name, "_Z", 2) == 0 ? dlopen("libstdc++.so.6", RTLD_LAZY) : NULL;
-    void *function = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
-    memcpy(&demangle, &function, sizeof(function));
+    int status = 0;
     if (demangle != NULL)
-        plain = demangle(name, NULL, NULL, &status);
+        plain = has_few_references(name) ? demangle(name, NULL, NULL, &status)
+                                         : demangle_apart(demangle, name);
     return plain != NULL && status == 0 ? plain : gd_heap_string(name);
 }
 
