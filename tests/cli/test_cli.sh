@@ -813,6 +813,10 @@ else
     stress_chain early c >"$work/stress.yaml"
     run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
     check "stress finds a late wait" 1 out "launch 2 (early) left something else in buffer d" out "attacks changed the results"
+    { cat "$work/stress.yaml" && echo '  - {kernel: add_one, module: m, grid: [1], block: [64], arguments: [{buffer: d}, {buffer: b}]}'; } |
+        sed 's/, access: [a-z]*//g' >"$work/unsaid.yaml"
+    run stress "$work/unsaid.yaml" --driver "$EMULATED_DRIVER"
+    check "stress blames no launch that only reads" 1 out "launch 2 (early) left something else in buffer d"
 fi
 stress_chain add_one c | sed '$d' | sed '$d' >"$work/stress.yaml"
 run stress "$work/stress.yaml"

@@ -225,26 +225,13 @@ static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode,
 
 /* ---- results ---- */
 
-static uint32_t last_writer(const gd_plan *plan, uint32_t buffer)
-{
-    uint32_t writer = 0;
-    for (uint32_t i = 0; i < plan->launch_count; i++) {
-        const gd_plan_launch *launch = &plan->launches[i];
-        for (uint32_t k = 0; k < launch->argument_count; k++)
-            if (launch->arguments[k].is_buffer && launch->arguments[k].buffer == buffer &&
-                gd_plan_writes(&launch->arguments[k]))
-                writer = i;
-    }
-    return writer;
-}
-
 /* Of the buffers that differ, the one whose last writer stands first in the chain. */
 static void find_first_difference(const gd_attacked *attacked, gd_attack_result *result)
 {
     const gd_experiment *experiment = &attacked->session.experiment;
     for (uint32_t i = gd_experiment_find_difference(experiment, 0); i < experiment->buffer_count;
          i = gd_experiment_find_difference(experiment, i + 1)) {
-        const uint32_t writer = last_writer(attacked->plan, i);
+        const uint32_t writer = attacked->session.writers[i] - 1;
         if (result->differs && writer >= result->launch)
             continue;
         result->differs = true;

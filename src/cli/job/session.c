@@ -226,8 +226,9 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
-/* Which buffers the chain writes, or may: where the plan does not say it, as the PTX shows. */
-static int find_written(gd_session *session, bool *written)
+/* Which buffers the chain writes, or may: where the plan does not say it, as the PTX shows. A launch
+ * that may write anywhere is the last to write a buffer only where none is known to. */
+static int find_writers(gd_session *session)
 {
     const gd_plan *plan = session->plan;
     uint64_t count = 0;
@@ -238,8 +239,10 @@ static int find_written(gd_session *session, bool *written)
         count += plan->launches[i].argument_count;
     bool *writes = gd_heap_take(count, sizeof(*writes));
     int32_t status = gd_chain_find_writes(session->chain, writes, count, &anywhere, &error);
+    if (status == GRIDDEP_OK && anywhere)
+        gd_plan_find_writers(plan, NULL, session->writers);
     if (status == GRIDDEP_OK)
-        gd_plan_find_written(plan, anywhere ? NULL : writes, written);
+        gd_plan_find_writers(plan, writes, session->writers);
     free(writes);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
 }
@@ -247,10 +250,9 @@ static int find_written(gd_session *session, bool *written)
 static int open_experiment(gd_session *session)
 {
     const gd_plan *plan = session->plan;
-    bool *all_written = gd_heap_take(plan->buffer_count, sizeof(*all_written));
-    int code = find_written(session, all_written);
+    int code = find_writers(session);
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
-        const bool written = all_written[i];
+        const bool written = session->writers[i] != 0;
         session->buffers[i] =
             (gd_experiment_buffer){.address = session->addresses[i],
                                    .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
@@ -258,7 +260,6 @@ static int open_experiment(gd_session *session)
                                    .compared = written && !gd_plan_may_deviate(plan, i),
                                    .read = written || gd_plan_is_expected(plan, i)};
     }
-    free(all_written);
     session->experiment = (gd_experiment){.runtime = session->runtime,
                                           .stream = session->stream,
                                           .buffers = session->buffers,
@@ -275,6 +276,7 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
     session->addresses = gd_heap_take(plan->buffer_count, sizeof(*session->addresses));
     session->images = gd_heap_take(plan->buffer_count, sizeof(*session->images));
     session->buffers = gd_heap_take(plan->buffer_count, sizeof(*session->buffers));
+    session->writers = gd_heap_take(plan->buffer_count, sizeof(*session->writers));
     griddep_error error;
     griddep_error_init(&error);
     griddep_runtime_info info = {.size = sizeof(info)};
@@ -360,6 +362,7 @@ void gd_session_close(gd_session *session)
     free(session->addresses);
     free(session->images);
     gd_experiment_free(&session->experiment);
+    free(session->writers);
     free(session->buffers);
     *session = (gd_session){0};
 }

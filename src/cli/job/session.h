@@ -21,6 +21,7 @@ typedef struct gd_session {
     griddep_tensor_map **maps; /* by launch and argument; NULL: a launch without any */
     void **images;             /* what each buffer holds before a run */
     gd_experiment_buffer *buffers;
+    uint32_t *writers;        /* of the buffers: 1 + the last launch that writes it; 0: none does */
     gd_experiment experiment; /* with the buffers that the chain writes, or of which it expects
                                * something */
     uint32_t multiprocessors; /* of the device */

@@ -237,20 +237,21 @@ static void note_uses(gd_plan *plan, const gd_plan_launch *launch, bool *used)
     }
 }
 
-void gd_plan_find_written(const gd_plan *plan, const bool *writes, bool *written)
+void gd_plan_find_writers(const gd_plan *plan, const bool *writes, uint32_t *writers)
 {
     for (uint32_t i = 0, place = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         for (uint32_t k = 0; k < launch->reach_count; k++)
-            written[launch->reaches[k].buffer] |= gd_plan_writes(&launch->reaches[k]);
+            if (gd_plan_writes(&launch->reaches[k]))
+                writers[launch->reaches[k].buffer] = i + 1;
         for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
             const gd_plan_argument *argument = &launch->arguments[k];
             const bool may = writes == NULL || writes[place];
-            if (argument->is_buffer)
-                written[argument->buffer] |=
-                    argument->access == GRIDDEP_ACCESS_UNKNOWN ? may : gd_plan_writes(argument);
-            for (uint32_t n = 0; n < argument->address_count; n++)
-                written[argument->addresses[n].buffer] |= may;
+            if (argument->is_buffer &&
+                (argument->access == GRIDDEP_ACCESS_UNKNOWN ? may : gd_plan_writes(argument)))
+                writers[argument->buffer] = i + 1;
+            for (uint32_t n = 0; n < argument->address_count && may; n++)
+                writers[argument->addresses[n].buffer] = i + 1;
         }
     }
 }
@@ -272,7 +273,7 @@ static void note_expression(gd_plan_module *module, const char *kernel)
 void gd_plan_finish(gd_plan *plan)
 {
     bool *used = gd_heap_take(plan->buffer_count, sizeof(bool));
-    bool *written = gd_heap_take(plan->buffer_count, sizeof(bool));
+    uint32_t *writers = gd_heap_take(plan->buffer_count, sizeof(*writers));
     uint64_t bytes = 0;
     bool known = true;
     for (uint32_t i = 0; i < plan->launch_count; i++) {
@@ -282,12 +283,12 @@ void gd_plan_finish(gd_plan *plan)
         if (gd_plan_is_kernel(&plan->launches[i]))
             note_expression(&plan->modules[plan->launches[i].module], plan->launches[i].kernel);
     }
-    gd_plan_find_written(plan, NULL, written);
+    gd_plan_find_writers(plan, NULL, writers);
     for (uint32_t i = 0; i < plan->buffer_count; i++)
-        plan->buffers[i].written = written[i];
+        plan->buffers[i].written = writers[i] != 0;
     if (plan->step_bytes == 0)
         plan->step_bytes = known ? bytes : 0;
-    free(written);
+    free(writers);
     free(used);
 }
 

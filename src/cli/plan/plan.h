@@ -199,10 +199,10 @@ void gd_plan_finish(gd_plan *plan);
  * bits. */
 bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer);
 
-/* Sets the buffers that the launches write; the others stay as they are. writes: whether each
- * argument whose access is not said is written through, those of the first launch first; NULL: all
- * are. */
-void gd_plan_find_written(const gd_plan *plan, const bool *writes, bool *written);
+/* Sets for each buffer that the launches write 1 + the last one that does; the others stay as they
+ * are. writes: whether each argument whose access is not said is written through, those of the
+ * first launch first; NULL: all are. */
+void gd_plan_find_writers(const gd_plan *plan, const bool *writes, uint32_t *writers);
 
 /* Whether the chain file says what a buffer is to hold behind a run. */
 bool gd_plan_is_expected(const gd_plan *plan, uint32_t buffer);
