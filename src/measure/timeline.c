@@ -52,63 +52,6 @@ struct griddep_timeline {
 
 /* ---- a launch's copy ---- */
 
-/* Whether anything but its declaration names a variable. */
-static bool is_used(const gd_ptx_module *module, const char *name, uint32_t length)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < module->tokens.count && count < 2; i++) {
-        uint32_t bytes;
-        const char *text = gd_ptx_token_text(module, i, &bytes);
-        count += bytes == length && !memcmp(text, name, length);
-    }
-    return count > 1;
-}
-
-/* Whether a variable of the module would be several where it was one. An initialised one is taken
- * for a constant. */
-static const gd_ptx_symbol *find_shared(const gd_ptx_module *module)
-{
-    for (uint32_t i = 0; i < module->symbol_count; i++) {
-        const gd_ptx_symbol *symbol = &module->symbols[i];
-        uint32_t length;
-        const char *name = gd_ptx_name_text(module, symbol->name, &length);
-        if (symbol->scope == 0 && symbol->kind == GD_SYMBOL_VARIABLE &&
-            symbol->space == GD_SPACE_GLOBAL && !(symbol->flags & GD_SYMBOL_INITIALISED) &&
-            is_used(module, name, length))
-            return symbol;
-    }
-    return NULL;
-}
-
-static bool is_only_launch(const griddep_chain *chain, uint32_t index)
-{
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const gd_call *other = chain->launches[i].call;
-        if (i != index && other &&
-            other->kernel->module == chain->launches[index].call->kernel->module)
-            return false;
-    }
-    return true;
-}
-
-static int32_t check_kernel(const griddep_chain *chain, uint32_t index, griddep_error *error)
-{
-    const griddep_kernel *kernel = chain->launches[index].call->kernel;
-    const griddep_ptx *ptx = kernel->module->ptx;
-
-    const gd_ptx_symbol *shared = is_only_launch(chain, index) ? NULL : find_shared(&ptx->module);
-    if (!shared)
-        return GRIDDEP_OK;
-    uint32_t length;
-    const char *name = gd_ptx_name_text(&ptx->module, shared->name, &length);
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "kernel %s: launches of its module share the variable %.*s, and a traced "
-                        "launch has a copy of "
-                        "its module to itself",
-                        kernel->name, (int)length, name);
-}
-
 /* What the host put into a variable of the original. */
 static int32_t copy_variable(const griddep_kernel *kernel, griddep_module *copy, const char *name,
                              griddep_error *error)
@@ -230,10 +173,8 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
     }
     const gd_instrument_grid grid = {{config->gridDimX, config->gridDimY, config->gridDimZ},
                                      launch->kept};
-    int32_t status = check_kernel(chain, index, error);
-    if (!status)
-        status = gd_instrument(call->kernel->module->ptx, call->kernel->name, grid,
-                               &launch->instrumented, error);
+    int32_t status = gd_instrument(call->kernel->module->ptx, call->kernel->name, grid,
+                                   &launch->instrumented, error);
     if (!status)
         status = load_fitting(launch, call, error);
     gd_text_free(&launch->instrumented.text);
@@ -243,6 +184,22 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
 }
 
 /* ---- the instrumented chain ---- */
+
+/* A variable would be several where it was one. */
+static int32_t check_variables(const griddep_chain *chain, griddep_error *error)
+{
+    uint32_t first, second;
+    int32_t status = gd_chain_find_sharing(chain, &first, &second, error);
+
+    if (status || second == chain->count)
+        return status;
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "launches %" PRIu32 " (%s) and %" PRIu32
+                        " (%s) share variables of their module that one "
+                        "of them may write, and a traced launch has a copy of its module to itself",
+                        first, gd_chain_kernel_name(&chain->launches[first]), second,
+                        gd_chain_kernel_name(&chain->launches[second]));
+}
 
 static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain, uint32_t index,
                           uint32_t limit, griddep_error *error)
@@ -440,6 +397,8 @@ static int32_t fill_timeline(griddep_timeline *timeline, griddep_chain *chain, u
 
     if (!status)
         status = gd_chain_prove_hops(chain, GRIDDEP_MODE_PDL, error);
+    if (!status)
+        status = check_variables(chain, error);
     if (!status)
         timeline->chain->held_given = true; /* what stamps add is not looked at */
 

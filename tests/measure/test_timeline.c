@@ -676,6 +676,47 @@ START_TEST(join_comes_from_the_last_to_end)
 }
 END_TEST
 
+/* One launch of `writer`, then two of `other`; whether they can be traced. */
+static const struct {
+    const char *variable, *writer, *other;
+    int32_t status;
+} sharing[] = {
+    {"x = 1", "st.global.u32 [x], 7;", "ld.global.u32 v, [x];", GRIDDEP_ERROR_UNSUPPORTED},
+    {"x", "ld.global.u32 v, [x];", "ld.global.u32 v, [x];", GRIDDEP_OK},
+    {"x", "st.global.u32 [x], 7;", "mov.u32 v, 0;", GRIDDEP_OK},
+    {"x = 1", "mov.u32 v, 0;", "atom.global.add.u32 v, [x], 1;", GRIDDEP_ERROR_UNSUPPORTED},
+    {"x", "mov.u32 v, 0;", "mov.u32 v, 1;", GRIDDEP_OK},
+};
+
+START_TEST(launches_that_share_variables)
+{
+    static const char format[] =
+        HEAD ".global .u32 %s;\n"
+             ".func unused()\n{\n    st.global.u32 [x], 3;\n    ret;\n}\n"
+             ".visible .entry k()\n{\n    .reg .b32 v;\n    %s\n    ret;\n}\n"
+             ".visible .entry other()\n{\n    .reg .b32 v;\n    %s\n    ret;\n}\n";
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    griddep_timeline *timeline = NULL;
+    griddep_kernel *kernel = NULL;
+    char text[1024];
+    setup bench;
+
+    open_bench(&bench);
+    snprintf(text, sizeof text, format, sharing[_i].variable, sharing[_i].writer,
+             sharing[_i].other);
+    load_text(&bench, text);
+    for (uint32_t i = 0; i < 3; i++) {
+        succeeds(griddep_module_find_kernel(bench.module, i ? "other" : "k", &kernel, &error));
+        succeeds(griddep_chain_add(bench.chain, kernel, &config, NULL, 0, &error));
+    }
+    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error),
+                     sharing[_i].status);
+    griddep_timeline_destroy(timeline);
+    griddep_error_init(&error);
+    close_bench(&bench);
+}
+END_TEST
+
 /* A variable that launches share cannot be in copies; constants of the host are copied. */
 START_TEST(variables_of_the_module)
 {
@@ -709,7 +750,8 @@ START_TEST(variables_of_the_module)
     succeeds(griddep_chain_add(bench.chain, kernel, &config, &argument, 1, &error));
     ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error),
                      GRIDDEP_ERROR_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(error.text, "share the variable total"));
+    ck_assert_ptr_nonnull(
+        strstr(error.text, "launches 0 (k) and 1 (k) share variables of their module"));
     ck_assert_ptr_null(timeline);
     griddep_error_init(&error);
     close_bench(&bench);
@@ -890,6 +932,7 @@ int main(void)
     tcase_add_test(runs, blocks_beyond_the_limit);
     tcase_add_test(runs, odd_shapes);
     tcase_add_test(runs, variables_of_the_module);
+    tcase_add_loop_test(runs, launches_that_share_variables, 0, sizeof sharing / sizeof *sharing);
     tcase_add_test(runs, kernels_without_ptx_run_beside_traced_ones);
     tcase_add_test(runs, timing_does_not_spoil_a_run);
     tcase_add_test(runs, wrong_arguments);

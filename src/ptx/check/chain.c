@@ -763,6 +763,27 @@ int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *w
     return status;
 }
 
+int32_t gd_check_sharing(const gd_check_launch *launches, uint32_t count, uint32_t *first,
+                         uint32_t *second, griddep_error *error)
+{
+    builder build;
+    int32_t status = begin(&build, NULL, count, error);
+
+    if (!status)
+        status = read_launches(&build, launches);
+    *first = *second = count;
+    for (uint32_t i = 0; i < count && !status && *second == count; i++) {
+        for (uint32_t k = 0; k < i && *second == count; k++) {
+            if (!gd_chain_share_variables(&build.chain.launches[i], &build.chain.launches[k]))
+                continue;
+            *first = k;
+            *second = i;
+        }
+    }
+    end(&build, NULL, status);
+    return status;
+}
+
 static bool is_dry(const gd_parameter_use *use)
 {
     return use->dry_read != GD_PTX_NONE || use->dry_write != GD_PTX_NONE;

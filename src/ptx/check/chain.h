@@ -145,12 +145,16 @@ typedef struct gd_launch_stretch {
 bool gd_chain_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait);
 
-/* GD112, or behind the wait GD201 and GD202, of a launch and an earlier one that may still run,
- * where one of the two reaches memory that no argument names: it meets all that is not private to
- * the other one, or declared constant. `between` is the launch that did not order them. */
 /* Whether a launch may write to addresses that nothing tells. */
 bool gd_chain_writes_anywhere(const gd_checked_launch *launch);
 
+/* Whether two launches are of one module, and one may write a variable of it that the other one
+ * touches. */
+bool gd_chain_share_variables(const gd_checked_launch *own, const gd_checked_launch *other);
+
+/* GD112, or behind the wait GD201 and GD202, of a launch and an earlier one that may still run,
+ * where one of the two reaches memory that no argument names: it meets all that is not private to
+ * the other one, or declared constant. `between` is the launch that did not order them. */
 void gd_chain_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
                              uint32_t between, bool behind_wait);
 

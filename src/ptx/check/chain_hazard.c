@@ -383,6 +383,12 @@ static bool share_variables(const gd_checked_launch *own, const gd_checked_launc
     return shared;
 }
 
+bool gd_chain_share_variables(const gd_checked_launch *own, const gd_checked_launch *other)
+{
+    return own->kernel && other->kernel && own->kernel->module == other->kernel->module &&
+           share_variables(own, other, false);
+}
+
 #define REACH_HINT "move the wait in front of it, or state what that launch reaches"
 
 /* An access by name before the wait, or by a stated reach, and what an earlier launch does nobody

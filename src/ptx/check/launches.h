@@ -39,6 +39,11 @@ typedef struct gd_check_launch {
 int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *writes,
                         bool *anywhere, griddep_error *error);
 
+/* Finds two launches of one module, of which one may write variables of it that the other one
+ * touches: *second is behind *first, or `count` where there are none. NOT_FOUND as below. */
+int32_t gd_check_sharing(const gd_check_launch *launches, uint32_t count, uint32_t *first,
+                         uint32_t *second, griddep_error *error);
+
 /* What is known of the entries that launches use, for one look after another. The PTX must live as
  * long. destroy takes NULL. */
 typedef struct gd_check_facts gd_check_facts;

@@ -221,6 +221,10 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
 int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint64_t *bytes,
                              griddep_error *error);
 
+/* As gd_check_sharing (ptx/check/launches.h), of the chain's launches. */
+int32_t gd_chain_find_sharing(const griddep_chain *chain, uint32_t *first, uint32_t *second,
+                              griddep_error *error);
+
 /* Checks the chain, its launches' texts in place of their modules' where `texts` (may be NULL) has
  * one, and their `pdl` where that is not NULL. */
 int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *texts,

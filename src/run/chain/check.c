@@ -419,6 +419,21 @@ int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t 
     return status;
 }
 
+int32_t gd_chain_find_sharing(const griddep_chain *chain, uint32_t *first, uint32_t *second,
+                              griddep_error *error)
+{
+    griddep_use *uses = NULL;
+    int32_t status = gd_chain_read_uses(chain, &uses, error);
+    gd_check_launch *launches = status ? NULL : describe_all(chain, uses);
+
+    if (!status)
+        status = launches ? gd_check_sharing(launches, chain->count, first, second, error)
+                          : gd_error_memory(error);
+    free(launches);
+    free(uses);
+    return status;
+}
+
 /* ---- the check ---- */
 
 int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *texts,
