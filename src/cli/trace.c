@@ -36,6 +36,7 @@ typedef struct gd_trace_request {
     const char *path, *mode, *perfetto, *svg;
     uint64_t blocks, samples;
     bool json, points, demo, serial, all;
+    bool needs_stamps; /* something is asked for that only they can tell */
     gd_device_choice device;
     char **program; /* NULL: a chain */
     gd_recordedprogram recorded;
@@ -272,6 +273,12 @@ static int show_run(gd_trace_request *request)
     return code;
 }
 
+/* Instead of the chain that was recorded, or could not be. */
+static bool may_show_run(const gd_trace_request *request)
+{
+    return request->recorded.spans.count > request->choice.first && !request->needs_stamps;
+}
+
 /* ---- the command ---- */
 
 static int trace_modes(gd_trace_job *job, uint32_t modes)
@@ -287,7 +294,7 @@ static int trace_modes(gd_trace_job *job, uint32_t modes)
     gd_progress_show("instrumenting");
     if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) !=
         GRIDDEP_OK) {
-        if (job->request->recorded.spans.count == 0)
+        if (!may_show_run(job->request))
             return gd_message_library(&error, "instrumenting the chain");
         gd_message_warning("%.*s", (int)strcspn(error.text, "\n"), error.text);
         gd_message_note(recording_slows);
@@ -368,13 +375,12 @@ static int check_request(const gd_trace_request *request)
 static void choose_launches(gd_trace_request *request)
 {
     gd_recordedprogram *recorded = &request->recorded;
-    if (recorded->plain) {
-        request->choice.first = recorded->first;
-        request->choice.launches = recorded->launches;
-    } else if (recorded->launches == 0) {
+    request->choice.first = recorded->first;
+    request->choice.launches = recorded->launches;
+    if (!recorded->plain && recorded->launches == 0)
         recorded->launches = GD_RECORDED_LAUNCHES;
-    }
     recorded->times = true;
+    request->needs_stamps = request->mode != NULL || request->serial || request->points;
     if (request->mode == NULL)
         request->mode =
             griddep_text(GRIDDEP_TEXT_MODE, request->program != NULL ? PROGRAM_MODE : DEFAULT_MODE);
@@ -388,21 +394,36 @@ static int trace_plan(gd_trace_request *request, gd_plan *plan, uint32_t modes)
     return code == 0 ? run_job(request, plan, modes) : code;
 }
 
+/* An error that is followed by a report is no document of its own. */
+static int load_chain(gd_trace_request *request, gd_plan *plan, bool *shows_run)
+{
+    json_t *errors = request->json ? json_array() : NULL;
+    gd_message_collect(errors);
+    int code = gd_recordedprogram_load(&request->recorded, &request->device, request->path,
+                                       request->program, plan);
+    *shows_run = code == GD_EXIT_REFUSED && may_show_run(request);
+    if (*shows_run)
+        json_array_clear(errors);
+    gd_message_hand_out(errors);
+    json_decref(errors);
+    if (*shows_run)
+        gd_message_note(recording_slows);
+    *shows_run |= code == 0 && request->recorded.plain;
+    return code;
+}
+
 static int trace_chain(gd_trace_request *request)
 {
     gd_plan plan = {0};
     uint32_t modes = 0;
+    bool shows_run = false;
     int code = check_request(request);
     choose_launches(request);
     if (code == 0)
         code = choose_modes(request, &modes);
     if (code == 0 && !request->demo)
-        code = gd_recordedprogram_load(&request->recorded, &request->device, request->path,
-                                       request->program, &plan);
-    bool is_refused = code == GD_EXIT_REFUSED && request->recorded.spans.count > 0;
-    if (is_refused)
-        gd_message_note(recording_slows);
-    if (is_refused || (code == 0 && request->recorded.plain))
+        code = load_chain(request, &plan, &shows_run);
+    if (shows_run)
         code = show_run(request);
     else if (code == 0)
         code = trace_plan(request, &plan, modes);

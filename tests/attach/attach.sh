@@ -560,6 +560,17 @@ ran_refused() {
     of trace --svg "$work/ran.svg" -- "$program" graph-host tell && err "no chain was written" && err "while they were recorded" && grep -q "^a graph  *0  *1 " "$work/out" && [ -s "$work/ran.svg" ]
 }
 check "trace, of what cannot be recorded" ran_refused
+ran_json() { of trace --json -- "$program" graph-host tell && err "no chain was written" && "${PYTHON3:-python3}" -m json.tool "$work/out" >/dev/null && grep -q '"begin_ns"' "$work/out"; }
+check "in one document" ran_json
+ran_not() {
+    for words in "--mode graph-pdl -- $program graph-host" "--json --mode pdl -- $program graph-host" "--first 100 -- $program right" "--json --first 100 -- $program right"; do
+        # shellcheck disable=SC2086 # words
+        "$griddep" trace $words tell >"$work/out" 2>"$work/err"
+        [ $? -eq 4 ] && [ "$(grep -c "no chain was written" "$work/err")" -eq 1 ] && ! grep -q "begin" "$work/out" || { echo "$words"; return 1; }
+    done
+    "${PYTHON3:-python3}" -m json.tool "$work/out" >/dev/null
+}
+check "but not where a mode is asked for, or nothing is left" ran_not
 check "trace, some of what ran" ran_chosen
 check "trace, as a program of a fatbin ran" ran_machine_code
 check "trace, as threads and contexts ran" ran_threads

@@ -217,6 +217,15 @@ void gd_message_collect(json_t *errors)
     collected = errors;
 }
 
+void gd_message_hand_out(json_t *errors)
+{
+    size_t index;
+    json_t *error;
+    collected = NULL;
+    json_array_foreach(errors, index, error)
+        hand_out((int)json_integer_value(json_object_get(error, "exit_code")), json_incref(error));
+}
+
 int gd_message_error(int code, const char *format, ...)
 {
     va_list arguments;

@@ -36,6 +36,9 @@ void gd_message_want_json(void);
  * subcommands that go on after an error and print one document. */
 void gd_message_collect(json_t *errors);
 
+/* Ends that; what was collected is written to stdout after all. */
+void gd_message_hand_out(json_t *errors);
+
 /* "griddep: text" on stderr. Returns `code`. */
 int gd_message_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
