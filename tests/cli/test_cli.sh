@@ -410,6 +410,21 @@ for constant in x y; do
     run check broken.ptx --constant "$constant"
     check "a constant of a text that cannot be parsed" 1
 done
+cat >"$work/unwaiting.ptx" <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x)
+{
+    .reg .b64 %x;
+    ld.param.u64 %x, [x];
+    griddepcontrol.launch_dependents;
+    st.global.u32 [%x], 7;
+    ret;
+}
+END
+run check "$work/unwaiting.ptx"
+check "a kernel that triggers and never waits fails the check" 1 out "[GD140]"
 run check late.ptx --severity error
 check "--severity error" 1 out "[GD110]"
 run check late.ptx --constant x --severity note
