@@ -116,6 +116,10 @@ static int check_plan(const gd_plan *plan, const char *path)
     if (plan->launch_count < 2)
         return gd_message_error_at((gd_place){path, 0, 0},
                                    "a chain of one launch has no hop to tune");
+    if (plan->buffer_count == 0)
+        return gd_message_error_at((gd_place){path, 0, 0},
+                                   "the chain has no buffers, and without results nothing tells "
+                                   "whether what is tried is right");
     int code = gd_plan_check_whole(plan);
     if (code == 0 && plan->expectation_count == 0)
         gd_message_note("%s expects nothing: what is tried is compared with the serial run alone",

@@ -426,6 +426,32 @@ recorded_shelf() {
     "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" && "$griddep" check "$work/chain/chain.yaml" >/dev/null
 }
 # A chain of two lanes, in its four modes, one behind the other.
+# Names that YAML would take for something else, and no buffers.
+recorded_names() {
+    rm -rf "$work/chain"
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry null()\n{\n    ret;\n}\n' >"$work/null.ptx"
+    launch='{kernel: "null", module: m, grid: [1], block: [32]}'
+    printf 'name: n\nmodules: [{name: m, file: null.ptx}]\nlaunches: [%s, %s]\n' "$launch" "$launch" >"$work/null.yaml"
+    odd=$work/$(printf 'od\033d')
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$griddep" >"$odd" && chmod +x "$odd" || return 1
+    "$griddep" audit --record "$work/chain" -- "$odd" run "$work/null.yaml" --repeat 0 --mode pdl --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$griddep" check "$work/chain/chain.yaml" >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
+    "$griddep" tune "$work/chain/chain.yaml" >"$work/again" 2>&1
+    [ $? -eq 2 ] && grep -q "the chain has no buffers" "$work/again" || { cat "$work/again"; return 1; }
+}
+check "recorded: odd names" recorded_names
+# Where no folder can be made the program does not run.
+recorded_nowhere() {
+    rm -f "$work/link"
+    ln -s "$work/nothing/there" "$work/link"
+    for folder in "$work/link" "/proc/x" "$work/$(printf '%0300d' 0)"; do
+        runs 4 "audit --record $folder" right tell && out "" || { echo "$folder"; return 1; }
+    done
+}
+check "recorded: nowhere" recorded_nowhere
+# A race is told though no chain can be.
+recorded_race_alone() { runs 66 "audit --record $work/none" graph-host racy tell && err "no chain was written" && [ ! -e "$work/none" ]; }
+check "recorded: a race alone" recorded_race_alone
 recorded_lanes() {
     rm -rf "$work/chain"
     "$griddep" audit --record "$work/chain" -- "$griddep" run "$srcdir/examples/fork_join.yaml" --repeat 0 --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }

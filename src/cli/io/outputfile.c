@@ -163,6 +163,27 @@ static const char *option_of(const char *path)
     return NULL;
 }
 
+/* Why no file can be made in a folder; NULL. Permissions do not tell that of all folders. */
+static const char *obstacle_in(const char *folder)
+{
+    char *path = NULL;
+    const int descriptor = gd_temporary_make(folder, &path);
+    if (descriptor < 0)
+        return strerror(errno);
+    close(descriptor);
+    gd_temporary_remove(path);
+    return NULL;
+}
+
+/* Why a new file or folder cannot have this path; NULL. A folder is not made through a link. */
+static const char *obstacle_of_name(const gd_output *output)
+{
+    struct stat status;
+    if (lstat(output->path, &status) != 0)
+        return errno != ENOENT ? strerror(errno) : NULL;
+    return output->is_folder ? "is a symbolic link that leads nowhere" : NULL;
+}
+
 /* Why nothing can be written there, as far as that can be told before; NULL. */
 static const char *obstacle(const gd_output *output, const gd_identity *identity)
 {
@@ -182,12 +203,15 @@ static const char *obstacle(const gd_output *output, const gd_identity *identity
     if (identity->name == NULL && access(output->path, W_OK) != 0)
         return strerror(errno);
     if (output->is_folder && identity->name == NULL)
-        return access(output->path, W_OK | X_OK) != 0 ? strerror(errno) : NULL;
+        return obstacle_in(output->path);
     if (identity->name == NULL &&
         (!S_ISREG(identity->status.st_mode) || is_descriptor(output->path)))
         return NULL;
+    const char *reason = identity->name != NULL ? obstacle_of_name(output) : NULL;
+    if (reason != NULL)
+        return reason;
     char *target = follow(output->path), *folder = folder_of(target);
-    const char *reason = access(folder, W_OK | X_OK) != 0 ? strerror(errno) : NULL;
+    reason = obstacle_in(folder);
     free(folder);
     free(target);
     return reason;

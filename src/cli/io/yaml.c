@@ -99,15 +99,13 @@ static int read_collection(gd_yaml_reader *reader, gd_yaml_kind kind, gd_place p
     return 0;
 }
 
-/* A word that YAML takes for no value, where it is not quoted. */
-static bool is_null(const yaml_event_t *event)
+bool gd_yaml_is_null(const char *text)
 {
     static const char *const words[] = {"~", "null", "Null", "NULL"};
+    bool found = false;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-            strcmp((const char *)event->data.scalar.value, words[i]) == 0)
-            return true;
-    return false;
+        found |= strcmp(text, words[i]) == 0;
+    return found;
 }
 
 static int read_text(gd_yaml_reader *reader, const yaml_event_t *event, gd_place place)
@@ -117,7 +115,7 @@ static int read_text(gd_yaml_reader *reader, const yaml_event_t *event, gd_place
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7F)
             return gd_message_error_at(place, "a text has the control character 0x%02X in it",
                                        (unsigned)(unsigned char)text[i]);
-    if (is_null(event))
+    if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && gd_yaml_is_null(text))
         return gd_message_error_at(place,
                                    "%s is YAML's word for no value; leave the field out, or "
                                    "write '%s' in quotes",

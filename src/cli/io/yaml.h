@@ -2,6 +2,7 @@
 #ifndef GD_CLI_YAML_H
 #define GD_CLI_YAML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ int gd_yaml_load(gd_yaml *yaml, const char *file);
 
 /* Takes a zeroed one. */
 void gd_yaml_free(gd_yaml *yaml);
+
+/* Whether YAML takes a word for no value where it is not quoted. */
+bool gd_yaml_is_null(const char *text);
 
 /* Where the value of a map's field stands; the map itself where it has no such field. */
 gd_place gd_yaml_place(const gd_yaml_node *map, const char *key);

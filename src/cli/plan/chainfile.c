@@ -237,8 +237,9 @@ static void emit(gd_writer *writer, int made, yaml_event_t *event)
 static void emit_text(gd_writer *writer, const char *text)
 {
     yaml_event_t event;
-    int made = yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
-                                            (int)strlen(text), 1, 1, YAML_ANY_SCALAR_STYLE);
+    int made = yaml_scalar_event_initialize(
+        &event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
+        gd_yaml_is_null(text) ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_ANY_SCALAR_STYLE);
     emit(writer, made, &event);
 }
 

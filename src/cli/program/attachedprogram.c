@@ -281,7 +281,7 @@ static int report(const gd_attachedprogram *request, const gd_attached_set *set,
     free(text);
     free(verdict);
     gd_audit_free(&audit);
-    return written != 0 ? written : code;
+    return written != 0 && code != GD_EXIT_SANITIZE ? written : code;
 }
 
 int gd_attachedprogram_run(gd_attachedprogram *request, char **program)
@@ -306,7 +306,7 @@ int gd_attachedprogram_run(gd_attachedprogram *request, char **program)
         if (written == 0)
             written = gd_recordedfile_write(&plan, request->record);
         gd_plan_free(&plan);
-        code = written != 0 ? written : code;
+        code = written != 0 && code != GD_EXIT_SANITIZE ? written : code;
     }
     gd_attached_free(&set);
     return code;

@@ -15,6 +15,7 @@
 
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
+#include "cli/io/output.h"
 #include "cli/io/type.h"
 #include "cli/plan/modulefile.h"
 #include "cli/program/attachedcode.h"
@@ -579,6 +580,6 @@ int gd_recordedchain_make(const gd_attached_set *set, const char *program, gd_pl
     if (first == NULL)
         return gd_message_error(GD_EXIT_REFUSED,
                                 "no chain was written: no launch was seen to be recorded");
-    plan->name = gd_heap_string(gd_recordedchain_name(program));
+    plan->name = gd_output_clean(gd_recordedchain_name(program));
     return take_file(first, plan);
 }
