@@ -91,6 +91,13 @@ loop: sub.u32 %k, %k, 1; setp.ne.u32 %p, %k, 0; @%p bra loop;
     $here ld.param.u64 %x, [s]; ld.param.u64 %y, [s+8]; add.u64 %x, %x, %at; add.u64 %y, %y, %at;
     ld.global.u32 %v, [%x]; add.u32 %v, %v, 1; st.global.u32 [%y], %v; ret;
 }
+.visible .entry cached(.param .u64 k, .param .u64 y)
+{
+    $registers
+    $here ld.param.u64 %x, [k]; ld.param.u64 %y, [y]; add.u64 %x, %x, %at; add.u64 %y, %y, %at;
+    griddepcontrol.wait;
+    ld.global.nc.u32 %v, [%x]; st.global.u32 [%y], %v; ret;
+}
 .visible .entry sampled(.param .u64 texture, .param .u64 y)
 {
     $registers
@@ -195,6 +202,18 @@ chain writer <<END
   - {kernel: r, module: usual, $shape, arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
 END
 held writer
+# What is a warning may race, and an error races.
+says_doubt() { "$GRIDDEP" explain "$work/$1.yaml" --emulate --no-measure >"$work/out" 2>&1; cat "$work/out"; grep -q "$2" "$work/out"; }
+for kernel in cached r; do
+    chain "forced_$kernel" <<END
+$writer
+  - {kernel: $kernel, module: $([ $kernel = r ] && echo usual || echo ways), pdl: force, $shape, arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
+END
+done
+check "a load of doubt, forced" says_doubt forced_cached 'forced to start early, it may race: GD130'
+check "an early load, forced" says_doubt forced_r 'forced to start early, it races: GD206'
+sed 's/pdl: force, //' "$work/forced_cached.yaml" >"$work/doubt.yaml"
+check "a load of doubt, held back" says_doubt doubt 'it might race: GD130'
 # What a texture is of no argument says. (A chain file has none: the check alone.)
 chain sampled <<END
 $writer

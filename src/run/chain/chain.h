@@ -235,8 +235,9 @@ int32_t gd_chain_check_as(const griddep_chain *chain, const griddep_ptx *const *
  * matter. */
 int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *error);
 
-/* Appends why a launch is held, or what race it is forced into. */
-int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text,
+/* Appends why a launch is held, or what race it is forced into: one that is sure, if there is one.
+ */
+int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text, bool *sure,
                              griddep_error *error);
 
 /* By launch: whether the check finds such a race. */

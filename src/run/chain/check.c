@@ -783,20 +783,23 @@ static int32_t look_now(griddep_chain *chain, griddep_findings **findings, gridd
     return status;
 }
 
-int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text,
+int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text, bool *sure,
                              griddep_error *error)
 {
     griddep_findings *findings = NULL;
-    griddep_finding finding = {.size = sizeof finding};
+    griddep_finding finding = {.size = sizeof finding}, told = {0};
     uint32_t at = 0;
     int32_t status = look_now(chain, &findings, error);
 
-    while (!status && find_race(findings, &at, &finding)) {
-        if (finding.launch < 0 || (uint32_t)finding.launch == index) {
-            gd_text_format(text, "%s: %s", finding.code, finding.text);
-            break;
-        }
+    *sure = false;
+    while (!status && !*sure && find_race(findings, &at, &finding)) {
+        if (finding.launch >= 0 && (uint32_t)finding.launch != index)
+            continue;
+        *sure = finding.severity == GRIDDEP_SEVERITY_ERROR;
+        told = *sure || !told.size ? finding : told;
     }
+    if (told.size)
+        gd_text_format(text, "%s: %s", told.code, told.text);
     griddep_findings_destroy(findings);
     return status;
 }

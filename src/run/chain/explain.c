@@ -50,6 +50,7 @@ typedef struct pair {
     gd_hop producer, consumer;
     bool rounds;    /* the producer is of the round before */
     gd_text hazard; /* what the check finds if the consumer began early */
+    bool sure;      /* that is a race; else it may be one */
     gd_room room;   /* of the consumer beside the producer */
 } pair;
 
@@ -230,11 +231,12 @@ static void explain_race(griddep_explanation *explanation, const pair *hop)
     const int32_t reason = hop->consumer.reason;
 
     if (reason == GRIDDEP_REASON_RACE)
-        add(explanation, "check", reason, UNMET, true, "it would race: %s",
-            gd_text_get(&hop->hazard));
+        add(explanation, "check", reason, UNMET, true, "it %s race: %s",
+            hop->sure ? "would" : "might", gd_text_get(&hop->hazard));
     else if (reason == GRIDDEP_REASON_FORCED && hop->hazard.bytes && !hop->rounds)
         add(explanation, "check", GRIDDEP_REASON_RACE, UNMET, false,
-            "forced to start early, it races: %s", gd_text_get(&hop->hazard));
+            "forced to start early, it %s: %s", hop->sure ? "races" : "may race",
+            gd_text_get(&hop->hazard));
 }
 
 /* The last launch of a round beside the first of the next one. */
@@ -613,7 +615,7 @@ static int32_t read_hops(griddep_chain *chain, uint32_t index, pair *hop, gridde
             status = gd_chain_prove_round(chain, &hop->hazard, error);
     } else if (!status && (hop->consumer.reason == GRIDDEP_REASON_RACE ||
                            hop->consumer.reason == GRIDDEP_REASON_FORCED)) {
-        status = gd_chain_tell_hazard(chain, index, &hop->hazard, error);
+        status = gd_chain_tell_hazard(chain, index, &hop->hazard, &hop->sure, error);
     }
     hop->has_producer = !status && hop->consumer.previous != GD_HOP_NONE;
     return hop->has_producer
