@@ -53,13 +53,15 @@ static bool is_name(const char *name, const char *other)
     return *name == *other;
 }
 
+/* No two names begin with the same two characters. */
 static const element_type *find_type(const char *name)
 {
-    if (name == NULL)
+    if (name == NULL || name[0] == '\0')
         return NULL;
     for (size_t i = 0; i < sizeof element_types / sizeof element_types[0]; i++) {
-        if (is_name(element_types[i].name, name))
-            return &element_types[i];
+        const char *other = element_types[i].name;
+        if (other[1] == name[1] && other[0] == name[0])
+            return is_name(other, name) ? &element_types[i] : NULL;
     }
     return NULL;
 }
@@ -188,14 +190,13 @@ bool gd_element_is_float(const char *type)
 double gd_element_load(const char *type, const void *array, uint64_t index)
 {
     const element_type *found = find_type(type);
-    uint16_t bits = 0;
     if (found == NULL)
         return (double)NAN;
     const unsigned char *at = (const unsigned char *)array + index * found->bytes;
     switch (found->kind) {
-    case KIND_SHORT:
-        memcpy(&bits, at, found->bytes); /* little endian, as the devices are */
-        return short_to_double(bits, found->format);
+    case KIND_SHORT: /* little endian, as the devices are */
+        return short_to_double((uint16_t)(found->bytes == 1 ? at[0] : at[0] | at[1] << 8),
+                               found->format);
     case KIND_FLOAT:
         return float_load(found, at);
     case KIND_UNSIGNED:

@@ -231,15 +231,13 @@ static uint32_t to_fp8(double value, bool e5m2, uint32_t flags)
 
 float gd_from_fp8(uint32_t byte, bool e5m2)
 {
-    uint32_t sign = byte & 0x80, exponent = byte >> 3 & 15, fraction = byte & 7;
+    const uint32_t sign = (byte & 0x80) << 8, rest = byte & 0x7f;
 
     if (e5m2)
         return gd_from_half((uint16_t)(byte << 8));
-    if ((byte & 0x7f) == 0x7f)
+    if (rest == 0x7f)
         return gd_single(0x7fffffff);
-    float value = exponent ? ldexpf(1.0f + (float)fraction / 8.0f, (int)exponent - 7)
-                           : ldexpf((float)fraction, -9);
-    return sign ? -value : value;
+    return gd_from_half((uint16_t)(sign | rest << 7)) * 0x1p8f; /* e4m3's bias is 7, f16's 15 */
 }
 
 void gd_run_to_fp8(gd_warp *warp, const gd_code *code, uint32_t mask)

@@ -250,10 +250,14 @@ static void multiply(const gd_code *code, tile *work)
     uint32_t depth = (uint32_t)code->value;
 
     for (uint32_t row = 0; row < code->count; row++) {
+        double sums[COLUMNS]; /* which stay in registers */
+        memcpy(sums, work->c[row], sizeof sums);
         for (uint32_t k = 0; k < depth; k++) {
+            const double a = work->a[row * depth + k], *b = work->b + (size_t)k * COLUMNS;
             for (uint32_t column = 0; column < COLUMNS; column++)
-                work->c[row][column] += work->a[row * depth + k] * work->b[k * COLUMNS + column];
+                sums[column] += a * b[column];
         }
+        memcpy(work->c[row], sums, sizeof sums);
     }
 }
 

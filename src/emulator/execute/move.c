@@ -98,29 +98,35 @@ void gd_run_space(gd_warp *warp, const gd_code *code, uint32_t mask)
     gd_predicate_put(warp, code->d, result, mask);
 }
 
+static void copy_whole(void *to, const void *from, uint32_t bytes)
+{
+    if (bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes == 8 ? 8 : 16);
+}
+
+/* No part lies across the middle of 16 bytes. */
 void gd_run_pack(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint32_t *slots = warp->cta->image->list + code->list;
     const uint32_t whole = code->count * code->bytes, stored = whole < 4 ? 4 : whole;
-    const uint32_t part = code->bytes < 4 ? 4 : code->bytes;
+    const uint32_t part = code->bytes < 4 ? 4 : code->bytes, bits = 8u * code->bytes;
+    const uint64_t most = UINT64_MAX >> (64 - bits);
 
     GD_EACH_LANE(lane, mask)
     {
-        unsigned char bytes[16] = {0};
+        uint64_t words[2] = {0};
         unsigned char *place = (unsigned char *)gd_lanes(warp, code->d) + (size_t)lane * stored;
         if (code->x)
-            memcpy(bytes, place, whole);
-        for (uint32_t i = 0; i < code->count; i++) {
-            uint64_t value = 0;
-            if (code->x) {
-                memcpy(&value, bytes + (size_t)i * code->bytes, code->bytes);
-                gd_lane_put(warp, slots[i], lane, part, value);
-            } else {
-                value = gd_lane_get(warp, slots[i], lane, part);
-                memcpy(bytes + (size_t)i * code->bytes, &value, code->bytes);
-            }
+            copy_whole(words, place, stored);
+        for (uint32_t i = 0, at = 0; i < code->count; i++, at += bits) {
+            if (code->x)
+                gd_lane_put(warp, slots[i], lane, part, words[at / 64] >> (at % 64) & most);
+            else
+                words[at / 64] |= (gd_lane_get(warp, slots[i], lane, part) & most) << (at % 64);
         }
         if (!code->x)
-            memcpy(place, bytes, stored);
+            copy_whole(place, words, stored);
     }
 }

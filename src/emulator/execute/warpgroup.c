@@ -10,7 +10,7 @@
 #include "emulator/execute/warpgroup.h"
 #include "emulator/execute/program.h"
 
-enum { ROWS = 16, CHUNK = 16, MOST_DEPTH = GD_WARPGROUP_BYTES, PIECES = 64 };
+enum { ROWS = 16, COLUMNS = 8, CHUNK = 16, MOST_DEPTH = GD_WARPGROUP_BYTES, PIECES = 64 };
 
 /* ---- descriptors ---- */
 
@@ -245,17 +245,22 @@ static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t 
     }
 }
 
-/* Products are exact; sums are in double and rounded once, as for mma. */
+/* Products are exact; sums are in double and rounded once, as for mma. Columns come in eights, whose
+ * sums stay in registers. */
 static void multiply(const gd_code *code, product *work)
 {
     const uint32_t depth = GD_WARPGROUP_BYTES / 4 * gd_matrix_packed((gd_matrix_element)code->x);
 
     for (uint32_t row = 0; row < ROWS; row++) {
-        for (uint32_t k = 0; k < depth; k++) {
-            const double a = work->a[row][k], *b = work->b[k];
-            double *c = work->c[row];
-            for (uint32_t column = 0; column < code->target; column++)
-                c[column] += a * b[column];
+        for (uint32_t first = 0; first < code->target; first += COLUMNS) {
+            double sums[COLUMNS];
+            memcpy(sums, work->c[row] + first, sizeof sums);
+            for (uint32_t k = 0; k < depth; k++) {
+                const double a = work->a[row][k], *b = work->b[k] + first;
+                for (uint32_t column = 0; column < COLUMNS; column++)
+                    sums[column] += a * b[column];
+            }
+            memcpy(work->c[row] + first, sums, sizeof sums);
         }
     }
 }
