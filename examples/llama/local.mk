@@ -23,6 +23,7 @@ check_PROGRAMS += %D%/llama
 %C%_llama_SOURCES = $(llama_sources)
 %C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS) -Wa,-I$(srcdir)/%D%
 %C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm -lpthread
+%C%_llama_LDFLAGS = $(AM_LDFLAGS) -no-install
 %D%/llama-kernels.$(OBJEXT): %D%/kernels.ptx
 else
 # Without its libraries the way to them.

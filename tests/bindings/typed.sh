@@ -48,26 +48,35 @@ types() {
     MYPYPATH=$source_root/bindings/python "$mypy" --cache-dir "$work/cache" "$@"
 }
 
-# A line of a program, and a word of what mypy must say of it; no word: it must take it.
+# Lines of a program, which mypy judges together, and a word of what it must say of each; no word: it
+# must take it.
+read_lines() {
+    printf 'import griddep\n'
+    while IFS='|' read -r line said; do
+        printf '%s|%s\n' "$line" "$said" >>"$work/lines"
+        printf '\n\ndef use_%s(runtime: griddep.Runtime, chain: griddep.Chain, kernel: griddep.Kernel) -> None:\n    %s\n' \
+            "$(wc -l <"$work/lines")" "$line"
+    done
+}
+
+# judged NUMBER WORD: what was said of that line of the program.
 judged() {
-    said=$2
-    printf 'import griddep\n\n\ndef use(runtime: griddep.Runtime, chain: griddep.Chain, kernel: griddep.Kernel) -> None:\n    %s\n' "$1" >"$work/use.py"
-    types --strict "$work/use.py" >"$work/judged"
-    status=$?
-    cat "$work/judged"
-    if [ -n "$said" ]; then
-        [ "$status" -eq 1 ] && [ "$(grep -c ': error: ' "$work/judged")" -eq 1 ] && grep -q "$said" "$work/judged"
+    grep "use.py:$1: error: " "$work/judged"
+    if [ -n "$2" ]; then
+        [ "$(grep -c "use.py:$1: error: " "$work/judged")" -eq 1 ] && grep "use.py:$1: " "$work/judged" | grep -q "$2"
     else
-        [ "$status" -eq 0 ]
+        ! grep -q "use.py:$1: error: " "$work/judged"
     fi
+}
+judged_all() {
+    types --strict "$work/use.py" >"$work/judged"
+    [ $? -eq 1 ] || { cat "$work/judged"; return 1; }
 }
 
 check "the binding in strict mode" types --strict "$binding"
 check "the example" types --check-untyped-defs "$source_root/bindings/python/example.py"
 check "the server" types --strict --ignore-missing-imports "$source_root/examples/server/server.py"
-while IFS='|' read -r line said; do
-    check "$line" judged "$line" "$said"
-done <<'END'
+read_lines >"$work/use.py" <<'END'
 kernel.launch(132, (256, 1), [runtime.allocate(4), 0.5, 7])|
 kernel.launch("132", 256, [])|"launch" of "Kernel"
 kernel.launch(132, 256)|"arguments"
@@ -87,4 +96,10 @@ print(griddep.Module.share(kernel.module, runtime).managed("count")[0] + 1)|
 kernel.module.share(5)|"share" of "Module"
 runtime.write_async(runtime.pinned(8), b"12345678")|"Pinned"
 END
+check "lines that are wrong" judged_all
+number=0
+while IFS='|' read -r line said; do
+    number=$((number + 1))
+    check "$line" judged $((number * 4 + 1)) "$said"
+done <"$work/lines"
 finish
