@@ -122,6 +122,17 @@ def is_for_device(targets):
     return "sm_90a" in names or (names[0][-1] == "+" and (targets == "sm_90a+" or int(re.search(r"\d+", targets)[0]) <= 90))
 
 
+def unfold(line, number=1):
+    """The instructions of a line (tests/unfold.h)."""
+    match = re.search(r"<([^<>]*\|[^<>]*)>", line)
+    if not match:
+        return [line]
+    wholes = [(line[:match.start()] + word + line[match.end():], word.lstrip("."))
+              for word in match[1].split("|")]
+    return [one for whole, word in wholes
+            for one in unfold(whole.replace(f"<{number}>", word), number + 1)]
+
+
 def find_marks(table):
     """By form (its id) whether the emulated driver executes it."""
     by_first = {}
@@ -129,7 +140,8 @@ def find_marks(table):
         by_first.setdefault(name.split(".")[0], []).append((name, op))
     refused = set(read("tests/emulator/refused.txt").splitlines())
     outcomes = {}
-    for line in read("tests/golden/instruction_needs.txt").splitlines():
+    lines = read("tests/golden/instruction_needs.txt").splitlines()
+    for line in (one for line in lines for one in unfold(line)):
         since, targets, text = line.split(" ", 2)
         if since.startswith("6.3-") or not is_for_device(targets):
             continue

@@ -92,6 +92,7 @@ AM_TESTS_ENVIRONMENT = \
 	export CK_VERBOSITY CK_DEFAULT_TIMEOUT GRIDDEP_STORE MALLOC_PERTURB_ ASAN_OPTIONS;
 
 EXTRA_DIST += $(long_scripts) $(script_tests) $(plain_long_scripts) $(plain_scripts) \
-	%D%/cases.sh %D%/summary.sh %D%/conditional.h %D%/sanitized.h %D%/suite.h %D%/mutants/mutants.py \
+	%D%/cases.sh %D%/summary.sh %D%/conditional.h %D%/sanitized.h %D%/suite.h %D%/unfold.h \
+	%D%/mutants/mutants.py \
 	%D%/ffi/kernels.ptx %D%/ffi/preload.sh %D%/ffi/test_ctypes.py %D%/ffi/test_luajit.lua \
 	$(wildcard $(srcdir)/%D%/golden/*.* $(srcdir)/%D%/golden/*/*.*)

@@ -12,6 +12,7 @@
 #include "griddep.h"
 #include "ptx/text/parser.h"
 #include "suite.h"
+#include "unfold.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
 #define LIST SOURCE_DIRECTORY "/tests/emulator/refused.txt"
@@ -105,13 +106,14 @@ START_TEST(refused_instructions_are_those_of_the_list)
 {
     char *frame, *record, *known;
     size_t bytes;
-    gd_text refused = {0};
+    gd_text refused = {0}, unfolded = {0};
 
     griddep_error_init(&error);
     ck_assert_int_eq(gd_file_read(GOLDEN "instructions.frame", &frame, &bytes, &error), GRIDDEP_OK);
     ck_assert_int_eq(gd_file_read(GOLDEN "instruction_needs.txt", &record, &bytes, &error),
                      GRIDDEP_OK);
-    read_instructions(record);
+    unfold(record, &unfolded);
+    read_instructions(gd_text_get(&unfolded));
     for (uint32_t i = 0; i < count; i += BATCH)
         find_refused(frame, i, i + BATCH < count ? i + BATCH : count, &refused);
     if (getenv("GRIDDEP_UPDATE_GOLDEN")) {
@@ -125,6 +127,7 @@ START_TEST(refused_instructions_are_those_of_the_list)
         free(known);
     }
     gd_text_free(&refused);
+    gd_text_free(&unfolded);
     free(record);
     free(frame);
 }

@@ -7,8 +7,10 @@ spells out each form of src/ptx/isa/forms.def: once with the first choice of eac
 operand and each modifier that may be left out. Of some
 instructions each pair of choices is spelled out too. A line of the output has the lowest version that ptxas takes the instruction in, the
 targets that it takes it for, and the instruction. "sm_80+" is a target and all later ones; the version is that of the first target.
-What is gone in PTX ISA 9.0 was asked about in 6.3: "6.3-" stands in front. Lines that show nothing new are left out."""
+What is gone in PTX ISA 9.0 was asked about in 6.3: "6.3-" stands in front. Lines that show nothing new are left out,
+and instructions that differ in a modifier share a line: "<.a|.b>" is one of these, and "<1>" what the first "<" has."""
 import argparse
+import collections
 import itertools
 import os
 import random
@@ -116,6 +118,94 @@ def covering(answers):
             yield needs, line
 
 
+def parts_of(needs, line):
+    """The needs, the modifiers, and what stands behind the name."""
+    name = re.match(r"[^ ;]*", line)[0]
+    return needs, tuple(name.split(".")), line[len(name):]
+
+
+def write_folded(needs, modifiers, rest):
+    """Lines of an instruction with holes, which are tuples among the modifiers; no line is long that was not."""
+    holes = [one for one in modifiers if isinstance(one, tuple)]
+    line = needs + " " + modifiers[0]
+    line += "".join("<%s>" % "|".join(one) if isinstance(one, tuple) else "." + one
+                    for one in modifiers[1:])
+    line += rest
+    for number, hole in enumerate(holes, 1):
+        line = line.replace(mark(hole), "<%d>" % number)
+    longest = max(holes, key=len, default=())
+    plain = len(unfold(line)[0])
+    if len(line) <= (98 if plain <= 98 else plain + 60) or not holes:
+        return [line]
+    middle, at = len(longest) // 2, modifiers.index(longest)
+    lines = []
+    for half in (longest[:middle], longest[middle:]):
+        one = (half,) if len(half) > 1 else tuple(half[0].split(".")[1:])
+        lines += write_folded(needs, (*modifiers[:at], *one, *modifiers[at + 1:]),
+                              rest.replace(mark(longest), mark(half) if len(half) > 1
+                                           else half[0].lstrip(".")))
+    return lines
+
+
+def mark(hole):
+    return "\0%s\0" % "|".join(hole)
+
+
+def fold_once(items):
+    """Each item together with those that differ from it in one modifier, or have it not, and in the
+    registers of that type; where that is possible in several ways, with the most."""
+    ways = collections.defaultdict(dict)  # by what they have in common: {modifier: item}
+    for item in items:
+        needs, modifiers, rest = item
+        for at in range(1, len(modifiers) + 1):
+            ways[needs, modifiers[:at], modifiers[at:], rest].setdefault("", item)
+            if at < len(modifiers) and not isinstance(modifiers[at], tuple):
+                common = rest.replace("%%%s_" % modifiers[at], "%\0_")
+                ways[needs, modifiers[:at], modifiers[at + 1:], common]["." + modifiers[at]] = item
+    left, folded = dict.fromkeys(items), []
+    for item in items:
+        if item not in left:
+            continue
+        needs, modifiers, rest = item
+        best, way = {"": item}, None
+        for at in range(1, len(modifiers) + 1):
+            keys = [(needs, modifiers[:at], modifiers[at:], rest)]
+            if at < len(modifiers) and not isinstance(modifiers[at], tuple):
+                common = rest.replace("%%%s_" % modifiers[at], "%\0_")
+                keys.append((needs, modifiers[:at], modifiers[at + 1:], common))
+            for key in keys:
+                some = {word: one for word, one in ways[key].items() if one in left}
+                if item in some.values() and len(some) > len(best):
+                    best, way = some, key
+        for one in best.values():
+            del left[one]
+        if way is None:
+            folded.append(item)
+            continue
+        hole = tuple(best)
+        folded.append((needs, (*way[1], hole, *way[2]), way[3].replace("\0_", mark(hole) + "_")))
+    return folded
+
+
+def fold(answers):
+    """Lines that stand for all answers (tests/unfold.h)."""
+    items = [parts_of(*answer) for answer in answers]
+    for _ in range(3):
+        items = fold_once(items)
+    return [line for item in items for line in write_folded(*item)]
+
+
+def unfold(line, number=1):
+    match = re.search(r"<([^<>]*\|[^<>]*)>", line)
+    if not match:
+        return [line]
+    found = []
+    for word in match[1].split("|"):
+        whole = line[:match.start()] + word + line[match.end():]
+        found += unfold(whole.replace("<%d>" % number, word.lstrip(".")), number + 1)
+    return found
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
@@ -148,8 +238,10 @@ def main():
             lowest[line] = min(version, lowest.get(line, version))
     answers = [(("6.3-" if until != NEWEST else "") + "%d.%d %s" % (*lowest[line], targets), line)
                for line, (targets, until) in found.items()]
-    for answer in covering(answers):
-        print(*answer)
+    answers = list(covering(answers))
+    lines = fold(answers)
+    assert {one for line in lines for one in unfold(line)} == {" ".join(one) for one in answers}
+    print(*lines, sep="\n")
 
 
 if __name__ == "__main__":
