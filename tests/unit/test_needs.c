@@ -2,7 +2,8 @@
  * tests/golden/instruction_needs.txt has its answers (tests/fuzz/instruction_needs.py asked). A
  * line is the lowest version, "6.3-" in front where the instruction is gone in later ones, the
  * targets ("sm_80+": and all later ones), and the instruction, which stands in the frame
- * tests/golden/instructions.frame. unfold.h tells how a line of the file is of several instructions. */
+ * tests/golden/instructions.frame. unfold.h tells how a line of the file is of several
+ * instructions. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

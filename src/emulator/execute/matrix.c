@@ -250,7 +250,7 @@ static void multiply(const gd_code *code, tile *work)
     uint32_t depth = (uint32_t)code->value;
 
     for (uint32_t row = 0; row < code->count; row++) {
-        double sums[COLUMNS]; /* which stay in registers */
+        double sums[COLUMNS];
         memcpy(sums, work->c[row], sizeof sums);
         for (uint32_t k = 0; k < depth; k++) {
             const double a = work->a[row * depth + k], *b = work->b + (size_t)k * COLUMNS;

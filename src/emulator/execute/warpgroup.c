@@ -245,8 +245,8 @@ static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t 
     }
 }
 
-/* Products are exact; sums are in double and rounded once, as for mma. Columns come in eights, whose
- * sums stay in registers. */
+/* Products are exact; sums are in double and rounded once, as for mma. Columns come in eights, so
+ * that the compiler makes vectors of them. */
 static void multiply(const gd_code *code, product *work)
 {
     const uint32_t depth = GD_WARPGROUP_BYTES / 4 * gd_matrix_packed((gd_matrix_element)code->x);
