@@ -23,23 +23,28 @@ import sys
 # ---- numbers of 16 bits ----
 
 
-def to_bf16(value):
-    bits = struct.unpack("<I", struct.pack("<f", value))[0]
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16) & 0xFFFF
+def to_f32(values):
+    return list(struct.unpack("<%df" % len(values), struct.pack("<%df" % len(values), *values)))
 
 
-def from_bf16(bits):
-    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+def to_bf16(values):
+    every = struct.unpack("<%dI" % len(values), struct.pack("<%df" % len(values), *values))
+    return [((bits + 0x7FFF + (bits >> 16 & 1)) >> 16) & 0xFFFF for bits in every]
+
+
+def from_bf16(words):
+    wide = struct.pack("<%dI" % len(words), *[word << 16 for word in words])
+    return list(struct.unpack("<%df" % len(words), wide))
 
 
 PACK = {
-    "BF16": lambda values: struct.pack("<%dH" % len(values), *map(to_bf16, values)),
+    "BF16": lambda values: struct.pack("<%dH" % len(values), *to_bf16(values)),
     "F16": lambda values: struct.pack("<%de" % len(values), *values),
     "F32": lambda values: struct.pack("<%df" % len(values), *values),
 }
 
 UNPACK = {
-    "BF16": lambda data: [from_bf16(x) for x in struct.unpack("<%dH" % (len(data) // 2), data)],
+    "BF16": lambda data: from_bf16(struct.unpack("<%dH" % (len(data) // 2), data)),
     "F16": lambda data: list(struct.unpack("<%de" % (len(data) // 2), data)),
     "F32": lambda data: list(struct.unpack("<%df" % (len(data) // 4), data)),
 }
@@ -272,7 +277,7 @@ def to_eight_bits(tensors, kind):
         scales, data = [], bytearray()
         for i in range(0, len(values), width):
             part = values[i : i + width]
-            scale = to_f32(max(map(abs, part)) / 448.0) or 1.0
+            scale = to_f32([max(map(abs, part)) / 448.0])[0] or 1.0
             scales.append(scale)
             for value in part:
                 rounded = round_e4m3(value / scale)
@@ -330,7 +335,7 @@ def read_tensors(folder, eight_bits):
             values = UNPACK[entry["dtype"]](data[begin:end])
             if (entry["dtype"] == "F32" and not name.endswith("_scale")) or (
                     eight_bits and entry["dtype"] != "F8_E4M3"):  # the program rounds these
-                values = [from_bf16(to_bf16(value)) for value in values]
+                values = from_bf16(to_bf16(values))
             shape = entry["shape"]
             if len(shape) == 2:
                 values = [values[i * shape[1] : (i + 1) * shape[1]] for i in range(shape[0])]
@@ -341,10 +346,6 @@ def read_tensors(folder, eight_bits):
         for i, row in enumerate(matrix):
             matrix[i] = [value * scales[i if len(scales) > 1 else 0] for value in row]
     return tensors
-
-
-def to_f32(value):
-    return struct.unpack("<f", struct.pack("<f", value))[0]
 
 
 def round_e4m3(value):
@@ -359,8 +360,9 @@ def round_rows(matrix):
     """As the program makes weights of 8 bits: each row by its largest magnitude."""
     out = []
     for row in matrix:
-        scale = to_f32(max(map(abs, row)) / 448.0) or 1.0
-        out.append([round_e4m3(to_f32(value / scale)) * scale for value in row])
+        scale = to_f32([max(map(abs, row)) / 448.0])[0] or 1.0
+        scaled = to_f32([value / scale for value in row])
+        out.append([round_e4m3(value) * scale for value in scaled])
     return out
 
 
