@@ -14,10 +14,11 @@
 enum { MOST_ACROSS = 4096, FIRST_UPDATES = 4096, EACH_UPDATE = 64 };
 
 typedef struct seen_node {
-    uint32_t kernel; /* GD_ATTACHED_NONE: it is of another kind */
-    uint32_t bit;    /* of which one, GD_ATTACHED_* */
-    uint32_t inner;  /* where the nodes of the graph in it begin */
-    bool early;      /* a programmatic edge leads to it */
+    uint32_t kernel;       /* GD_ATTACHED_NONE: it is of another kind */
+    uint32_t bit;          /* of which one, GD_ATTACHED_* */
+    uint32_t inner;        /* where the nodes of the graph in it begin */
+    bool early;            /* a programmatic edge leads to it */
+    gd_CUgraphNode before; /* the node that the edge comes from, if there is one */
     bool disabled;
 } seen_node;
 
@@ -145,12 +146,20 @@ static bool read_pointers(gd_pointers *into, gd_CUgraphNode node)
 }
 
 /* What kernels were given of which the second may start early. */
-static void compare_arguments(gd_CUgraphNode from, gd_CUgraphNode to)
+static void compare_arguments(gd_CUgraphNode before, gd_CUgraphNode from, gd_CUgraphNode to)
 {
-    gd_pointers before, behind;
+    gd_pointers_row row = {.count = 0};
+    gd_pointers given;
 
-    if (gd_pointers_next() && read_pointers(&before, from) && read_pointers(&behind, to))
-        gd_pointers_compare(&before, &behind);
+    if (!gd_pointers_next())
+        return;
+    if (before && read_pointers(&given, before))
+        gd_pointers_follow(&row, &given, false);
+    if (!read_pointers(&given, from))
+        return;
+    gd_pointers_follow(&row, &given, true);
+    if (read_pointers(&given, to))
+        gd_pointers_follow(&row, &given, true);
 }
 
 /* Appends what the driver tells of a graph. */
@@ -175,7 +184,12 @@ static void read_graph(seen_graph *into, gd_CUgraph graph, uint32_t level)
         if (!gd_graph_is_programmatic(&edge.data))
             continue;
         into->nodes[edge.to].early = true;
-        compare_arguments(view.from[i], view.to[i]);
+        into->nodes[edge.to].before = view.from[i];
+    }
+    for (size_t i = 0; has_room && i < view.edge_count; i++) {
+        const seen_edge *edge = &into->edges[into->edge_count - view.edge_count + i];
+        if (gd_graph_is_programmatic(&edge->data))
+            compare_arguments(into->nodes[edge->from].before, view.from[i], view.to[i]);
     }
     for (size_t i = 0; has_room && i < view.node_count; i++) {
         gd_CUgraph child = gd_graph_child(view.nodes[i]);

@@ -1,4 +1,4 @@
-/* Each two kernels and each two parameters are recorded once. */
+/* Each two kernels and each two parameters are recorded once, and each row of kernels. */
 #include "attach/pointers.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum { FIRST_LAUNCHES = 4096, ROW = 8, EACH = 4096 };
 enum { LEAST_ADDRESS = 1 << 16 }; /* what is below is a number */
 
 static uint64_t launches;
-static gd_map known;
+static gd_map known, rows;
 
 bool gd_pointers_next(void)
 {
@@ -37,13 +37,23 @@ static void ask(gd_attached_parameters *of, gd_CUfunction function)
     of->known = 1;
 }
 
+static uint64_t find_allocation(uint64_t address)
+{
+    uint64_t start = 0;
+
+    return GD_NEXT(cuPointerGetAttribute, &start, GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address)
+               ? 0
+               : start;
+}
+
 static void add(gd_pointers *into, uint32_t parameter, uint64_t value, uint64_t bytes)
 {
     if (value < LEAST_ADDRESS || into->count == GD_POINTERS_MOST)
         return;
     into->parameters[into->count] = parameter;
     into->values[into->count] = value;
-    into->bytes[into->count++] = bytes;
+    into->bytes[into->count] = bytes;
+    into->allocations[into->count++] = find_allocation(value);
 }
 
 static void add_map(gd_pointers *into, gd_attached_parameters *of, uint32_t parameter,
@@ -79,35 +89,71 @@ void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t nu
     }
 }
 
-static void note(const gd_pointers *first, uint32_t i, const gd_pointers *second, uint32_t j)
+static void note(uint32_t first, uint32_t first_parameter, uint32_t second,
+                 uint32_t second_parameter)
 {
-    const uint64_t kernels = (uint64_t)first->kernel << 32 | second->kernel;
-    const uint64_t parameters = (uint64_t)first->parameters[i] << 32 | second->parameters[j];
+    const uint64_t kernels = (uint64_t)first << 32 | second;
+    const uint64_t parameters = (uint64_t)first_parameter << 32 | second_parameter;
 
     if (gd_map_find(&known, kernels, parameters) ||
         !gd_map_set(&known, kernels, parameters, &known))
         return;
     gd_attached_shared *record = gd_record_add(GD_ATTACHED_SHARED, sizeof *record, "", NULL);
-    record->first = first->kernel;
-    record->second = second->kernel;
-    record->first_parameter = first->parameters[i];
-    record->second_parameter = second->parameters[j];
+    record->first = first;
+    record->second = second;
+    record->first_parameter = first_parameter;
+    record->second_parameter = second_parameter;
     gd_record_commit(record, GD_ATTACHED_SHARED);
 }
 
-void gd_pointers_compare(const gd_pointers *first, const gd_pointers *second)
+static void compare(const gd_pointers *first, const gd_pointers *second)
 {
     for (uint32_t i = 0; i < first->count; i++) {
         for (uint32_t j = 0; j < second->count; j++) {
             if (first->values[i] - second->values[j] < second->bytes[j] ||
                 second->values[j] - first->values[i] < first->bytes[i])
-                note(first, i, second, j);
+                note(first->kernel, first->parameters[i], second->kernel, second->parameters[j]);
+            else if (first->allocations[i] && first->allocations[i] == second->allocations[j])
+                note(first->kernel, GD_ATTACHED_NONE, second->kernel, GD_ATTACHED_NONE);
         }
     }
+}
+
+static void note_row(const gd_pointers *given, uint32_t count)
+{
+    uint32_t kernels[GD_ATTACHED_ROW_MOST] = {0, 0, 0, GD_ATTACHED_NONE};
+
+    for (uint32_t i = 0; i < count; i++)
+        kernels[i] = given[i].kernel;
+    const uint64_t begin = (uint64_t)kernels[0] << 32 | kernels[1];
+    const uint64_t end = (uint64_t)kernels[2] << 32 | kernels[3];
+    gd_attached_row *row = gd_map_find(&rows, begin, end);
+    if (!row) {
+        row = gd_record_add(GD_ATTACHED_ROW, sizeof *row, "", NULL);
+        memcpy(row->kernels, kernels, sizeof kernels);
+        row->count = count;
+        gd_record_commit(row, GD_ATTACHED_ROW);
+        gd_map_set(&rows, begin, end, row);
+    }
+    row->times++;
+}
+
+void gd_pointers_follow(gd_pointers_row *row, const gd_pointers *launch, bool early)
+{
+    if (!early)
+        row->count = 0;
+    if (row->count == GD_ATTACHED_ROW_MOST)
+        memmove(row->launches, row->launches + 1, --row->count * sizeof *row->launches);
+    for (uint32_t i = 0; i < row->count; i++)
+        compare(&row->launches[i], launch);
+    row->launches[row->count++] = *launch;
+    for (uint32_t i = 0; i + 3 <= row->count; i++)
+        note_row(row->launches + i, row->count - i);
 }
 
 void gd_pointers_forget(void)
 {
     gd_map_free(&known);
+    gd_map_free(&rows);
     launches = 0;
 }

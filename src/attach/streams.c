@@ -29,7 +29,7 @@ typedef struct stream {
     uint32_t between;
     bool blocking;
     gd_attached_pair *pair; /* of the last launch; NULL */
-    gd_pointers pointers;   /* likewise */
+    gd_pointers_row given;  /* what it and those before it were given */
     early_row row;
 } stream;
 
@@ -222,18 +222,18 @@ static recent *find_recent(const gd_seen_launch *launch, gd_CUstream handle, uin
 
 static void note_pointers(const recent *of, const gd_seen_launch *launch)
 {
-    const gd_attached_pair *pair = of->pair;
+    gd_attached_pair *pair = of->pair;
     stream *in = of->in;
     gd_pointers made;
 
     if (!of->kernel || !judges_pointers() || !gd_pointers_next()) {
-        in->pointers.count = 0;
+        in->given.count = 0;
         return;
     }
     gd_pointers_read(&made, of->kernel, pair->second, launch->function, launch->parameters);
-    if (pair->early && !pair->between && in->pointers.kernel == pair->first)
-        gd_pointers_compare(&in->pointers, &made);
-    in->pointers = made;
+    const bool follows = pair->early && !pair->between;
+    pair->compared |= follows && in->given.count > 0;
+    gd_pointers_follow(&in->given, &made, follows);
 }
 
 /* Whether a launch starts early, by what its kernel says (gd_kernels_reason) and what stands before

@@ -38,6 +38,7 @@ typedef enum gd_attached_kind {
     GD_ATTACHED_AFTER,
     GD_ATTACHED_SPAN,
     GD_ATTACHED_SHARED,
+    GD_ATTACHED_ROW,
     GD_ATTACHED_KINDS
 } gd_attached_kind;
 
@@ -160,7 +161,8 @@ typedef struct gd_attached_pair {
     gd_attached_head head;
     uint32_t first, second; /* kernels; first NONE: nothing before it in the stream */
     uint32_t between;
-    uint32_t early; /* 1: the second has attribute 6 */
+    uint32_t early;              /* 1: the second has attribute 6 */
+    uint32_t compared, reserved; /* compared: 1: what some of them were given */
     uint64_t count;
     uint64_t timed; /* of these, with the time between: the first's end to the second's begin */
     double between_us;
@@ -252,12 +254,23 @@ typedef struct gd_attached_span {
     char kernel[];       /* its name; empty: a graph */
 } gd_attached_span;
 
-/* Two kernels of which the second started early behind the first, and was given an address that the
- * first was given too. */
+/* Kernels that followed each other directly, of which all but the first started early: then the
+ * last one may run beside the first. */
+enum { GD_ATTACHED_ROW_MOST = 4 };
+
+typedef struct gd_attached_row {
+    gd_attached_head head;
+    uint32_t kernels[GD_ATTACHED_ROW_MOST];
+    uint32_t count, reserved; /* at least three */
+    uint64_t times;
+} gd_attached_row;
+
+/* Two kernels of such a row, or that followed each other so, of which the second was given an
+ * address that the first was given too. */
 typedef struct gd_attached_shared {
     gd_attached_head head;
-    uint32_t first, second; /* kernels */
-    uint32_t first_parameter, second_parameter;
+    uint32_t first, second;                     /* kernels */
+    uint32_t first_parameter, second_parameter; /* NONE: addresses in one allocation, no more */
 } gd_attached_shared;
 
 /* A warning for the user. */

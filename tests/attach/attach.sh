@@ -71,6 +71,15 @@ of_this_library() {
     GRIDDEP_DRIVER=emulated
 }
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
+# A kernel may meet one further back: it reads before its wait and the one between triggers early, or that one does not wait.
+far() {
+    for action in far far-graph; do
+        runs 66 audit $action && err "error: kernel eager may start beside kernel never(unsigned long, unsigned int*), 1 time: it reads p before its wait" && err "[GD406]" || return 1
+    done
+    runs 66 audit far-loose && err "error: kernel waits may start beside kernel never(unsigned long, unsigned int*), 1 time" && err "[GD406]" &&
+        runs 0 audit far-ordered && err "griddep: safe: "
+}
+alone() { runs 0 audit loose && err "perhaps not safe" && err "and never waits: nothing shows that they share memory, but who waits for it does not wait for both [GD407]" && no_err GD410; }
 # Of a tensor map it is known where it leads, of an address in a struct it is not.
 mapped() { runs 0 audit mapped && err "safe: each kernel that starts early waits in time" && err "0 races, 0 findings"; }
 mapped_shared() { runs 66 audit mapped-shared && err "kernel mapped may start beside kernel waits, 1 time: it reads m before its wait" && err "[GD406]"; }
@@ -189,6 +198,8 @@ check "a race, in a file" racy_file
 check "threads that leave before the wait" guarded
 check "a path without a wait" path
 check "a wait, and no attribute" lost
+check "races with a kernel that is not directly before" far
+check "an early kernel that never waits, and has memory of its own" alone
 check "a tensor map that is read before the wait" mapped
 check "one of memory that the kernel before writes" mapped_shared
 check "a struct of a tensor map's size" boxed
@@ -320,7 +331,7 @@ text = b""".version 7.8
 .address_size 64
 .visible .entry never(.param .u64 p)
 {
-    ret;
+    .reg .u64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret;
 }
 """
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -328,18 +339,18 @@ class Config(ctypes.Structure):
     _fields_ = [("shape", ctypes.c_uint * 7), ("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint)]
 def launch(function, early):
     attribute = (ctypes.c_uint * 18)(6, 0, 1)
-    argument = ctypes.c_uint64(0)
+    argument = memory
     config = Config((ctypes.c_uint * 7)(1, 1, 1, 1, 1, 1, 0), None, ctypes.addressof(attribute), early)
     arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
     assert cuda.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None) == 0
 def step(function):
     for early in range(2):
         launch(function, early)
-context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+context, module, function, memory = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
 assert cuda.cuInit(0) == 0
 assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
 assert cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
-assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"never") == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"never") == 0 and cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4)) == 0
 step(function)
 cuda.cuCtxSynchronize()
 TEXT

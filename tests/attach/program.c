@@ -73,6 +73,10 @@ static const char text[] =
     "    griddepcontrol.wait;\n"
     "    ld.shared.u32 %d, [%b];\n    ld.param.u64 %a, [p];\n    st.global.u32 [%a], %d;\n"
     "    ret;\n}\n"
+    ".visible .entry polite(.param .u64 p)\n{\n"
+    "    .reg .u64 %a;\n"
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
+    "    ld.param.u64 %a, [p];\n    red.global.add.u32 [%a], 1;\n    ret;\n}\n"
     ".visible .entry boxed(.param .align 64 .b8 m[128], .param .u64 p)\n{\n"
     "    .reg .u64 %a;\n    .reg .u32 %d;\n"
     "    ld.param.u64 %a, [m];\n    ld.global.u32 %d, [%a];\n    griddepcontrol.wait;\n"
@@ -400,6 +404,44 @@ static void launch_relying(gd_CUstream stream)
     launch(eager, stream, 1);
 }
 
+/* Three kernels in a row, the last two early: the first and the last one have the counter, the
+ * second one memory of its own. */
+static void launch_row(const char *second, const char *third, gd_CUstream stream)
+{
+    const gd_CUdeviceptr counter = device.counter;
+    gd_CUfunction middle, last;
+    gd_CUdeviceptr other;
+
+    NEED(cuModuleGetFunction(&middle, device.module, second));
+    NEED(cuModuleGetFunction(&last, device.module, third));
+    NEED(cuMemAlloc(&other, 4));
+    launch(device.never, stream, 0);
+    device.counter = other;
+    launch(middle, stream, 1);
+    device.counter = counter;
+    launch(last, stream, 1);
+}
+
+static void launch_far(gd_CUstream stream)
+{
+    launch_row("polite", "eager", stream);
+}
+
+static void run_far(void)
+{
+    launch_far(NULL);
+}
+
+static void run_far_loose(void)
+{
+    launch_row("_Z5nevermPj", "waits", NULL);
+}
+
+static void run_far_ordered(void)
+{
+    launch_row("polite", "waits", NULL);
+}
+
 static void run_loose(void)
 {
     launch_loose(NULL);
@@ -423,6 +465,11 @@ static void run_captured(void (*launch_all)(gd_CUstream))
     NEED(cuStreamEndCapture(stream, &graph));
     NEED(cuGraphInstantiateWithFlags(&executable, graph, 0));
     NEED(cuGraphLaunch(executable, stream));
+}
+
+static void run_far_graph(void)
+{
+    run_captured(launch_far);
 }
 
 static void run_loose_graph(void)
@@ -1139,6 +1186,10 @@ static const struct {
                {"mapped", 0, run_mapped},
                {"mapped-shared", 0, run_mapped_shared},
                {"boxed", 0, run_boxed},
+               {"far", 0, run_far},
+               {"far-loose", 0, run_far_loose},
+               {"far-ordered", 0, run_far_ordered},
+               {"far-graph", 0, run_far_graph},
                {"loose", 0, run_loose},
                {"relying", 0, run_relying},
                {"loose-graph", 0, run_loose_graph},

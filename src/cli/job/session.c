@@ -226,7 +226,7 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
-/* Which buffers the chain writes, or may: where the plan does not say it, as the PTX shows. A launch
+/* Which launches write the buffers, or may: where the plan does not say it, as the PTX shows. One
  * that may write anywhere is the last to write a buffer only where none is known to. */
 static int find_writers(gd_session *session)
 {

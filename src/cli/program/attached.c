@@ -34,7 +34,8 @@ static const size_t least[GD_ATTACHED_KINDS] = {[GD_ATTACHED_END] = sizeof(gd_at
                                                 [GD_ATTACHED_LAUNCH] = sizeof(gd_attached_launch),
                                                 [GD_ATTACHED_AFTER] = sizeof(gd_attached_after),
                                                 [GD_ATTACHED_SPAN] = sizeof(gd_attached_span),
-                                                [GD_ATTACHED_SHARED] = sizeof(gd_attached_shared)};
+                                                [GD_ATTACHED_SHARED] = sizeof(gd_attached_shared),
+                                                [GD_ATTACHED_ROW] = sizeof(gd_attached_row)};
 
 const void *gd_attached_get(const gd_attached_file *file, gd_attached_kind kind, uint32_t number)
 {

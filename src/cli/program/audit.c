@@ -114,75 +114,160 @@ static char *name_between(uint32_t between)
     return text;
 }
 
-/* The buffer of a parameter: each has its own, but for addresses that both kernels were given. */
-static uint32_t buffer_of(const gd_auditmerge *seen, const gd_audit_pair *pair, uint32_t index,
-                          uint32_t parameter)
+/* Kernels that follow each other, as a chain. */
+typedef struct row_chain {
+    const gd_auditmerge *seen;
+    const uint32_t *kernels;
+    uint32_t count;
+    uint32_t *buffers[GD_ATTACHED_ROW_MOST], counts[GD_ATTACHED_ROW_MOST]; /* of parameters */
+    griddep_chain *chain;
+} row_chain;
+
+static const gd_audit_kernel *kernel_of(const row_chain *row, uint32_t index)
 {
-    for (size_t i = 0; index == 1 && i < seen->shared_count; i++) {
-        const gd_audit_shared *each = &seen->shared[i];
-        if (each->first == pair->first && each->second == pair->second &&
-            each->second_parameter == parameter)
-            return 1 + each->first_parameter * 2;
-    }
-    return 1 + parameter * 2 + index;
+    return &row->seen->kernels[row->kernels[index]];
 }
 
-/* Appends a kernel of a pair to a chain. What else arguments point to the program alone knows. */
-static int32_t add_launch(const gd_auditmerge *seen, const gd_audit_pair *pair,
-                          griddep_chain *chain, uint32_t index)
+/* Each parameter has a buffer of its own at first. */
+static void count_parameters(row_chain *row)
 {
-    const gd_audit_kernel *kernel = &seen->kernels[index == 0 ? pair->first : pair->second];
-    const griddep_launch_config config = {
-        .size = sizeof(config), .name = index == 0 ? kernel->told : NULL}; /* none twice */
-    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
-    int32_t status = griddep_ptx_get_entry(kernel->text.ptx, kernel->text.entry, &entry, NULL);
-    if (status == GRIDDEP_OK)
-        status = griddep_chain_add_ptx(chain, kernel->text.ptx, kernel->name, &config, NULL,
-                                       entry.parameter_count, NULL);
-    for (uint32_t i = 0; i < entry.parameter_count && status == GRIDDEP_OK; i++) {
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < row->count; i++) {
+        const gd_kernel_code *text = &kernel_of(row, i)->text;
+        griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+        if (griddep_ptx_get_entry(text->ptx, text->entry, &entry, NULL) == GRIDDEP_OK)
+            row->counts[i] = entry.parameter_count;
+        row->buffers[i] = gd_heap_take(row->counts[i], sizeof(uint32_t));
+        for (uint32_t k = 0; k < row->counts[i]; k++)
+            row->buffers[i][k] = ++last;
+    }
+}
+
+static void join(row_chain *row, uint32_t buffer, uint32_t into)
+{
+    for (uint32_t i = 0; i < row->count; i++)
+        for (uint32_t k = 0; k < row->counts[i]; k++)
+            if (row->buffers[i][k] == buffer)
+                row->buffers[i][k] = into;
+}
+
+/* Parameters that were given what one of a kernel before was have its buffer. */
+static void join_shared(row_chain *row, uint32_t first, uint32_t second)
+{
+    const gd_auditmerge *seen = row->seen;
+    for (size_t i = 0; i < seen->shared_count; i++) {
+        const gd_audit_shared *each = &seen->shared[i];
+        if (each->first == row->kernels[first] && each->second == row->kernels[second] &&
+            each->first_parameter < row->counts[first] &&
+            each->second_parameter < row->counts[second])
+            join(row, row->buffers[second][each->second_parameter],
+                 row->buffers[first][each->first_parameter]);
+    }
+}
+
+/* What else arguments point to the program alone knows. */
+static int32_t set_uses(const row_chain *row, uint32_t index)
+{
+    const gd_audit_kernel *kernel = kernel_of(row, index);
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < row->counts[index] && status == GRIDDEP_OK; i++) {
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
+        const griddep_use use = {.size = sizeof(use), .buffer = row->buffers[index][i]};
+        const bool is_map = i < 32 && (kernel->maps & ~kernel->structs) >> i & 1;
         status =
             griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
-        const griddep_use use = {.size = sizeof(use), .buffer = buffer_of(seen, pair, index, i)};
-        const bool is_map = i < 32 && (kernel->maps & ~kernel->structs) >> i & 1;
         if (status == GRIDDEP_OK && (parameter.bytes == sizeof(uint64_t) || is_map))
-            status = griddep_chain_set_use(chain, index, i, &use, NULL);
+            status = griddep_chain_set_use(row->chain, index, i, &use, NULL);
     }
     return status;
 }
 
-/* What the check says of the second kernel beside the first one, also where nothing rules it out.
- * To free; NULL: nothing. */
-static char *find_race(const gd_auditmerge *seen, const gd_audit_pair *pair, bool *certain)
+static int32_t add_launches(row_chain *row)
 {
-    const gd_audit_kernel *first = &seen->kernels[pair->first];
-    const gd_audit_kernel *second = &seen->kernels[pair->second];
-    griddep_chain *chain = NULL;
-    griddep_findings *findings = NULL;
-    griddep_finding finding = {.size = sizeof(finding)};
-    char *race = NULL;
-    if (!second->touches_early || first->text.ptx == NULL ||
-        griddep_chain_create(NULL, &chain, NULL) != GRIDDEP_OK)
-        return NULL;
-    if (add_launch(seen, pair, chain, 0) == GRIDDEP_OK &&
-        add_launch(seen, pair, chain, 1) == GRIDDEP_OK)
-        griddep_chain_check(chain, &findings, NULL);
-    for (uint32_t i = 0; race == NULL && findings != NULL &&
-                         griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK;
-         i++) {
-        if (finding.launch == 1 && finding.severity >= GRIDDEP_SEVERITY_WARNING &&
-            (finding.code[2] == '1' || finding.code[2] == '2')) {
-            const size_t name = strlen(second->name);
-            const bool is_own =
-                strncmp(finding.text, second->name, name) == 0 && finding.text[name] == ' ';
-            race = gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding.text + is_own * name,
-                                  finding.code);
-            *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;
-        }
+    int32_t status = griddep_chain_create(NULL, &row->chain, NULL);
+    for (uint32_t i = 0; i < row->count && status == GRIDDEP_OK; i++) {
+        const gd_audit_kernel *kernel = kernel_of(row, i);
+        const griddep_launch_config config = {.size = sizeof(config),
+                                              .name = i == 0 ? kernel->told : NULL, /* none twice */
+                                              .pdl = i == 0 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_FORCE};
+        for (uint32_t first = 0; first < i; first++)
+            join_shared(row, first, i);
+        status = griddep_chain_add_ptx(row->chain, kernel->text.ptx, kernel->name, &config, NULL,
+                                       row->counts[i], NULL);
     }
+    for (uint32_t i = 0; i < row->count && status == GRIDDEP_OK; i++)
+        status = set_uses(row, i);
+    return status;
+}
+
+/* What a check says of a launch. To free; NULL: nothing. */
+static char *read_race(griddep_findings *findings, uint32_t launch, const char *name, bool *certain)
+{
+    griddep_finding finding = {.size = sizeof(finding)};
+    for (uint32_t i = 0;
+         findings != NULL && griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK; i++) {
+        const size_t length = strlen(name);
+        if (finding.launch != (int32_t)launch || finding.severity < GRIDDEP_SEVERITY_WARNING ||
+            (finding.code[2] != '1' && finding.code[2] != '2'))
+            continue;
+        const bool is_own = strncmp(finding.text, name, length) == 0 && finding.text[length] == ' ';
+        *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;
+        return gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding.text + is_own * length,
+                              finding.code);
+    }
+    return NULL;
+}
+
+static bool has_texts(const gd_auditmerge *seen, const uint32_t *kernels, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (seen->kernels[kernels[i]].text.ptx == NULL)
+            return false;
+    return true;
+}
+
+/* Whether launches were compared, and no argument of the second leads into an allocation that one
+ * of the first leads into. */
+static bool is_apart(const gd_auditmerge *seen, const gd_audit_pair *pair)
+{
+    for (size_t i = 0; i < seen->shared_count; i++) {
+        const gd_audit_shared *each = &seen->shared[i];
+        if (each->first == pair->first && each->second == pair->second)
+            return false;
+    }
+    return pair->compared && seen->kernels[pair->first].text.ptx != NULL &&
+           seen->kernels[pair->second].text.ptx != NULL;
+}
+
+/* What the check says of the last kernel of a row beside those before it, also where nothing rules
+ * it out. To free; NULL: nothing. */
+static char *find_race(const gd_auditmerge *seen, const uint32_t *kernels, uint32_t count,
+                       bool *certain)
+{
+    row_chain row = {.seen = seen, .kernels = kernels, .count = count};
+    griddep_findings *findings = NULL;
+    if (!has_texts(seen, kernels, count))
+        return NULL;
+    count_parameters(&row);
+    if (add_launches(&row) == GRIDDEP_OK)
+        griddep_chain_check(row.chain, &findings, NULL);
+    char *race = read_race(findings, count - 1, kernel_of(&row, count - 1)->name, certain);
+    for (uint32_t i = 0; i < count; i++)
+        free(row.buffers[i]);
     griddep_findings_destroy(findings);
-    griddep_chain_destroy(chain);
+    griddep_chain_destroy(row.chain);
     return race;
+}
+
+static bool never_waits(const gd_audit_kernel *kernel)
+{
+    return gd_early_kernel(kernel->code.traits) == GRIDDEP_REASON_NO_WAIT;
+}
+
+/* Whether it starts early and may end before what stands before it has ended. */
+static bool is_loose(const gd_audit_kernel *kernel)
+{
+    return kernel->early + kernel->graph_early > 0 && !kernel->ordered;
 }
 
 static bool waits_in_time(const gd_audit_kernel *kernel)
@@ -213,8 +298,13 @@ static void count_behind(gd_audit *audit)
         gd_audit_kernel *second = &audit->seen.kernels[pair->second];
         if (pair->between != 0)
             continue;
-        pair->race = find_race(&audit->seen, pair, &pair->certain);
+        const gd_audit_kernel *first = &audit->seen.kernels[pair->first];
+        const uint32_t kernels[] = {pair->first, pair->second};
+        if (second->touches_early || never_waits(second))
+            pair->race = find_race(&audit->seen, kernels, 2, &pair->certain);
         const bool hidden = second->touches_early && second->text.ptx == NULL;
+        if (pair->early == 0 && is_loose(first))
+            continue; /* likewise: who waits for it does not wait for what came before */
         if (pair->race == NULL && !hidden && waits_in_time(second)) {
             audit->could += pair->runs;
             audit->early += pair->early != 0 ? pair->runs : 0;
@@ -223,7 +313,10 @@ static void count_behind(gd_audit *audit)
         }
         if ((pair->race != NULL || hidden) && pair->early == 0)
             continue; /* as it should be */
-        if (pair->early != 0)
+        if (pair->early != 0 && never_waits(second) && pair->race == NULL &&
+            is_apart(&audit->seen, pair))
+            second->alone_behind += pair->runs;
+        else if (pair->early != 0)
             second->early_behind += pair->runs;
         else if (!pair->is_edge)
             second->late_behind += pair->count;
@@ -240,8 +333,15 @@ static void judge_kernel(judging *all, const gd_audit_kernel *kernel)
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
                             "waits for it: they race where they share memory",
                             kernel->told, (unsigned long long)early, times));
-    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
-             !kernel->touches_early)
+    if (kernel->alone_behind > 0)
+        find(all, "GD407", kernel, NULL, reason, kernel->alone_behind,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
+                            "waits: nothing shows that they share memory, but who waits for it "
+                            "does not wait for both",
+                            kernel->told, (unsigned long long)kernel->alone_behind,
+                            gd_plural(kernel->alone_behind, "time", "times")));
+    if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
+        !kernel->touches_early)
         find(all, "GD405", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
                             "threads leave before the wait while others wait, so the order holds",
@@ -347,6 +447,37 @@ static void judge_pair(judging *all, const gd_audit_pair *pair)
     else if (pair->early != 0)
         judge_room(all, pair);
     free(what);
+}
+
+/* Whether the last kernel of a row may meet one that is not directly before it: it touches memory
+ * before its wait, or what it waits for has not waited. */
+static bool reaches_back(const gd_auditmerge *seen, const gd_audit_row *row)
+{
+    bool reaches = seen->kernels[row->kernels[row->count - 1]].touches_early;
+    for (uint32_t i = 1; i + 1 < row->count; i++)
+        reaches |= is_loose(&seen->kernels[row->kernels[i]]);
+    return reaches;
+}
+
+/* What shorter rows show is said of them. */
+static void judge_row(judging *all, const gd_audit_row *row)
+{
+    const gd_auditmerge *seen = &all->audit->seen;
+    const gd_audit_kernel *first = &seen->kernels[row->kernels[0]];
+    const gd_audit_kernel *last = &seen->kernels[row->kernels[row->count - 1]];
+    bool certain = false;
+    char *race = NULL;
+    if (never_waits(last) || !reaches_back(seen, row))
+        return;
+    for (uint32_t count = 2; count <= row->count && race == NULL; count++) {
+        race = find_race(seen, row->kernels + row->count - count, count, &certain);
+        if (race != NULL && count == row->count)
+            find(all, certain ? "GD406" : "GD404", last, first, GRIDDEP_REASON_RACE, row->times,
+                 gd_heap_format("kernel %s may start beside kernel %s, %llu %s: %s", last->told,
+                                first->told, (unsigned long long)row->times,
+                                gd_plural(row->times, "time", "times"), race));
+    }
+    free(race);
 }
 
 /* ---- the results ---- */
@@ -481,6 +612,8 @@ gd_audit gd_audit_make(const gd_attached_set *set)
         judge_kernel(&all, &audit.seen.kernels[i]);
     for (uint32_t i = 0; i < audit.seen.pair_count; i++)
         judge_pair(&all, &audit.seen.pairs[i]);
+    for (size_t i = 0; i < audit.seen.row_count; i++)
+        judge_row(&all, &audit.seen.rows[i]);
     add_kernels(&audit, &all.files); /* in another order: pairs count them as they were */
     sort(audit.gaps, audit.gap_count, sizeof(*audit.gaps), compare_gaps);
     sort(audit.findings, audit.finding_count, sizeof(*audit.findings), compare_findings);

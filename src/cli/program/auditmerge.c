@@ -112,6 +112,7 @@ static void add_pair(gd_auditmerge *seen, const gd_audit_pair *pair)
         if (each->first == pair->first && each->second == pair->second &&
             each->between == pair->between && each->early == pair->early &&
             each->type == pair->type && each->is_edge == pair->is_edge) {
+            each->compared |= pair->compared;
             each->count += pair->count;
             each->runs += pair->runs;
             each->timed += pair->timed;
@@ -137,6 +138,7 @@ static void add_pairs(gd_auditmerge *seen, const gd_attached_file *file, const u
                                         .second = places[pair->second],
                                         .between = pair->between,
                                         .early = pair->early,
+                                        .compared = pair->compared != 0,
                                         .count = pair->count,
                                         .runs = pair->count,
                                         .timed = pair->timed,
@@ -183,6 +185,24 @@ static void add_shared(gd_auditmerge *seen, const gd_attached_file *file, const 
         seen->shared[seen->shared_count++] =
             (gd_audit_shared){places[shared->first], places[shared->second],
                               shared->first_parameter, shared->second_parameter};
+    }
+}
+
+static void add_rows(gd_auditmerge *seen, const gd_attached_file *file, const uint32_t *places)
+{
+    const uint32_t kernels = file->counts[GD_ATTACHED_KERNEL];
+    for (uint32_t i = 0; i < file->counts[GD_ATTACHED_ROW]; i++) {
+        const gd_attached_row *row = gd_attached_get(file, GD_ATTACHED_ROW, i);
+        gd_audit_row made = {.count = row->count, .times = row->times};
+        bool known = row->count >= 3 && row->count <= GD_ATTACHED_ROW_MOST;
+        for (uint32_t k = 0; known && k < row->count; k++) {
+            known = row->kernels[k] < kernels;
+            made.kernels[k] = known ? places[row->kernels[k]] : 0;
+        }
+        if (!known)
+            continue;
+        seen->rows = gd_heap_grow(seen->rows, seen->row_count, seen->row_count + 1, sizeof(made));
+        seen->rows[seen->row_count++] = made;
     }
 }
 
@@ -305,6 +325,7 @@ static void add_file(merging *all, const gd_attached_file *file)
     add_pairs(&all->seen, file, places);
     add_graphs(&all->seen, file, places);
     add_shared(&all->seen, file, places);
+    add_rows(&all->seen, file, places);
     add_times(&all->seen, file, places);
     add_spans(all, file, places);
     free(places);
@@ -335,5 +356,6 @@ void gd_auditmerge_free(gd_auditmerge *seen)
     free(seen->kernels);
     free(seen->pairs);
     free(seen->shared);
+    free(seen->rows);
     *seen = (gd_auditmerge){0};
 }

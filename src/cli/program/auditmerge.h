@@ -22,6 +22,7 @@ typedef struct gd_audit_kernel {
     uint64_t graph_launches, graph_early; /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
+    uint64_t alone_behind; /* early ones of a kernel that never waits, and shares nothing with it */
     uint32_t maps, structs; /* as gd_attached_parameters */
     gd_attached_shape shape;
     uint64_t timed;       /* launches */
@@ -37,11 +38,18 @@ typedef struct gd_audit_pair {
     uint32_t between, early, type;
     uint64_t count, runs; /* an edge that is counted once runs as often as its graph */
     uint64_t timed;
-    double between_us; /* of those that were timed */
-    bool is_edge;
-    char *race;   /* what the check says of the second beside the first; NULL: nothing */
-    bool certain; /* that it is one */
+    double between_us;      /* of those that were timed */
+    bool is_edge, compared; /* compared: what they were given, at least once */
+    char *race;             /* what the check says of the second beside the first; NULL: nothing */
+    bool certain;           /* that it is one */
 } gd_audit_pair;
+
+/* Kernels that followed each other directly, all but the first early. */
+typedef struct gd_audit_row {
+    uint32_t kernels[GD_ATTACHED_ROW_MOST];
+    uint32_t count;
+    uint64_t times;
+} gd_audit_row;
 
 /* A parameter of the second kernel that was given what one of the first was. */
 typedef struct gd_audit_shared {
@@ -55,6 +63,8 @@ typedef struct gd_auditmerge {
     uint32_t pair_count;
     gd_audit_shared *shared;
     size_t shared_count;
+    gd_audit_row *rows;
+    size_t row_count;
 } gd_auditmerge;
 
 /* The set must outlive it. */

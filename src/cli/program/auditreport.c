@@ -205,7 +205,7 @@ void gd_auditreport_print_findings(FILE *to, const gd_audit *audit)
         const gd_audit_finding *finding = &audit->findings[i];
         if (finding->first != i)
             continue;
-        char *text = gd_output_clean(finding->text);
+        char *text = gd_output_told(finding->text);
         gd_page page;
         FILE *stream = gd_page_begin(&page, to);
         print_position(stream, &finding->place);
