@@ -48,7 +48,7 @@ right() {
         err "griddep: 0 races, 0 findings (4 launches of 1 kernel)"
 }
 racy() {
-    runs 66 audit racy tell && out "counter 2" && err "griddep: not safe: 1 race between a kernel and the one before it; no launch could: no kernel that directly follows another one waits" &&
+    runs 66 audit racy tell && out "counter 2" && err "griddep: not safe: 1 race between a kernel and one before it; no launch could start early: no kernel that directly follows another one waits" &&
         err "never(unsigned long, unsigned int*)" &&
         err "error: kernel never(unsigned long, unsigned int*) may start beside the kernel before it, 1 time, and never waits for it: they race where they share memory [GD401]" &&
         err "at launch in program+0x"

@@ -59,7 +59,8 @@ static char *count_words(const gd_audit *audit)
     unsigned long long could = audit->could, early = audit->early;
     const char *launches = gd_plural(could, "launch", "launches");
     if (could == 0)
-        return gd_heap_string("no launch could: no kernel that directly follows another one waits");
+        return gd_heap_string(
+            "no launch could start early: no kernel that directly follows another one waits");
     if (early != 0 && early != could)
         return gd_heap_format("%llu of %llu launches that could start early %s", early, could,
                               gd_plural(early, "does", "do"));
@@ -73,9 +74,11 @@ static char *audit_summary(const gd_audit *audit)
 {
     unsigned long long races = audit->races, doubts = audit->doubts;
     char *safe = NULL, *summary = NULL;
+    if (audit->launches == 0)
+        return gd_heap_string("nothing was seen: no kernel was launched");
     if (races > 0)
         safe = gd_heap_format("not safe: %llu %s", races,
-                              gd_plural(races, "race between a kernel and the one before it",
+                              gd_plural(races, "race between a kernel and one before it",
                                         "races between kernels and those before them"));
     else if (doubts > 0)
         safe = gd_heap_format("perhaps not safe: of %llu %s early nobody can tell that %s in time",
