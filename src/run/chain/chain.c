@@ -329,6 +329,7 @@ void griddep_chain_destroy(griddep_chain *chain)
     free(chain->sets);
     if (chain->runtime)
         gd_chain_end_lanes(chain->runtime, chain->lanes);
+    gd_chain_forget_found(chain);
     gd_check_facts_destroy(chain->facts);
     free(chain->buffers);
     for (uint32_t i = 0; i < chain->count; i++)

@@ -111,6 +111,8 @@ struct griddep_chain {
     bool always_safe, always_known; /* whatever the arguments are, no launch is held */
     uint32_t exposures;             /* gd_runtime_exposures when it was looked at last */
     gd_check_facts *facts;          /* NULL: nobody has asked yet */
+    griddep_findings *found;        /* by the check, when it was asked last; NULL: not known */
+    griddep_use *found_uses;        /* with these arguments */
     gd_chain_address *buffers;      /* that the caller told of */
     uint32_t buffer_count, buffer_capacity;
     gd_group_program *programs; /* what it does in groups; NULL: nothing */
@@ -246,6 +248,9 @@ int32_t gd_chain_find_races(griddep_chain *chain, bool *races, griddep_error *er
 /* Arguments of the selected set are different; or launches, order, configurations or uses. */
 void gd_chain_forget_held(griddep_chain *chain);
 void gd_chain_forget_all_held(griddep_chain *chain);
+
+/* What the check found, when the chain or its facts end. */
+void gd_chain_forget_found(griddep_chain *chain);
 
 /* Finds out whether the first launch of a round may begin beside the last one of the round before:
  * whether the check of two rounds finds no hazard that it would not find if it began behind it. The

@@ -605,6 +605,14 @@ void gd_chain_forget_held(griddep_chain *chain)
     chain->hops_known = false;
 }
 
+void gd_chain_forget_found(griddep_chain *chain)
+{
+    griddep_findings_destroy(chain->found);
+    free(chain->found_uses);
+    chain->found = NULL;
+    chain->found_uses = NULL;
+}
+
 void gd_chain_forget_all_held(griddep_chain *chain)
 {
     for (uint32_t i = 0; i < chain->set_count; i++) {
@@ -614,6 +622,7 @@ void gd_chain_forget_all_held(griddep_chain *chain)
         set->held_known = set->proof_known = false;
     }
     chain->always_known = chain->always_safe = chain->hops_known = false;
+    gd_chain_forget_found(chain);
 }
 
 /* The first race of a launch, from `*at` on: one that is sure, or one that nothing rules out. Or
@@ -768,18 +777,29 @@ int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *e
     return status;
 }
 
-/* What the check finds with the arguments as they are. */
+/* What the check finds with the arguments as they are: the chain's own. Who explains each launch
+ * asks as often. */
 static int32_t look_now(griddep_chain *chain, griddep_findings **findings, griddep_error *error)
 {
     griddep_use *uses = NULL;
     int32_t status = gd_chain_read_uses(chain, &uses, error);
-    gd_check_launch *launches = status ? NULL : describe_all(chain, uses);
+    const bool same = !status && chain->found &&
+                      !memcmp(chain->found_uses, uses, count_uses(chain) * sizeof *uses);
 
-    if (!status)
-        status = launches ? look(chain, launches, chain->count, findings, error)
-                          : gd_error_memory(error);
+    if (status || same) {
+        free(uses);
+        *findings = chain->found;
+        return status;
+    }
+    gd_chain_forget_found(chain);
+    gd_check_launch *launches = describe_all(chain, uses);
+    status = launches ? look(chain, launches, chain->count, &chain->found, error)
+                      : gd_error_memory(error);
     free(launches);
-    free(uses);
+    chain->found_uses = uses;
+    if (status)
+        gd_chain_forget_found(chain);
+    *findings = chain->found;
     return status;
 }
 
@@ -800,7 +820,6 @@ int32_t gd_chain_tell_hazard(griddep_chain *chain, uint32_t index, gd_text *text
     }
     if (told.size)
         gd_text_format(text, "%s: %s", told.code, told.text);
-    griddep_findings_destroy(findings);
     return status;
 }
 
@@ -816,7 +835,6 @@ int32_t gd_chain_find_races(griddep_chain *chain, bool *races, griddep_error *er
         for (uint32_t i = 0; i < chain->count; i++)
             races[i] |= finding.launch < 0 || (uint32_t)finding.launch == i;
     }
-    griddep_findings_destroy(findings);
     return status;
 }
 
