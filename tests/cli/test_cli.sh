@@ -237,14 +237,15 @@ check "unknown action" 2 err "kernels has no action 'shwo'; did you mean 'show'?
 run kernels show
 check "show what" 2 err "usage: griddep kernels show NAME"
 
-# ---- chain files that are not right: each bad_*.yaml with the message in its .expect
+# ---- chain files that are not right (bad.txt): each bad_*.yaml with the message in its .expect
 
-cd "$here" || exit 99
+mkdir "$work/bad" && cp "$here"/bad_*.* "$here/copy.ptx" "$here/short.bin" "$work/bad" && awk -v folder="$work/bad" -f "$here/bad.awk" "$here/bad.txt" && cd "$work/bad" || exit 99
 for file in bad_*.yaml; do
     run run "$file" --driver "$nowhere"
     check "$file" 2 err "griddep: $(cat "${file%.yaml}.expect")"
     if [ "$(wc -l <"$work/err")" -eq 1 ]; then pass; else fail "$file: more than one line of message"; fi
 done
+cd "$here" || exit 99
 run run late_extent.yaml --driver emulated --multiprocessors 2
 check "a buffer that is too small for the device's grid" 2 err \
     "late_extent.yaml:9:17: softmax may touch 800 bytes of buffer 'x' from element 0 on; there are 400"

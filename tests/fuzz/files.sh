@@ -9,6 +9,8 @@ trap 'rm -rf "$work"' EXIT
 count=4000
 all_rounds && count=40000
 
-check "mutated chain files and entries are read or refused" "$files" --count "$count" "${srcdir:-.}"/examples/*.yaml "${srcdir:-.}"/tests/cli/bad_*.yaml
+cli=${srcdir:-.}/tests/cli
+awk -v folder="$work" -f "$cli/bad.awk" "$cli/bad.txt" || exit 99
+check "mutated chain files and entries are read or refused" "$files" --count "$count" "${srcdir:-.}"/examples/*.yaml "$cli"/bad_*.yaml "$work"/bad_*.yaml
 
 finish
