@@ -30,14 +30,14 @@ static demangler find_demangler(void)
 
 /* A reference names what stands before it again: with many of them a short symbol may have a name
  * that no memory holds. */
-static bool has_few_references(const char *symbol)
+static bool is_harmless(const char *symbol)
 {
-    enum { FEW = 24 };
+    enum { FEW = 24, SHORT = 4096 };
     size_t count = 0;
     for (const char *at = symbol; *at != '\0' && count <= FEW; at++)
         count += (*at == 'S' || *at == 'T') &&
                  (at[1] == '_' || isdigit((unsigned char)at[1]) || isupper((unsigned char)at[1]));
-    return count <= FEW;
+    return count <= FEW && strlen(symbol) <= SHORT;
 }
 
 enum { LONGEST_NAME = 16384 };
@@ -87,8 +87,8 @@ char *gd_name_demangle(const char *name)
     char *plain = NULL;
     int status = 0;
     if (demangle != NULL)
-        plain = has_few_references(name) ? demangle(name, NULL, NULL, &status)
-                                         : demangle_apart(demangle, name);
+        plain = is_harmless(name) ? demangle(name, NULL, NULL, &status)
+                                  : demangle_apart(demangle, name);
     return plain != NULL && status == 0 ? plain : gd_heap_string(name);
 }
 
