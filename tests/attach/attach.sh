@@ -73,7 +73,7 @@ of_this_library() {
 # What a kernel touches before its wait counts where the one before writes nobody knows where.
 # A kernel may meet one further back: it reads before its wait and the one between triggers early, or that one does not wait.
 far() {
-    for action in far far-graph; do
+    for action in far far-graph farther; do
         runs 66 audit $action && err "error: kernel eager may start beside kernel never(unsigned long, unsigned int*), 1 time: it reads p before its wait" && err "[GD406]" || return 1
     done
     runs 66 audit far-loose && err "error: kernel waits may start beside kernel never(unsigned long, unsigned int*), 1 time" && err "[GD406]" &&

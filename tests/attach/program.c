@@ -404,9 +404,9 @@ static void launch_relying(gd_CUstream stream)
     launch(eager, stream, 1);
 }
 
-/* Three kernels in a row, the last two early: the first and the last one have the counter, the
- * second one memory of its own. */
-static void launch_row(const char *second, const char *third, gd_CUstream stream)
+/* Kernels in a row, all but the first early: the first and the last one have the counter, those
+ * between, `times` of them, memory of their own. */
+static void launch_row(const char *second, int times, const char *third, gd_CUstream stream)
 {
     const gd_CUdeviceptr counter = device.counter;
     gd_CUfunction middle, last;
@@ -417,14 +417,15 @@ static void launch_row(const char *second, const char *third, gd_CUstream stream
     NEED(cuMemAlloc(&other, 4));
     launch(device.never, stream, 0);
     device.counter = other;
-    launch(middle, stream, 1);
+    for (int i = 0; i < times; i++)
+        launch(middle, stream, 1);
     device.counter = counter;
     launch(last, stream, 1);
 }
 
 static void launch_far(gd_CUstream stream)
 {
-    launch_row("polite", "eager", stream);
+    launch_row("polite", 1, "eager", stream);
 }
 
 static void run_far(void)
@@ -434,12 +435,17 @@ static void run_far(void)
 
 static void run_far_loose(void)
 {
-    launch_row("_Z5nevermPj", "waits", NULL);
+    launch_row("_Z5nevermPj", 1, "waits", NULL);
 }
 
 static void run_far_ordered(void)
 {
-    launch_row("polite", "waits", NULL);
+    launch_row("polite", 1, "waits", NULL);
+}
+
+static void run_farther(void)
+{
+    launch_row("polite", 2, "eager", NULL);
 }
 
 static void run_loose(void)
@@ -1188,6 +1194,7 @@ static const struct {
                {"boxed", 0, run_boxed},
                {"far", 0, run_far},
                {"far-loose", 0, run_far_loose},
+               {"farther", 0, run_farther},
                {"far-ordered", 0, run_far_ordered},
                {"far-graph", 0, run_far_graph},
                {"loose", 0, run_loose},
