@@ -59,7 +59,7 @@ static void read_attributes(const gd_CUlaunchConfig *config, gd_seen_launch *lau
     }
     launch->changed = is_off() && config->numAttrs <= MOST_ATTRIBUTES &&
                       (launch->early || launch->trigger_event || launch->begin_event);
-    launch->is_on = is_on();
+    launch->is_on = is_on() && config->numAttrs <= MOST_ATTRIBUTES;
     launch->may_become_early = launch->is_on && !launch->early && !launch->cooperative &&
                                config->numAttrs < MOST_ATTRIBUTES &&
                                (!config->numAttrs || config->attrs);
@@ -150,9 +150,9 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         .function = function, .config = config, .parameters = parameters, .per_thread = per_thread};
     read_attributes(config, &seen);
     const around begun = begin_launch(&seen, parameters, extra);
-    const gd_CUresult result = !seen.changed ? next(config, function, parameters, extra)
-                               : is_off()    ? launch_plain(next, &seen, extra)
-                                             : launch_early(next, &seen, extra);
+    const gd_CUresult result = !seen.changed           ? next(config, function, parameters, extra)
+                               : is_off() || seen.held ? launch_plain(next, &seen, extra)
+                                                       : launch_early(next, &seen, extra);
     end_launch(&begun, &seen, result);
     gd_process_leave();
     return result;

@@ -389,15 +389,16 @@ static void launch_loose(gd_CUstream stream)
 static void launch_relying(gd_CUstream stream)
 {
     const gd_CUdeviceptr counter = device.counter;
-    gd_CUfunction scatter, eager;
+    gd_CUfunction polite, scatter, eager;
     gd_CUdeviceptr table, other;
 
+    NEED(cuModuleGetFunction(&polite, device.module, "polite"));
     NEED(cuModuleGetFunction(&scatter, device.module, "scatter"));
     NEED(cuModuleGetFunction(&eager, device.module, "eager"));
     NEED(cuMemAlloc(&other, 4));
     NEED(cuMemAlloc(&table, sizeof table));
     NEED(cuMemcpyHtoD(table, &other, sizeof other));
-    launch(device.waits, stream, 0);
+    launch(polite, stream, 0);
     device.counter = table;
     launch(scatter, stream, 0);
     device.counter = counter;
