@@ -235,8 +235,7 @@ static bool is_apart(const gd_auditmerge *seen, const gd_audit_pair *pair)
         if (each->first == pair->first && each->second == pair->second)
             return false;
     }
-    return pair->compared && seen->kernels[pair->first].text.ptx != NULL &&
-           seen->kernels[pair->second].text.ptx != NULL;
+    return pair->compared && has_texts(seen, (const uint32_t[]){pair->first, pair->second}, 2);
 }
 
 /* What the check says of the last kernel of a row beside those before it, also where nothing rules
