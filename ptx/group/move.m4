@@ -14,7 +14,7 @@
 //   from          u32 set of members: those whose words the target gets
 //   timeout       u32 microseconds after which a member that did not come is given up
 //   hop           u32 number of the hop, for the record
-//   inboxes       u64[32] address of each member's inbox, 2 MiB for each member; written and read after the wait
+//   inboxes       u64[32] address of each member's inbox, 4 MiB for each member; written and read after the wait
 // launch: one-dimensional, with the same grid on all members, at most 128 blocks and 32768 threads in all; shared none.
 // requires:
 //   block.y == 1 && block.z == 1

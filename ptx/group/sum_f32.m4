@@ -7,14 +7,15 @@
 //   record        u64 address of 8 bytes that the host reads: a failure; written after the wait
 //   bytes         u32 bytes of one part
 //   source_bytes  u32 bytes of the source: bytes, or members * bytes with a part for each member
-//   target_bytes  u32 bytes of the target: likewise, a part of each member
+//   target_bytes  u32 bytes of the target: bytes; or, with parts in both, the source's: members add a part each and hand the sum on,
+//                 bytes is a multiple of 12, and the last parts may be shorter
 //   rank          u32 this member
 //   members       u32 how many there are, at most 32
 //   to            u32 set of members that the source is for
 //   from          u32 set of members: all members
 //   timeout       u32 microseconds after which a member that did not come is given up
 //   hop           u32 number of the hop, for the record
-//   inboxes       u64[32] address of each member's inbox, 2 MiB for each member; written and read after the wait
+//   inboxes       u64[32] address of each member's inbox, 4 MiB for each member; written and read after the wait
 // launch: one-dimensional, with the same grid on all members, at most 128 blocks and 32768 threads in all; shared none.
 // requires:
 //   block.y == 1 && block.z == 1

@@ -251,6 +251,7 @@ static const hop_case hop_cases[] = {
     {"all_gather", GRIDDEP_TENSOR_F32, 8193},     {"broadcast", GRIDDEP_TENSOR_BF16, 2051},
     {"broadcast", GRIDDEP_TENSOR_F32, 16385},     {"ring", GRIDDEP_TENSOR_F32, 777},
     {"ring", GRIDDEP_TENSOR_BF16, 33333},         {"send", GRIDDEP_TENSOR_F32, 50},
+    {"all_reduce", GRIDDEP_TENSOR_BF16, 24973},   {"all_reduce", GRIDDEP_TENSOR_F16, 196609},
 };
 enum { HOP_CASES = sizeof hop_cases / sizeof *hop_cases };
 
@@ -432,7 +433,7 @@ static void try_hop(const hop_case *it)
 /* A case's number is the hop, the schedule and the number of devices. */
 START_TEST(hops_are_right)
 {
-    if (_i >= HOP_CASES * SCHEDULES && _i % 3 != _i / HOP_CASES % 3)
+    if (_i >= HOP_CASES * SCHEDULES && (_i + _i / HOP_CASES) % 3)
         return; /* more than two devices, or one: each hop in some schedule */
     if (!round_takes_place(_i + _i / HOP_CASES, 2, 12))
         return;
@@ -614,23 +615,51 @@ typedef struct mutation {
     const char *code;      /* what the check says of the chain; NULL: nothing */
     const char *found;     /* what the checks of a run say in some schedule; NULL: nothing */
     bool wrong;            /* results are wrong in some schedule, or a member is given up */
+    const char *behind;    /* of several places the first behind this; "": all; NULL: the first */
+    uint32_t parts;        /* 0: one step; else two steps of so many members */
+    uint32_t threads;      /* of one block; 0: three blocks of 64 */
 } mutation;
 
 static const mutation mutations[] = {
-    {"", "", NULL, NULL, false},
-    {"griddepcontrol.wait;", "", "GD205", "griddepcontrol.wait", true},
+    {"", "", NULL, NULL, false, NULL, 0, 0},
+    {"griddepcontrol.wait;", "", "GD205", "griddepcontrol.wait", true, NULL, 0, 0},
     {"st.relaxed.sys.global.b128 [%inbox]", "st.relaxed.gpu.global.b128 [%inbox]", NULL,
-     "scope sys on the access of kernel sum_f32", false},
+     "scope sys on the access of kernel sum_f32", false, NULL, 0, 0},
     {"ld.relaxed.sys.global.b128 %packet", "ld.relaxed.gpu.global.b128 %packet", NULL,
-     "scope sys on the access of kernel sum_f32", false},
-    {"st.relaxed.sys.global.b128 [%inbox]", "st.global.b128 [%inbox]", NULL, "\"finding\"", false},
-    {"ld.relaxed.sys.global.b128 %packet", "ld.global.b128 %packet", NULL, "\"finding\"", true},
-    {"barrier.sync 0, %block;", "", NULL, "\"finding\"", true},
-    {"@%arrived bra take;", "bra take;", NULL, NULL, true}, /* the flag is not looked at */
+     "scope sys on the access of kernel sum_f32", false, NULL, 0, 0},
+    {"st.relaxed.sys.global.b128 [%inbox]", "st.global.b128 [%inbox]", "GD131", "\"finding\"",
+     false, NULL, 0, 0},
+    {"ld.relaxed.sys.global.b128 %packet", "ld.global.b128 %packet", "GD132", "\"finding\"", true,
+     NULL, 0, 0},
+    {"barrier.sync 0, %block;", "", NULL, "\"finding\"", true, NULL, 0, 0},
+    /* the flag is not looked at */
+    {"@%arrived bra take;", "bra take;", NULL, NULL, true, NULL, 0, 0},
     /* the numbers are those of the hop before */
-    {"add.u32 %number, %counter, %pieces;", "mov.u32 %number, %counter;", NULL, NULL, true},
-    {"and.b32 %row, %number, 3;", "mov.b32 %row, 0;", NULL, NULL, true}, /* one set of places */
-    {"st.relaxed.sys.global.b128 [%inbox], %packet;", "", NULL, NULL, true},
+    {"add.u32 %number, %counter, %pieces;", "mov.u32 %number, %counter;", NULL, NULL, true, NULL, 0,
+     0},
+    /* one set of places */
+    {"and.b32 %row, %number, 7;", "mov.b32 %row, 0;", NULL, NULL, true, NULL, 0, 0},
+    {"st.relaxed.sys.global.b128 [%inbox], %packet;", "", NULL, NULL, true, NULL, 0, 0},
+    /* many pieces, of which most threads lack the last one: four sets are not enough */
+    {"", "", NULL, NULL, false, NULL, 0, 96},
+    {"and.b32 %row, %number, 7;", "and.b32 %row, %number, 3;", NULL, NULL, true, "", 0, 96},
+    /* two steps */
+    {"", "", NULL, NULL, false, NULL, 3, 0},
+    {"", "", NULL, NULL, false, NULL, 3, 32},
+    {"", "", NULL, NULL, false, NULL, 8, 32},
+    {"griddepcontrol.wait;", "", "GD205", "griddepcontrol.wait", true, NULL, 3, 0},
+    {"st.relaxed.sys.global.b128 [%inbox]", "st.relaxed.gpu.global.b128 [%inbox]", NULL,
+     "scope sys on the access of kernel sum_f32", false, "scatter:", 3, 0},
+    {"st.relaxed.sys.global.b128 [%inbox]", "st.relaxed.gpu.global.b128 [%inbox]", NULL,
+     "scope sys on the access of kernel sum_f32", false, "hand_to:", 3, 0},
+    {"ld.relaxed.sys.global.b128 %packet", "ld.relaxed.gpu.global.b128 %packet", NULL,
+     "scope sys on the access of kernel sum_f32", false, "gather:", 3, 0},
+    {"st.relaxed.sys.global.b128 [%inbox]", "st.global.b128 [%inbox]", "GD131", "\"finding\"",
+     false, "hand_to:", 3, 0},
+    {"@%arrived bra take_sum;", "bra take_sum;", NULL, NULL, true, NULL, 3, 0},
+    {"add.u32 %number, %counter, %received;", "mov.u32 %number, %counter;", NULL, NULL, true,
+     "hand_on:", 3, 0}, /* sums where the words are */
+    {"@%two shl.b32 %pieces, %pieces, 1;", "", NULL, NULL, true, NULL, 3, 32},
 };
 enum { MUTATIONS = sizeof mutations / sizeof *mutations };
 
@@ -643,16 +672,27 @@ static char *read_kernel(const mutation *how)
     const size_t bytes = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[bytes] = 0;
-    const char *at = strstr(text, how->from);
+    const char *rest = text;
+    const char *begin = how->behind ? strstr(text, how->behind) : text;
+    const char *at = begin ? strstr(begin, how->from) : NULL;
     ck_assert_msg(at != NULL, "\"%s\" is not in the kernel", how->from);
-    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, how->to,
-             at + strlen(how->from));
+    size_t made = 0;
+    do {
+        made += (size_t)snprintf(changed + made, sizeof changed - made, "%.*s%s", (int)(at - rest),
+                                 rest, how->to);
+        rest = at + strlen(how->from);
+    } while (how->behind && !*how->behind && (at = strstr(rest, how->from)));
+    snprintf(changed + made, sizeof changed - made, "%s", rest);
     return changed;
 }
 
 /* The hop as a kernel of the user's own, in memory of the group: what its head comment says. */
-static void add_by_hand(const char *text, uint32_t inbox, uint32_t state)
+static void add_by_hand(const mutation *how, uint32_t inbox, uint32_t state)
 {
+    const char *text = read_kernel(how);
+    const uint32_t all = ELEMENTS * 4, parts = how->parts ? how->parts : 1,
+                   part = how->parts ? (all / 12 + parts - 1) / parts * 12 : all;
+
     for (uint32_t i = 0; i < members; i++) {
         griddep_module *module;
         griddep_kernel *kernel;
@@ -666,8 +706,7 @@ static void add_by_hand(const char *text, uint32_t inbox, uint32_t state)
             counters[k] = UINT32_MAX - 1;
         write_memory(i, own + 64, counters, sizeof counters);
         const uint32_t scalars[] = {
-            ELEMENTS * 4,        ELEMENTS * 4,        ELEMENTS * 4, i, members,
-            (1u << members) - 1, (1u << members) - 1, 500,          0};
+            part, all, all, i, members, (1u << members) - 1, (1u << members) - 1, 500, 0};
         griddep_argument arguments[14] = {{.bytes = 8, .data = &steps[i].partial},
                                           {.bytes = 8, .data = &steps[i].sum},
                                           {.bytes = 8, .data = &own},
@@ -675,8 +714,10 @@ static void add_by_hand(const char *text, uint32_t inbox, uint32_t state)
                                           [13] = {.bytes = sizeof boxes, .data = boxes}};
         for (uint32_t k = 0; k < 9; k++)
             arguments[4 + k] = (griddep_argument){.bytes = 4, .data = &scalars[k]};
-        const griddep_launch_config config = {
-            .size = sizeof config, .grid = {3}, .block = {64}, .pdl = GRIDDEP_PDL_FORCE};
+        const griddep_launch_config config = {.size = sizeof config,
+                                              .grid = {how->threads ? 1 : 3},
+                                              .block = {how->threads ? how->threads : 64},
+                                              .pdl = GRIDDEP_PDL_FORCE};
         ck_library(griddep_module_load(runtimes[i], text, strlen(text), NULL, &module, &error));
         ck_library(griddep_module_find_kernel(module, "sum_f32", &kernel, &error));
         add_sum(i, steps[i].x, steps[i].y, steps[i].partial);
@@ -713,12 +754,12 @@ static void run_mutation(const mutation *how, const char *schedule, observed *se
 {
     uint32_t inbox, state;
 
-    begin_with(2, schedule, "race,initialized", 2);
+    begin_with(how->parts ? how->parts : 2, schedule, "race,initialized", 2);
     load_adders();
     make_steps();
-    ck_library(griddep_group_allocate(group, 4 * 2 * 32768 * 16, &inbox, &error));
+    ck_library(griddep_group_allocate(group, (uint64_t)8 * members * 32768 * 16, &inbox, &error));
     ck_library(griddep_group_allocate(group, 4096, &state, &error));
-    add_by_hand(read_kernel(how), inbox, state);
+    add_by_hand(how, inbox, state);
     ck_assert(has_code(chains[0], how->code) == (how->code != NULL));
     for (uint32_t again = 0; again < 3; again++) {
         begin_run(again);

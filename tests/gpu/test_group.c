@@ -1,7 +1,7 @@
 /* A group of two GPUs, or of two parts of the only one: sums and exchanges of several sizes in
- * every mode, replayed; where NCCL serves them, it gives the same bits. Without an NVIDIA driver it
- * runs on the emulated one of EMULATED_DRIVER. Exits 77 without a driver, or where the driver makes
- * no parts. bench/hops measures how long hops take. */
+ * every mode, replayed; where NCCL serves them, it gives the same bits. Four parts of one GPU add
+ * in two steps. Without an NVIDIA driver it runs on the emulated one of EMULATED_DRIVER. Exits 77
+ * without a driver, or where the driver makes no parts. bench/hops measures how long hops take. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "suite.h"
 #include "unit/status.h"
 
-enum { MEMBERS = 2, MOST = 1 << 20, RUNS = 3 };
+enum { MEMBERS = 2, PARTS = 4, MOST = 1 << 20, RUNS = 3 };
 
 static griddep_error error;
 static griddep_runtime *runtimes[MEMBERS];
@@ -26,7 +26,8 @@ static float values[MOST];
 
 /* ---- fixture ---- */
 
-static int32_t open_part(griddep_runtime_options *options, uint32_t part, griddep_runtime **runtime)
+static int32_t open_part(griddep_runtime_options *options, uint32_t part, uint32_t parts,
+                         griddep_runtime **runtime)
 {
     griddep_runtime_info info = {.size = sizeof info};
     griddep_runtime *whole = NULL;
@@ -34,7 +35,7 @@ static int32_t open_part(griddep_runtime_options *options, uint32_t part, gridde
 
     if (!status)
         status = griddep_runtime_get_info(whole, &info, &error);
-    options->multiprocessors = (uint32_t)info.multiprocessors / MEMBERS / 8 * 8;
+    options->multiprocessors = (uint32_t)info.multiprocessors / parts / 8 * 8;
     if (!options->multiprocessors) /* of the emulated driver */
         options->multiprocessors = 1;
     options->part = part;
@@ -58,7 +59,7 @@ static int32_t open_member(const char *driver, uint32_t member, griddep_runtime 
     griddep_runtime_close(last);
     options.device = has_devices ? (int32_t)member : 0;
     return has_devices ? griddep_runtime_open(&options, runtime, &error)
-                       : open_part(&options, member, runtime);
+                       : open_part(&options, member, MEMBERS, runtime);
 }
 
 static void setup(void)
@@ -157,6 +158,64 @@ START_TEST(sums_are_right)
                     "mode %s, %" PRIu64 " elements, run %u, member %u, element %" PRIu64 ": %g",
                     griddep_text(GRIDDEP_TEXT_MODE, mode), count, run, i / 2, k, (double)values[k]);
         }
+    }
+}
+END_TEST
+
+/* More than two members, in place; the last part is shorter. */
+START_TEST(sums_have_two_steps)
+{
+    const uint64_t count = MOST / 4 - 3;
+    griddep_runtime *parts[PARTS];
+    griddep_chain *own[PARTS];
+    griddep_group *four;
+    uint64_t data[PARTS];
+
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        griddep_runtime_options options = {
+            .size = sizeof options, .store_directory = "", .flags = GRIDDEP_RUNTIME_DEVICE};
+        ck_status(open_part(&options, i, PARTS, &parts[i]), GRIDDEP_OK);
+    }
+    ck_status(griddep_group_open(parts, PARTS, NULL, &four, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        ck_status(griddep_chain_create(parts[i], &own[i], &error), GRIDDEP_OK);
+        ck_status(griddep_memory_allocate(parts[i], 4 * count, &data[i], &error), GRIDDEP_OK);
+        const griddep_hop sum = {.size = sizeof sum,
+                                 .operation = GRIDDEP_HOP_ALL_REDUCE,
+                                 .type = GRIDDEP_TENSOR_F32,
+                                 .source = data[i],
+                                 .target = data[i],
+                                 .count = count};
+        ck_status(griddep_chain_add_hop(own[i], four, NULL, &sum, &error), GRIDDEP_OK);
+    }
+    for (uint32_t run = 0; run < RUNS; run++) {
+        for (uint32_t i = 0; i < PARTS; i++) {
+            for (uint64_t k = 0; k < count; k++)
+                values[k] = value_of(i, k, run);
+            ck_status(griddep_memory_write(parts[i], data[i], values, 4 * count, NULL, &error),
+                      GRIDDEP_OK);
+        }
+        for (uint32_t i = 0; i < PARTS; i++)
+            ck_status(griddep_chain_run(own[i], _i, NULL, &error), GRIDDEP_OK);
+        for (uint32_t i = 0; i < PARTS; i++) {
+            ck_status(griddep_memory_read(parts[i], values, data[i], 4 * count, NULL, &error),
+                      GRIDDEP_OK);
+            for (uint64_t k = 0; k < count; k++) {
+                if (values[k] != value_of(0, k, run) + value_of(1, k, run) + value_of(2, k, run) +
+                                     value_of(3, k, run))
+                    ck_abort_msg("mode %s, run %u, member %u, element %" PRIu64 ": %g",
+                                 griddep_text(GRIDDEP_TEXT_MODE, _i), run, i, k, (double)values[k]);
+            }
+        }
+        ck_status(griddep_group_status(four, &error), GRIDDEP_OK);
+    }
+    for (uint32_t i = 0; i < PARTS; i++)
+        griddep_chain_destroy(own[i]);
+    griddep_group_close(four);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        griddep_memory_free(parts[i], data[i], NULL);
+        griddep_runtime_close(parts[i]);
     }
 }
 END_TEST
@@ -288,5 +347,8 @@ int main(void)
         tcase_add_test(all, who_does_not_come_is_told);
     tcase_add_loop_test(all, nccl_has_our_bits, 0, GRIDDEP_MODE_COUNT);
     suite_add_tcase(suite, all);
+    TCase *parts = tcase_create("parts");
+    tcase_add_loop_test(parts, sums_have_two_steps, 0, GRIDDEP_MODE_COUNT);
+    suite_add_tcase(suite, parts);
     return run_suite(suite);
 }

@@ -123,9 +123,9 @@ static int32_t check_peer(int32_t member, uint32_t count, const char *name, grid
                               member, count - 1);
 }
 
-/* Lane, name and pdl are the caller's; the shape is the group's. */
-static int32_t make_config(const griddep_group *group, const griddep_launch_config *given,
-                           uint64_t bytes, griddep_launch_config *config, griddep_error *error)
+/* Lane, name and pdl are the caller's. */
+static int32_t make_config(const griddep_launch_config *given, griddep_launch_config *config,
+                           griddep_error *error)
 {
     griddep_launch_config own = {.size = sizeof own};
     int32_t status = given ? gd_launch_read_config(&own, given, error) : GRIDDEP_OK;
@@ -137,6 +137,13 @@ static int32_t make_config(const griddep_group *group, const griddep_launch_conf
     if (memcmp(&own, &allowed, sizeof own) != 0)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "config tells lane, name and pdl of a hop, and nothing else");
+    *config = own;
+    return GRIDDEP_OK;
+}
+
+/* Bytes of a part; the shape is the group's. */
+static void set_shape(const griddep_group *group, uint64_t bytes, griddep_launch_config *config)
+{
     const uint64_t packets = (bytes + GD_GROUP_PACKET - 1) / GD_GROUP_PACKET;
     /* few packets: small blocks, which begin sooner (2 % at 4 KB on an H200) */
     const uint32_t threads =
@@ -144,10 +151,8 @@ static int32_t make_config(const griddep_group *group, const griddep_launch_conf
     const uint64_t blocks = (packets + threads - 1) / threads;
     const uint32_t most =
         group->multiprocessors < GD_GROUP_BLOCKS ? group->multiprocessors : GD_GROUP_BLOCKS;
-    own.grid[0] = blocks < most ? (uint32_t)blocks : most;
-    own.block[0] = threads;
-    *config = own;
-    return GRIDDEP_OK;
+    config->grid[0] = blocks < most ? (uint32_t)blocks : most;
+    config->block[0] = threads;
 }
 
 /* ---- adding ---- */
@@ -210,17 +215,29 @@ static int32_t append_large(griddep_chain *chain, griddep_group *group, uint32_t
                                  it->source, it->target, error);
 }
 
+/* Bytes that a member adds in two steps, in whole packets; of the last one perhaps fewer. */
+static uint64_t part_of(uint64_t bytes, uint32_t members)
+{
+    const uint64_t packets = (bytes + GD_GROUP_PACKET - 1) / GD_GROUP_PACKET;
+
+    return (packets + members - 1) / members * GD_GROUP_PACKET;
+}
+
 static int32_t add(griddep_chain *chain, griddep_group *group, const griddep_launch_config *given,
                    const hop *it, uint32_t member, griddep_error *error)
 {
     griddep_launch_config config;
     gd_group_program *program;
     uint32_t number;
-    bool large = false;
-    int32_t status = make_config(group, given, it->bytes, &config, error);
+    int32_t carrier = GD_CARRIER_ONE_STEP;
+    hop parted = *it;
+    int32_t status = make_config(given, &config, error);
 
     if (!status)
-        status = gd_group_choose(group, &it->step, it->bytes, &large, error);
+        status = gd_group_choose(group, &it->step, it->bytes, &carrier, error);
+    if (carrier == GD_CARRIER_TWO_STEPS)
+        parted.bytes = part_of(it->bytes, group->count);
+    set_shape(group, parted.bytes, &config);
     if (!status)
         status =
             gd_group_find_program(&chain->programs, group, member, config.lane, &program, error);
@@ -228,8 +245,9 @@ static int32_t add(griddep_chain *chain, griddep_group *group, const griddep_lau
         status = gd_group_add_step(program, &it->step, &number, error);
     if (status)
         return status;
-    status = large ? append_large(chain, group, member, &config, it, error)
-                   : append(chain, group, member, &config, it, number, error);
+    status = carrier == GD_CARRIER_NCCL
+                 ? append_large(chain, group, member, &config, it, error)
+                 : append(chain, group, member, &config, &parted, number, error);
     if (status)
         gd_group_drop_step(program);
     return status;

@@ -25,7 +25,7 @@ enum {
     DEFAULT_JOIN_MS = 60000,
     MOST_TIMEOUT_MS = 4000000, /* microseconds in 32 bits */
     INBOX_ROW = GD_GROUP_BLOCKS * GD_GROUP_THREADS * 16,
-    INBOX_SETS = 4,
+    INBOX_SETS = 8,
     STATE_BYTES = 64 + 4 * GD_GROUP_BLOCKS
 };
 

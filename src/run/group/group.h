@@ -17,12 +17,17 @@ enum {
     GD_GROUP_PACKET = 12,   /* bytes of data that a thread sends at a time; 16 with its flag */
     GD_GROUP_PROGRAMS = 64, /* of a member that can be compared at a time */
     GD_GROUP_STEPS = 64,    /* of a program that are told one by one; the digest has all */
-    GD_GROUP_CROSSING = 14 << 20 /* bytes that take as long by either way between two H200 */
+    GD_GROUP_CROSSING = 14 << 20, /* bytes that take as long by either way between two H200 */
+    GD_GROUP_SPARED = 256 << 10   /* bytes whose sending takes as long as one more way to a peer */
 };
 
 /* What members of several processes say before they make communicators, in place of the bytes that
  * they allocate. */
 enum { GD_GROUP_WORD_NCCL = 0x6363636e };
+
+/* How a hop is carried out: a member's words go to all others at once; sums of a part each, which
+ * are handed on in the same launch; by NCCL. */
+enum { GD_CARRIER_ONE_STEP, GD_CARRIER_TWO_STEPS, GD_CARRIER_NCCL };
 
 enum { GD_KERNEL_MOVE, GD_KERNEL_BF16, GD_KERNEL_F16, GD_KERNEL_F32, GD_GROUP_KERNELS };
 
@@ -126,10 +131,10 @@ int32_t gd_group_part(griddep_group *group, griddep_error *error);
 /* Where a caller demands NCCL, whether it can serve the group. */
 int32_t gd_group_check_nccl(const griddep_group *group, griddep_error *error);
 
-/* Whether NCCL carries out a hop with so many bytes a part. The first such hop makes communicators;
- * members of other processes take part in that. */
+/* What carries out a hop with so many bytes a part: GD_CARRIER_*, the same on all members. NCCL's
+ * first hop makes communicators; members of other processes take part in that. */
 int32_t gd_group_choose(griddep_group *group, const gd_group_step *step, uint64_t bytes,
-                        bool *large, griddep_error *error);
+                        int32_t *carrier, griddep_error *error);
 
 /* NCCL's call of a member into a stream; the context is current. Of a broadcast, source is not
  * read. */

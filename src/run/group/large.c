@@ -1,7 +1,7 @@
-/* Large hops of a group, which NCCL carries out: when it does, its communicators, its calls.
+/* What carries out a hop; and large hops, which NCCL does: its communicators, its calls.
  *
- * Of our kernels 12 of 16 bytes are data, and each member sends its own to all others; NCCL sends
- * each byte as seldom as can be, and takes longer to begin. */
+ * Of our kernels 12 of 16 bytes are data, and each member sends its own to all others, but in an
+ * all_reduce of two steps; NCCL sends each byte as seldom as can be, and takes longer to begin. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +32,22 @@ static bool is_sum(int32_t operation)
     return operation == GRIDDEP_HOP_ALL_REDUCE || operation == GRIDDEP_HOP_REDUCE_SCATTER;
 }
 
+/* In one step a member sends bytes * (count - 1), in two steps twice that for each of count parts,
+ * and waits twice. Both have the same bits. */
+static bool takes_two_steps(const griddep_group *group, int32_t operation, uint64_t bytes)
+{
+    const uint64_t count = group->count;
+
+    return operation == GRIDDEP_HOP_ALL_REDUCE && count > 2 &&
+           bytes * (count - 1) * (count - 2) / count >= GD_GROUP_SPARED;
+}
+
 /* Bytes that a member sends, in parts of 3 * count of those of the hop's part. NCCL's later start
  * is worth as many bytes on the wire among more members as between two. */
 static bool is_large(const griddep_group *group, int32_t operation, uint64_t bytes)
 {
-    const uint64_t count = group->count, ours = 4 * count * (count - 1);
+    const uint64_t count = group->count;
+    const uint64_t ours = (takes_two_steps(group, operation, bytes) ? 8 : 4 * count) * (count - 1);
     const uint64_t its =
         operation == GRIDDEP_HOP_ALL_REDUCE ? 6 * (count - 1)
         : operation == GRIDDEP_HOP_ALL_GATHER || operation == GRIDDEP_HOP_REDUCE_SCATTER
@@ -376,11 +387,10 @@ int32_t gd_group_part(griddep_group *group, griddep_error *error)
 }
 
 int32_t gd_group_choose(griddep_group *group, const gd_group_step *step, uint64_t bytes,
-                        bool *large, griddep_error *error)
+                        int32_t *carrier, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
-    *large = false;
     pthread_mutex_lock(&group->mutex);
     bool wanted = group->nccl != GRIDDEP_NCCL_OFF && group->count > 1 &&
                   is_large(group, step->operation, bytes);
@@ -398,6 +408,8 @@ int32_t gd_group_choose(griddep_group *group, const gd_group_step *step, uint64_
     if (wanted && !status && !group->meeting)
         status = warm_up(group, step, bytes, error);
     pthread_mutex_unlock(&group->mutex);
-    *large = wanted && !status;
+    *carrier = wanted && !status                                ? GD_CARRIER_NCCL
+               : takes_two_steps(group, step->operation, bytes) ? GD_CARRIER_TWO_STEPS
+                                                                : GD_CARRIER_ONE_STEP;
     return status;
 }
