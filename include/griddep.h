@@ -2017,7 +2017,8 @@ typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t mos
                                          const char *text);
 
 enum {
-    GRIDDEP_TUNE_FLAG_FORGET = 1 /* do not remember the result in the store */
+    GRIDDEP_TUNE_FLAG_FORGET = 1, /* do not remember the result in the store */
+    GRIDDEP_TUNE_FLAG_SHAPES = 2  /* try shapes of the shelf's kernels alone */
 };
 
 typedef struct griddep_tune_options {
@@ -2098,6 +2099,8 @@ typedef struct griddep_tune_choice {
     const char *text;       /* what was chosen for it: "wait move, trigger start"; "" for nothing */
     int32_t carveout;       /* of GRIDDEP_ATTRIBUTE_CARVEOUT, in place of one that the
                              * configuration has; _DEFAULT: no such attribute */
+    uint32_t shared_bytes;
+    uint32_t block[3];
     uint32_t reserved;
 } griddep_tune_choice;
 
@@ -2130,7 +2133,8 @@ typedef struct griddep_tune_reason {
     double after[8];
 } griddep_tune_reason;
 
-/* Tries, kernel by kernel, other places of trigger and wait, triggers in rounds of a loop, L2
+/* Tries shapes of the shelf's linear layers, one for all launches of a kernel with the same sizes;
+ * then, kernel by kernel, other places of trigger and wait, triggers in rounds of a loop, L2
  * prefetches of constant parameters, launches without PDL, and the grids and carve-outs that are
  * offered. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only
  * what leaves the bits of the serial run and is faster. Each candidate is timed in pairs with the

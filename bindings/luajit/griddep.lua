@@ -253,6 +253,7 @@ enum {
     GRIDDEP_FORMAT_DOT = 0,
     GRIDDEP_FORMAT_JSON = 1,
     GRIDDEP_TUNE_FLAG_FORGET = 1,
+    GRIDDEP_TUNE_FLAG_SHAPES = 2,
     GRIDDEP_TUNE_OUTCOME_BETTER = 0,
     GRIDDEP_TUNE_OUTCOME_NOT_BETTER = 1,
     GRIDDEP_TUNE_OUTCOME_SLOWER = 2,
@@ -477,7 +478,7 @@ typedef struct griddep_tune_info {
 } griddep_tune_info;
 typedef struct griddep_tune_choice {
     uint32_t size; uint32_t changed; griddep_kernel *kernel; const griddep_ptx *ptx; uint32_t grid[3]; int32_t pdl;
-    const char *text; int32_t carveout; uint32_t reserved;
+    const char *text; int32_t carveout; uint32_t shared_bytes; uint32_t block[3]; uint32_t reserved;
 } griddep_tune_choice;
 typedef struct griddep_tune_reason {
     uint32_t size; uint32_t runs; uint32_t hops; uint32_t reserved; double before[8]; double after[8];

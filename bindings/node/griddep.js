@@ -251,6 +251,7 @@ const constants = {
   FORMAT_DOT: 0,
   FORMAT_JSON: 1,
   TUNE_FLAG_FORGET: 1,
+  TUNE_FLAG_SHAPES: 2,
   TUNE_OUTCOME_BETTER: 0,
   TUNE_OUTCOME_NOT_BETTER: 1,
   TUNE_OUTCOME_SLOWER: 2,
@@ -472,7 +473,8 @@ koffi.struct('griddep_tune_info', {
 });
 koffi.struct('griddep_tune_choice', {
   size: 'uint32_t', changed: 'uint32_t', kernel: 'void *', ptx: 'void *', grid: koffi.array('uint32_t', 3, 'Array'),
-  pdl: 'int32_t', text: 'const char *', carveout: 'int32_t', reserved: 'uint32_t',
+  pdl: 'int32_t', text: 'const char *', carveout: 'int32_t', shared_bytes: 'uint32_t',
+  block: koffi.array('uint32_t', 3, 'Array'), reserved: 'uint32_t',
 });
 koffi.struct('griddep_tune_reason', {
   size: 'uint32_t', runs: 'uint32_t', hops: 'uint32_t', reserved: 'uint32_t',

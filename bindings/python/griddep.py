@@ -322,6 +322,7 @@ GRAPH_OWN = 1
 FORMAT_DOT = 0
 FORMAT_JSON = 1
 TUNE_FLAG_FORGET = 1
+TUNE_FLAG_SHAPES = 2
 TUNE_OUTCOME_BETTER = 0
 TUNE_OUTCOME_NOT_BETTER = 1
 TUNE_OUTCOME_SLOWER = 2
@@ -968,6 +969,8 @@ class c_tune_choice(_Struct):
         ("pdl", c_int32),
         ("text", c_char_p),
         ("carveout", c_int32),
+        ("shared_bytes", c_uint32),
+        ("block", c_uint32 * 3),
         ("reserved", c_uint32),
     ]
 

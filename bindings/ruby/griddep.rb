@@ -259,6 +259,7 @@ module Griddep
     FORMAT_DOT = 0
     FORMAT_JSON = 1
     TUNE_FLAG_FORGET = 1
+    TUNE_FLAG_SHAPES = 2
     TUNE_OUTCOME_BETTER = 0
     TUNE_OUTCOME_NOT_BETTER = 1
     TUNE_OUTCOME_SLOWER = 2
@@ -514,7 +515,7 @@ module Griddep
 
     CTuneChoice = struct([
       "uint32_t size", "uint32_t changed", "void *kernel", "void *ptx", "uint32_t grid[3]", "int32_t pdl",
-      "void *text", "int32_t carveout", "uint32_t reserved",
+      "void *text", "int32_t carveout", "uint32_t shared_bytes", "uint32_t block[3]", "uint32_t reserved",
     ])
 
     CTuneReason = struct([

@@ -291,6 +291,7 @@ pub const GRAPH_OWN: i32 = 1;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
 pub const TUNE_FLAG_FORGET: i32 = 1;
+pub const TUNE_FLAG_SHAPES: i32 = 2;
 pub const TUNE_OUTCOME_BETTER: i32 = 0;
 pub const TUNE_OUTCOME_NOT_BETTER: i32 = 1;
 pub const TUNE_OUTCOME_SLOWER: i32 = 2;
@@ -950,6 +951,8 @@ pub struct TuneChoice {
     pub pdl: i32,
     pub text: *const c_char,
     pub carveout: i32,
+    pub shared_bytes: u32,
+    pub block: [u32; 3],
     pub reserved: u32,
 }
 

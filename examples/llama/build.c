@@ -108,6 +108,13 @@ void give_map(builder *with, const griddep_tensor_map *map)
 static void add(builder *with, const char *name, bool own, griddep_launch_config config)
 {
     config.size = sizeof config;
+    if (with->kernels < with->shape_count) {
+        const griddep_launch_config *shape = &with->shapes[with->kernels];
+        config.grid[0] = shape->grid[0];
+        config.block[0] = shape->block[0];
+        config.shared_bytes = shape->shared_bytes;
+    }
+    with->kernels++;
     check(griddep_chain_add(with->chain, find_kernel(with->of, name, own), &config, with->arguments,
                             with->count, &error),
           &error, name);
@@ -143,7 +150,7 @@ static void add_hop(builder *with, int32_t operation, uint64_t from, uint64_t to
                              .target = to,
                              .count = count};
 
-    if (!with->of->group)
+    if (!with->of->group || with->alone)
         return;
     check(griddep_chain_add_hop(with->chain, with->of->group, NULL, &hop, &error), &error, "a hop");
     with->launches++;

@@ -10,8 +10,12 @@ typedef struct builder {
     const char *type; /* "bf16" or "f16" */
     griddep_argument arguments[16];
     uint32_t count;
-    uint32_t launches;          /* that were added */
-    griddep_launch_config last; /* of the last of them */
+    uint32_t launches;                   /* that were added */
+    const griddep_launch_config *shapes; /* of the first kernels, in place of those that are
+                                          * suggested */
+    uint32_t shape_count, kernels;       /* kernels: that were added */
+    bool alone;                          /* no hops are added */
+    griddep_launch_config last;          /* of the last of them */
 } builder;
 
 builder build_begin(model *of, griddep_chain **chain);

@@ -112,35 +112,55 @@ static void add_sampling(builder *with, const sampling *draw)
               (griddep_launch_config){.grid = {0, of->sequences}});
 }
 
-void decode_make(model *of, const sampling *draw)
+/* From tokens to the sampled ones. */
+static void add_model(builder *with, const sampling *draw)
 {
+    const model *of = with->of;
     const model_config *config = &of->config;
     const places *at = &of->at;
-    builder with = build_begin(of, &of->step);
     uint64_t h = at->h;
 
-    give_address(&with, at->embedding);
-    give_address(&with, at->token);
-    give_address(&with, h);
-    give_u32(&with, config->vocabulary);
-    give_u32(&with, 2 * (uint64_t)config->hidden);
-    add_shelf(&with, "embedding_gather", NULL, (griddep_launch_config){.grid = {of->sequences}});
+    give_address(with, at->embedding);
+    give_address(with, at->token);
+    give_address(with, h);
+    give_u32(with, config->vocabulary);
+    give_u32(with, 2 * (uint64_t)config->hidden);
+    add_shelf(with, "embedding_gather", NULL, (griddep_launch_config){.grid = {of->sequences}});
     for (uint32_t i = 0; i < config->layers; i++) {
-        add_layer(&with, &at->layers[i], h);
+        add_layer(with, &at->layers[i], h);
         h = at->layers[i].h;
     }
-    add_linear(&with, &at->head, NULL, h, at->norm, 0, 0, at->own_logits, of->head_rows,
+    add_linear(with, &at->head, NULL, h, at->norm, 0, 0, at->own_logits, of->head_rows,
                config->hidden);
     for (uint32_t i = 0; i < of->sequences && at->own_logits != at->logits; i++)
-        add_gather(&with, at->own_logits + 2 * i * of->head_rows,
+        add_gather(with, at->own_logits + 2 * i * of->head_rows,
                    at->logits + 2 * i * (uint64_t)config->vocabulary, of->head_rows);
-    add_sampling(&with, draw);
+    add_sampling(with, draw);
+}
+
+uint32_t decode_make_part(model *of, const sampling *draw, griddep_chain **chain)
+{
+    builder with = build_begin(of, chain);
+
+    with.alone = true;
+    add_model(&with, draw);
+    return with.launches;
+}
+
+void decode_make(model *of, const sampling *draw)
+{
+    const places *at = &of->at;
+    builder with = build_begin(of, &of->step);
+
+    with.shapes = of->shapes;
+    with.shape_count = of->shape_count;
+    add_model(&with, draw);
     const uint64_t end[] = {at->sampled, at->history, at->position, at->token,
                             at->uniform, at->seen,    at->prompt};
     for (size_t i = 0; i < sizeof end / sizeof *end; i++)
         give_address(&with, end[i]);
     give_u64(&with, draw->seed);
     give_u32(&with, of->capacity + 1);
-    give_u32(&with, config->vocabulary);
+    give_u32(&with, of->config.vocabulary);
     add_own(&with, "step_end", (griddep_launch_config){.grid = {of->sequences}, .block = {32}});
 }

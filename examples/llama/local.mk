@@ -15,6 +15,7 @@ llama_sources = \
 	%D%/prompt.c %D%/prompt.h \
 	%D%/tokenizer.c %D%/tokenizer.h \
 	%D%/trace.c %D%/trace.h \
+	%D%/tune.c %D%/tune.h \
 	%D%/weights.c %D%/weights.h
 llamadir = $(exampledir)/llama
 dist_llama_DATA = $(llama_sources) %D%/kernels.ptx %D%/README.md

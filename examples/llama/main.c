@@ -21,7 +21,7 @@ typedef struct options {
     const char *texts[MOST_SEQUENCES]; /* texts, files' names, or numbers */
     char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
     uint32_t sequences;
-    bool chat, print_tokens, json, bench, ignore_stop, eight_bits;
+    bool chat, print_tokens, json, bench, ignore_stop, eight_bits, tune;
     uint32_t count, context, rows;
     uint32_t devices[MOST_DEVICES], device_count; /* 0: not said */
     bool join;
@@ -61,6 +61,10 @@ static const char usage[] =
     "device\n"
     "                              (its local rank), as griddep spawn, torchrun, mpirun or srun\n"
     "                              start them; the first one prints\n"
+    "      --tune                  search launch shapes of a step first, and remember them for "
+    "runs "
+    "of\n"
+    "                              this model with as long a context (--context) on such a device\n"
     "      --driver NAME           nvidia, emulated, or the path of a driver\n"
     "      --print-tokens          print numbers of tokens in place of text\n"
     "      --trace FILE            draw the launches of one step, as text; -: before the output\n"
@@ -129,6 +133,7 @@ enum {
     OPTION_PRINT_TOKENS,
     OPTION_BENCH,
     OPTION_TRACE,
+    OPTION_TUNE,
     OPTION_JSON
 };
 
@@ -154,6 +159,7 @@ static const struct option table[] = {
     {"driver", required_argument, NULL, OPTION_DRIVER},
     {"print-tokens", no_argument, NULL, OPTION_PRINT_TOKENS},
     {"trace", required_argument, NULL, OPTION_TRACE},
+    {"tune", no_argument, NULL, OPTION_TUNE},
     {"bench", no_argument, NULL, OPTION_BENCH},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
@@ -200,6 +206,9 @@ static void read_option(int option, options *given)
         break;
     case OPTION_SEED:
         given->seed = read_whole("seed", optarg, UINT64_MAX);
+        break;
+    case OPTION_TUNE:
+        given->tune = true;
         break;
     case OPTION_IGNORE_STOP:
         given->ignore_stop = true;
@@ -615,7 +624,9 @@ static void run_model(const options *given, const model_config *config, tokenize
                                   .capacity = choose_capacity(given, config, longest),
                                   .sequences = given->sequences,
                                   .rows = given->rows ? choose_rows(given, longest) : 0,
-                                  .draw = choose_sampling(given, config)};
+                                  .draw = choose_sampling(given, config),
+                                  .mode = given->mode,
+                                  .tune = given->tune};
     belongings own = {0};
     if (given->join)
         own = agree_begin(given->folder, files, &wanted, prompts);

@@ -8,6 +8,7 @@
 #include "build.h"
 #include "decode.h"
 #include "prompt.h"
+#include "tune.h"
 
 static griddep_error error = {.size = sizeof error};
 
@@ -453,6 +454,7 @@ static void load_device(model *of, const weight_files *files, const model_option
                                            (config->vocabulary - (tied ? of->head_rows : 0));
     of->cache_bytes_per_position = in.cache_bytes / of->capacity / of->sequences;
     upload_all(of, files, tied);
+    tune_step(of, &options->draw, options->mode, options->tune);
     decode_make(of, &options->draw);
     if (of->rows) {
         upload_numbers(of);
@@ -498,6 +500,7 @@ void model_free(model *of)
         build_end(of);
         griddep_memory_free(of->runtime, of->memory, NULL);
         free(of->stretches);
+        free(of->shapes);
         free(of->at.layers);
         free(of);
         of = next;

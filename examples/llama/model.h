@@ -76,6 +76,9 @@ typedef struct model {
     stretch *stretches; /* of the memory, each of one thing: where a kernel stops that is given its
                          * address */
     uint32_t stretch_count;
+    griddep_launch_config
+        *shapes; /* of a step's kernels, as they were tuned; NULL: they were not */
+    uint32_t shape_count;
     struct model_modules *modules;
 } model;
 
@@ -85,6 +88,8 @@ typedef struct model_options {
     uint32_t capacity, sequences;
     uint32_t rows; /* of a prompt that are computed at once; 0: it goes through steps */
     sampling draw;
+    int32_t mode; /* that launch shapes of a step are for */
+    bool tune;    /* they are searched */
 } model_options;
 
 /* The devices that share a model: all are of this process, or one is. */

@@ -40,7 +40,9 @@ typedef struct gd_tune_input {
 } gd_tune_input;
 
 static const char details[] =
-    "For each kernel the command tries triggers at the start, after the wait, after the loads, "
+    "For launches of the library's linear layers the command tries other shapes: grid, block and "
+    "shared memory. For each kernel it tries triggers at the start, after the wait, after the "
+    "loads, "
     "before the stores, at the end, in rounds of a loop, and none. It tries the wait at its latest "
     "safe place, prefetches of constant data into L2, and launches without PDL. It also tries the "
     "grids and carve-outs that the file offers ('grids', 'carveouts'). A candidate must pass "
@@ -178,7 +180,8 @@ static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, co
     if (code == 0)
         griddep_tune_get_info(tune, &result, NULL);
     if (code == 0 && request->output != NULL && result.changed != 0)
-        code = gd_tunewrite(request->output, request->path, chainfile, plan, tune);
+        code = gd_tunewrite(request->output, request->path, chainfile, plan,
+                            (uint32_t)info->multiprocessors, tune);
     const gd_tunereport report = {plan, tune, info, request->output};
     if (code == 0 && request->json)
         gd_tunereport_print_json(&report);

@@ -36,7 +36,7 @@ static int32_t read_options(griddep_tune *tune, const griddep_tune_options *opti
 
     if (status)
         return status;
-    if (own->flags & ~(uint32_t)GRIDDEP_TUNE_FLAG_FORGET)
+    if (own->flags & ~(uint32_t)(GRIDDEP_TUNE_FLAG_FORGET | GRIDDEP_TUNE_FLAG_SHAPES))
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_tune_options: unknown flags");
     own->mode = own->mode ? own->mode : GRIDDEP_MODE_GRAPH_PDL;
     if (own->mode != GRIDDEP_MODE_PDL && own->mode != GRIDDEP_MODE_GRAPH_PDL)
@@ -196,17 +196,20 @@ static int32_t make_choice(griddep_tune *tune, uint32_t index, griddep_error *er
 {
     const gd_tune_launch *launch = &tune->launches[index];
     const uint32_t source = tune->units[launch->unit].source;
+    const gd_tune_shape shape = tune->best.shapes[index];
     griddep_tune_choice *choice = &tune->choices[index].info;
     gd_text text = {0};
 
     *choice = (griddep_tune_choice){
         .size = sizeof *choice,
         .ptx = tune->best.texts[source],
-        .grid = {tune->best.grids[index], launch->config.grid[1], launch->config.grid[2]},
+        .grid = {shape.grid, launch->config.grid[1], launch->config.grid[2]},
+        .block = {shape.block, launch->config.block[1], launch->config.block[2]},
+        .shared_bytes = shape.shared_bytes,
         .pdl = tune->best.pdl[index],
         .carveout = tune->best.carveouts[index]};
     choice->changed = choice->ptx || choice->pdl != launch->config.pdl ||
-                      choice->grid[0] != launch->config.grid[0] ||
+                      !gd_tune_same_shape(shape, launch->shape) ||
                       choice->carveout != launch->carveout;
     if (!tune->choices[index].text) { /* what was recalled has its words */
         gd_tune_describe(tune, &tune->best, index, &text);

@@ -48,12 +48,18 @@ typedef struct gd_tune_unit {
     bool has_before, has_behind; /* one of its launches stands behind, or before, another one */
 } gd_tune_unit;
 
+/* What is tried of a launch's shape. */
+typedef struct gd_tune_shape {
+    uint32_t grid, block; /* the first dimensions */
+    uint32_t shared_bytes;
+} gd_tune_shape;
+
 /* The chain with some choices made, and what was loaded for it. */
 typedef struct gd_tune_setup {
-    gd_tune_edit *edits; /* by unit */
-    int32_t *pdl;        /* by launch */
-    uint32_t *grids;     /* by launch: the first dimension */
-    int32_t *carveouts;  /* by launch: percent, or GRIDDEP_CARVEOUT_DEFAULT */
+    gd_tune_edit *edits;   /* by unit */
+    int32_t *pdl;          /* by launch */
+    gd_tune_shape *shapes; /* likewise */
+    int32_t *carveouts;    /* by launch: percent, or GRIDDEP_CARVEOUT_DEFAULT */
     /* made by gd_tune_realize */
     griddep_ptx **texts;      /* by source; NULL: as given */
     griddep_module **modules; /* likewise */
@@ -85,6 +91,7 @@ typedef struct gd_tune_launch {
     griddep_launch_config config; /* as given; its attributes are the call's */
     const griddep_use *uses;      /* by argument */
     int32_t carveout;             /* as given: percent, or GRIDDEP_CARVEOUT_DEFAULT */
+    gd_tune_shape shape;          /* as given */
     uint32_t unit;
     griddep_tune_offer offer; /* of the caller; all zero: none */
 } gd_tune_launch;
@@ -157,11 +164,22 @@ int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool ane
 int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                           griddep_kernel **kernel, griddep_error *error);
 
+/* Whether a launch may have a shape: the head comment's conditions and the driver's limits. */
+bool gd_tune_takes(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
+                   gd_tune_shape shape);
+
+/* Whether two launches have the same kernel, shape and arguments, but for addresses that are not
+ * 0. */
+bool gd_tune_alike(const griddep_tune *tune, uint32_t a, uint32_t b);
+
+bool gd_tune_same_shape(gd_tune_shape a, gd_tune_shape b);
+
 /* Says what a setup does to a launch, "wait move, trigger start"; nothing where it does nothing. */
 void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                       gd_text *text);
 void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text);
 void gd_tune_describe_carveout(int32_t percent, gd_text *text);
+void gd_tune_describe_shape(gd_tune_shape shape, gd_tune_shape given, gd_text *text);
 
 /* ---- tune_time.c ---- */
 

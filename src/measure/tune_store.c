@@ -1,8 +1,8 @@
 /* What was found, in the store: under the digest of all that it depends on. The entry is text:
  *
- *   griddep tuned 2
+ *   griddep tuned 3
  *   figures BASELINE CHOSEN RATIO          picoseconds of a run, and millionths
- *   launch PDL GRID CARVEOUT WORDS         for each launch
+ *   launch PDL GRID BLOCK SHARED CARVEOUT WORDS    for each launch
  *   source BYTES | source -                for each module, with its PTX behind it; -: as given
  */
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "run/store.h"
 #include "run/runtime.h"
 
-#define FIRST_LINE "griddep tuned 2\n"
+#define FIRST_LINE "griddep tuned 3\n"
 
 /* ---- the key ---- */
 
@@ -126,8 +126,10 @@ bool gd_tune_store(griddep_tune *tune)
     gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_us * 1e6,
                    tune->info.chosen_us * 1e6, tune->info.ratio * 1e6);
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        gd_text_format(&text, "launch %" PRId32 " %" PRIu32 " %" PRId32 " %s\n", tune->best.pdl[i],
-                       tune->best.grids[i], tune->best.carveouts[i], tune->choices[i].text);
+        gd_text_format(
+            &text, "launch %" PRId32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRId32 " %s\n",
+            tune->best.pdl[i], tune->best.shapes[i].grid, tune->best.shapes[i].block,
+            tune->best.shapes[i].shared_bytes, tune->best.carveouts[i], tune->choices[i].text);
     for (uint32_t i = 0; i < tune->source_count; i++)
         write_source(tune, i, &text);
     bool written = !text.failed && gd_store_save(store, &key, text.data, text.bytes);
@@ -189,15 +191,20 @@ static void read_figures(griddep_tune *tune, reader *from)
 
 static void read_launch(griddep_tune *tune, reader *from, uint32_t index)
 {
+    gd_tune_shape *shape = &tune->best.shapes[index];
+    uint32_t *const numbers[] = {&shape->grid, &shape->block, &shape->shared_bytes};
+
     expect(from, "launch ");
     tune->best.pdl[index] = (int32_t)read_number(from);
-    expect(from, " ");
-    tune->best.grids[index] = (uint32_t)read_number(from);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        expect(from, " ");
+        *numbers[i] = (uint32_t)read_number(from);
+    }
     expect(from, " ");
     tune->best.carveouts[index] = (int32_t)read_number(from);
     expect(from, " ");
     tune->choices[index].text = read_line(from);
-    from->bad |= tune->best.grids[index] == 0 || tune->best.pdl[index] < GRIDDEP_PDL_DEFAULT ||
+    from->bad |= shape->grid == 0 || tune->best.pdl[index] < GRIDDEP_PDL_DEFAULT ||
                  tune->best.pdl[index] > GRIDDEP_PDL_FORCE ||
                  tune->best.carveouts[index] < GRIDDEP_CARVEOUT_DEFAULT ||
                  tune->best.carveouts[index] > 100;

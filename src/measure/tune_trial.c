@@ -1,6 +1,6 @@
-/* The search: the noise first, then kernel by kernel what its text allows, then launches without
- * PDL and other grids, and at the end the whole against the chain as it was given. What a stage
- * finds best is what the next one starts from.
+/* The search: the noise first, then shapes of the shelf's kernels, then kernel by kernel what its
+ * text allows, then launches without PDL, other grids and carve-outs, and at the end the whole
+ * against the chain as it was given. What a stage finds best is what the next one starts from.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,6 +13,8 @@
 #include "base/format.h"
 #include "measure/tune.h"
 #include "ptx/handle/ptx.h"
+#include "run/module/shape.h"
+#include "run/runtime.h"
 
 enum { MOST_LAUNCHES_ALONE = 32, MOST_LAUNCHES_TRACED = 64, LAST_RUNS = 3, PROMISING = 3 };
 
@@ -98,7 +100,7 @@ static void digest_of(const griddep_tune *tune, const gd_tune_setup *setup, uint
         gd_digest_add_string(&state, ptx ? ptx->module.text : "");
     }
     gd_digest_add(&state, setup->pdl, tune->launch_count * sizeof *setup->pdl);
-    gd_digest_add(&state, setup->grids, tune->launch_count * sizeof *setup->grids);
+    gd_digest_add(&state, setup->shapes, tune->launch_count * sizeof *setup->shapes);
     gd_digest_add(&state, setup->carveouts, tune->launch_count * sizeof *setup->carveouts);
     gd_digest_end(&state, digest);
 }
@@ -515,33 +517,111 @@ static int32_t tune_off(griddep_tune *tune, griddep_error *error)
     return end_stage(&now, status, error);
 }
 
-static int32_t try_grid(stage *of, uint32_t launch, uint32_t grid, griddep_error *error)
+/* A shape for a launch, or for all that are like it. */
+static int32_t try_shape(stage *of, uint32_t launch, gd_tune_shape shape, bool all,
+                         griddep_error *error)
 {
     gd_tune_setup setup;
-    char text[32];
+    gd_text text = {0};
     int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
 
-    snprintf(text, sizeof text, "grid %" PRIu32, grid);
-    if (!status) {
-        setup.grids[launch] = grid;
-        return try_setup(of, &setup, text, error);
-    }
-    gd_tune_setup_free(of->tune, &setup);
-    return status;
+    gd_tune_describe_shape(shape, of->tune->best.shapes[launch], &text);
+    for (uint32_t i = launch; i < of->tune->launch_count && !status; i++)
+        if (i == launch || (all && gd_tune_alike(of->tune, launch, i)))
+            setup.shapes[i] = shape;
+    return try_described(of, &setup, &text, status, error);
 }
 
+/* The grids that are offered. */
 static int32_t tune_grids(griddep_tune *tune, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
         stage now = {.tune = tune, .launch = i};
-        for (uint32_t k = 0; k < tune->launches[i].offer.grid_count && !status; k++)
-            status = try_grid(&now, i, tune->launches[i].offer.grids[k], error);
+        for (uint32_t k = 0; k < tune->launches[i].offer.grid_count && !status; k++) {
+            gd_tune_shape shape = tune->best.shapes[i];
+            shape.grid = tune->launches[i].offer.grids[k];
+            status = try_shape(&now, i, shape, false, error);
+        }
         status = end_stage(&now, status, error);
     }
     return status;
 }
+
+/* ---- stages: shapes of the shelf ---- */
+
+/* Whether no launch before it is alike. */
+static bool is_first_alike(const griddep_tune *tune, uint32_t launch)
+{
+    for (uint32_t i = 0; i < launch; i++)
+        if (gd_tune_alike(tune, i, launch))
+            return false;
+    return true;
+}
+
+/* The kernel's name, where its text is the shelf's. */
+static const char *shelf_name(const griddep_tune *tune, uint32_t launch)
+{
+    const gd_tune_unit *unit = &tune->units[tune->launches[launch].unit];
+    const griddep_ptx *ptx = tune->sources[unit->source].ptx;
+    griddep_shelf_info entry = {.size = sizeof entry};
+
+    if (!ptx || griddep_shelf_find(unit->name, tune->runtime->info.capability, &entry, NULL) ||
+        strcmp(entry.text, ptx->module.text) != 0)
+        return NULL;
+    return unit->name;
+}
+
+/* Shapes of the kernel's family that its head comment allows, but for the one that it has now. */
+static uint32_t list_shapes(const griddep_tune *tune, uint32_t launch,
+                            gd_tune_shape shapes[GD_SHAPE_MOST])
+{
+    const char *name = tune->launches[launch].offer.grid_count ? NULL : shelf_name(tune, launch);
+    griddep_launch_config config;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; name && gd_shape_get(name, &tune->runtime->info, i, &config); i++) {
+        const gd_tune_shape shape = {config.grid[0], config.block[0], config.shared_bytes};
+        if (!gd_tune_same_shape(shape, tune->best.shapes[launch]) &&
+            gd_tune_takes(tune, &tune->given, launch, shape))
+            shapes[count++] = shape;
+    }
+    return count;
+}
+
+/* Launches that are alike have one shape: they stand in layers that are. */
+static int32_t tune_shape(griddep_tune *tune, uint32_t launch, griddep_error *error)
+{
+    stage now = {.tune = tune, .launch = launch};
+    gd_tune_shape shapes[GD_SHAPE_MOST];
+    uint32_t count = is_first_alike(tune, launch) ? list_shapes(tune, launch, shapes) : 0;
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = try_shape(&now, launch, shapes[i], true, error);
+    return end_stage(&now, status, error);
+}
+
+/* Once more where something changed: what is best for a launch depends on its neighbours. */
+static int32_t tune_shapes(griddep_tune *tune, griddep_error *error)
+{
+    enum { TURNS = 2 };
+    int32_t status = GRIDDEP_OK;
+    bool changed = true;
+
+    for (int turn = 0; turn < TURNS && changed && !status; turn++) {
+        changed = false;
+        for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
+            const gd_tune_shape before = tune->best.shapes[i];
+            status = tune_shape(tune, i, error);
+            changed |= !gd_tune_same_shape(before, tune->best.shapes[i]);
+        }
+    }
+    return status;
+}
+
+/* ---- stages: carve-outs ---- */
 
 static bool offers(const griddep_tune_offer *offer, int32_t carveout)
 {
@@ -594,7 +674,7 @@ static bool is_changed(const griddep_tune *tune)
 {
     for (uint32_t i = 0; i < tune->launch_count; i++)
         if (tune->best.pdl[i] != tune->given.pdl[i] ||
-            tune->best.grids[i] != tune->given.grids[i] ||
+            !gd_tune_same_shape(tune->best.shapes[i], tune->given.shapes[i]) ||
             tune->best.carveouts[i] != tune->given.carveouts[i])
             return true;
     for (uint32_t i = 0; i < tune->source_count; i++)
@@ -656,8 +736,14 @@ static int32_t confirm_whole(griddep_tune *tune, griddep_error *error)
 
 static uint32_t count_trials(const griddep_tune *tune)
 {
-    uint32_t count = 1 + tune->unit_count;
+    gd_tune_shape shapes[GD_SHAPE_MOST];
+    uint32_t count = 0;
 
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        count += is_first_alike(tune, i) ? list_shapes(tune, i, shapes) : 0;
+    if (tune->options.flags & GRIDDEP_TUNE_FLAG_SHAPES)
+        return count;
+    count += 1 + tune->unit_count;
     for (uint32_t i = 0; i < tune->unit_count; i++)
         count += tune->sources[tune->units[i].source].ptx
                      ? 9 + ROUNDS + tune->units[i].constant_count * BUDGETS
@@ -666,6 +752,19 @@ static uint32_t count_trials(const griddep_tune *tune)
         count += tune->launches[i].offer.grid_count + 2 * tune->launches[i].offer.carveout_count +
                  (i && tune->launch_count <= MOST_LAUNCHES_ALONE);
     return count;
+}
+
+static int32_t tune_others(griddep_tune *tune, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < tune->unit_count && !status; i++)
+        status = tune_unit(tune, i, error);
+    if (!status)
+        status = tune_off(tune, error);
+    if (!status)
+        status = tune_grids(tune, error);
+    return status ? status : tune_carveouts(tune, error);
 }
 
 int32_t gd_tune_search(griddep_tune *tune, griddep_error *error)
@@ -680,13 +779,9 @@ int32_t gd_tune_search(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = gd_tune_measure_noise(tune, error);
     tune->most = count_trials(tune);
-    for (uint32_t i = 0; i < tune->unit_count && !status; i++)
-        status = tune_unit(tune, i, error);
     if (!status)
-        status = tune_off(tune, error);
-    if (!status)
-        status = tune_grids(tune, error);
-    if (!status)
-        status = tune_carveouts(tune, error);
+        status = tune_shapes(tune, error);
+    if (!(tune->options.flags & GRIDDEP_TUNE_FLAG_SHAPES) && !status)
+        status = tune_others(tune, error);
     return status ? status : confirm_whole(tune, error);
 }

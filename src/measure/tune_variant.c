@@ -190,6 +190,8 @@ int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
             launch->config = gd_call_config(launch->chained->call);
         launch->uses = tune->uses + place;
         launch->carveout = read_carveout(&launch->config);
+        launch->shape = (gd_tune_shape){launch->config.grid[0], launch->config.block[0],
+                                        launch->config.shared_bytes};
         launch->unit = find_unit(tune, i);
         find_neighbours(tune, i);
         place += launch->chained->given.use_count + launch->chained->given.reach_count;
@@ -260,15 +262,15 @@ int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, 
 {
     *to = (gd_tune_setup){.edits = calloc(tune->unit_count, sizeof *to->edits),
                           .pdl = calloc(tune->launch_count, sizeof *to->pdl),
-                          .grids = calloc(tune->launch_count, sizeof *to->grids),
+                          .shapes = calloc(tune->launch_count, sizeof *to->shapes),
                           .carveouts = calloc(tune->launch_count, sizeof *to->carveouts),
                           .texts = calloc(tune->source_count, sizeof *to->texts),
                           .modules = calloc(tune->source_count, sizeof *to->modules)};
-    if (!to->edits || !to->pdl || !to->grids || !to->carveouts || !to->texts || !to->modules)
+    if (!to->edits || !to->pdl || !to->shapes || !to->carveouts || !to->texts || !to->modules)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < tune->launch_count; i++) {
         to->pdl[i] = from ? from->pdl[i] : tune->launches[i].config.pdl;
-        to->grids[i] = from ? from->grids[i] : tune->launches[i].config.grid[0];
+        to->shapes[i] = from ? from->shapes[i] : tune->launches[i].shape;
         to->carveouts[i] = from ? from->carveouts[i] : tune->launches[i].carveout;
     }
     for (uint32_t i = 0; i < tune->unit_count && from; i++)
@@ -288,7 +290,7 @@ void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup)
     free(setup->modules);
     free(setup->texts);
     free(setup->carveouts);
-    free(setup->grids);
+    free(setup->shapes);
     free(setup->pdl);
     free(setup->edits);
     *setup = (gd_tune_setup){0};
@@ -426,6 +428,53 @@ static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, u
     config->attribute_count = count;
 }
 
+static void set_shape(griddep_launch_config *config, gd_tune_shape shape)
+{
+    config->grid[0] = shape.grid;
+    config->block[0] = shape.block;
+    config->shared_bytes = shape.shared_bytes;
+}
+
+bool gd_tune_takes(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
+                   gd_tune_shape shape)
+{
+    const gd_call *given = tune->launches[launch].chained->call;
+    griddep_launch_config config = tune->launches[launch].config;
+    griddep_kernel *kernel = NULL;
+    gd_call *call = NULL;
+
+    set_shape(&config, shape);
+    if (gd_tune_kernel_of(tune, setup, launch, &kernel, NULL) || !kernel ||
+        gd_call_with_kernel(given, kernel, &config, &call, NULL))
+        return false;
+    gd_call_release(call);
+    return true;
+}
+
+bool gd_tune_same_shape(gd_tune_shape a, gd_tune_shape b)
+{
+    return a.grid == b.grid && a.block == b.block && a.shared_bytes == b.shared_bytes;
+}
+
+bool gd_tune_alike(const griddep_tune *tune, uint32_t a, uint32_t b)
+{
+    const gd_tune_launch *one = &tune->launches[a], *other = &tune->launches[b];
+    const gd_call *call = one->chained->call, *same = other->chained->call;
+
+    if (one->unit != other->unit || !call || !same || one->carveout != other->carveout ||
+        memcmp(one->config.grid, other->config.grid, sizeof one->config.grid) != 0 ||
+        memcmp(one->config.block, other->config.block, sizeof one->config.block) != 0 ||
+        !gd_tune_same_shape(one->shape, other->shape))
+        return false;
+    for (uint32_t i = 0; i < one->chained->given.use_count; i++) {
+        const uint32_t bytes = call->kernel->parameters[i].bytes;
+        const bool both = bytes == 8 && address_in(one, i) && address_in(other, i);
+        if (!both && memcmp(call->pointers[i], same->pointers[i], bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
 static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index,
                           griddep_error *error)
 {
@@ -439,7 +488,7 @@ static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32
     if (status)
         return status;
     set_carveout(tune, setup, index, &config, attributes);
-    config.grid[0] = setup->grids[index];
+    set_shape(&config, setup->shapes[index]);
     config.pdl = setup->pdl[index];
     if (kernel)
         status = gd_call_with_kernel(launch->chained->call, kernel, &config, &call, error);
@@ -520,24 +569,33 @@ void gd_tune_describe_carveout(int32_t percent, gd_text *text)
         gd_text_format(text, "carveout %d", (int)percent);
 }
 
+static void add_number(gd_text *text, const char *what, uint32_t value, uint32_t given)
+{
+    if (value != given)
+        gd_text_format(text, "%s%s %u", text->bytes ? ", " : "", what, (unsigned)value);
+}
+
+void gd_tune_describe_shape(gd_tune_shape shape, gd_tune_shape given, gd_text *text)
+{
+    add_number(text, "grid", shape.grid, given.grid);
+    add_number(text, "block", shape.block, given.block);
+    add_number(text, "shared", shape.shared_bytes, given.shared_bytes);
+}
+
 void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                       gd_text *text)
 {
     const griddep_launch_config *config = &tune->launches[launch].config;
-    gd_text grid = {0}, carveout = {0};
+    gd_text carveout = {0};
 
     gd_tune_describe_edit(&setup->edits[tune->launches[launch].unit], text);
-    if (setup->grids[launch] != config->grid[0]) {
-        gd_text_format(&grid, "%u", (unsigned)setup->grids[launch]);
-        add_part(text, "grid", gd_text_get(&grid));
-    }
+    gd_tune_describe_shape(setup->shapes[launch], tune->launches[launch].shape, text);
     if (setup->carveouts[launch] != tune->launches[launch].carveout) {
         gd_tune_describe_carveout(setup->carveouts[launch], &carveout);
         add_part(text, gd_text_get(&carveout), "");
     }
     if (setup->pdl[launch] != config->pdl)
         add_part(text, "pdl", setup->pdl[launch] == GRIDDEP_PDL_OFF ? "off" : "auto");
-    text->failed |= grid.failed || carveout.failed;
-    gd_text_free(&grid);
+    text->failed |= carveout.failed;
     gd_text_free(&carveout);
 }

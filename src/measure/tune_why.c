@@ -132,7 +132,8 @@ static bool is_launch_changed(const griddep_tune *tune, const gd_tune_setup *a,
     const gd_tune_edit *one = &a->edits[tune->launches[launch].unit],
                        *other = &b->edits[tune->launches[launch].unit];
 
-    return a->pdl[launch] != b->pdl[launch] || a->grids[launch] != b->grids[launch] ||
+    return a->pdl[launch] != b->pdl[launch] ||
+           !gd_tune_same_shape(a->shapes[launch], b->shapes[launch]) ||
            a->carveouts[launch] != b->carveouts[launch] || one->wait != other->wait ||
            one->trigger != other->trigger || one->round != other->round ||
            one->prefetch != other->prefetch || one->prefetch_bytes != other->prefetch_bytes;

@@ -19,7 +19,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/module/kernel.c %D%/module/kernel.h \
 	%D%/module/link.c %D%/module/link.h \
 	%D%/module/module.c %D%/module/module.h \
-	%D%/module/shape.c \
+	%D%/module/shape.c %D%/module/shape.h \
 	%D%/module/shelf.c %D%/module/shelf.h \
 	%D%/launch/attribute.c \
 	%D%/launch/attribute_check.c %D%/launch/attribute_check.h \

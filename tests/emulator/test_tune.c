@@ -477,7 +477,7 @@ START_TEST(refuses)
     ck_assert_int_eq(tune_with(1, f.buffers, BUFFERS, NULL, &result), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "no hop"));
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
-    options = (griddep_tune_options){.size = sizeof options, .flags = 2};
+    options = (griddep_tune_options){.size = sizeof options, .flags = 4};
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_STRUCT);
     options = (griddep_tune_options){.size = sizeof options, .least_gain = 1};
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
@@ -766,6 +766,101 @@ static int32_t tune_little(const griddep_tune_options *options, griddep_tune **r
 
 /* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the
  * result is one that holds. */
+/* Three linear layers of the shelf in a shape that nobody would choose; the outer two are alike. */
+enum { LAYERS = 3, SIDE = 256 };
+
+static void add_layers(griddep_chain *chain, griddep_kernel *kernel, const uint64_t at[LAYERS + 2],
+                       const griddep_launch_config configs[LAYERS])
+{
+    for (uint32_t i = 0; i < LAYERS; i++) {
+        const uint32_t rows = i == 1 ? SIDE : 2 * SIDE, columns = i == 1 ? 2 * SIDE : SIDE;
+        const float epsilon = 0;
+        griddep_argument arguments[10] = {{.bytes = 8, .value = at[LAYERS + 1]},
+                                          {.bytes = 8},
+                                          {.bytes = 8, .value = at[i]},
+                                          {.bytes = 8},
+                                          {.bytes = 8},
+                                          {.bytes = 8},
+                                          {.bytes = 8, .value = at[i + 1]},
+                                          {.bytes = 4, .value = rows},
+                                          {.bytes = 4, .value = columns},
+                                          {.bytes = 4}};
+        memcpy(&arguments[9].value, &epsilon, sizeof epsilon);
+        need(griddep_chain_add(chain, kernel, &configs[i], arguments, 10, &error));
+    }
+}
+
+START_TEST(tries_shapes_of_the_shelf)
+{
+    static uint16_t weights[2 * SIDE * 2 * SIDE], zeros[2 * SIDE];
+    const griddep_tune_options options = {.size = sizeof options,
+                                          .flags = GRIDDEP_TUNE_FLAG_SHAPES};
+    griddep_launch_config configs[LAYERS];
+    griddep_tune_buffer buffers[LAYERS + 2];
+    griddep_tune_choice choices[LAYERS], choice = {.size = sizeof choice};
+    griddep_tune_trial trial = {.size = sizeof trial};
+    uint64_t at[LAYERS + 2];
+    griddep_tune *result, *loaded;
+    griddep_module *module;
+    griddep_kernel *kernel;
+    griddep_chain *chain;
+
+    need(griddep_module_load_shelf(runtime, "linear_bf16", NULL, &module, &error));
+    need(griddep_module_find_kernel(module, "linear_bf16", &kernel, &error));
+    need(griddep_chain_create(runtime, &chain, &error));
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        weights[i] = (uint16_t)(0x3c00 + i % 61); /* bf16 of 0.008 and more */
+    for (uint32_t i = 0; i < LAYERS + 2; i++) {
+        const uint64_t bytes = i > LAYERS ? sizeof weights : sizeof zeros;
+        need(griddep_memory_allocate(runtime, bytes, &at[i], &error));
+        need(griddep_memory_write(runtime, at[i], weights, bytes, NULL, &error));
+        buffers[i] = (griddep_tune_buffer){.size = sizeof buffers[i],
+                                           .compared = i && i <= LAYERS,
+                                           .address = at[i],
+                                           .bytes = bytes,
+                                           .initial = i && i <= LAYERS ? zeros : NULL};
+    }
+    for (uint32_t i = 0; i < LAYERS; i++)
+        configs[i] = (griddep_launch_config){
+            .size = sizeof configs[i], .grid = {1}, .block = {256}, .shared_bytes = 65536};
+    add_layers(chain, kernel, at, configs);
+    need(griddep_tune_run(chain, buffers, LAYERS + 2, &options, &result, &error));
+    ck_assert_uint_eq(info_of(result).changed, 1);
+    for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
+        ck_assert_msg(!strncmp(trial.text, "grid ", 5) || !strncmp(trial.text, "block ", 6) ||
+                          !strncmp(trial.text, "shared ", 7),
+                      "'%s' is no shape", trial.text);
+        ck_assert_int_ne(trial.outcome, GRIDDEP_TUNE_OUTCOME_REFUSED);
+        ck_assert_uint_lt(trial.launch, 2); /* the last one goes with the first */
+    }
+    need(griddep_tune_load(chain, GRIDDEP_MODE_GRAPH_PDL, &loaded, &error));
+    for (uint32_t i = 0; i < LAYERS; i++) {
+        choices[i] = (griddep_tune_choice){.size = sizeof choices[i]};
+        need(griddep_tune_get_choice(result, i, &choices[i], &error));
+        need(griddep_tune_get_choice(loaded, i, &choice, &error));
+        ck_assert_ptr_null(choice.ptx);
+        ck_assert_uint_eq(choice.grid[0], choices[i].grid[0]);
+        ck_assert_uint_eq(choice.block[0], choices[i].block[0]);
+        ck_assert_uint_eq(choice.shared_bytes, choices[i].shared_bytes);
+        memcpy(configs[i].grid, choice.grid, sizeof choice.grid);
+        memcpy(configs[i].block, choice.block, sizeof choice.block);
+        configs[i].shared_bytes = choice.shared_bytes;
+    }
+    ck_assert_uint_gt(choices[0].grid[0], 1);
+    griddep_tune_destroy(loaded);
+    griddep_tune_destroy(result);
+    griddep_chain_destroy(chain);
+    need(griddep_chain_create(runtime, &chain, &error)); /* what was chosen is a legal chain */
+    add_layers(chain, kernel, at, configs);
+    need(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    need(griddep_stream_synchronize(runtime, NULL, &error));
+    griddep_chain_destroy(chain);
+    for (uint32_t i = 0; i < LAYERS + 2; i++)
+        need(griddep_memory_free(runtime, at[i], &error));
+    griddep_module_unload(module);
+}
+END_TEST
+
 START_TEST(memory_runs_out)
 {
     static const char *const texts[] = {
@@ -857,6 +952,7 @@ int main(void)
     tcase_add_test(test, tries_carveouts);
     tcase_add_loop_test(test, tries_all_classes, 0, 2);
     tcase_add_test(test, remembers_carveouts);
+    tcase_add_test(test, tries_shapes_of_the_shelf);
     suite_add_tcase(suite, test);
     return run_suite(suite);
 }

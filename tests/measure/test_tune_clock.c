@@ -330,7 +330,7 @@ START_TEST(carveouts_are_written)
     ck_assert_uint_eq(f.info.changed, 1);
     snprintf(folder, sizeof folder, "%s/tuned", f.folder);
     snprintf(path, sizeof path, "%s/chain.yaml", folder);
-    ck_assert_int_eq(gd_tunewrite(folder, f.path, f.chainfile, &f.plan, f.tune), 0);
+    ck_assert_int_eq(gd_tunewrite(folder, f.path, f.chainfile, &f.plan, 1, f.tune), 0);
     ck_assert_int_eq(gd_planfile_load(path, &written), 0);
     ck_assert_uint_eq(written.launch_count, LAUNCHES);
     if (_i) {

@@ -1,4 +1,4 @@
-/* The tuned chain as files. The chain file is the given one with other modules, grids, carve-outs
+/* The tuned chain as files. The chain file is the given one with other modules, shapes, carve-outs
  * and pdl. */
 #include "cli/show/tunewrite.h"
 
@@ -15,12 +15,14 @@
 #include "cli/io/message.h"
 #include "cli/io/outputfile.h"
 #include "cli/plan/modulefile.h"
+#include "cli/plan/planlaunch.h"
 
 typedef struct gd_writer {
     const char *folder, *path;
     gd_chainfile *chainfile;
     const gd_plan *plan;
     const griddep_tune *tune;
+    uint32_t multiprocessors;
     char **names; /* by module of the plan: of its rewritten one in the chain file; NULL: none */
 } gd_writer;
 
@@ -90,10 +92,18 @@ static void set_text(char **field, char *value)
     *field = value;
 }
 
+static void set_number(char **field, uint32_t value, uint32_t given)
+{
+    if (value != given)
+        set_text(field, gd_heap_format("%u", (unsigned)value));
+}
+
 static int write_launch(gd_writer *writer, uint32_t index)
 {
     const gd_plan_launch *planned = &writer->plan->launches[index];
     gd_chainfile_launch *launch = &writer->chainfile->launches[index];
+    const griddep_launch_config given =
+        gd_planlaunch_config(planned, GRIDDEP_PDL_DEFAULT, writer->multiprocessors);
     griddep_tune_choice choice = {.size = sizeof(choice)};
     int code = 0;
     if (griddep_tune_get_choice(writer->tune, index, &choice, NULL) != GRIDDEP_OK ||
@@ -105,12 +115,12 @@ static int write_launch(gd_writer *writer, uint32_t index)
         set_text(&launch->module, gd_heap_string(writer->names[planned->module]));
     if (choice.pdl != planned->config.pdl && choice.pdl != GRIDDEP_PDL_DEFAULT)
         set_text(&launch->pdl, gd_heap_string(gd_plan_pdl_names[choice.pdl - 1]));
-    if (strstr(choice.text, "grid ") != NULL)
-        set_text(&launch->grid[0], gd_heap_format("%u", (unsigned)choice.grid[0]));
-    if (strstr(choice.text, "carveout ") != NULL)
-        set_text(&launch->carveout, choice.carveout != GRIDDEP_CARVEOUT_DEFAULT
-                                        ? gd_heap_format("%d", (int)choice.carveout)
-                                        : NULL);
+    set_number(&launch->grid[0], choice.grid[0], given.grid[0]);
+    set_number(&launch->block[0], choice.block[0], given.block[0]);
+    set_number(&launch->shared, choice.shared_bytes, given.shared_bytes);
+    set_text(&launch->carveout, choice.carveout != GRIDDEP_CARVEOUT_DEFAULT
+                                    ? gd_heap_format("%d", (int)choice.carveout)
+                                    : NULL);
     return code;
 }
 
@@ -183,10 +193,14 @@ static int write_files(gd_writer *writer)
 }
 
 int gd_tunewrite(const char *folder, const char *path, gd_chainfile *chainfile, const gd_plan *plan,
-                 const griddep_tune *tune)
+                 uint32_t multiprocessors, const griddep_tune *tune)
 {
-    gd_writer writer = {
-        .folder = folder, .path = path, .chainfile = chainfile, .plan = plan, .tune = tune};
+    gd_writer writer = {.folder = folder,
+                        .path = path,
+                        .chainfile = chainfile,
+                        .plan = plan,
+                        .tune = tune,
+                        .multiprocessors = multiprocessors};
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return gd_message_error(GD_EXIT_REFUSED, "--output: %s: %s", folder, strerror(errno));

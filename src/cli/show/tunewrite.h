@@ -15,6 +15,6 @@ int gd_tunewrite_check(const char *folder, const gd_plan *plan);
  * not there. `path` is the chain file's; what it names is named absolutely. The chainfile is
  * changed. All files are written, or none. Returns 0, or an exit code after a message. */
 int gd_tunewrite(const char *folder, const char *path, gd_chainfile *chainfile, const gd_plan *plan,
-                 const griddep_tune *tune);
+                 uint32_t multiprocessors, const griddep_tune *tune);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "griddep.h"
+#include "run/module/shape.h"
 
 /* What a family's function is given. */
 typedef struct shape_request {
@@ -288,6 +288,40 @@ static const family *find_family(const char *kernel)
         if (!strncmp(kernel, families[i].begin, strlen(families[i].begin)))
             return &families[i];
     return NULL;
+}
+
+/* ---- other shapes ---- */
+
+/* Of a kernel that takes any grid: one block a multiprocessor with so many 32nds of its shared
+ * memory, or two with at most half of it. */
+static bool get_room(const griddep_runtime_info *device, uint32_t index,
+                     griddep_launch_config *config)
+{
+    static const struct {
+        uint8_t blocks, parts;
+    } rooms[] = {{1, 14}, {1, 16}, {1, 20}, {1, 25}, {1, 32}, {2, 14}, {2, 16}};
+
+    if (index >= sizeof rooms / sizeof *rooms)
+        return false;
+    *config =
+        (griddep_launch_config){.size = sizeof *config,
+                                .grid = {rooms[index].blocks * (uint32_t)device->multiprocessors},
+                                .shared_bytes = part_of(device, rooms[index].parts)};
+    return true;
+}
+
+bool gd_shape_get(const char *kernel, const griddep_runtime_info *device, uint32_t index,
+                  griddep_launch_config *config)
+{
+    static const uint16_t blocks[] = {256, 288, 384, 512};
+    const uint32_t count = sizeof blocks / sizeof *blocks;
+    const family *of = find_family(kernel);
+    bool linear = of && of->shape == shape_linear, skinny = of && of->shape == shape_skinny;
+
+    if ((!linear && !skinny) || !get_room(device, linear ? index / count : index, config))
+        return false;
+    config->block[0] = linear ? blocks[index % count] : 384;
+    return true;
 }
 
 /* ---- public ---- */
