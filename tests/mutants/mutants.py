@@ -9,6 +9,9 @@
         --only PREFIX    of sources below it, "src/run"                 --file LIST    of "file:line" ones, or a kind, one a line
         --table FILE     where the result goes (WORK/mutants.tsv); mutants that stand there are not made again
         --tests REGEX    only these tests
+        --every REGEX    these run though one has failed: the table then names every test that caught a mutant, and those of
+                         its functions or cases that did; the others run as long as nothing has caught it
+    mutants.py alone TABLE               which test, and which function, caught mutants that no other did
     mutants.py list [--seed N] [--count N]    what would be made
 
 Needs gcc, ar, sh and Python 3.8. A mutant is one change of one line: a condition turned round, a comparison off by one, a constant
@@ -29,7 +32,6 @@ import os
 import queue
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -50,6 +52,7 @@ COMPILE = [CC, "-std=gnu11", "-O1", "-fPIC", "-Werror=implicit-function-declarat
 NOT_RUN = re.compile(r"installed|embed|header|layering|symbols|setuid|package|bootstrap|doc/|"
                      r"bindings/(generated|node|rust|ruby|perl|cxx|typed)|terminal|assemble")
 SCRIPTS = ("long_scripts", "plain_long_scripts", "script_tests", "plain_scripts")
+LOOKS = 10  # seconds between two looks at what a test has used
 STUCK = 120  # seconds without any processor time
 LEAST, TIMES = 20, 8  # a test's processor time: seconds, and times what it took without a mutant
 
@@ -290,18 +293,9 @@ def read_session(session):
 
 
 def run_test(build, test, seconds):
-    """(what went wrong or None, what it said, exit status)"""
+    """(what went wrong or None, processor seconds of all that it started, exit status, the functions that failed)"""
     folder = build.folder
     limit = int(max(LEAST, TIMES * seconds)) if seconds else 1800
-
-    def prepare():
-        os.setsid()
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # A test of the store has a sparse file of 20 GiB.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (21 << 30, 21 << 30))
-        resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))
-
     libs = str(folder / ".libs")
     (folder / "none").mkdir(exist_ok=True)
     (folder / "none" / "libcuda.so.1").touch()  # an NVIDIA driver that there may be is not found behind it
@@ -315,51 +309,46 @@ def run_test(build, test, seconds):
     shutil.rmtree(folder / "tmp", ignore_errors=True)
     (folder / "tmp").mkdir()
     command = ["./" + test] if test in build.tree.programs else ["sh", str(TOP / test)]
+    # A test of the store has a sparse file of 20 GiB. The shell sets the limits: nothing of Python runs between fork and exec,
+    # which other threads could have left locked.
+    limits = "ulimit -S -t %d; ulimit -H -t %d; ulimit -c 0; ulimit -f %d; ulimit -d %d; exec \"$@\"" % (limit, limit + 5, 21 << 21, 6 << 20)
     with open(folder / "test.log", "w+b") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=prepare)
-        last, since, why = -1, time.monotonic(), None
+        process = subprocess.Popen(["sh", "-c", limits, "sh", *command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   start_new_session=True)
+        last, since, looked, why, pause = -1, time.monotonic(), time.monotonic(), None, 0.005
         while True:
-            try:
-                process.wait(1)
+            pid, status, usage = os.wait4(process.pid, 0 if why else os.WNOHANG)
+            if pid:
                 break
-            except subprocess.TimeoutExpired:
-                pass
+            time.sleep(pause)
+            pause = min(0.2, 1.5 * pause)
+            if time.monotonic() < looked + LOOKS:
+                continue
+            looked = time.monotonic()
             ticks = read_session(process.pid)
             if ticks != last:
-                last, since = ticks, time.monotonic()
-            if time.monotonic() - since > STUCK:
+                last, since = ticks, looked
+            if looked - since > STUCK:
                 why = "stuck"
             elif ticks > limit * os.sysconf("SC_CLK_TCK") * 2:
                 why = "no end"
             if why:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                break
+        process.returncode = os.waitstatus_to_exitcode(status)
         log.seek(0)
         said = log.read()[-200000:].decode(errors="replace")
+    used = usage.ru_utime + usage.ru_stime
     if why or process.returncode in (0, 77):
-        return why, said, process.returncode
+        return why, used, process.returncode, []
     lines = [line for line in said.split("\n") if re.search(r":[FE]:|^failed|assert|error", line)]
-    return (lines[0] if lines else "exit status %d" % process.returncode)[:160], said, process.returncode
+    why = (lines[0] if lines else "exit status %d" % process.returncode)[:160]
+    return why, used, process.returncode, functions_of(said)
 
 
-def timed(build, test, seconds):
-    """As run_test, with the processor time of all that it started, which other workers' tests do not disturb: a process of its own."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            why, said, status = run_test(build, test, seconds)
-            used = resource.getrusage(resource.RUSAGE_CHILDREN)
-            with os.fdopen(write, "w") as file:
-                file.write("%g\n%d\n%s" % (used.ru_utime + used.ru_stime, status, why or ""))
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as file:
-        used, status, why = (file.read() + "\n\n").split("\n", 2)
-    os.waitpid(child, 0)
-    return (why.strip() or (None if used else "the runner died")), float(used or 0), int(status or 1)
+def functions_of(said):
+    """The functions of a program of check, or the cases of a script, that failed."""
+    found = re.findall(r":[FE]:[^:]*:(\w+):", said) + re.findall(r"^failed: (.*)", said, re.M)
+    return [re.sub(r"[\t,;]", " ", name)[:80] for name in dict.fromkeys(found)]
 
 
 # ---- mutations
@@ -536,7 +525,7 @@ def measure(tree, builds, tests, cache):
         build = builds.get()
         try:
             build.link_for(test)
-            why, used, status = timed(build, test, 0)
+            why, used, status, _ = run_test(build, test, 0)
             return test, ["%.2f" % used, why or ("skipped" if status == 77 else "")]
         finally:
             builds.put(build)
@@ -549,8 +538,8 @@ def measure(tree, builds, tests, cache):
     return {test: float(known[test][0]) for test in tests if not known[test][1]}
 
 
-def try_mutant(tree, build, mutation, dependencies, times, caught):
-    """(verdict, by); caught: {(layer, test): mutants}"""
+def try_mutant(tree, build, mutation, dependencies, times, caught, every, over):
+    """(verdict, by); caught: {(layer, test): mutants}; every(test): it runs in any case; over(): no more tests"""
     folder = build.folder / "mutant"
     shutil.rmtree(folder, ignore_errors=True)
     changed = {}
@@ -569,18 +558,25 @@ def try_mutant(tree, build, mutation, dependencies, times, caught):
         word, folder_of = Path(mutation.file).stem.split("_")[0], layer.replace("src", "tests")
         likely = lambda test: 1 + caught[layer, test] + 4 * (word in test) + 2 * (folder_of in test)
         linking = 0.5  # seconds
-        for test in sorted(times, key=lambda test: (linking + times[test]) / likely(test)):
-            if not concerns(build, test, changed):
+        found, ends = [], 0  # ends: tests that came to no end, each of which takes long
+        for test in sorted(times, key=lambda test: (not every(test), (linking + times[test]) / likely(test))):
+            if not concerns(build, test, changed) or (found and not every(test)):
                 continue
+            if over() or (found and ends >= 3):
+                found += ["unfinished:"]
+                break
             try:
                 build.link_for(test)
             except RuntimeError as why:
                 return "does not link", str(why)[:160]
-            why, _, _ = timed(build, test, times[test])
+            why, _, _, names = run_test(build, test, times[test])
             if why:
                 caught[layer, test] += 1
-                return "caught", "%s: %s" % (test, why)
-        return "survived", ""
+                if not every(test):
+                    return "caught", "%s: %s" % (test, why)
+                found.append("%s:%s" % (test, ",".join(names)))
+                ends += why in ("stuck", "no end", "exit status -24")
+        return ("not tried" if found == ["unfinished:"] else "caught", ";".join(found)) if found else ("survived", "")
     finally:
         build.change({})
 
@@ -611,11 +607,13 @@ def run(arguments):
     wanted = [line.strip() for line in Path(arguments.file).read_text().splitlines()] if arguments.file else None
     counted = lambda: sum(verdict in ("caught", "survived") for verdict in done.values())
     chosen = choose(arguments.seed, arguments.only)
+    over = lambda: time.monotonic() - started > arguments.seconds
+    every = lambda test: bool(arguments.every and re.search(arguments.every, test))
 
     def work():
         while True:
             with lock:
-                if counted() + working[0] >= arguments.count or time.monotonic() - started > arguments.seconds:
+                if counted() + working[0] >= arguments.count or over():
                     return
                 mutation = next(chosen, None)
                 if mutation is None:
@@ -629,7 +627,7 @@ def run(arguments):
                 working[0] += 1
             build = builds.get()
             try:
-                verdict, by = try_mutant(tree, build, mutation, dependencies, times, caught)
+                verdict, by = try_mutant(tree, build, mutation, dependencies, times, caught, every, lambda: bool(arguments.every) and over())
             except Exception as why:  # one mutant must not end the others
                 verdict, by = "not tried", repr(why)[:200]
             finally:
@@ -660,6 +658,22 @@ def show(arguments):
             print("%s:%d %s: %s  ->  %s" % (mutation.file, mutation.line, mutation.kind, *words_of(mutation)))
 
 
+def alone(arguments):
+    rows = [line.split("\t") for line in Path(arguments.table).read_text().splitlines()]
+    mutants = [(row[0], [part.partition(":") for part in row[5].split(";") if part != "unfinished:"]) for row in rows if row[4] == "caught"]
+    for title, nets_of in (("test", lambda parts: {test for test, _, _ in parts}),
+                           ("function", lambda parts: {test + ":" + name for test, _, names in parts for name in names.split(",")})):
+        some, only = collections.Counter(), collections.defaultdict(list)
+        for place, parts in mutants:
+            nets = nets_of(parts)
+            some.update(nets)
+            for net in nets if len(nets) == 1 else ():
+                only[net].append(place)
+        print("caught\talone\t%s" % title)
+        for net, number in some.most_common():
+            print("%d\t%d\t%s\t%s" % (number, len(only[net]), net, " ".join(only[net])))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -676,11 +690,14 @@ def main():
             one.add_argument("--table")
             one.add_argument("--file")
             one.add_argument("--tests", default="")
+            one.add_argument("--every")
         one.add_argument("--count", type=int, default=30)
         one.add_argument("--seed", type=int, default=1)
         one.add_argument("--only")
+    one = commands.add_parser("alone")
+    one.add_argument("table")
     arguments = parser.parse_args()
-    {"pack": pack, "run": run, "list": show}[arguments.command](arguments)
+    {"pack": pack, "run": run, "list": show, "alone": alone}[arguments.command](arguments)
 
 
 if __name__ == "__main__":
