@@ -67,6 +67,8 @@ extern "C" {
 #endif' ]
 }
 
+luajit_takes() { "${LUAJIT:-luajit}" -e 'require("ffi").cdef(io.read("*a"))' <"$work/marked.h"; }
+
 # Every struct begins with its size, but for elements of arrays and what the driver lays out, whose size must not vary.
 structs_begin_with_size() {
     awk '
@@ -97,6 +99,9 @@ done
 printf '#include "griddep_values.h"\n#include "griddep_values.h"\nint unused_value;\n' >"$work/values.c"
 check "griddep_values.h, C11" compile "${CC:-cc}" -std=c11 "$work/values.c"
 check "the marked text alone, C11" compile "${CC:-cc}" -std=c11 "$work/marked.c"
+if command -v "${LUAJIT:-luajit}" >/dev/null; then
+    check "LuaJIT takes the marked text" luajit_takes
+fi
 check "the markers stand once, in order" markers_in_order
 check "only the guard stands outside the markers" outside_is_plain
 check "no preprocessor line between the markers" lacks '^[[:space:]]*#'

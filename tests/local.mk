@@ -5,7 +5,7 @@
 unit_tests =
 gpu_tests =
 fuzz_programs =
-archive_scripts = %D%/ffi/ctypes.sh %D%/ffi/luajit.sh %D%/embed.sh
+archive_scripts = %D%/embed.sh
 script_tests = $(archive_scripts)
 # Those that sanitizers teach nothing: a build with sanitizers has none (HACKING.md).
 plain_archive_scripts = %D%/header.sh %D%/symbols.sh %D%/layering.sh %D%/installed.sh
@@ -98,5 +98,5 @@ AM_TESTS_ENVIRONMENT = \
 EXTRA_DIST += $(long_scripts) $(script_tests) $(plain_long_scripts) $(plain_scripts) \
 	%D%/cases.sh %D%/summary.sh %D%/conditional.h %D%/sanitized.h %D%/suite.h %D%/unfold.h \
 	%D%/mutants/mutants.py \
-	%D%/ffi/kernels.ptx %D%/ffi/preload.sh %D%/ffi/test_ctypes.py %D%/ffi/test_luajit.lua \
+	%D%/preload.sh \
 	$(wildcard $(srcdir)/%D%/golden/*.* $(srcdir)/%D%/golden/*/*.*)

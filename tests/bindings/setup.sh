@@ -1,8 +1,8 @@
 # Sourced by the tests of the bindings: the library to load, the emulated driver, and how an example and a test program are run.
 
 # shellcheck shell=sh
-# shellcheck source=tests/ffi/preload.sh
-. "$(dirname "$0")/../ffi/preload.sh"
+# shellcheck source=tests/preload.sh
+. "$(dirname "$0")/../preload.sh"
 
 bindings=$source_root/bindings
 tests=$source_root/tests/bindings

@@ -9,7 +9,7 @@ source_root=${srcdir:-$(dirname "$0")/../..}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 . "$source_root/tests/cases.sh"
-. "$source_root/tests/ffi/preload.sh"
+. "$source_root/tests/preload.sh"
 python=$(make_value PYTHON3)
 command -v "$python" >/dev/null && [ -n "${EMULATED_DRIVER:-}" ] || {
     echo "skipped: there is no python3, or EMULATED_DRIVER names no driver"

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from instructions import ROOT, read_table, spell, write
 
-# Of these ptxas says some errors only where it is asked of one alone; tests/golden/instructions.txt has them.
+# Of these ptxas says some errors only where it is asked of one alone.
 QUIRKS = re.compile(r"^mma\S*(kind::|\.e[245]m)")
 
 # What ptxas takes for some targets and versions by rules of other kinds: of operands, sizes, addresses.

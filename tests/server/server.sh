@@ -11,7 +11,7 @@ build_root=$(cd "$builddir" && pwd)
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 . "$source_root/tests/cases.sh"
-. "$source_root/tests/ffi/preload.sh"
+. "$source_root/tests/preload.sh"
 python=$(make_value PYTHON3)
 server=$build_root/examples/server/server
 GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-emulated}

@@ -175,90 +175,6 @@ START_TEST(golden_files_have_the_expected_findings)
 }
 END_TEST
 
-/* ---- what ptxas says of instructions ---- */
-
-/* A sample that ptxas was asked about (tests/fuzz/instructions.py): the check refuses nothing that
- * ptxas takes, and misses little of what ptxas refuses, nothing of what it says of '_'. A finding
- * must stand in the instruction's line. */
-enum { SAMPLE_LINES = 1 }; /* of a text: what one mistake hides is not looked at */
-
-static bool has_sink(const char *line, size_t length)
-{
-    for (size_t i = 3; i + 1 < length; i++) {
-        if (line[i] == '_' && strchr(" {|", line[i - 1]) && strchr(",|}", line[i + 1]))
-            return true;
-    }
-    return false;
-}
-
-static void replay_part(const char *frame, const char *target, const char **lines, int count,
-                        int *refused, int *missed)
-{
-    const char *hole = strchr(frame, '@'), *named = strstr(frame, "sm_90a");
-    gd_text text = {0};
-    bool found[SAMPLE_LINES] = {false};
-    int first = 1;
-
-    for (const char *at = frame; at < hole; at++)
-        first += *at == '\n';
-    gd_text_append(&text, frame, (size_t)(named - frame));
-    gd_text_append(&text, target, strcspn(target, "\n"));
-    gd_text_append(&text, named + 6, (size_t)(hole - named - 6));
-    for (int i = 0; i < count; i++)
-        gd_text_append(&text, lines[i] + 2, strcspn(lines[i], "\n") - 1);
-    gd_text_string(&text, hole + 1);
-    griddep_findings *findings = check_text(gd_text_get(&text), text.bytes, "sample.ptx", NULL, 0);
-    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
-        griddep_finding finding = get(findings, i);
-        int line = finding.line - first;
-        if (finding.severity == GRIDDEP_SEVERITY_ERROR && (line < 0 || line >= count))
-            ck_abort_msg("%s, outside of the sample", finding.text);
-        if (finding.severity == GRIDDEP_SEVERITY_ERROR)
-            found[line] = true;
-    }
-    for (int i = 0; i < count; i++) {
-        int length = (int)strcspn(lines[i], "\n") - 2;
-        if (lines[i][0] == '+' && found[i])
-            ck_abort_msg("ptxas takes this: %.*s", length, lines[i] + 2);
-        if (lines[i][0] == '-' && !found[i] && has_sink(lines[i], (size_t)length + 2))
-            ck_abort_msg("ptxas refuses this: %.*s", length, lines[i] + 2);
-        *refused += lines[i][0] == '-';
-        *missed += lines[i][0] == '-' && !found[i];
-    }
-    griddep_findings_destroy(findings);
-    gd_text_free(&text);
-}
-
-START_TEST(instructions_are_judged_as_ptxas_judges_them)
-{
-    char *frame, *sample;
-    size_t bytes;
-    const char *lines[SAMPLE_LINES], *target = "sm_90a";
-    int count = 0, refused = 0, missed = 0;
-
-    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.frame", &frame, &bytes, &error),
-                     GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.txt", &sample, &bytes, &error),
-                     GRIDDEP_OK);
-    for (const char *at = sample; *at; at += strcspn(at, "\n") + 1) {
-        if (*at == '=') {
-            target = at + 2;
-            continue;
-        }
-        lines[count++] = at;
-        if (count < SAMPLE_LINES)
-            continue;
-        replay_part(frame, target, lines, count, &refused, &missed);
-        count = 0;
-    }
-    ck_assert_int_gt(refused, 500);
-    ck_assert_msg(missed * 500 <= refused, "ptxas refuses %d of the sample; the check misses %d",
-                  refused, missed);
-    free(frame);
-    free(sample);
-}
-END_TEST
-
 /* ---- texts that ptxas was asked about ---- */
 
 /* What stands behind the head, and the code of its only error; NULL: ptxas takes it. */
@@ -2047,7 +1963,6 @@ int main(void)
     TCase *tests = make_case(suite, "golden");
 
     tcase_add_test(tests, golden_files_have_the_expected_findings);
-    tcase_add_test(tests, instructions_are_judged_as_ptxas_judges_them);
     tcase_add_test(tests, many_targets_take_no_time);
     tcase_add_loop_test(tests, asked_texts_are_judged_as_ptxas_judges_them, 0, COUNT(asked));
     tcase_add_loop_test(tests, asked_heads_are_judged_as_ptxas_judges_them, 0, COUNT(asked_whole));
