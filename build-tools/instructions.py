@@ -2,7 +2,7 @@
 """Prints the page of PTX instructions (doc/instructions.md), made of the instruction tables.
 
 Reads src/ptx/text/ops.def, src/ptx/isa/forms.def, needs.def and chips.def. tests/golden/instruction_needs.txt has instructions that ptxas
-takes, tests/emulator/refused.txt those of them that the emulated driver refuses."""
+takes, tests/emulator/refused.txt how those of them begin that the emulated driver refuses."""
 import os
 import re
 import sys
@@ -138,7 +138,7 @@ def find_marks(table):
     by_first = {}
     for op, name, _, _ in table.names:
         by_first.setdefault(name.split(".")[0], []).append((name, op))
-    refused = set(read("tests/emulator/refused.txt").splitlines())
+    refused = tuple(read("tests/emulator/refused.txt").splitlines())
     outcomes = {}
     lines = read("tests/golden/instruction_needs.txt").splitlines()
     for line in (one for line in lines for one in unfold(line)):
@@ -151,7 +151,7 @@ def find_marks(table):
         words = [word for word in full[len(name):].split(".") if word]
         for form in table.forms.get(op, ()):
             if fits(table.groups(form[0]), form[1].split(), words, operand_count(operands)):
-                outcomes.setdefault(id(form), set()).add("-" if text in refused else "+")
+                outcomes.setdefault(id(form), set()).add("-" if text.startswith(refused) else "+")
     return {form: "~" if len(some) > 1 else some.pop() for form, some in outcomes.items()}
 
 

@@ -12,9 +12,11 @@ need_ptxas
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 
-# changed FILE: what came out, of NAME.CASE.changes and NAME.ptx (tests/unit/test_rewrite.c).
+# changed FILE: what came out, of NAME.CASE.changes and NAME.ptx (tests/unit/test_rewrite.c), or of
+# what came out of another case, NAME.CASE.out.
 changed() {
     input=${1%.*.changes}.ptx
+    [ -f "$input" ] || input=$work/$(basename "$input" .out.ptx).ptx
     awk 'FNR == NR && /^[0-9]+\+/ { put[$0 + 0] = put[$0 + 0] substr($0, index($0, " ") + 1) "\n" }
          FNR == NR { if (!/^[0-9]+\+/) gone[$0 + 0] = 1; next }
          { printf "%s", put[FNR] }

@@ -1,5 +1,5 @@
-/* Every instruction in every form: tests/emulator/forms.txt lists them one a line, as PTX text, a
- * tab, and what it changes; lines that begin with
+/* Every instruction in every form: tests/emulator/forms.txt lists them, as PTX text, a tab, and
+ * what it changes. A line is of several forms that change the same (unfold.h). Lines that begin with
  * `!` are forms that are valid for sm_90a and refused, with `+` such as are accepted but not run
  * here. A form runs in a warp of its own, with the same registers and memory each time (forms.h);
  * what its lane 5 has in registers and local memory, and what is in shared and global memory
@@ -8,6 +8,7 @@
  * GRIDDEP_UPDATE_GOLDEN=1 rewrites the list with what came out. */
 #include <stdio.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "emulator/api.h"
 #include "emulator/execute/control.h"
@@ -15,6 +16,7 @@
 #include "forms.h"
 #include "machine_test.h"
 #include "suite.h"
+#include "unfold.h"
 
 #ifndef SOURCE_DIRECTORY
 #define SOURCE_DIRECTORY "."
@@ -29,7 +31,7 @@ typedef struct form {
 } form;
 
 static struct {
-    char *bytes;
+    gd_text text;
     form *list;
     size_t count, capacity;
 } forms;
@@ -59,17 +61,14 @@ static void add(char *text, char *expected)
 
 static void read_list(void)
 {
-    FILE *file = fopen(LIST, "r");
+    char *folded;
+    size_t bytes;
+    griddep_error error = {.size = sizeof error};
 
-    ck_assert_msg(file != NULL, "%s is missing", LIST);
-    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
-    long bytes = ftell(file);
-    rewind(file);
-    forms.bytes = calloc(1, (size_t)bytes + 1);
-    ck_assert_ptr_nonnull(forms.bytes);
-    ck_assert_uint_eq(fread(forms.bytes, 1, (size_t)bytes, file), (size_t)bytes);
-    fclose(file);
-    for (char *line = strtok(forms.bytes, "\n"); line; line = strtok(NULL, "\n")) {
+    ck_assert_msg(!gd_file_read(LIST, &folded, &bytes, &error), "%s", error.text);
+    unfold(folded, &forms.text);
+    free(folded);
+    for (char *line = strtok(forms.text.data, "\n"); line; line = strtok(NULL, "\n")) {
         char *tab = strchr(line, '\t');
         if (*line == '#')
             continue;
@@ -207,28 +206,46 @@ static void run_batch(size_t first, char **outcomes)
     gd_text_free(&text);
 }
 
+/* Writes a line of the list; a line of several forms whose outcomes differ becomes a line for
+ * each. */
+static void write_line(gd_text *text, const char *line, size_t length, size_t first, size_t count,
+                       char *const *outcomes)
+{
+    size_t same = 1;
+
+    while (same < count && strcmp(outcomes[first + same], outcomes[first]) == 0)
+        same++;
+    if (same == count)
+        gd_text_format(text, "%.*s\t%s\n", (int)length, line, outcomes[first]);
+    for (size_t i = first; same < count && i < first + count; i++)
+        gd_text_format(text, "%s\t%s\n", forms.list[i].text, outcomes[i]);
+}
+
 /* Comments and forms that are not run stay as they are. */
 static void rewrite_list(char *const *outcomes)
 {
-    FILE *old = fopen(LIST, "r");
+    char *list;
+    size_t bytes, i = 0;
     gd_text text = {0};
-    char line[2048];
-    size_t i = 0;
+    griddep_error error = {.size = sizeof error};
 
-    ck_assert_ptr_nonnull(old);
-    while (fgets(line, sizeof line, old)) {
-        if (*line == '#' || *line == '!' || *line == '+')
-            gd_text_string(&text, line);
-        else if (*line != '\n')
-            gd_text_format(&text, "%s\t%s\n", forms.list[i].text, outcomes[i]);
-        i += *line != '#' && *line != '\n';
+    ck_assert_int_eq(gd_file_read(LIST, &list, &bytes, &error), GRIDDEP_OK);
+    for (const char *at = list; *at; at += strcspn(at, "\n") + 1) {
+        size_t length = strcspn(at, "\n"), count = 0;
+        gd_text unfolded = {0};
+        unfold_line(at, at + length, 1, &unfolded);
+        for (size_t k = 0; k < unfolded.bytes; k++)
+            count += unfolded.data[k] == '\n';
+        if (*at == '#' || *at == '!' || *at == '+')
+            gd_text_format(&text, "%.*s\n", (int)length, at);
+        else
+            write_line(&text, at, strcspn(at, "\t\n"), i, count, outcomes);
+        i += *at == '#' ? 0 : count;
+        gd_text_free(&unfolded);
     }
-    fclose(old);
-    FILE *file = fopen(LIST, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(gd_text_get(&text), file);
-    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(gd_file_write(LIST, gd_text_get(&text), text.bytes, &error), GRIDDEP_OK);
     gd_text_free(&text);
+    free(list);
 }
 
 START_TEST(forms_do_what_the_list_says)
@@ -251,7 +268,7 @@ START_TEST(forms_do_what_the_list_says)
     }
     free(outcomes);
     free(forms.list);
-    free(forms.bytes);
+    gd_text_free(&forms.text);
 }
 END_TEST
 
@@ -280,7 +297,7 @@ START_TEST(others_are_refused)
     device_close(&dev);
     gd_text_free(&text);
     free(forms.list);
-    free(forms.bytes);
+    gd_text_free(&forms.text);
 }
 END_TEST
 
@@ -370,7 +387,7 @@ START_TEST(each_instruction_is_decoded_or_refused)
         gd_text_free(&text);
     }
     free(forms.list);
-    free(forms.bytes);
+    gd_text_free(&forms.text);
 }
 END_TEST
 
@@ -464,7 +481,7 @@ static void list_forms(gd_text *text, const bool *unknown)
     device_close(&dev);
     gd_text_free(&module);
     free(forms.list);
-    free(forms.bytes);
+    gd_text_free(&forms.text);
 }
 
 static int compare_names(const void *left, const void *right)

@@ -26,6 +26,7 @@
 #include "griddep.h"
 #include "harness.h"
 #include "mutate.h"
+#include "unfold.h"
 
 enum { LOADED, LAUNCHED, ENDED };
 
@@ -56,9 +57,12 @@ static bool add(char ***list, uint32_t *count, char *item)
 /* "! form", "+ form" or "form<tab>what it changes" (tests/emulator/test_forms.c). */
 static bool add_forms(char *list)
 {
+    gd_text unfolded = {0};
     bool done = true;
 
-    for (char *line = strtok(list, "\n"); line && done; line = strtok(NULL, "\n")) {
+    unfold(list, &unfolded);
+    free(list);
+    for (char *line = strtok(unfolded.data, "\n"); line && done; line = strtok(NULL, "\n")) {
         line[strcspn(line, "\t")] = 0;
         if (*line != '#')
             done = add(&files.forms, &files.form_count, line);

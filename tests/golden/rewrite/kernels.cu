@@ -38,28 +38,6 @@ extern "C" __global__ void reduction(const float *in, float *out, int n)
 }
 #endif
 
-#ifdef KERNEL_SOFTMAX
-extern "C" __global__ void softmax(const float *in, float *out, int columns)
-{
-    __shared__ float shared[32];
-    const float *row = in + (size_t)blockIdx.x * columns;
-    float most = -INFINITY, sum = 0;
-    for (int i = threadIdx.x; i < columns; i += 32)
-        most = fmaxf(most, row[i]);
-    for (int step = 16; step > 0; step /= 2)
-        most = fmaxf(most, __shfl_xor_sync(~0u, most, step));
-    for (int i = threadIdx.x; i < columns; i += 32)
-        sum += __expf(row[i] - most);
-    shared[threadIdx.x] = sum;
-    __syncwarp();
-    sum = 0;
-    for (int i = 0; i < 32; i++)
-        sum += shared[i];
-    for (int i = threadIdx.x; i < columns; i += 32)
-        out[(size_t)blockIdx.x * columns + i] = __expf(row[i] - most) / sum;
-}
-#endif
-
 #ifdef KERNEL_LAYER_NORM
 extern "C" __global__ void layer_norm(const float *x, const float *weight, const float *bias, float *out, int columns)
 {
