@@ -6,7 +6,6 @@ unit_tests += %D%/test_conformance
 	%D%/conformance.c %D%/conformance.h \
 	%D%/differences.def \
 	%D%/not_executed.def \
-	%D%/symbols.def \
 	%D%/test_conformance_arithmetic.c \
 	%D%/test_conformance_capture.c \
 	%D%/test_conformance_conditional.c \

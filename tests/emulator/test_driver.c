@@ -781,40 +781,6 @@ START_TEST(lazy_schedules_hide_the_race)
 }
 END_TEST
 
-START_TEST(plain_launches_do_not_overlap)
-{
-    setup();
-    launch("step", a, b, false);
-    launch("rash", b, c, false);
-    ck_assert_uint_eq(word_of(c), 2);
-    end_clean();
-}
-END_TEST
-
-/* A copy, a fill or an event between two kernels ends the overlap. */
-START_TEST(what_stands_between_ends_the_overlap)
-{
-    gd_CUevent event;
-    gd_CUdeviceptr other;
-
-    setup();
-    ck_good(cuMemAlloc_v2(&other, 4));
-    ck_good(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
-    launch("step", a, b, false);
-    ck_good(cuMemsetD8Async(other, 0, 4, stream));
-    launch("rash", b, c, true);
-    ck_assert_uint_eq(word_of(c), 2);
-    ck_good(cuMemsetD32_v2(b, 100, N));
-    launch("step", a, b, false);
-    ck_good(cuEventRecord(event, stream));
-    launch("rash", b, c, true);
-    ck_assert_uint_eq(word_of(c), 2);
-    ck_good(cuEventDestroy_v2(event));
-    ck_good(cuMemFree_v2(other));
-    end_clean();
-}
-END_TEST
-
 /* The third waits for the second, which ended without waiting for the first: the contract promises
  * nothing about the first. */
 static uint32_t run_transitive(void)
@@ -894,24 +860,6 @@ START_TEST(streams_without_order_race)
     ck_good(cuStreamSynchronize(other));
     ck_assert_uint_eq(word_of(c), 101);
     ck_good(cuStreamDestroy_v2(other));
-    end_clean();
-}
-END_TEST
-
-START_TEST(the_legacy_stream_orders_blocking_ones)
-{
-    gd_CUstream first, second;
-
-    setup();
-    ck_good(cuStreamCreate(&first, GD_CU_STREAM_DEFAULT));
-    ck_good(cuStreamCreate(&second, GD_CU_STREAM_DEFAULT));
-    ck_good(try_launch(function_of("quiet"), first, 2, N / 2, a, a, false));
-    ck_good(try_launch(function_of("quiet"), NULL, 2, N / 2, a, b, false));
-    ck_good(try_launch(function_of("quiet"), second, 2, N / 2, b, c, false));
-    ck_good(cuStreamSynchronize(second));
-    ck_assert_uint_eq(word_of(c), 3);
-    ck_good(cuStreamDestroy_v2(first));
-    ck_good(cuStreamDestroy_v2(second));
     end_clean();
 }
 END_TEST
@@ -1206,67 +1154,6 @@ START_TEST(faults_are_told_to_callbacks)
 }
 END_TEST
 
-/* ---- events of launches ---- */
-
-static void launch_with_event(const char *name, gd_CUlaunchAttributeID id, gd_CUevent event)
-{
-    void *parameters[2] = {&a, &b};
-    gd_CUlaunchAttribute attribute = {.id = id};
-    const gd_CUlaunchConfig config = {.gridDimX = 2,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = N / 2,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1,
-                                      .hStream = stream,
-                                      .attrs = &attribute,
-                                      .numAttrs = 1};
-
-    attribute.value.programmaticEvent.event = event;
-    ck_good(cuLaunchKernelEx(&config, function_of(name), parameters, NULL));
-}
-
-START_TEST(programmatic_events_start_other_streams)
-{
-    gd_CUstream other;
-    gd_CUevent event, timed;
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT};
-    gd_CUlaunchConfig config = {.gridDimX = 1,
-                                .gridDimY = 1,
-                                .gridDimZ = 1,
-                                .blockDimX = 32,
-                                .blockDimY = 1,
-                                .blockDimZ = 1,
-                                .attrs = &attribute,
-                                .numAttrs = 1};
-    void *parameters[2] = {&a, &b};
-
-    setup();
-    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
-    ck_good(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
-    ck_good(cuEventCreate(&timed, 0));
-    attribute.value.programmaticEvent.event = timed;
-    ck_result(cuLaunchKernelEx(&config, function_of("step"), parameters, NULL),
-              GD_CUDA_ERROR_NOT_SUPPORTED);
-    launch_with_event("step", GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, event);
-    ck_good(cuStreamWaitEvent(other, event, 0));
-    ck_good(try_launch(function_of("rash"), other, 2, N / 2, b, c, false));
-    ck_good(cuStreamSynchronize(other));
-    ck_assert_uint_eq(word_of(c), 101);
-    ck_good(cuMemsetD32_v2(b, 100, N));
-    launch_with_event("step", GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, event);
-    ck_good(cuStreamWaitEvent(other, event, 0));
-    ck_good(try_launch(function_of("step"), other, 2, N / 2, b, c,
-                       false)); /* waits for the grid behind the event */
-    ck_good(cuStreamSynchronize(other));
-    ck_assert_uint_eq(word_of(c), 2);
-    ck_good(cuEventDestroy_v2(event));
-    ck_good(cuEventDestroy_v2(timed));
-    ck_good(cuStreamDestroy_v2(other));
-    end_clean();
-}
-END_TEST
-
 /* ---- faults ---- */
 
 static void expect_fault(const char *kernel, gd_CUresult expected, const char *words)
@@ -1310,82 +1197,6 @@ START_TEST(faults_end_the_context_alone)
     ck_good(cuMemAlloc_v2(&memory, 4));
     ck_good(cuMemFree_v2(memory));
     ck_good(cuCtxDestroy_v2(other));
-}
-END_TEST
-
-/* ---- clusters ---- */
-
-/* Values go around in clusters of four CTAs, in a chain of dependent launches; on one SM all of
- * them are there, and on four. */
-START_TEST(clusters_share_memory)
-{
-    static const char *const schedules[] = {"eager", "lazy", "random:1"};
-
-    setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", _i % 2 ? "1" : "4", 1);
-    begin(schedules[_i / 2], "contract");
-    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, a, b, false));
-    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, b, c, true));
-    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, c, a, true));
-    ck_assert_uint_eq(word_of(a), 3);
-    ck_result(try_launch(function_of("ring"), stream, 6, 2, a, b, false),
-              GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    end_clean();
-}
-END_TEST
-
-static gd_CUfunction load_counter(const char *directives)
-{
-    char text[1024];
-    gd_CUmodule loaded;
-    gd_CUfunction function;
-
-    snprintf(
-        text, sizeof text,
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry count(.param .u64 n)%s\n"
-        "{\n    .reg .b64 %%n;\n    .reg .b32 %%c;\n    ld.param.u64 %%n, [n];\n    "
-        "red.global.add.u32 [%%n], 1;\n    mov.u32 %%c, %%cluster_nctaid.x;\n    "
-        "st.global.u32 [%%n+4], %%c;\n    ret;\n}\n",
-        directives);
-    ck_good(cuModuleLoadData(&loaded, text));
-    ck_good(cuModuleGetFunction(&function, loaded, "count"));
-    return function;
-}
-
-/* With .blocksareclusters a grid counts clusters, of a node too. */
-START_TEST(a_grid_of_clusters)
-{
-    gd_CUfunction function;
-    gd_CUgraph graph;
-    gd_CUgraphNode node;
-    gd_CUgraphExec executable;
-    uint32_t got[2];
-
-    setup();
-    function = load_counter(" .reqntid 1 .reqnctapercluster 2 .blocksareclusters");
-    void *parameters[] = {&a};
-    gd_CUDA_KERNEL_NODE_PARAMS wanted = {.func = function,
-                                         .gridDimX = 3,
-                                         .gridDimY = 1,
-                                         .gridDimZ = 1,
-                                         .blockDimX = 1,
-                                         .blockDimY = 1,
-                                         .blockDimZ = 1,
-                                         .kernelParams = parameters},
-                               kept;
-    ck_good(cuLaunchKernel(function, 4, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
-    ck_good(cuGraphCreate(&graph, 0));
-    ck_good(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &wanted));
-    ck_good(cuGraphKernelNodeGetParams_v2(node, &kept));
-    ck_assert_uint_eq(kept.gridDimX, 3);
-    ck_good(cuGraphKernelNodeSetParams_v2(node, &kept));
-    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
-    ck_good(cuGraphLaunch(executable, stream));
-    ck_good(cuStreamSynchronize(stream));
-    ck_good(cuMemcpyDtoH_v2(got, a, sizeof got));
-    ck_assert_uint_eq(got[0], 8 + 6);
-    ck_assert_uint_eq(got[1], 2);
-    ck_good(cuGraphExecDestroy(executable));
-    ck_good(cuGraphDestroy(graph));
 }
 END_TEST
 
@@ -1883,46 +1694,6 @@ START_TEST(the_systems_shared_memory_can_be_used)
 }
 END_TEST
 
-START_TEST(stale_handles_are_noticed)
-{
-    gd_CUstream gone;
-    gd_CUfunction step;
-    void *made_up[] = {NULL, (void *)(uintptr_t)3, (void *)(uintptr_t)0x4700000010000010, &gone,
-                       (void *)UINTPTR_MAX};
-    gd_CUevent event;
-    size_t count = 0;
-
-    setup();
-    step = function_of("step");
-    ck_good(cuStreamCreate(&gone, 0));
-    ck_good(cuStreamDestroy_v2(gone));
-    ck_result(cuStreamDestroy_v2(gone), GD_CUDA_ERROR_INVALID_HANDLE);
-    ck_result(cuStreamSynchronize(gone), GD_CUDA_ERROR_INVALID_HANDLE);
-    ck_result(try_launch(step, gone, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
-    ck_good(cuStreamCreate(&gone, 0)); /* the place is used again; the old handle is not */
-    ck_good(cuStreamDestroy_v2(gone));
-    for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++) {
-        void *handle = made_up[i];
-        ck_result(cuModuleUnload(handle), GD_CUDA_ERROR_INVALID_HANDLE);
-        ck_result(cuEventRecord(handle, stream), GD_CUDA_ERROR_INVALID_HANDLE);
-        ck_result(cuStreamDestroy_v2(handle), GD_CUDA_ERROR_INVALID_HANDLE);
-        ck_result(try_launch(handle, stream, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
-        ck_result(cuGraphGetNodes(handle, NULL, &count), GD_CUDA_ERROR_INVALID_VALUE);
-        ck_result(cuGraphLaunch(handle, stream),
-                  handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE);
-        ck_assert_int_ne(cuGraphDestroy(handle), GD_CUDA_SUCCESS);
-        ck_assert_int_ne(cuGraphExecDestroy(handle), GD_CUDA_SUCCESS);
-        ck_assert_int_ne(cuCtxDestroy_v2(handle), GD_CUDA_SUCCESS);
-        ck_result(cuLinkDestroy(handle), GD_CUDA_ERROR_INVALID_HANDLE);
-        ck_result(cuLibraryUnload(handle), GD_CUDA_ERROR_INVALID_HANDLE);
-    }
-    ck_good(cuEventCreate(&event, 0));
-    ck_result(cuStreamDestroy_v2(event), GD_CUDA_ERROR_INVALID_HANDLE);
-    ck_good(cuEventDestroy_v2(event));
-    end_clean();
-}
-END_TEST
-
 /* ---- the library on top ---- */
 
 static griddep_error error;
@@ -2041,8 +1812,7 @@ int main(void)
     Suite *suite = suite_create("emulated driver");
     TCase *loops = tcase_create("loops");
 
-    ADD(suite, "device", tells_what_it_is, names_fit_versions, threads_share_a_context,
-        stale_handles_are_noticed);
+    ADD(suite, "device", tells_what_it_is, names_fit_versions, threads_share_a_context);
     ADD(suite, "system", refused_modules_are_told, settings_are_known_or_refused,
         refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself,
         parameters_may_be_registers, kernels_print_and_assert, misuse_of_the_heap_is_a_fault,
@@ -2056,13 +1826,12 @@ int main(void)
         long_queues_run_by_themselves);
     ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,
         with_a_wait_fresh_data_is_read, late_triggers_start_late, lazy_schedules_hide_the_race,
-        plain_launches_do_not_overlap, what_stands_between_ends_the_overlap,
         waits_are_for_direct_dependencies, observed_waits_reach_further,
-        plain_launches_wait_for_everything, programmatic_events_start_other_streams);
-    ADD(suite, "streams", streams_without_order_race, the_legacy_stream_orders_blocking_ones,
-        queries_make_progress, blocks_take_places_as_they_become_free,
-        model_time_repeats_and_shows_overlap, host_functions_hold_no_lock,
-        host_functions_return_while_kernels_wait, faults_are_told_to_callbacks);
+        plain_launches_wait_for_everything);
+    ADD(suite, "streams", streams_without_order_race, queries_make_progress,
+        blocks_take_places_as_they_become_free, model_time_repeats_and_shows_overlap,
+        host_functions_hold_no_lock, host_functions_return_while_kernels_wait,
+        faults_are_told_to_callbacks);
     tcase_add_loop_test(loops, other_threads_hand_in_what_kernels_wait_for, 0, 3);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, other_chips, 0, (int)(sizeof chips / sizeof *chips));
@@ -2071,8 +1840,6 @@ int main(void)
                         (int)(sizeof vector_parameters / sizeof *vector_parameters));
     tcase_add_loop_test(loops, wide_accesses, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
-    tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
-    tcase_add_test(loops, a_grid_of_clusters);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     tcase_add_test(loops, launch_features_are_told);
     suite_add_tcase(suite, loops);

@@ -1,9 +1,9 @@
 /* Every instruction in every form: tests/emulator/forms.txt lists them, as PTX text, a tab, and
- * what it changes. A line is of several forms that change the same (unfold.h). Lines that begin with
- * `!` are forms that are valid for sm_90a and refused, with `+` such as are accepted but not run
- * here. A form runs in a warp of its own, with the same registers and memory each time (forms.h);
- * what its lane 5 has in registers and local memory, and what is in shared and global memory
- * afterwards, is compared with the list.
+ * what it changes. A line is of several forms that change the same (unfold.h). Lines that begin
+ * with `!` are forms that are valid for sm_90a and refused, with `+` such as are accepted but not
+ * run here. A form runs in a warp of its own, with the same registers and memory each time
+ * (forms.h); what its lane 5 has in registers and local memory, and what is in shared and global
+ * memory afterwards, is compared with the list.
  *
  * GRIDDEP_UPDATE_GOLDEN=1 rewrites the list with what came out. */
 #include <stdio.h>
