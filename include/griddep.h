@@ -1636,7 +1636,8 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * Devices must be peers (cuDeviceCanAccessPeer), or NCCL be there and not be switched off: then it
  * carries out every hop, whatever nccl and nccl_bytes say, and griddep_group_allocate gives
  * UNSUPPORTED. Members are of one process, or each of a process of its own, of one machine and
- * user. A group may be used by several threads at once, a chain by one.
+ * user, or of several machines, where NCCL carries out every hop too and nothing compares what
+ * members' chains do. A group may be used by several threads at once, a chain by one.
  */
 
 enum {
@@ -1709,12 +1710,17 @@ void griddep_group_close(griddep_group *group);
  * another count, two members on one device, a path that is in use; UNSUPPORTED for devices of
  * different chips.
  *
+ * path tcp://HOST:PORT or tcp://HOST:PORT/JOB: processes of any machines. Member 0 listens there
+ * until all have come, at all its addresses where HOST is a name; who says another JOB is refused.
+ * Nobody is asked who he is, as by NCCL itself: let no stranger reach the port.
+ *
  * path NULL, rank and count 0: as torchrun (RANK, WORLD_SIZE), Open MPI's mpirun
  * (OMPI_COMM_WORLD_RANK, _SIZE), a launcher with PMI (PMI_RANK, PMI_SIZE) or srun (SLURM_PROCID,
  * SLURM_NTASKS) has set the environment, the first of them that is there. They meet in
  * /tmp/griddep-UID, at a name that follows from MASTER_ADDR, MASTER_PORT and the launcher's job.
- * ARGUMENT with the variable's name where one is missing or wrong; UNSUPPORTED where the launcher
- * tells of several machines.
+ * Where the launcher tells of several machines (LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE,
+ * MPI_LOCALNRANKS or SLURM_STEP_NUM_NODES), they meet at tcp://MASTER_ADDR:MASTER_PORT, of torchrun
+ * at the port behind it. ARGUMENT with the variable's name where one is missing or wrong.
  *
  * Since all members allocate together, griddep_group_allocate waits for the others
  * too, and gives PEER where they allocate something else or do not come. */

@@ -41,6 +41,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/group/large.c \
 	%D%/group/launched.c %D%/group/launched.h \
 	%D%/group/meet.c %D%/group/meet.h \
+	%D%/group/place.c %D%/group/place.h \
 	%D%/group/share.c %D%/group/share.h \
 	%D%/graph/adopt.c \
 	%D%/graph/audit.c \

@@ -4,8 +4,10 @@
  * test runs in a process of its own, because settings are read once. */
 #include <check.h>
 #include <dirent.h>
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -1363,18 +1365,75 @@ END_TEST
 
 static char meeting_folder[] = "/tmp/griddep-meeting-XXXXXX";
 static char meeting_path[64];
+static bool by_tcp; /* as members of several machines do */
+static char port[16];
 
 static uint32_t timeout_of_kernels;
 static const char *chip; /* of this process's devices; NULL: eight of the usual one */
 
+/* A port that nobody uses; the socket that has it. */
+static int find_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof address;
+    const int found = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ck_assert(!bind(found, (struct sockaddr *)&address, bytes) &&
+              !getsockname(found, (struct sockaddr *)&address, &bytes));
+    snprintf(port, sizeof port, "%u", ntohs(address.sin_port));
+    snprintf(meeting_path, sizeof meeting_path, "tcp://127.0.0.1:%s/job", port);
+    return found;
+}
+
 static void make_meeting(void)
 {
+    if (by_tcp) {
+        setenv("GRIDDEP_NCCL", FAKE_NCCL, 1);
+        nccl = GRIDDEP_NCCL_AUTO;
+        close(find_port());
+        return;
+    }
     ck_assert_ptr_nonnull(mkdtemp(meeting_folder));
     snprintf(meeting_path, sizeof meeting_path, "%s/socket", meeting_folder);
 }
 
+static void connect_to_meeting(int *made)
+{
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                  .sin_port = htons((uint16_t)atoi(port))};
+    const struct sockaddr *to = by_tcp ? (void *)&address : (void *)&local;
+
+    snprintf(local.sun_path, sizeof local.sun_path, "%s", meeting_path);
+    *made = by_tcp ? socket(AF_INET, SOCK_STREAM, 0)
+                   : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+    ck_assert_int_ge(*made, 0);
+    if (connect(*made, to, by_tcp ? sizeof address : sizeof local)) {
+        close(*made);
+        *made = -1;
+    }
+}
+
+/* Until member 0 listens. */
+static void wait_for_door(void)
+{
+    int made = -1;
+
+    while (!by_tcp && access(meeting_path, F_OK))
+        usleep(1000);
+    while (by_tcp && made < 0) {
+        usleep(1000);
+        connect_to_meeting(&made);
+    }
+    if (by_tcp)
+        close(made);
+}
+
 static void end_meeting(void)
 {
+    if (by_tcp)
+        return;
     ck_assert_int_ne(access(meeting_path, F_OK), 0); /* the socket is gone */
     ck_assert_int_eq(rmdir(meeting_folder), 0);
 }
@@ -1453,8 +1512,8 @@ static void wait_for_all(const pid_t *children, uint32_t count, uint32_t killed)
     }
 }
 
-/* One process a device: each has its chain with every kind of hop, in every mode. */
-static void be_member(uint32_t rank)
+/* Each process has a chain with every kind of hop, in every mode. */
+static void have_hops(uint32_t rank)
 {
     static const hop_case cases[] = {{"all_reduce", GRIDDEP_TENSOR_BF16, 513},
                                      {"reduce_scatter", GRIDDEP_TENSOR_F32, 40},
@@ -1465,8 +1524,6 @@ static void be_member(uint32_t rank)
     uint64_t sources[CASES], targets[CASES];
     griddep_group_info info = {.size = sizeof info};
 
-    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[rank % SCHEDULES], 1);
-    ck_library(try_to_join(rank, members, rank, 0));
     ck_library(griddep_group_get_info(group, &info, &error));
     ck_assert_uint_eq(info.rank, rank);
     ck_assert_uint_eq(info.count, members);
@@ -1487,6 +1544,14 @@ static void be_member(uint32_t rank)
         for (uint32_t k = 0; k < CASES; k++)
             look_at(&cases[k], rank, targets[k], 0, 0);
     }
+}
+
+/* One process a device. */
+static void be_member(uint32_t rank)
+{
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[rank % SCHEDULES], 1);
+    ck_library(try_to_join(rank, members, rank, 0));
+    have_hops(rank);
     uint32_t buffer;
     uint64_t own, next, value = rank + 5;
     ck_library(griddep_group_allocate(group, 8 * members, &buffer, &error));
@@ -1578,6 +1643,7 @@ START_TEST(meetings_that_fail)
     int ready[2];
     char byte = 0;
 
+    by_tcp = _i >= 3;
     make_meeting();
     ck_assert_int_eq(pipe(ready), 0);
     for (uint32_t i = 0; i < 2; i++) {
@@ -1585,12 +1651,12 @@ START_TEST(meetings_that_fail)
         if (children[i])
             continue;
         if (!i) {
-            ck_refused(try_to_join(0, 2, 0, 1500), cases[_i].own, cases[_i].own_words);
+            ck_refused(try_to_join(0, 2, 0, 1500), cases[_i % 3].own, cases[_i % 3].own_words);
         } else {
-            while (access(meeting_path, F_OK))
-                usleep(1000);
-            ck_refused(try_to_join(cases[_i].rank, cases[_i].count, cases[_i].device, 1500),
-                       cases[_i].others, cases[_i].other_words);
+            wait_for_door();
+            ck_refused(
+                try_to_join(cases[_i % 3].rank, cases[_i % 3].count, cases[_i % 3].device, 1500),
+                cases[_i % 3].others, cases[_i % 3].other_words);
         }
         ck_assert_int_eq(write(ready[1], &byte, 1), 1);
         _exit(0);
@@ -1606,13 +1672,14 @@ START_TEST(ranks_that_come_twice)
     pid_t children[3];
     int refused = 0;
 
+    by_tcp = _i;
     make_meeting();
     for (uint32_t i = 0; i < 3; i++) {
         children[i] = fork();
         if (children[i])
             continue;
-        while (i && access(meeting_path, F_OK))
-            usleep(1000);
+        if (i)
+            wait_for_door();
         const int32_t status = try_to_join(i ? 1 : 0, 3, i, 1500);
         if (!i)
             ck_assert_ptr_nonnull(strstr(error.text, "member 2 of 3 did not come to"));
@@ -1629,6 +1696,55 @@ START_TEST(ranks_that_come_twice)
     }
     ck_assert_int_eq(refused, 1);
     end_meeting();
+}
+END_TEST
+
+/* Places of TCP that are none, and where nobody is. */
+START_TEST(addresses_to_meet)
+{
+    static const char *const wrong[] = {"tcp://",       "tcp://host",       "tcp://:80",
+                                        "tcp://host:0", "tcp://host:65536", "tcp://host:x",
+                                        "tcp://[]:80",  "tcp://host:/job",  "tcp://host:123456"};
+
+    by_tcp = true;
+    make_meeting();
+    ck_refused(try_to_join(1, 2, 1, 50), GRIDDEP_ERROR_PEER, "did not come to tcp://127.0.0.1:");
+    ck_assert_ptr_nonnull(strstr(error.text, "within 50 ms: Connection refused"));
+    ck_refused(try_to_join(0, 3, 1, 50), GRIDDEP_ERROR_PEER, "member 1 of 3 did not come to tcp:");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_refused(griddep_group_join(runtimes[1], 0, 2, wrong[i], NULL, &group, &error),
+                   GRIDDEP_ERROR_ARGUMENT, "is no place to meet: tcp://HOST:PORT");
+    const int taken = find_port();
+    ck_assert_int_eq(listen(taken, 1), 0);
+    ck_refused(try_to_join(0, 2, 0, 50), GRIDDEP_ERROR_ARGUMENT, "is in use; a group meets at");
+    close(taken);
+    nccl = GRIDDEP_NCCL_OFF;
+    ck_library(try_to_join(0, 1, 0, 50));
+    griddep_group_close(group);
+}
+END_TEST
+
+/* Something else listens where member 0 should: it is silent, ends, or says what is no packet. */
+START_TEST(other_programs_at_the_port)
+{
+    static const char nonsense[640] = {1};
+
+    const int door = find_port();
+    ck_assert_int_eq(listen(door, 8), 0);
+    const pid_t child = fork();
+    if (!child) {
+        for (;;) {
+            const int visitor = accept(door, NULL, NULL);
+            if (_i == 2)
+                (void)!write(visitor, nonsense, sizeof nonsense);
+            if (_i)
+                close(visitor);
+        }
+    }
+    ck_refused(try_to_join(1, 2, 1, 300), GRIDDEP_ERROR_PEER,
+               "does not answer member 1, or another program listens there");
+    kill(child, SIGKILL);
+    wait_for_all(&child, 1, 0);
 }
 END_TEST
 
@@ -1721,24 +1837,11 @@ START_TEST(members_that_differ)
 }
 END_TEST
 
-static void connect_to_meeting(int *made)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    strcpy(address.sun_path, meeting_path);
-    *made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
-    ck_assert_int_ge(*made, 0);
-    if (connect(*made, (struct sockaddr *)&address, sizeof address)) {
-        close(*made);
-        *made = -1;
-    }
-}
-
 /* No bytes at all, or some that are no packet, and two descriptors with them. */
 static void send_files(int to, size_t bytes)
 {
     const int files[2] = {0, 1};
-    char nothing[64] = {0};
+    char nothing[640] = {0};
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof files)];
@@ -1754,6 +1857,8 @@ static void send_files(int to, size_t bytes)
     part->cmsg_type = SCM_RIGHTS;
     part->cmsg_len = CMSG_LEN(sizeof files);
     memcpy(CMSG_DATA(part), files, sizeof files);
+    if (by_tcp)
+        message.msg_controllen = 0;
     sendmsg(to, &message, MSG_NOSIGNAL);
 }
 
@@ -1774,8 +1879,7 @@ static void be_stranger(int what)
 {
     int made[SILENT];
 
-    while (access(meeting_path, F_OK))
-        usleep(1000);
+    wait_for_door();
     for (uint32_t i = 0; what == 0 && i < SILENT; i++) {
         do
             connect_to_meeting(&made[i]);
@@ -1789,7 +1893,7 @@ static void be_stranger(int what)
     for (uint32_t i = 0;; i++) {
         connect_to_meeting(&made[0]);
         if (made[0] >= 0 && what == 2)
-            send_files(made[0], i % 2 * 64);
+            send_files(made[0], i % 3 * (by_tcp ? 250 : 64));
         if (made[0] >= 0)
             close(made[0]);
     }
@@ -1800,27 +1904,29 @@ START_TEST(strangers_do_not_hold_up_the_meeting)
     int go[2];
     char byte = 0;
 
+    by_tcp = _i >= 3;
     make_meeting();
     ck_assert_int_eq(pipe(go), 0);
     const pid_t child = fork();
     if (!child) {
         ck_assert_int_eq(read(go[0], &byte, 1), 1);
-        be_stranger(_i);
+        be_stranger(_i % 3);
         _exit(0);
     }
     /* opens all that the process needs */
     ck_refused(try_to_join(0, 2, 0, 1), GRIDDEP_ERROR_PEER, "did not come");
     const uint32_t before = open_files();
     ck_assert_int_eq(write(go[1], &byte, 1), 1);
-    if (_i) {
+    if (_i % 3) {
         ck_refused(try_to_join(0, 2, 0, 300), GRIDDEP_ERROR_PEER, "member 1 of 2 did not come to");
         kill(child, SIGKILL);
     } else {
         ck_library(try_to_join(0, 2, 0, 20000));
         griddep_group_close(group);
     }
-    wait_for_all(&child, 1, _i ? 0 : MOST);
-    ck_assert_uint_eq(open_files(), before);
+    wait_for_all(&child, 1, _i % 3 ? 0 : MOST);
+    if (!by_tcp || _i % 3) /* the fake NCCL keeps its files */
+        ck_assert_uint_eq(open_files(), before);
     end_meeting();
 }
 END_TEST
@@ -1960,6 +2066,9 @@ enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 /* Of two processes of a job, which this test's process names. */
 static void be_launched(uint32_t launcher, const char *rank, const char *job)
 {
+    unsetenv("MASTER_ADDR");
+    unsetenv("MASTER_PORT");
+    unsetenv("TORCHELASTIC_RUN_ID");
     for (uint32_t i = 0; i < LAUNCHERS; i++) {
         for (uint32_t k = 0; k < 5 && launchers[i][k]; k++)
             unsetenv(launchers[i][k]);
@@ -2005,6 +2114,98 @@ START_TEST(who_is_launched_joins)
 }
 END_TEST
 
+/* Launchers tell of several machines; the last process of the last case is of another job. */
+static void be_on_a_host(uint32_t launcher, uint32_t rank, bool stranger)
+{
+    const griddep_group_options options = {
+        .size = sizeof options, .join_ms = 20000, .nccl = nccl, .nccl_bytes = nccl_bytes};
+    char number[16], job[16];
+    uint32_t buffer;
+
+    *meeting_path = 0; /* opens the runtime */
+    ck_refused(try_to_join(rank, members, rank, 1), GRIDDEP_ERROR_ARGUMENT, "1 to 107 bytes");
+    snprintf(number, sizeof number, "%u", rank);
+    snprintf(job, sizeof job, "%u", stranger && rank);
+    be_launched(launcher, number, job);
+    snprintf(number, sizeof number, "%u", members);
+    setenv(launchers[launcher][1], number, 1);
+    setenv(launchers[launcher][2], launcher == 3 ? "3" : "1", 1);
+    setenv("MASTER_ADDR", "127.0.0.1", 1);
+    setenv("MASTER_PORT", port, 1);
+    if (launcher == 0) { /* torchrun has the port itself */
+        snprintf(number, sizeof number, "%d", atoi(port) - 1);
+        setenv("MASTER_PORT", number, 1);
+        setenv("TORCHELASTIC_RUN_ID", job, 1);
+    }
+    const int32_t status = griddep_group_join(runtimes[rank], 0, 0, NULL, &options, &group, &error);
+    if (stranger && rank) {
+        ck_refused(status, GRIDDEP_ERROR_ARGUMENT, "is of another job, and refuses member 1");
+        return;
+    }
+    ck_library(status);
+    ck_refused(griddep_group_allocate(group, 8, &buffer, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               "do not reach each other's memory");
+    have_hops(rank);
+    if (rank == 2)
+        raise(SIGKILL);
+    if (!rank) {
+        ck_library(griddep_chain_run(chains[rank], GRIDDEP_MODE_PDL, NULL, &error));
+        ck_library(griddep_runtime_synchronize(runtimes[rank], &error));
+        ck_refused(griddep_group_status(group, &error), GRIDDEP_ERROR_PEER,
+                   "NCCL has given up the hops of member 0: remote process exited (6)");
+    }
+    griddep_chain_destroy(chains[rank]);
+    griddep_group_close(group);
+    griddep_runtime_close(runtimes[rank]);
+}
+
+START_TEST(hosts_have_hops)
+{
+    pid_t children[3];
+
+    members = 3;
+    demand_nccl(1);
+    by_tcp = true;
+    close(find_port());
+    for (uint32_t i = 0; i < members; i++) {
+        children[i] = fork();
+        if (!children[i]) {
+            be_on_a_host((uint32_t)_i, i, false);
+            _exit(0);
+        }
+    }
+    wait_for_all(children, members, 2);
+}
+END_TEST
+
+/* Who is of another job is sent away; one that takes part says that NCCL is switched off. */
+START_TEST(hosts_that_differ)
+{
+    pid_t children[2];
+
+    members = 2;
+    by_tcp = true;
+    close(find_port());
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i])
+            continue;
+        if (_i) {
+            nccl = GRIDDEP_NCCL_OFF;
+            ck_refused(try_to_join(i, 2, i, 20000), GRIDDEP_ERROR_UNSUPPORTED,
+                       "members that meet by TCP share no memory");
+        } else if (i) {
+            be_on_a_host(3, i, true);
+        } else {
+            ck_refused(try_to_join(0, 2, 0, 2000), GRIDDEP_ERROR_PEER,
+                       "member 1 of 2 did not come to tcp://127.0.0.1:");
+        }
+        _exit(0);
+    }
+    wait_for_all(children, 2, MOST);
+}
+END_TEST
+
 START_TEST(launchers_that_tell_nonsense)
 {
     static const struct {
@@ -2017,8 +2218,8 @@ START_TEST(launchers_that_tell_nonsense)
         {"RANK", "2", GRIDDEP_ERROR_ARGUMENT, "RANK is 2 and WORLD_SIZE 2; ranks are from 0 on"},
         {"RANK", "-1", GRIDDEP_ERROR_ARGUMENT, "RANK is \"-1\", which is no number"},
         {"WORLD_SIZE", "99999999999", GRIDDEP_ERROR_ARGUMENT, "WORLD_SIZE is \"99999999999\""},
-        {"WORLD_SIZE", "64", GRIDDEP_ERROR_UNSUPPORTED,
-         "WORLD_SIZE is 64 and LOCAL_WORLD_SIZE 2: processes of several machines"},
+        {"WORLD_SIZE", "64", GRIDDEP_ERROR_ARGUMENT, "MASTER_PORT is \"here\", which is no number"},
+        {"LOCAL_WORLD_SIZE", "x", GRIDDEP_ERROR_ARGUMENT, "LOCAL_WORLD_SIZE is \"x\""},
         {"MASTER_PORT", NULL, GRIDDEP_ERROR_ARGUMENT, "RANK is set, but nothing that tells jobs"},
         {"RANK", "1", GRIDDEP_ERROR_PEER, "member 0 of 2 did not come to /tmp/griddep-"},
     };
@@ -2040,6 +2241,13 @@ START_TEST(launchers_that_tell_nonsense)
         ck_refused(griddep_group_join(runtimes[1], 0, 0, NULL, &options, &group, &error),
                    cases[i].status, cases[i].words);
     }
+    be_launched(0, "1", "80000");
+    setenv("LOCAL_WORLD_SIZE", "1", 1);
+    ck_refused(griddep_group_join(runtimes[1], 0, 0, NULL, &options, &group, &error),
+               GRIDDEP_ERROR_ARGUMENT, "MASTER_ADDR and MASTER_PORT are no address: port 80000");
+    unsetenv("MASTER_ADDR");
+    ck_refused(griddep_group_join(runtimes[1], 0, 0, NULL, &options, &group, &error),
+               GRIDDEP_ERROR_ARGUMENT, "several machines, and MASTER_ADDR is not set");
     end_meeting();
 }
 END_TEST
@@ -2062,11 +2270,13 @@ int main(void)
     tcase_add_test(cases, devices_that_are_no_peers);
     tcase_add_loop_test(cases, processes_have_hops, 0, 2);
     tcase_add_test(cases, who_dies_is_told);
-    tcase_add_loop_test(cases, meetings_that_fail, 0, 3);
-    tcase_add_test(cases, ranks_that_come_twice);
+    tcase_add_loop_test(cases, meetings_that_fail, 0, 6);
+    tcase_add_loop_test(cases, ranks_that_come_twice, 0, 2);
     tcase_add_loop_test(cases, members_that_differ, 0, DIFFERENCES);
-    tcase_add_loop_test(cases, strangers_do_not_hold_up_the_meeting, 0, 3);
+    tcase_add_loop_test(cases, strangers_do_not_hold_up_the_meeting, 0, 6);
     tcase_add_test(cases, places_to_meet);
+    tcase_add_test(cases, addresses_to_meet);
+    tcase_add_loop_test(cases, other_programs_at_the_port, 0, 3);
     tcase_add_loop_test(threads, hops_of_threads_are_right, 0, HOP_CASES);
     suite_add_tcase(suite, threads);
     suite_add_tcase(suite, cases);
@@ -2083,6 +2293,8 @@ int main(void)
     suite_add_tcase(suite, large);
     tcase_add_loop_test(launched, who_is_launched_joins, 0, LAUNCHERS);
     tcase_add_test(launched, launchers_that_tell_nonsense);
+    tcase_add_loop_test(launched, hosts_have_hops, 0, LAUNCHERS);
+    tcase_add_loop_test(launched, hosts_that_differ, 0, 2);
     suite_add_tcase(suite, launched);
     return run_suite(suite);
 }

@@ -428,23 +428,25 @@ static int32_t connect_peers(griddep_group *group, griddep_error *error)
     return status;
 }
 
-/* The first member makes the board; of several processes the others map its file. */
+/* The first member makes the board; of several processes the others map its file. Those of several
+ * machines have one each, and their own pages alone. */
 static int32_t make_board(griddep_group *group, griddep_error *error)
 {
     const size_t bytes = board_bytes(group->count);
     const gd_meeting_word own = {.values = {bytes}};
     gd_meeting_word words[GD_GROUP_MOST];
     int files[GD_GROUP_MOST], file = -1;
+    const bool shared = group->meeting && !gd_meeting_is_remote(group->meeting);
     int32_t status = GRIDDEP_OK;
 
-    if (group->meeting && !group->rank) {
+    if (shared && !group->rank) {
         file = memfd_create("griddep group", MFD_CLOEXEC);
         if (file >= 0 && ftruncate(file, (off_t)bytes)) {
             close(file);
             file = -1;
         }
     }
-    if (group->meeting) {
+    if (shared) {
         status = gd_meeting_exchange(group->meeting, &own, file, words, files, error);
         for (uint32_t i = 0; i < group->count && !status; i++) {
             if (!i && group->rank)
@@ -459,7 +461,7 @@ static int32_t make_board(griddep_group *group, griddep_error *error)
     }
     void *board = status ? MAP_FAILED
                          : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                                MAP_SHARED | (group->meeting ? 0 : MAP_ANONYMOUS), file, 0);
+                                MAP_SHARED | (shared ? 0 : MAP_ANONYMOUS), file, 0);
     if (file >= 0)
         close(file);
     if (board == MAP_FAILED)
@@ -635,7 +637,7 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
     griddep_group_options options;
     griddep_group *made = NULL;
     griddep_error words = {.size = sizeof words};
-    char launched[108];
+    char launched[GD_LAUNCHED_PLACE];
     int32_t status = gd_error_check(error), peers = GRIDDEP_OK;
 
     if (!status && !group)
@@ -667,6 +669,9 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
         status = gd_meeting_open(path, rank, count, options.join_ms, &made->meeting, error);
     if (!status)
         peers = compare_devices(made, &words);
+    if (!status && !peers && count > 1 && gd_meeting_is_remote(made->meeting))
+        peers = gd_error_set(&words, GRIDDEP_ERROR_UNSUPPORTED,
+                             "members that meet by TCP share no memory");
     if (!status && peers && peers != GRIDDEP_ERROR_UNSUPPORTED) {
         gd_error_copy(error, &words);
         status = peers;

@@ -28,7 +28,11 @@ static const launcher launchers[] = {
      .count = "OMPI_COMM_WORLD_SIZE",
      .here = "OMPI_COMM_WORLD_LOCAL_SIZE",
      .job = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
-    {.rank = "PMI_RANK", .count = "PMI_SIZE", .here = "MPI_LOCALNRANKS", .job = {"PMI_JOBID"}},
+    {.rank = "PMI_RANK",
+     .count = "PMI_SIZE",
+     .here = "MPI_LOCALNRANKS",
+     .machines = "SLURM_STEP_NUM_NODES",
+     .job = {"PMI_JOBID"}},
     {.rank = "SLURM_PROCID",
      .count = "SLURM_NTASKS",
      .machines = "SLURM_STEP_NUM_NODES",
@@ -68,19 +72,20 @@ static int32_t read_number(const char *name, const char *other, uint32_t *number
     return GRIDDEP_OK;
 }
 
-/* Processes of one machine can share memory. */
-static int32_t check_machine(const launcher *of, uint32_t count, griddep_error *error)
+/* Whether processes are of several machines, by the first variable that is there; without one they
+ * are of this one. */
+static int32_t read_machines(const launcher *of, uint32_t count, bool *several,
+                             griddep_error *error)
 {
-    const char *name = of->here ? of->here : of->machines;
-    uint32_t told = of->here ? count : 1;
-    int32_t status = gd_environment(name) ? read_number(name, of->rank, &told, error) : GRIDDEP_OK;
+    const bool tells_here = of->here && gd_environment(of->here);
+    const char *name = tells_here ? of->here : of->machines;
+    const uint32_t one = tells_here ? count : 1;
+    uint32_t told = one;
+    int32_t status =
+        name && gd_environment(name) ? read_number(name, of->rank, &told, error) : GRIDDEP_OK;
 
-    if (status || told == (of->here ? count : 1))
-        return status;
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "%s is %" PRIu32 " and %s %" PRIu32
-                        ": processes of several machines are no group",
-                        of->count, count, name, told);
+    *several = told != one;
+    return status;
 }
 
 /* A folder that others cannot write to. */
@@ -100,38 +105,74 @@ static int32_t make_folder(char folder[64], griddep_error *error)
     return GRIDDEP_OK;
 }
 
-/* By the job, and by the port of which torchrun and others tell. */
-static int32_t make_path(const launcher *of, char path[108], griddep_error *error)
+/* What processes of a job have in common. */
+static void digest_job(const launcher *of, bool port_too, char hex[65])
 {
-    const char *common[] = {of->job[0], of->job[1], "MASTER_ADDR", "MASTER_PORT"};
-    bool any = false;
+    const char *const names[] = {of->job[0], of->job[1], port_too ? "MASTER_ADDR" : NULL,
+                                 port_too ? "MASTER_PORT" : NULL};
     gd_digest digest;
     uint8_t result[32];
-    char hex[65], folder[64];
 
     gd_digest_begin(&digest);
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        const char *value = common[i] ? gd_environment(common[i]) : NULL;
-        any = any || (value && i != 1 && i != 2); /* these alone may be the same in other jobs */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = names[i] ? gd_environment(names[i]) : NULL;
         gd_digest_add_string(&digest, value ? value : "");
     }
     gd_digest_end(&digest, result);
     gd_digest_hex(result, hex);
-    if (!any)
+}
+
+/* A socket in the file system, which follows from the job and the port. */
+static int32_t make_path(const launcher *of, char place[GD_LAUNCHED_PLACE], griddep_error *error)
+{
+    char hex[65], folder[64];
+
+    if (!(of->job[0] && gd_environment(of->job[0])) && !gd_environment("MASTER_PORT"))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "%s is set, but nothing that tells jobs apart: set MASTER_ADDR and "
                             "MASTER_PORT to the same for all processes, or give a path",
                             of->rank);
     int32_t status = make_folder(folder, error);
+    digest_job(of, true, hex);
     if (!status)
-        gd_format(path, 108, "%s/%.32s", folder, hex);
+        gd_format(place, GD_LAUNCHED_PLACE, "%s/%.32s", folder, hex);
     return status;
 }
 
-int32_t gd_launched_read(uint32_t *rank, uint32_t *count, char path[108], griddep_error *error)
+/* Whoever torchrun starts finds PyTorch's own store at MASTER_PORT. */
+static int32_t make_remote(const launcher *of, char place[GD_LAUNCHED_PLACE], griddep_error *error)
+{
+    const char *address = gd_environment("MASTER_ADDR");
+    uint32_t port = 0;
+    char hex[65];
+
+    if (!address || !gd_environment("MASTER_PORT"))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s tells of processes of several machines, and %s is not set: they "
+                            "meet where MASTER_ADDR and MASTER_PORT say, the machine of rank 0 and "
+                            "a port that is free there",
+                            of->rank, address ? "MASTER_PORT" : "MASTER_ADDR");
+    int32_t status = read_number("MASTER_PORT", "MASTER_ADDR", &port, error);
+    if (status)
+        return status;
+    if (gd_environment("TORCHELASTIC_RUN_ID"))
+        port++;
+    if (!port || port > UINT16_MAX || strlen(address) > 253)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "MASTER_ADDR and MASTER_PORT are no address: port %" PRIu32, port);
+    digest_job(of, false, hex);
+    const bool brackets = strchr(address, ':') != NULL;
+    gd_format(place, GD_LAUNCHED_PLACE, "tcp://%s%s%s:%" PRIu32 "/%.32s", brackets ? "[" : "",
+              address, brackets ? "]" : "", port, hex);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_launched_read(uint32_t *rank, uint32_t *count, char place[GD_LAUNCHED_PLACE],
+                         griddep_error *error)
 {
     const launcher *of = NULL;
     uint32_t its = 0, all = 0;
+    bool several = false;
     int32_t status = find_launcher(&of, error);
 
     if (!status)
@@ -143,9 +184,9 @@ int32_t gd_launched_read(uint32_t *rank, uint32_t *count, char path[108], gridde
                               "%s is %" PRIu32 " and %s %" PRIu32 "; ranks are from 0 on", of->rank,
                               its, of->count, all);
     if (!status)
-        status = check_machine(of, all, error);
+        status = read_machines(of, all, &several, error);
     if (!status)
-        status = make_path(of, path, error);
+        status = several ? make_remote(of, place, error) : make_path(of, place, error);
     if (status)
         return status;
     *rank = its;

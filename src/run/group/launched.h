@@ -6,9 +6,12 @@
 
 #include "griddep.h"
 
-/* This process's rank among how many, and a path of the job's own where they meet; its folder is
- * there. ARGUMENT names the variable that is missing or wrong; UNSUPPORTED where processes are of
- * several machines. */
-int32_t gd_launched_read(uint32_t *rank, uint32_t *count, char path[108], griddep_error *error);
+enum { GD_LAUNCHED_PLACE = 320 };
+
+/* This process's rank among how many, and a place of the job's own where they meet (place.h): a
+ * path whose folder is there, or an address where processes are of several machines. ARGUMENT names
+ * the variable that is missing or wrong. */
+int32_t gd_launched_read(uint32_t *rank, uint32_t *count, char place[GD_LAUNCHED_PLACE],
+                         griddep_error *error);
 
 #endif

@@ -1,23 +1,24 @@
-/* Members of a group in several processes of one machine and user: a star of sockets around member
- * 0, by which words and file descriptors are handed on. */
+/* Members of a group in several processes: a star of sockets around member 0, by which words are
+ * handed on, and file descriptors between processes of one machine and user.
+ *
+ * Packets have one size, by TCP too, so that no length is read; a number that is no member's, of
+ * another round or version ends the meeting. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "run/group/meet.h"
+#include "run/group/place.h"
 
 /* WAITING: who has connected and said nothing yet */
-enum { MAGIC = 0x67647032, VERSION = 3, RETRY_MS = 10, WAITING = 64 };
+enum { MAGIC = 0x67647032, VERSION = 4, RETRY_MS = 10, REMOTE_RETRY_MS = 100, WAITING = 64 };
 
 typedef struct packet {
     uint32_t magic, version, rank, count;
@@ -29,32 +30,9 @@ typedef struct packet {
 struct gd_meeting {
     uint32_t rank, count, timeout_ms, round;
     int64_t until; /* when those that have not joined yet come too late */
-    bool joined, over;
+    bool joined, over, remote;
     int sockets[]; /* of member 0 one to each; of others [0] alone; -1: none */
 };
-
-/* ---- time ---- */
-
-static int64_t now_ms(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-/* Whether something can be read (POLLIN) or written (POLLOUT) before the time is over. */
-static bool wait_for(int file, short what, int64_t until)
-{
-    struct pollfd one = {.fd = file, .events = what};
-    int got;
-
-    do {
-        const int64_t left = until - now_ms();
-        got = poll(&one, 1, left > 0 ? (int)left : 0);
-    } while (got < 0 && errno == EINTR);
-    return got > 0;
-}
 
 /* ---- packets ---- */
 
@@ -77,13 +55,18 @@ static bool send_packet(int to, const packet *item, int file, int64_t until)
         part->cmsg_len = CMSG_LEN(sizeof file);
         memcpy(CMSG_DATA(part), &file, sizeof file);
     }
-    for (;;) {
+    while (data.iov_len) {
         const ssize_t sent = sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent >= 0 || (errno != EAGAIN && errno != EINTR))
-            return sent == (ssize_t)sizeof *item;
-        if (!wait_for(to, POLLOUT, until))
+        if (sent > 0) { /* by TCP perhaps a part */
+            data.iov_base = (char *)data.iov_base + sent;
+            data.iov_len -= (size_t)sent;
+            message.msg_controllen = 0;
+        } else if (!sent || (errno != EAGAIN && errno != EINTR) ||
+                   !gd_place_wait(to, POLLOUT, until)) {
             return false;
+        }
     }
+    return true;
 }
 
 /* The first descriptor that came is kept, and -1 without one; others are closed. */
@@ -139,50 +122,8 @@ static packet make_packet(const gd_meeting *meeting)
 
 /* ---- meeting ---- */
 
-static bool is_ours(int socket)
-{
-    struct ucred who;
-    socklen_t bytes = sizeof who;
-
-    return !getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) && who.uid == geteuid();
-}
-
-static int32_t make_address(const char *path, struct sockaddr_un *address, griddep_error *error)
-{
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (!*path || strlen(path) >= sizeof address->sun_path)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "the path of a meeting has 1 to %zu bytes, this one %zu",
-                            sizeof address->sun_path - 1, strlen(path));
-    strcpy(address->sun_path, path);
-    return GRIDDEP_OK;
-}
-
-/* A socket that nobody listens to any more is taken away. */
-static int32_t listen_at(const struct sockaddr_un *address, int socket, griddep_error *error)
-{
-    const struct sockaddr *place = (const struct sockaddr *)address;
-    int bound = bind(socket, place, sizeof *address);
-
-    if (bound && errno == EADDRINUSE) {
-        struct stat about;
-        const bool left = !lstat(address->sun_path, &about) && S_ISSOCK(about.st_mode) &&
-                          connect(socket, place, sizeof *address) && errno == ECONNREFUSED;
-        if (!left)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "%s is in use; a group meets at a path of its own",
-                                address->sun_path);
-        unlink(address->sun_path);
-        bound = bind(socket, place, sizeof *address);
-    }
-    if (bound || listen(socket, 64))
-        return gd_error_set(error, GRIDDEP_ERROR_FILE, "%s: %s", address->sun_path,
-                            strerror(errno));
-    return GRIDDEP_OK;
-}
-
 /* One that has said something; whoever does not belong here is told so and sent away. */
-static void admit(gd_meeting *meeting, int socket)
+static void admit(gd_meeting *meeting, const gd_place *place, int socket)
 {
     packet hello, answer = make_packet(meeting);
     int file = -1;
@@ -191,6 +132,8 @@ static void admit(gd_meeting *meeting, int socket)
         if (hello.count != meeting->count || !hello.rank || hello.rank >= meeting->count ||
             meeting->sockets[hello.rank] >= 0)
             answer.status = GRIDDEP_ERROR_ARGUMENT;
+        if (memcmp(hello.word.id, place->job, sizeof place->job) != 0)
+            answer.status = GRIDDEP_ERROR_PEER;
         if (send_packet(socket, &answer, -1, meeting->until) && !answer.status) {
             meeting->sockets[hello.rank] = socket;
             socket = -1;
@@ -212,16 +155,12 @@ static uint32_t find_missing(const gd_meeting *meeting)
 }
 
 /* Another one at the door. Where too many are silent, the first of them goes. */
-static void let_in(int door, int *waiting, uint32_t *count)
+static void let_in(const gd_place *place, int door, int *waiting, uint32_t *count)
 {
-    const int socket = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+    const int socket = gd_place_let_in(place, door, sizeof(packet));
 
     if (socket < 0)
         return;
-    if (!is_ours(socket)) {
-        close(socket);
-        return;
-    }
     if (*count == WAITING) {
         close(waiting[0]);
         memmove(waiting, waiting + 1, --*count * sizeof *waiting);
@@ -230,14 +169,14 @@ static void let_in(int door, int *waiting, uint32_t *count)
 }
 
 /* Takes members until all have come or the time is over. Nobody who is silent holds up another. */
-static void receive_members(gd_meeting *meeting, int door)
+static void receive_members(gd_meeting *meeting, const gd_place *place, int door)
 {
     struct pollfd polled[WAITING + 1];
     int waiting[WAITING];
     uint32_t count = 0;
 
-    for (int64_t left;
-         find_missing(meeting) < meeting->count && (left = meeting->until - now_ms()) > 0;) {
+    for (int64_t left; find_missing(meeting) < meeting->count &&
+                       (left = meeting->until - gd_place_now_ms()) > 0;) {
         polled[0] = (struct pollfd){.fd = door, .events = POLLIN};
         for (uint32_t i = 0; i < count; i++)
             polled[i + 1] = (struct pollfd){.fd = waiting[i], .events = POLLIN};
@@ -246,79 +185,79 @@ static void receive_members(gd_meeting *meeting, int door)
         for (uint32_t i = count; i-- > 0;) {
             if (!polled[i + 1].revents)
                 continue;
-            admit(meeting, waiting[i]);
+            admit(meeting, place, waiting[i]);
             memmove(waiting + i, waiting + i + 1, (--count - i) * sizeof *waiting);
         }
         if (polled[0].revents)
-            let_in(door, waiting, &count);
+            let_in(place, door, waiting, &count);
     }
     while (count)
         close(waiting[--count]);
 }
 
-static int32_t host(gd_meeting *meeting, const struct sockaddr_un *address, griddep_error *error)
+static int32_t host(gd_meeting *meeting, const gd_place *place, griddep_error *error)
 {
-    const int door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int32_t status = door < 0
-                         ? gd_error_set(error, GRIDDEP_ERROR_FILE, "no socket: %s", strerror(errno))
-                         : listen_at(address, door, error);
+    int door;
+    int32_t status = gd_place_listen(place, &door, error);
 
-    if (!status) {
-        receive_members(meeting, door);
-        unlink(address->sun_path);
-        if (find_missing(meeting) < meeting->count)
-            status = gd_error_set(error, GRIDDEP_ERROR_PEER,
-                                  "member %" PRIu32 " of %" PRIu32 " did not come to %s within "
-                                  "%" PRIu32 " ms",
-                                  find_missing(meeting), meeting->count, address->sun_path,
-                                  meeting->timeout_ms);
-    }
-    if (door >= 0)
-        close(door);
+    if (status)
+        return status;
+    receive_members(meeting, place, door);
+    gd_place_leave(place, door);
+    if (find_missing(meeting) < meeting->count)
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_PEER,
+                         "member %" PRIu32 " of %" PRIu32 " did not come to %s within "
+                         "%" PRIu32 " ms",
+                         find_missing(meeting), meeting->count, place->text, meeting->timeout_ms);
     return status;
 }
 
-static int32_t call_on(gd_meeting *meeting, const struct sockaddr_un *address, griddep_error *error)
+static int32_t call_on(gd_meeting *meeting, const gd_place *place, griddep_error *error)
 {
-    const packet hello = make_packet(meeting);
-    packet answer;
+    packet hello = make_packet(meeting), answer;
     int file = -1;
 
-    if (!is_ours(meeting->sockets[0]))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is another user's",
-                            address->sun_path);
+    memcpy(hello.word.id, place->job, sizeof place->job);
     if (!send_packet(meeting->sockets[0], &hello, -1, meeting->until) ||
-        !wait_for(meeting->sockets[0], POLLIN, meeting->until) ||
+        !gd_place_wait(meeting->sockets[0], POLLIN, meeting->until) ||
         !receive_packet(meeting->sockets[0], &answer, &file))
-        return gd_error_set(error, GRIDDEP_ERROR_PEER, "member 0 at %s does not answer",
-                            address->sun_path);
+        return gd_error_set(
+            error, GRIDDEP_ERROR_PEER, "member 0 at %s does not answer member %" PRIu32 "%s",
+            place->text, meeting->rank, place->remote ? ", or another program listens there" : "");
     if (file >= 0)
         close(file);
+    if (answer.status == GRIDDEP_ERROR_PEER)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "member 0 at %s is of another job, and refuses member %" PRIu32,
+                            place->text, meeting->rank);
     if (answer.status)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "member 0 at %s has a group of %" PRIu32 ", and refuses member %" PRIu32
                             " of %" PRIu32 ": each rank comes once",
-                            address->sun_path, answer.count, meeting->rank, meeting->count);
+                            place->text, answer.count, meeting->rank, meeting->count);
     return GRIDDEP_OK;
 }
 
 /* Member 0 may come later. */
-static int32_t visit(gd_meeting *meeting, const struct sockaddr_un *address, griddep_error *error)
+static int32_t visit(gd_meeting *meeting, const gd_place *place, griddep_error *error)
 {
-    const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+    const struct timespec pause = {.tv_nsec =
+                                       (place->remote ? REMOTE_RETRY_MS : RETRY_MS) * 1000000};
+    const char *why = "";
 
     for (;;) {
-        meeting->sockets[0] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (meeting->sockets[0] < 0)
-            return gd_error_set(error, GRIDDEP_ERROR_FILE, "no socket: %s", strerror(errno));
-        if (!connect(meeting->sockets[0], (const struct sockaddr *)address, sizeof *address))
-            return call_on(meeting, address, error);
-        close(meeting->sockets[0]);
-        meeting->sockets[0] = -1;
-        if (now_ms() >= meeting->until)
+        int32_t status = gd_place_visit(place, sizeof(packet), meeting->until, &meeting->sockets[0],
+                                        &why, error);
+        if (status)
+            return status;
+        if (meeting->sockets[0] >= 0)
+            return call_on(meeting, place, error);
+        if (gd_place_now_ms() >= meeting->until)
             return gd_error_set(error, GRIDDEP_ERROR_PEER,
-                                "member 0 of %" PRIu32 " did not come to %s within %" PRIu32 " ms",
-                                meeting->count, address->sun_path, meeting->timeout_ms);
+                                "member 0 of %" PRIu32 " did not come to %s within %" PRIu32
+                                " ms: %s",
+                                meeting->count, place->text, meeting->timeout_ms, why);
         nanosleep(&pause, NULL);
     }
 }
@@ -326,24 +265,30 @@ static int32_t visit(gd_meeting *meeting, const struct sockaddr_un *address, gri
 int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_t timeout_ms,
                         gd_meeting **meeting, griddep_error *error)
 {
-    struct sockaddr_un address;
-    int32_t status = make_address(path, &address, error);
+    gd_place place;
+    int32_t status = gd_place_read(path, &place, error);
     gd_meeting *made = status ? NULL : calloc(1, sizeof *made + count * sizeof *made->sockets);
 
     if (!made)
         return status ? status : gd_error_memory(error);
     made->rank = rank;
+    made->remote = place.remote;
     made->count = count;
     made->timeout_ms = timeout_ms;
-    made->until = now_ms() + timeout_ms;
+    made->until = gd_place_now_ms() + timeout_ms;
     for (uint32_t i = 0; i < count; i++)
         made->sockets[i] = -1;
-    status = rank ? visit(made, &address, error) : host(made, &address, error);
+    status = rank ? visit(made, &place, error) : host(made, &place, error);
     if (status)
         gd_meeting_close(made);
     else
         *meeting = made;
     return status;
+}
+
+bool gd_meeting_is_remote(const gd_meeting *meeting)
+{
+    return meeting->remote;
 }
 
 void gd_meeting_joined(gd_meeting *meeting)
@@ -365,7 +310,7 @@ void gd_meeting_close(gd_meeting *meeting)
 static bool take(const gd_meeting *meeting, int socket, int64_t until, packet *item, int *file)
 {
     *file = -1;
-    if (!wait_for(socket, POLLIN, until) || !receive_packet(socket, item, file))
+    if (!gd_place_wait(socket, POLLIN, until) || !receive_packet(socket, item, file))
         return false;
     if (item->round == meeting->round && item->rank < meeting->count)
         return true;
@@ -427,7 +372,8 @@ int32_t gd_meeting_exchange(gd_meeting *meeting, const gd_meeting_word *own, int
     items[meeting->rank] = make_packet(meeting);
     items[meeting->rank].word = *own;
     if (!meeting->over) {
-        const int64_t until = meeting->joined ? now_ms() + meeting->timeout_ms : meeting->until;
+        const int64_t until =
+            meeting->joined ? gd_place_now_ms() + meeting->timeout_ms : meeting->until;
         failed = meeting->rank ? ask(meeting, file, items, files, until)
                                : relay(meeting, file, items, files, until);
     }

@@ -1,8 +1,10 @@
 /* Processes that meet: each tells all others something, and hands them a file descriptor, in
- * rounds. Member 0 listens on a socket in the file system, and passes on what the others say. */
+ * rounds. Member 0 listens on a socket in the file system, or by TCP, which hands on no
+ * descriptors; it passes on what the others say. */
 #ifndef GD_RUN_MEET_H
 #define GD_RUN_MEET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "griddep.h"
@@ -16,10 +18,14 @@ typedef struct gd_meeting_word {
     char note[128];
 } gd_meeting_word;
 
-/* Waits for all members. PEER where one does not come in time, by its rank; ARGUMENT for a rank
- * twice, other numbers of members, a path too long or in use. */
+/* Waits for all members. The path may be tcp://HOST:PORT/JOB. PEER where one does not come in time,
+ * by its rank; ARGUMENT for a rank twice, other numbers of members, another job, a path too long or
+ * in use. */
 int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_t timeout_ms,
                         gd_meeting **meeting, griddep_error *error);
+
+/* By TCP: members may be of several machines, and files do not reach them. */
+bool gd_meeting_is_remote(const gd_meeting *meeting);
 
 /* From here on each round has the whole time; until then all rounds end with the time of open. */
 void gd_meeting_joined(gd_meeting *meeting);
