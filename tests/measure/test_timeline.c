@@ -341,7 +341,7 @@ START_TEST(shelf_assembles)
                      strstr(shelf.text, ".target sm_90a") ? "a" : "", path);
             /* The text is the same with sanitizers. Shapes take turns: a shape changes how a
              * block's number is computed. */
-            if (!SANITIZED && grid == i % 3)
+            if (!SANITIZED && grid == i % 3 && round_takes_place((int)(i / 3), 3, 1))
                 ck_assert_msg(system(command) == 0, "%s", shelf.name);
             gd_instrumented_free(&made);
             count++;

@@ -13,6 +13,7 @@
 #include "griddep.h"
 #include "ptx/handle/ptx.h"
 #include "run/runtime.h"
+#include "sanitized.h"
 #include "suite.h"
 
 enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60, ALIKE = 2 };
@@ -604,6 +605,8 @@ static void teardown(void)
 
 START_TEST(each_condition_is_broken_by_itself)
 {
+    if (!round_takes_place(_i, 3, 3))
+        return;
     open_subject((uint32_t)_i);
     for (uint32_t i = 0; i < on.terms->count; i++) {
         const char *condition = on.terms->list[i].text;
