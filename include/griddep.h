@@ -1636,8 +1636,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
  * Devices must be peers (cuDeviceCanAccessPeer), or NCCL be there and not be switched off: then it
  * carries out every hop, whatever nccl and nccl_bytes say, and griddep_group_allocate gives
  * UNSUPPORTED. Members are of one process, or each of a process of its own, of one machine and
- * user, or of several machines, where NCCL carries out every hop too and nothing compares what
- * members' chains do. A group may be used by several threads at once, a chain by one.
+ * user, or of several machines, where NCCL carries out every hop too, and member 0's chains are
+ * compared with those of each other one. A group may be used by several threads at once, a chain
+ * by one.
  */
 
 enum {

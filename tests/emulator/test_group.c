@@ -2178,6 +2178,47 @@ START_TEST(hosts_have_hops)
 }
 END_TEST
 
+/* Members of two machines tell each other what their chains do; both are told of a difference,
+ * also who was ready first. */
+START_TEST(hosts_whose_chains_differ)
+{
+    pid_t children[2];
+    int ready[2][2];
+    char byte = 0;
+
+    members = 2;
+    demand_nccl(1);
+    by_tcp = true;
+    close(find_port());
+    ck_assert(!pipe(ready[0]) && !pipe(ready[1]));
+    for (uint32_t i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i])
+            continue;
+        ck_library(try_to_join(i, 2, i, 20000));
+        ck_library(griddep_chain_create(runtimes[i], &chains[i], &error));
+        for (int k = 0; k <= _i; k++) /* the fourth one has no room in a packet */
+            add_plain(i, k == _i ? 2 + i : 9, GRIDDEP_TENSOR_F32);
+        if (i) {
+            ck_library(griddep_chain_prepare(chains[i], GRIDDEP_MODE_SERIAL, &error));
+            ck_assert_int_eq(write(ready[0][1], &byte, 1), 1);
+        }
+        ck_assert_int_eq(read(ready[i][0], &byte, 1), 1);
+        ck_refused(
+            griddep_chain_prepare(chains[i], GRIDDEP_MODE_SERIAL, &error), GRIDDEP_ERROR_PEER,
+            _i  ? "differ behind the first 3"
+            : i ? "hop 0 of member 1 is all_reduce of 3 f32, of member 0 all_reduce of 2 f32"
+                : "hop 0 of member 0 is all_reduce of 2 f32, of member 1 all_reduce of 3 f32");
+        ck_assert_int_eq(write(ready[1][1], &byte, 1), 1);
+        griddep_chain_destroy(chains[i]);
+        griddep_group_close(group);
+        griddep_runtime_close(runtimes[i]);
+        _exit(0);
+    }
+    wait_for_all(children, 2, MOST);
+}
+END_TEST
+
 /* Who is of another job is sent away; one that takes part says that NCCL is switched off. */
 START_TEST(hosts_that_differ)
 {
@@ -2295,6 +2336,8 @@ int main(void)
     tcase_add_test(launched, launchers_that_tell_nonsense);
     tcase_add_loop_test(launched, hosts_have_hops, 0, LAUNCHERS);
     tcase_add_loop_test(launched, hosts_that_differ, 0, 2);
+    for (int i = 0; i <= 3; i += 3)
+        tcase_add_loop_test(launched, hosts_whose_chains_differ, i, i + 1);
     suite_add_tcase(suite, launched);
     return run_suite(suite);
 }

@@ -129,10 +129,65 @@ static void tell(const gd_group_program *program)
 
     atomic_store_explicit(&page->number, 0, memory_order_seq_cst);
     page->count = program->count;
+    page->known = program->count < GD_GROUP_STEPS ? program->count : GD_GROUP_STEPS;
     digest_steps(program, page->digest);
-    for (uint32_t i = 0; i < program->count && i < GD_GROUP_STEPS; i++)
-        page->steps[i] = program->steps[i];
+    memcpy(page->steps, program->steps, page->known * sizeof *page->steps);
     atomic_store_explicit(&page->number, program->number, memory_order_seq_cst);
+}
+
+/* ---- pages of other machines ---- */
+
+/* A word has the digest and the first hops, as many as it has room for. */
+enum { WORD_STEPS = (sizeof((gd_meeting_word *)NULL)->note - 32) / sizeof(gd_group_step) };
+
+static void tell_hosts(const gd_group_program *program)
+{
+    griddep_group *group = program->group;
+    const gd_group_page *page = page_of(group, program->member, program->number);
+    gd_meeting_word word = {.values = {program->number, page->count}};
+
+    memcpy(word.note, page->digest, sizeof page->digest);
+    memcpy(word.note + sizeof page->digest, page->steps, WORD_STEPS * sizeof *page->steps);
+    pthread_mutex_lock(&group->mutex);
+    gd_meeting_tell(group->meeting, &word);
+    pthread_mutex_unlock(&group->mutex);
+}
+
+static void hear_hosts(griddep_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    gd_meeting_tell(group->meeting, NULL);
+    pthread_mutex_unlock(&group->mutex);
+}
+
+static bool is_remote(const griddep_group *group)
+{
+    return group->meeting && gd_meeting_is_remote(group->meeting);
+}
+
+/* Nothing is taken for right that came by the wire: a step that is none is not kept. */
+void gd_group_hear(void *user, uint32_t rank, const gd_meeting_word *word)
+{
+    griddep_group *group = user;
+    const uint32_t number = (uint32_t)word->values[0];
+
+    if (!group->board || !number || rank == group->rank)
+        return;
+    gd_group_page *page = page_of(group, rank, number), *own = page_of(group, group->rank, number);
+    atomic_store_explicit(&page->number, 0, memory_order_seq_cst);
+    page->count = (uint32_t)word->values[1];
+    memcpy(page->digest, word->note, sizeof page->digest);
+    memcpy(page->steps, word->note + sizeof page->digest, WORD_STEPS * sizeof *page->steps);
+    page->known = 0;
+    while (page->known < WORD_STEPS && page->known < page->count &&
+           page->steps[page->known].operation >= GRIDDEP_HOP_ALL_REDUCE &&
+           page->steps[page->known].operation <= GRIDDEP_HOP_EXCHANGE &&
+           page->steps[page->known].type >= GRIDDEP_TENSOR_U8 &&
+           page->steps[page->known].type <= GRIDDEP_TENSOR_BF16)
+        page->known++;
+    atomic_store_explicit(&page->number, number, memory_order_seq_cst);
+    if (atomic_load(&own->number) == number)
+        atomic_store(&own->disputed, true); /* it is compared once more */
 }
 
 /* ---- comparing ---- */
@@ -160,7 +215,7 @@ static int32_t compare(const gd_group_program *program, uint32_t other, const gd
     uint8_t digest[32];
     char own[64], its[64];
 
-    for (uint32_t i = 0; i < shorter && i < GD_GROUP_STEPS; i++) {
+    for (uint32_t i = 0; i < shorter && i < page->known; i++) {
         const char *why =
             find_difference(&program->steps[i], program->member, &page->steps[i], other);
         if (why)
@@ -181,8 +236,8 @@ static int32_t compare(const gd_group_program *program, uint32_t other, const gd
     if (memcmp(digest, page->digest, sizeof digest) != 0)
         return gd_error_set(error, GRIDDEP_ERROR_PEER,
                             "chain %" PRIu32 " of the group: hops of members %" PRIu32
-                            " and %" PRIu32 " differ behind the first %d",
-                            program->number - 1, program->member, other, GD_GROUP_STEPS);
+                            " and %" PRIu32 " differ behind the first %" PRIu32,
+                            program->number - 1, program->member, other, page->known);
     return GRIDDEP_OK;
 }
 
@@ -193,6 +248,8 @@ static int32_t agree(gd_group_program *program, griddep_error *error)
 
     atomic_store(&page_of(group, program->member, program->number)->disputed, false);
     tell(program);
+    if (is_remote(group))
+        tell_hosts(program);
     for (uint32_t i = 0; i < group->count && !status; i++) {
         gd_group_page *page = page_of(group, i, program->number);
         if (i == program->member ||
@@ -212,6 +269,8 @@ int32_t gd_group_agree(gd_group_program *programs, griddep_error *error)
 
     for (gd_group_program *program = programs; program && !status; program = program->next) {
         status = gd_group_read_records(program->group, error);
+        if (!status && is_remote(program->group))
+            hear_hosts(program->group);
         if (!status &&
             (!program->told ||
              atomic_load(&page_of(program->group, program->member, program->number)->disputed)))

@@ -667,6 +667,8 @@ int32_t griddep_group_join(griddep_runtime *runtime, uint32_t rank, uint32_t cou
         status = make_group(&runtime, 1, rank, count, &options, &made, error);
     if (!status)
         status = gd_meeting_open(path, rank, count, options.join_ms, &made->meeting, error);
+    if (!status && gd_meeting_is_remote(made->meeting))
+        gd_meeting_listen(made->meeting, gd_group_hear, made);
     if (!status)
         peers = compare_devices(made, &words);
     if (!status && !peers && count > 1 && gd_meeting_is_remote(made->meeting))

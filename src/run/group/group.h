@@ -43,7 +43,7 @@ typedef struct gd_group_step {
 typedef struct gd_group_page {
     _Atomic uint32_t number; /* of the chain, from 1; 0: nothing is said */
     atomic_bool disputed;    /* another member has found a difference */
-    uint32_t count;
+    uint32_t count, known;   /* hops, and how many of them stand here */
     uint8_t digest[32];
     gd_group_step steps[GD_GROUP_STEPS];
 } gd_group_page;
@@ -153,6 +153,9 @@ void gd_group_end_nccl(griddep_group *group, bool abandoned);
 /* Tells the others what the chains do in the group and compares it with what they have told. PEER
  * where that differs, or a member was given up. */
 int32_t gd_group_agree(gd_group_program *programs, griddep_error *error);
+
+/* What a member of another machine has told: its page, of the group `user`. */
+void gd_group_hear(void *user, uint32_t rank, const gd_meeting_word *word);
 void gd_group_end_programs(gd_group_program *programs);
 
 /* The program of a chain in a group, made where there is none; and one more hop of it. */

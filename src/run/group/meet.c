@@ -20,6 +20,8 @@
 /* WAITING: who has connected and said nothing yet */
 enum { MAGIC = 0x67647032, VERSION = 4, RETRY_MS = 10, REMOTE_RETRY_MS = 100, WAITING = 64 };
 
+#define NO_ROUND UINT32_MAX /* it is told, whatever round others are in */
+
 typedef struct packet {
     uint32_t magic, version, rank, count;
     int32_t status; /* why member 0 refuses; GRIDDEP_OK */
@@ -31,6 +33,8 @@ struct gd_meeting {
     uint32_t rank, count, timeout_ms, round;
     int64_t until; /* when those that have not joined yet come too late */
     bool joined, over, remote;
+    gd_meeting_hear *hear;
+    void *user;    /* for hear */
     int sockets[]; /* of member 0 one to each; of others [0] alone; -1: none */
 };
 
@@ -307,11 +311,23 @@ void gd_meeting_close(gd_meeting *meeting)
 
 /* ---- rounds ---- */
 
+/* Whether the packet is of no round, and heard. */
+static bool is_heard(const gd_meeting *meeting, int socket, const packet *item)
+{
+    if (!meeting->hear || item->round != NO_ROUND || item->rank >= meeting->count ||
+        meeting->sockets[item->rank] != socket)
+        return false;
+    meeting->hear(meeting->user, item->rank, &item->word);
+    return true;
+}
+
 static bool take(const gd_meeting *meeting, int socket, int64_t until, packet *item, int *file)
 {
-    *file = -1;
-    if (!gd_place_wait(socket, POLLIN, until) || !receive_packet(socket, item, file))
-        return false;
+    do {
+        *file = -1;
+        if (!gd_place_wait(socket, POLLIN, until) || !receive_packet(socket, item, file))
+            return false;
+    } while (is_heard(meeting, socket, item));
     if (item->round == meeting->round && item->rank < meeting->count)
         return true;
     if (*file >= 0)
@@ -395,4 +411,34 @@ int32_t gd_meeting_exchange(gd_meeting *meeting, const gd_meeting_word *own, int
                         "member %" PRIu32 " of the group has ended, or did not say within %" PRIu32
                         " ms what the others did",
                         failed, meeting->timeout_ms);
+}
+
+/* ---- beside rounds ---- */
+
+void gd_meeting_listen(gd_meeting *meeting, gd_meeting_hear *hear, void *user)
+{
+    meeting->hear = hear;
+    meeting->user = user;
+}
+
+void gd_meeting_tell(gd_meeting *meeting, const gd_meeting_word *word)
+{
+    packet item = make_packet(meeting), heard;
+    int file;
+
+    item.round = NO_ROUND;
+    if (word)
+        item.word = *word;
+    for (uint32_t i = 0; i < meeting->count && !meeting->over; i++) {
+        const int socket = meeting->sockets[i];
+        if (socket < 0)
+            continue;
+        if (word && !send_packet(socket, &item, -1, gd_place_now_ms() + meeting->timeout_ms))
+            shutdown(socket, SHUT_RDWR); /* half a packet may be on its way */
+        while (recv(socket, &heard, sizeof heard, MSG_PEEK | MSG_DONTWAIT) ==
+                   (ssize_t)sizeof heard &&
+               heard.round == NO_ROUND && receive_packet(socket, &heard, &file) &&
+               is_heard(meeting, socket, &heard))
+            ;
+    }
 }

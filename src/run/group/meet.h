@@ -27,6 +27,13 @@ int32_t gd_meeting_open(const char *path, uint32_t rank, uint32_t count, uint32_
 /* By TCP: members may be of several machines, and files do not reach them. */
 bool gd_meeting_is_remote(const gd_meeting *meeting);
 
+/* Members that meet by TCP have no memory in which they read what others say of themselves. This
+ * gives `word` (not NULL) to those whom a socket leads to, member 0 to all and others to member 0,
+ * and what these have said so to `hear`. */
+typedef void gd_meeting_hear(void *user, uint32_t rank, const gd_meeting_word *word);
+void gd_meeting_listen(gd_meeting *meeting, gd_meeting_hear *hear, void *user);
+void gd_meeting_tell(gd_meeting *meeting, const gd_meeting_word *word);
+
 /* From here on each round has the whole time; until then all rounds end with the time of open. */
 void gd_meeting_joined(gd_meeting *meeting);
 
