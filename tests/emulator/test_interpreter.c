@@ -2,84 +2,25 @@
  * draw, constant expressions, control flow, faults, and what the scheduler sees. The conformance
  * suite has what each instruction does, forms.txt each of its forms. */
 #include <check.h>
-#include <fenv.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "emulator/machine/machine.h"
-#include "ptx/text/parser.h"
+#include "machine_test.h"
 #include "suite.h"
 
-#define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
+/* Warp-instructions of the last run. */
+static uint64_t executed;
 
-#ifndef SOURCE_DIRECTORY
-#define SOURCE_DIRECTORY "."
-#endif
-#ifndef BUILD_DIRECTORY
-#define BUILD_DIRECTORY "."
-#endif
-
-/* ---- a device for one module ---- */
-
-typedef struct device {
-    char *text;
-    gd_ptx_module module;
-    gd_memory *memory;
-    gd_program *program;
-    gd_fault fault;
-    uint64_t instructions;
-} device;
-
-static void device_open(device *dev, const char *text)
-{
-    gd_program_error error;
-
-    *dev = (device){0};
-    dev->text = strdup(text);
-    ck_assert_int_eq(gd_ptx_module_parse(&dev->module, dev->text, (uint32_t)strlen(text), "test"),
-                     0);
-    ck_assert_msg(dev->module.diagnostics->count == 0, "%s\n%s",
-                  dev->module.diagnostics->list[0].text, text);
-    dev->memory = gd_memory_create();
-    dev->program = gd_program_create(&dev->module, dev->memory, NULL, &error);
-    ck_assert_msg(dev->program != NULL, "%d: %s", error.line, error.text);
-}
-
-static void device_close(device *dev)
-{
-    gd_program_destroy(dev->program);
-    gd_memory_destroy(dev->memory);
-    gd_ptx_module_free(&dev->module);
-    free(dev->text);
-}
-
-static uint64_t device_take(device *dev, const void *bytes, size_t count)
-{
-    gd_allocation *item = gd_memory_take(dev->memory, NULL, count, GD_MEMORY_DEVICE, NULL, NULL);
-
-    ck_assert_ptr_nonnull(item);
-    if (bytes)
-        memcpy(item->host, bytes, count);
-    return item->start;
-}
-
-static void *device_bytes(device *dev, uint64_t address)
-{
-    return gd_memory_find(dev->memory, address)->host;
-}
-
-typedef struct shape {
+typedef struct one_cta {
     uint32_t grid, block[3], shared;
     uint64_t step_limit;
-} shape;
+} one_cta;
 
 /* Runs all CTAs one after the other; a CTA that waits for its grid is released at once. */
-static gd_cta_state run_shape(device *dev, const char *name, shape form, const void *parameters)
+static gd_cta_state run_shape(device *dev, const char *name, one_cta form, const void *parameters)
 {
     const gd_entry *entry = gd_program_entry(dev->program, name);
     gd_program_error refusal;
@@ -96,6 +37,7 @@ static gd_cta_state run_shape(device *dev, const char *name, shape form, const v
                          .memory = dev->memory,
                          .step_limit = form.step_limit ? form.step_limit : 100000000};
     gd_cta_state state = GD_CTA_DONE;
+    executed = 0;
     for (uint32_t i = 0; i < form.grid && state == GD_CTA_DONE; i++) {
         const uint32_t position[3] = {i, 0, 0};
         gd_cta *cta = gd_cta_create(&view, position, 0, 0);
@@ -107,7 +49,7 @@ static gd_cta_state run_shape(device *dev, const char *name, shape form, const v
                 gd_cta_release(cta, 0);
         } while (state == GD_CTA_READY || state == GD_CTA_POLLING || state == GD_CTA_WAITING);
         dev->fault = *gd_cta_get_fault(cta);
-        dev->instructions += gd_cta_instructions(cta);
+        executed += gd_cta_instructions(cta);
         gd_cta_destroy(cta);
     }
     return state;
@@ -116,7 +58,8 @@ static gd_cta_state run_shape(device *dev, const char *name, shape form, const v
 static void run_done(device *dev, const char *name, uint32_t grid, uint32_t block, uint32_t shared,
                      const void *parameters)
 {
-    gd_cta_state state = run_shape(dev, name, (shape){grid, {block, 1, 1}, shared, 0}, parameters);
+    gd_cta_state state =
+        run_shape(dev, name, (one_cta){grid, {block, 1, 1}, shared, 0}, parameters);
 
     ck_assert_msg(state == GD_CTA_DONE, "state %d, line %d: %s", state, dev->fault.line,
                   dev->fault.text);
@@ -124,8 +67,8 @@ static void run_done(device *dev, const char *name, uint32_t grid, uint32_t bloc
 
 /* ---- one instruction at a time ---- */
 
-/* Operands by letter: h 16, r 32, d 64 bits, p predicate, P the predicate pair p|q, with the source
- * values in order; i is a literal. The result is the first one. */
+/* Operands by letter: h 16, r 32, d 64 bits, with the source values in order. The result is the
+ * first one. */
 typedef struct sample {
     const char *instruction;
     const char *operands;
@@ -133,19 +76,6 @@ typedef struct sample {
     uint64_t expected;
 } sample;
 
-#define F(x)                                                                                       \
-    ((union {                                                                                      \
-         float f;                                                                                  \
-         uint32_t u;                                                                               \
-     }){.f = (x)}                                                                                  \
-         .u)
-#define D(x)                                                                                       \
-    ((union {                                                                                      \
-         double f;                                                                                 \
-         uint64_t u;                                                                               \
-     }){.f = (x)}                                                                                  \
-         .u)
-#define NAN32 0x7fffffffu
 #define MINUS(x) ((uint64_t)(int64_t)(x))
 
 static uint32_t operand_bits(char letter)
@@ -160,34 +90,16 @@ static void write_row(gd_text *text, const sample *item, size_t index)
     const char *letters = item->operands;
 
     gd_text_string(text, "{\n");
-    for (size_t i = 0; letters[i]; i++) {
-        if (letters[i] == 'p' || letters[i] == 'P')
-            gd_text_format(text, ".reg .pred o%zu, q%zu;\n", i, i);
-        else if (letters[i] != 'i')
-            gd_text_format(text, ".reg .b%u o%zu;\n", operand_bits(letters[i]), i);
-    }
-    for (size_t i = 1; letters[i]; i++) {
-        if (letters[i] == 'p')
-            gd_text_format(text, "setp.ne.u32 o%zu, %%zero, %" PRIu64 ";\n", i,
-                           item->sources[i - 1]);
-        else if (letters[i] != 'i')
-            gd_text_format(text, "mov.b%u o%zu, 0x%" PRIx64 ";\n", operand_bits(letters[i]), i,
-                           item->sources[i - 1]);
-    }
-    gd_text_format(text, "%s %s", item->instruction, letters[0] == 'P' ? "o0|q0" : "o0");
-    for (size_t i = 1; letters[i]; i++) {
-        if (letters[i] == 'i')
-            gd_text_format(text, ", 0x%" PRIx64, item->sources[i - 1]);
-        else
-            gd_text_format(text, ", o%zu", i);
-    }
-    gd_text_string(text, ";\n");
-    if (letters[0] == 'p' || letters[0] == 'P')
-        gd_text_format(text, ".reg .b64 v; selp.u64 v, 1, 0, o0; st.global.u64 [%%at+%zu], v;\n}\n",
-                       index * 8);
-    else
-        gd_text_format(text, "st.global.b%u [%%at+%zu], o0;\n}\n", operand_bits(letters[0]),
-                       index * 8);
+    for (size_t i = 0; letters[i]; i++)
+        gd_text_format(text, ".reg .b%u o%zu;\n", operand_bits(letters[i]), i);
+    for (size_t i = 1; letters[i]; i++)
+        gd_text_format(text, "mov.b%u o%zu, 0x%" PRIx64 ";\n", operand_bits(letters[i]), i,
+                       item->sources[i - 1]);
+    gd_text_format(text, "%s o0", item->instruction);
+    for (size_t i = 1; letters[i]; i++)
+        gd_text_format(text, ", o%zu", i);
+    gd_text_format(text, ";\nst.global.b%u [%%at+%zu], o0;\n}\n", operand_bits(letters[0]),
+                   index * 8);
 }
 
 /* All rows in one kernel, in whole warps and in parts of one. */
@@ -198,10 +110,9 @@ static void check_rows(const sample *rows, size_t count)
     device dev;
 
     gd_text_format(&text,
-                   HEAD
-                   ".visible .entry k(.param .u64 out) {\n.reg .b64 %%at; .reg .b32 %%zero, %%t;\n"
-                   "ld.param.u64 %%at, [out]; mov.u32 %%zero, 0; mov.u32 %%t, %%tid.x;\n"
-                   "mad.wide.u32 %%at, %%t, %zu, %%at;\n",
+                   HEAD ".visible .entry k(.param .u64 out) {\n.reg .b64 %%at; .reg .b32 %%t;\n"
+                        "ld.param.u64 %%at, [out]; mov.u32 %%t, %%tid.x;\n"
+                        "mad.wide.u32 %%at, %%t, %zu, %%at;\n",
                    count * 8);
     for (size_t i = 0; i < count; i++)
         write_row(&text, &rows[i], i);
@@ -730,7 +641,7 @@ START_TEST(three_dimensions)
         "mov.u32 %r5, %laneid; mov.u32 %r6, %warpid; mad.lo.u32 %r5, %r6, 32, %r5; st.global.u32 "
         "[%rd1], %r5; ret; }\n");
     uint64_t out = device_take(&dev, NULL, 5 * 3 * 4 * 4);
-    ck_assert_int_eq(run_shape(&dev, "k", (shape){1, {5, 3, 4}, 0, 0}, &out), GD_CTA_DONE);
+    ck_assert_int_eq(run_shape(&dev, "k", (one_cta){1, {5, 3, 4}, 0, 0}, &out), GD_CTA_DONE);
     const uint32_t *values = device_bytes(&dev, out);
     for (uint32_t i = 0; i < 60; i++)
         ck_assert_uint_eq(values[i], i);
@@ -810,7 +721,7 @@ START_TEST(spinning_lanes_give_way)
         "end: ret;\n}\n");
     device_open(&dev, gd_text_get(&text));
     uint64_t out = device_take(&dev, &(uint32_t){0}, 4);
-    gd_cta_state state = run_shape(&dev, "spin", (shape){1, {32, 1, 1}, 0, 1000000}, &out);
+    gd_cta_state state = run_shape(&dev, "spin", (one_cta){1, {32, 1, 1}, 0, 1000000}, &out);
     ck_assert_msg(state == GD_CTA_DONE, "shift %d, state %d: %s", _i, state, dev.fault.text);
     device_close(&dev);
     gd_text_free(&text);
@@ -824,7 +735,7 @@ START_TEST(endless_recursion_stops)
 
     device_open(&dev, HEAD
                 ".func f() { call f; ret; }\n.visible .entry k(.param .u64 a) { call f; ret; }\n");
-    ck_assert_int_eq(run_shape(&dev, "k", (shape){1, {1, 1, 1}, 0, 0}, &nothing), GD_CTA_FAULT);
+    ck_assert_int_eq(run_shape(&dev, "k", (one_cta){1, {1, 1, 1}, 0, 0}, &nothing), GD_CTA_FAULT);
     ck_assert_int_eq(dev.fault.kind, GD_FAULT_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(dev.fault.text, "call stack"));
     device_close(&dev);
@@ -925,7 +836,7 @@ START_TEST(faults)
     device_open(&dev, gd_text_get(&text));
     const uint64_t parameters[] = {0, device_take(&dev, NULL, 64)};
     gd_cta_state state =
-        run_shape(&dev, "k", (shape){1, {item->threads, 1, 1}, 0, 100000}, parameters);
+        run_shape(&dev, "k", (one_cta){1, {item->threads, 1, 1}, 0, 100000}, parameters);
     ck_assert_int_eq(state, GD_CTA_FAULT);
     ck_assert_msg(dev.fault.kind == item->kind, "kind %d: %s", dev.fault.kind, dev.fault.text);
     ck_assert_msg(strstr(dev.fault.text, item->text) != NULL, "%s", dev.fault.text);
@@ -948,9 +859,9 @@ START_TEST(each_step_limit_ends_a_cta)
             "setp.lt.u32 %p1, %r1, 40; @%p1 bra wait; bar.sync 0; ret; wait: griddepcontrol.wait;\n"
             "bar.sync 0;\n"));
     run_done(&dev, "k", 1, 64, 0, parameters);
-    const uint64_t all = dev.instructions;
+    const uint64_t all = executed;
     for (uint64_t limit = 1; limit <= all + 1; limit++) {
-        gd_cta_state state = run_shape(&dev, "k", (shape){1, {64, 1, 1}, 0, limit}, parameters);
+        gd_cta_state state = run_shape(&dev, "k", (one_cta){1, {64, 1, 1}, 0, limit}, parameters);
         if (limit + 32 <= all || state == GD_CTA_FAULT)
             ck_assert_msg(dev.fault.kind == GD_FAULT_STEPS && limit < all, "limit %" PRIu64 ": %s",
                           limit, dev.fault.text);
@@ -969,7 +880,7 @@ START_TEST(freed_memory)
     const uint64_t parameters[] = {0, device_take(&dev, NULL, 64)};
     ck_assert(gd_memory_give(dev.memory, parameters[1]) &&
               !gd_memory_give(dev.memory, parameters[1]));
-    ck_assert_int_eq(run_shape(&dev, "k", (shape){1, {1, 1, 1}, 0, 0}, parameters), GD_CTA_FAULT);
+    ck_assert_int_eq(run_shape(&dev, "k", (one_cta){1, {1, 1, 1}, 0, 0}, parameters), GD_CTA_FAULT);
     ck_assert_int_eq(dev.fault.kind, GD_FAULT_ADDRESS);
     ck_assert_ptr_nonnull(strstr(dev.fault.text, "was freed"));
     ck_assert(!dev.fault.write);
