@@ -31,84 +31,74 @@
 #include "cuda/abi_constants.def"
 #undef GD_CONSTANT
 
+/* EACH(macro, with, a, b...): macro(with, a); macro(with, b)... of up to 20. */
+/* clang-format off */
+#define EACH_1(macro, with, one) macro(with, one)
+#define EACH_2(macro, with, one, ...) macro(with, one); EACH_1(macro, with, __VA_ARGS__)
+#define EACH_3(macro, with, one, ...) macro(with, one); EACH_2(macro, with, __VA_ARGS__)
+#define EACH_4(macro, with, one, ...) macro(with, one); EACH_3(macro, with, __VA_ARGS__)
+#define EACH_5(macro, with, one, ...) macro(with, one); EACH_4(macro, with, __VA_ARGS__)
+#define EACH_6(macro, with, one, ...) macro(with, one); EACH_5(macro, with, __VA_ARGS__)
+#define EACH_7(macro, with, one, ...) macro(with, one); EACH_6(macro, with, __VA_ARGS__)
+#define EACH_8(macro, with, one, ...) macro(with, one); EACH_7(macro, with, __VA_ARGS__)
+#define EACH_9(macro, with, one, ...) macro(with, one); EACH_8(macro, with, __VA_ARGS__)
+#define EACH_10(macro, with, one, ...) macro(with, one); EACH_9(macro, with, __VA_ARGS__)
+#define EACH_11(macro, with, one, ...) macro(with, one); EACH_10(macro, with, __VA_ARGS__)
+#define EACH_12(macro, with, one, ...) macro(with, one); EACH_11(macro, with, __VA_ARGS__)
+#define EACH_13(macro, with, one, ...) macro(with, one); EACH_12(macro, with, __VA_ARGS__)
+#define EACH_14(macro, with, one, ...) macro(with, one); EACH_13(macro, with, __VA_ARGS__)
+#define EACH_15(macro, with, one, ...) macro(with, one); EACH_14(macro, with, __VA_ARGS__)
+#define EACH_16(macro, with, one, ...) macro(with, one); EACH_15(macro, with, __VA_ARGS__)
+#define EACH_17(macro, with, one, ...) macro(with, one); EACH_16(macro, with, __VA_ARGS__)
+#define EACH_18(macro, with, one, ...) macro(with, one); EACH_17(macro, with, __VA_ARGS__)
+#define EACH_19(macro, with, one, ...) macro(with, one); EACH_18(macro, with, __VA_ARGS__)
+#define EACH_20(macro, with, one, ...) macro(with, one); EACH_19(macro, with, __VA_ARGS__)
+/* clang-format on */
+#define CHOOSE(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18,    \
+               _19, _20, chosen, ...)                                                              \
+    chosen
+#define EACH(macro, with, ...)                                                                     \
+    CHOOSE(__VA_ARGS__, EACH_20, EACH_19, EACH_18, EACH_17, EACH_16, EACH_15, EACH_14, EACH_13,    \
+           EACH_12, EACH_11, EACH_10, EACH_9, EACH_8, EACH_7, EACH_6, EACH_5, EACH_4, EACH_3,      \
+           EACH_2, EACH_1, )                                                                       \
+    (macro, with, __VA_ARGS__)
+
 #define SAME_SIZE(type) _Static_assert(sizeof(gd_##type) == sizeof(type), "size of " #type)
 #define SAME_FIELD(type, field)                                                                    \
     _Static_assert(offsetof(gd_##type, field) == offsetof(type, field) &&                          \
                        sizeof(((gd_##type *)0)->field) == sizeof(((type *)0)->field),              \
                    #type "." #field)
 
-SAME_SIZE(CUresult);
-SAME_SIZE(CUdevice);
-SAME_SIZE(CUdeviceptr);
-SAME_SIZE(CUcontext);
-SAME_SIZE(CUmodule);
-SAME_SIZE(CUfunction);
-SAME_SIZE(CUstream);
-SAME_SIZE(CUevent);
-SAME_SIZE(CUgraph);
-SAME_SIZE(CUgraphNode);
-SAME_SIZE(CUgraphExec);
-SAME_SIZE(CUgraphDeviceNode);
-SAME_SIZE(CUlinkState);
-SAME_SIZE(CUuserObject);
-SAME_SIZE(CUkernel);
-SAME_SIZE(CUlibrary);
-SAME_SIZE(CUgreenCtx);
-SAME_SIZE(CUdevResourceDesc);
-SAME_SIZE(CUlibraryOption);
-SAME_SIZE(CUpointer_attribute);
-SAME_SIZE(CUdevice_attribute);
-SAME_SIZE(CUfunction_attribute);
-SAME_SIZE(CUjit_option);
-SAME_SIZE(CUjitInputType);
-SAME_SIZE(CUmemAllocationHandleType);
-SAME_SIZE(CUmemAllocationGranularity_flags);
-SAME_SIZE(CUmemGenericAllocationHandle);
-SAME_SIZE(CUlaunchAttributeID);
-SAME_SIZE(CUstreamCaptureStatus);
-SAME_SIZE(CUstreamCaptureMode);
-SAME_SIZE(CUmemPool_attribute);
-SAME_SIZE(CUgraphNodeType);
-SAME_SIZE(CUgraphConditionalNodeType);
-SAME_SIZE(CUgraphConditionalHandle);
-SAME_SIZE(CUdriverProcAddressQueryResult);
-SAME_SIZE(CUtensorMapDataType);
-SAME_SIZE(CUtensorMapInterleave);
-SAME_SIZE(CUtensorMapSwizzle);
-SAME_SIZE(CUtensorMapL2promotion);
-SAME_SIZE(CUtensorMapFloatOOBfill);
-SAME_SIZE(CUtensorMap);
+#define SAME_SIZE_OF(with, type) SAME_SIZE(type)
+#define SAME_FIELDS(type, ...) EACH(SAME_FIELD, type, __VA_ARGS__)
+
+EACH(SAME_SIZE_OF, , CUresult, CUdevice, CUdeviceptr, CUcontext, CUmodule, CUfunction, CUstream,
+     CUevent, CUgraph, CUgraphNode, CUgraphExec, CUgraphDeviceNode, CUlinkState, CUuserObject,
+     CUkernel, CUlibrary, CUgreenCtx, CUdevResourceDesc, CUlibraryOption, CUpointer_attribute);
+EACH(SAME_SIZE_OF, , CUdevice_attribute, CUfunction_attribute, CUjit_option, CUjitInputType,
+     CUmemAllocationHandleType, CUmemAllocationGranularity_flags, CUmemGenericAllocationHandle,
+     CUlaunchAttributeID, CUstreamCaptureStatus, CUstreamCaptureMode, CUmemPool_attribute,
+     CUgraphNodeType, CUgraphConditionalNodeType, CUgraphConditionalHandle,
+     CUdriverProcAddressQueryResult, CUtensorMapDataType, CUtensorMapInterleave, CUtensorMapSwizzle,
+     CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+EACH(SAME_SIZE_OF, , CUtensorMap);
 _Static_assert(_Alignof(gd_CUtensorMap) == _Alignof(CUtensorMap), "alignment of CUtensorMap");
 
 SAME_SIZE(CUaccessPolicyWindow);
-SAME_FIELD(CUaccessPolicyWindow, base_ptr);
-SAME_FIELD(CUaccessPolicyWindow, num_bytes);
-SAME_FIELD(CUaccessPolicyWindow, hitRatio);
-SAME_FIELD(CUaccessPolicyWindow, hitProp);
-SAME_FIELD(CUaccessPolicyWindow, missProp);
+SAME_FIELDS(CUaccessPolicyWindow, base_ptr, num_bytes, hitRatio, hitProp, missProp);
 
 SAME_SIZE(CUlaunchMemSyncDomainMap);
-SAME_FIELD(CUlaunchMemSyncDomainMap, default_);
-SAME_FIELD(CUlaunchMemSyncDomainMap, remote);
+SAME_FIELDS(CUlaunchMemSyncDomainMap, default_, remote);
 
 SAME_SIZE(CUlaunchAttributeValue);
-SAME_FIELD(CUlaunchAttributeValue, clusterDim.x);
-SAME_FIELD(CUlaunchAttributeValue, clusterDim.y);
-SAME_FIELD(CUlaunchAttributeValue, clusterDim.z);
-SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.event);
-SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.flags);
-SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.triggerAtBlockStart);
-SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.x);
-SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.y);
-SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.z);
-SAME_FIELD(CUlaunchAttributeValue, launchCompletionEvent.event);
-SAME_FIELD(CUlaunchAttributeValue, launchCompletionEvent.flags);
-SAME_FIELD(CUlaunchAttributeValue, deviceUpdatableKernelNode.deviceUpdatable);
-SAME_FIELD(CUlaunchAttributeValue, deviceUpdatableKernelNode.devNode);
+SAME_FIELDS(CUlaunchAttributeValue, clusterDim.x, clusterDim.y, clusterDim.z,
+            programmaticEvent.event, programmaticEvent.flags, programmaticEvent.triggerAtBlockStart,
+            preferredClusterDim.x, preferredClusterDim.y, preferredClusterDim.z,
+            launchCompletionEvent.event, launchCompletionEvent.flags,
+            deviceUpdatableKernelNode.deviceUpdatable, deviceUpdatableKernelNode.devNode);
 
 SAME_SIZE(CUlaunchAttribute);
-SAME_FIELD(CUlaunchAttribute, id);
-SAME_FIELD(CUlaunchAttribute, value);
+SAME_FIELDS(CUlaunchAttribute, id, value);
 
 /* The public attribute, which is handed to the driver as it is, and the public names of its
  * constants. */
@@ -163,29 +153,15 @@ SAME_VALUE(FILL_ZERO, TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 SAME_VALUE(FILL_NAN, TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 
 SAME_SIZE(CUlaunchConfig);
-SAME_FIELD(CUlaunchConfig, gridDimX);
-SAME_FIELD(CUlaunchConfig, gridDimY);
-SAME_FIELD(CUlaunchConfig, gridDimZ);
-SAME_FIELD(CUlaunchConfig, blockDimX);
-SAME_FIELD(CUlaunchConfig, blockDimY);
-SAME_FIELD(CUlaunchConfig, blockDimZ);
-SAME_FIELD(CUlaunchConfig, sharedMemBytes);
-SAME_FIELD(CUlaunchConfig, hStream);
-SAME_FIELD(CUlaunchConfig, attrs);
-SAME_FIELD(CUlaunchConfig, numAttrs);
+SAME_FIELDS(CUlaunchConfig, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+            sharedMemBytes, hStream, attrs, numAttrs);
 
-SAME_SIZE(CUuuid);
-SAME_SIZE(CUdevSmResource);
-SAME_SIZE(CUdevResource);
-SAME_FIELD(CUdevResource, type);
-SAME_FIELD(CUdevResource, sm);
-SAME_FIELD(CUuuid, bytes);
+EACH(SAME_SIZE_OF, , CUuuid, CUdevSmResource, CUdevResource);
+SAME_FIELDS(CUdevResource, type, sm);
+SAME_FIELDS(CUuuid, bytes);
 
 SAME_SIZE(CUgraphEdgeData);
-SAME_FIELD(CUgraphEdgeData, from_port);
-SAME_FIELD(CUgraphEdgeData, to_port);
-SAME_FIELD(CUgraphEdgeData, type);
-SAME_FIELD(CUgraphEdgeData, reserved);
+SAME_FIELDS(CUgraphEdgeData, from_port, to_port, type, reserved);
 
 /* What only the emulator uses. Its names have no versions where cuda.h has several: each is
  * compared with the one that the entry points take. */
@@ -194,6 +170,11 @@ SAME_FIELD(CUgraphEdgeData, reserved);
     _Static_assert(offsetof(gd_##type, field) == offsetof(other, name) &&                          \
                        sizeof(((gd_##type *)0)->field) == sizeof(((other *)0)->name),              \
                    #other "." #name)
+#define FIRST(one, other) one
+#define SECOND(one, other) other
+#define LIKE_EXPANDED(type, field, other, name) LIKE_FIELD(type, field, other, name)
+#define LIKE_IN(types, name) LIKE_EXPANDED(FIRST types, name, SECOND types, name)
+#define LIKE_FIELDS(type, other, ...) EACH(LIKE_IN, (type, other), __VA_ARGS__)
 
 SAME_SIZE(CUmemoryPool);
 _Static_assert(__builtin_types_compatible_p(gd_CUhostFn *, CUhostFn), "CUhostFn");
@@ -201,187 +182,79 @@ _Static_assert(__builtin_types_compatible_p(gd_CUoccupancyB2DSize *, CUoccupancy
                "CUoccupancyB2DSize");
 
 SAME_SIZE(CUctxCreateParams);
-SAME_FIELD(CUctxCreateParams, execAffinityParams);
-SAME_FIELD(CUctxCreateParams, numExecAffinityParams);
-SAME_FIELD(CUctxCreateParams, cigParams);
+SAME_FIELDS(CUctxCreateParams, execAffinityParams, numExecAffinityParams, cigParams);
 
 SAME_SIZE(CUmemLocation);
-SAME_FIELD(CUmemLocation, type);
-SAME_FIELD(CUmemLocation, id);
+SAME_FIELDS(CUmemLocation, type, id);
 
 SAME_SIZE(CUmemAccessDesc);
-SAME_FIELD(CUmemAccessDesc, location);
-SAME_FIELD(CUmemAccessDesc, flags);
+SAME_FIELDS(CUmemAccessDesc, location, flags);
 
 SAME_SIZE(CUmemAllocationProp);
-SAME_FIELD(CUmemAllocationProp, type);
-SAME_FIELD(CUmemAllocationProp, requestedHandleTypes);
-SAME_FIELD(CUmemAllocationProp, location);
-SAME_FIELD(CUmemAllocationProp, win32HandleMetaData);
-SAME_FIELD(CUmemAllocationProp, allocFlags);
+SAME_FIELDS(CUmemAllocationProp, type, requestedHandleTypes, location, win32HandleMetaData,
+            allocFlags);
 
 SAME_SIZE(CUmemPoolProps);
-SAME_FIELD(CUmemPoolProps, allocType);
-SAME_FIELD(CUmemPoolProps, handleTypes);
-SAME_FIELD(CUmemPoolProps, location);
-SAME_FIELD(CUmemPoolProps, win32SecurityAttributes);
-SAME_FIELD(CUmemPoolProps, maxSize);
-SAME_FIELD(CUmemPoolProps, usage);
-SAME_FIELD(CUmemPoolProps, reserved);
+SAME_FIELDS(CUmemPoolProps, allocType, handleTypes, location, win32SecurityAttributes, maxSize,
+            usage, reserved);
 
 SAME_SIZE(CUDA_MEMCPY2D);
-SAME_FIELD(CUDA_MEMCPY2D, srcXInBytes);
-SAME_FIELD(CUDA_MEMCPY2D, srcY);
-SAME_FIELD(CUDA_MEMCPY2D, srcMemoryType);
-SAME_FIELD(CUDA_MEMCPY2D, srcHost);
-SAME_FIELD(CUDA_MEMCPY2D, srcDevice);
-SAME_FIELD(CUDA_MEMCPY2D, srcArray);
-SAME_FIELD(CUDA_MEMCPY2D, srcPitch);
-SAME_FIELD(CUDA_MEMCPY2D, dstXInBytes);
-SAME_FIELD(CUDA_MEMCPY2D, dstY);
-SAME_FIELD(CUDA_MEMCPY2D, dstMemoryType);
-SAME_FIELD(CUDA_MEMCPY2D, dstHost);
-SAME_FIELD(CUDA_MEMCPY2D, dstDevice);
-SAME_FIELD(CUDA_MEMCPY2D, dstArray);
-SAME_FIELD(CUDA_MEMCPY2D, dstPitch);
-SAME_FIELD(CUDA_MEMCPY2D, WidthInBytes);
-SAME_FIELD(CUDA_MEMCPY2D, Height);
+SAME_FIELDS(CUDA_MEMCPY2D, srcXInBytes, srcY, srcMemoryType, srcHost, srcDevice, srcArray, srcPitch,
+            dstXInBytes, dstY, dstMemoryType, dstHost, dstDevice, dstArray, dstPitch, WidthInBytes,
+            Height);
 
 /* Node parameters, in the versions that the entry points below take. */
 typedef gd_CUDA_KERNEL_NODE_PARAMS gd_CUDA_KERNEL_NODE_PARAMS_v2;
 typedef gd_CUDA_HOST_NODE_PARAMS gd_CUDA_HOST_NODE_PARAMS_v1;
 SAME_SIZE(CUDA_MEMCPY3D);
-SAME_FIELD(CUDA_MEMCPY3D, srcXInBytes);
-SAME_FIELD(CUDA_MEMCPY3D, srcY);
-SAME_FIELD(CUDA_MEMCPY3D, srcZ);
-SAME_FIELD(CUDA_MEMCPY3D, srcLOD);
-SAME_FIELD(CUDA_MEMCPY3D, srcMemoryType);
-SAME_FIELD(CUDA_MEMCPY3D, srcHost);
-SAME_FIELD(CUDA_MEMCPY3D, srcDevice);
-SAME_FIELD(CUDA_MEMCPY3D, srcArray);
-SAME_FIELD(CUDA_MEMCPY3D, reserved0);
-SAME_FIELD(CUDA_MEMCPY3D, srcPitch);
-SAME_FIELD(CUDA_MEMCPY3D, srcHeight);
-SAME_FIELD(CUDA_MEMCPY3D, dstXInBytes);
-SAME_FIELD(CUDA_MEMCPY3D, dstY);
-SAME_FIELD(CUDA_MEMCPY3D, dstZ);
-SAME_FIELD(CUDA_MEMCPY3D, dstLOD);
-SAME_FIELD(CUDA_MEMCPY3D, dstMemoryType);
-SAME_FIELD(CUDA_MEMCPY3D, dstHost);
-SAME_FIELD(CUDA_MEMCPY3D, dstDevice);
-SAME_FIELD(CUDA_MEMCPY3D, dstArray);
-SAME_FIELD(CUDA_MEMCPY3D, reserved1);
-SAME_FIELD(CUDA_MEMCPY3D, dstPitch);
-SAME_FIELD(CUDA_MEMCPY3D, dstHeight);
-SAME_FIELD(CUDA_MEMCPY3D, WidthInBytes);
-SAME_FIELD(CUDA_MEMCPY3D, Height);
-SAME_FIELD(CUDA_MEMCPY3D, Depth);
+SAME_FIELDS(CUDA_MEMCPY3D, srcXInBytes, srcY, srcZ, srcLOD, srcMemoryType, srcHost, srcDevice,
+            srcArray, reserved0, srcPitch, srcHeight, dstXInBytes, dstY, dstZ, dstLOD,
+            dstMemoryType, dstHost, dstDevice, dstArray, reserved1);
+SAME_FIELDS(CUDA_MEMCPY3D, dstPitch, dstHeight, WidthInBytes, Height, Depth);
 
 SAME_SIZE(CUDA_KERNEL_NODE_PARAMS_v1);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, func);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, gridDimY);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, gridDimZ);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, blockDimY);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, blockDimZ);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, extra);
+SAME_FIELDS(CUDA_KERNEL_NODE_PARAMS_v1, func, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
+            blockDimZ, sharedMemBytes, kernelParams, extra);
 
 LIKE_SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v2);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, func, CUDA_KERNEL_NODE_PARAMS_v2, func);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimX, CUDA_KERNEL_NODE_PARAMS_v2, gridDimX);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimY, CUDA_KERNEL_NODE_PARAMS_v2, gridDimY);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimZ, CUDA_KERNEL_NODE_PARAMS_v2, gridDimZ);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX, CUDA_KERNEL_NODE_PARAMS_v2, blockDimX);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimY, CUDA_KERNEL_NODE_PARAMS_v2, blockDimY);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimZ, CUDA_KERNEL_NODE_PARAMS_v2, blockDimZ);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes, CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams, CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, extra, CUDA_KERNEL_NODE_PARAMS_v2, extra);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kern, CUDA_KERNEL_NODE_PARAMS_v2, kern);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, ctx, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
+LIKE_FIELDS(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v2, func, gridDimX, gridDimY, gridDimZ,
+            blockDimX, blockDimY, blockDimZ, sharedMemBytes, kernelParams, extra, kern, ctx);
 
 LIKE_SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, func, CUDA_KERNEL_NODE_PARAMS_v3, func);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimX, CUDA_KERNEL_NODE_PARAMS_v3, gridDimX);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimY, CUDA_KERNEL_NODE_PARAMS_v3, gridDimY);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimZ, CUDA_KERNEL_NODE_PARAMS_v3, gridDimZ);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX, CUDA_KERNEL_NODE_PARAMS_v3, blockDimX);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimY, CUDA_KERNEL_NODE_PARAMS_v3, blockDimY);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimZ, CUDA_KERNEL_NODE_PARAMS_v3, blockDimZ);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes, CUDA_KERNEL_NODE_PARAMS_v3, sharedMemBytes);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams, CUDA_KERNEL_NODE_PARAMS_v3, kernelParams);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, extra, CUDA_KERNEL_NODE_PARAMS_v3, extra);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kern, CUDA_KERNEL_NODE_PARAMS_v3, kern);
-LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, ctx, CUDA_KERNEL_NODE_PARAMS_v3, ctx);
+LIKE_FIELDS(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3, func, gridDimX, gridDimY, gridDimZ,
+            blockDimX, blockDimY, blockDimZ, sharedMemBytes, kernelParams, extra, kern, ctx);
 
 LIKE_SIZE(CUDA_MEMSET_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS_v2);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, dst, CUDA_MEMSET_NODE_PARAMS_v2, dst);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, pitch, CUDA_MEMSET_NODE_PARAMS_v2, pitch);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, value, CUDA_MEMSET_NODE_PARAMS_v2, value);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, elementSize, CUDA_MEMSET_NODE_PARAMS_v2, elementSize);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, width, CUDA_MEMSET_NODE_PARAMS_v2, width);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, height, CUDA_MEMSET_NODE_PARAMS_v2, height);
-LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, ctx, CUDA_MEMSET_NODE_PARAMS_v2, ctx);
+LIKE_FIELDS(CUDA_MEMSET_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS_v2, dst, pitch, value, elementSize,
+            width, height, ctx);
 
 LIKE_SIZE(CUDA_HOST_NODE_PARAMS, CUDA_HOST_NODE_PARAMS_v2);
-LIKE_FIELD(CUDA_HOST_NODE_PARAMS, fn, CUDA_HOST_NODE_PARAMS_v2, fn);
-LIKE_FIELD(CUDA_HOST_NODE_PARAMS, userData, CUDA_HOST_NODE_PARAMS_v2, userData);
+LIKE_FIELDS(CUDA_HOST_NODE_PARAMS, CUDA_HOST_NODE_PARAMS_v2, fn, userData);
 
 SAME_SIZE(CUDA_MEMCPY_NODE_PARAMS);
-SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, flags);
-SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, copyCtx);
-SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, copyParams);
+SAME_FIELDS(CUDA_MEMCPY_NODE_PARAMS, flags, copyCtx, copyParams);
 
 SAME_SIZE(CUDA_CONDITIONAL_NODE_PARAMS);
-SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, handle);
-SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, type);
-SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, size);
-SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out);
-SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, ctx);
+SAME_FIELDS(CUDA_CONDITIONAL_NODE_PARAMS, handle, type, size, phGraph_out, ctx);
 
 SAME_SIZE(CUgraphNodeParams);
-SAME_FIELD(CUgraphNodeParams, type);
-SAME_FIELD(CUgraphNodeParams, reserved2);
+SAME_FIELDS(CUgraphNodeParams, type, reserved2);
 _Static_assert(offsetof(CUgraphNodeParams, conditional) ==
                    offsetof(gd_CUgraphNodeParams, is.conditional),
                "where parameters of a conditional node lie");
 
 SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
-SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
-SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, hUploadStream);
-SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out);
-SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out);
+SAME_FIELDS(CUDA_GRAPH_INSTANTIATE_PARAMS, flags, hUploadStream, hErrNode_out, result_out);
 
 SAME_SIZE(CUDA_KERNEL_NODE_PARAMS_v2);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, func);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimX);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimY);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimZ);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, blockDimX);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, blockDimY);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, blockDimZ);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, extra);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, kern);
-SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, ctx);
+SAME_FIELDS(CUDA_KERNEL_NODE_PARAMS_v2, func, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
+            blockDimZ, sharedMemBytes, kernelParams, extra, kern, ctx);
 SAME_SIZE(CUDA_MEMSET_NODE_PARAMS_v1);
-SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, dst);
-SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, pitch);
-SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, value);
-SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, elementSize);
-SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, width);
-SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, height);
+SAME_FIELDS(CUDA_MEMSET_NODE_PARAMS_v1, dst, pitch, value, elementSize, width, height);
 SAME_SIZE(CUDA_HOST_NODE_PARAMS_v1);
-SAME_FIELD(CUDA_HOST_NODE_PARAMS_v1, fn);
-SAME_FIELD(CUDA_HOST_NODE_PARAMS_v1, userData);
+SAME_FIELDS(CUDA_HOST_NODE_PARAMS_v1, fn, userData);
 SAME_SIZE(CUgraphExecUpdateResultInfo);
-SAME_FIELD(CUgraphExecUpdateResultInfo, result);
-SAME_FIELD(CUgraphExecUpdateResultInfo, errorNode);
-SAME_FIELD(CUgraphExecUpdateResultInfo, errorFromNode);
+SAME_FIELDS(CUgraphExecUpdateResultInfo, result, errorNode, errorFromNode);
 
 _Static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS_v1) == offsetof(gd_CUDA_MEMSET_NODE_PARAMS, ctx),
                "first version");
@@ -389,7 +262,7 @@ _Static_assert(sizeof(CUDA_HOST_NODE_PARAMS_v1) == sizeof(gd_CUDA_HOST_NODE_PARA
                "first version");
 
 SAME_SIZE(CUgraphNodeParams);
-SAME_FIELD(CUgraphNodeParams, type);
+SAME_FIELDS(CUgraphNodeParams, type);
 LIKE_FIELD(CUgraphNodeParams, is.kernel, CUgraphNodeParams, kernel);
 LIKE_FIELD(CUgraphNodeParams, is.memcpy, CUgraphNodeParams, memcpy);
 LIKE_FIELD(CUgraphNodeParams, is.memset, CUgraphNodeParams, memset);
@@ -397,35 +270,22 @@ LIKE_FIELD(CUgraphNodeParams, is.host, CUgraphNodeParams, host);
 LIKE_FIELD(CUgraphNodeParams, is.graph, CUgraphNodeParams, graph.graph);
 LIKE_FIELD(CUgraphNodeParams, is.event, CUgraphNodeParams, eventWait.event);
 LIKE_FIELD(CUgraphNodeParams, is.event, CUgraphNodeParams, eventRecord.event);
-SAME_FIELD(CUgraphNodeParams, reserved2);
+SAME_FIELDS(CUgraphNodeParams, reserved2);
 
 #define SAME_CONSTANT(name) _Static_assert((int)GD_##name == (int)name, #name)
+#define SAME_CONSTANT_OF(with, name) SAME_CONSTANT(name)
 
-SAME_CONSTANT(CU_CTX_SCHED_BLOCKING_SYNC);
-SAME_CONSTANT(CU_CTX_FLAGS_MASK);
-SAME_CONSTANT(CU_LIMIT_STACK_SIZE);
-SAME_CONSTANT(CU_LIMIT_PRINTF_FIFO_SIZE);
-SAME_CONSTANT(CU_LIMIT_MALLOC_HEAP_SIZE);
+EACH(SAME_CONSTANT_OF, , CU_CTX_SCHED_BLOCKING_SYNC, CU_CTX_FLAGS_MASK, CU_LIMIT_STACK_SIZE,
+     CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE);
 _Static_assert((int)GD_CU_LIMIT_COUNT == (int)CU_LIMIT_MAX, "CU_LIMIT_MAX");
-SAME_CONSTANT(CU_MEMORYTYPE_HOST);
-SAME_CONSTANT(CU_MEMORYTYPE_DEVICE);
-SAME_CONSTANT(CU_MEMORYTYPE_ARRAY);
-SAME_CONSTANT(CU_MEMORYTYPE_UNIFIED);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_CONTEXT);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_DEVICE_POINTER);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_HOST_POINTER);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_BUFFER_ID);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_RANGE_SIZE);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_MAPPED);
-SAME_CONSTANT(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS);
-SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_SUCCESS);
-SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR);
-SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
-SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
+EACH(SAME_CONSTANT_OF, , CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY,
+     CU_MEMORYTYPE_UNIFIED, CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+     CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+     CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+     CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_MAPPED,
+     CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, CU_GRAPH_EXEC_UPDATE_SUCCESS, CU_GRAPH_EXEC_UPDATE_ERROR,
+     CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 
 /* driver.def read with cuda.h's types in place of the project's: the function types must then be
  * the very same. */
