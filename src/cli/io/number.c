@@ -32,14 +32,15 @@ typedef struct element_type {
     const short_format *format; /* of a short float */
 } element_type;
 
+/* Types of long arrays stand first. */
 static const element_type element_types[] = {
+    {"bf16", KIND_SHORT, 2, &bf16},  {"f16", KIND_SHORT, 2, &f16},
+    {"f32", KIND_FLOAT, 4, NULL},    {"e4m3", KIND_SHORT, 1, &e4m3},
+    {"u32", KIND_UNSIGNED, 4, NULL}, {"s32", KIND_SIGNED, 4, NULL},
     {"u8", KIND_UNSIGNED, 1, NULL},  {"s8", KIND_SIGNED, 1, NULL},
     {"u16", KIND_UNSIGNED, 2, NULL}, {"s16", KIND_SIGNED, 2, NULL},
-    {"u32", KIND_UNSIGNED, 4, NULL}, {"s32", KIND_SIGNED, 4, NULL},
     {"u64", KIND_UNSIGNED, 8, NULL}, {"s64", KIND_SIGNED, 8, NULL},
-    {"e4m3", KIND_SHORT, 1, &e4m3},  {"e5m2", KIND_SHORT, 1, &e5m2},
-    {"f16", KIND_SHORT, 2, &f16},    {"bf16", KIND_SHORT, 2, &bf16},
-    {"f32", KIND_FLOAT, 4, NULL},    {"f64", KIND_FLOAT, 8, NULL},
+    {"e5m2", KIND_SHORT, 1, &e5m2},  {"f64", KIND_FLOAT, 8, NULL},
 };
 
 /* Each element of an array asks for its type; these names differ so early that a call of strcmp is

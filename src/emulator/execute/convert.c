@@ -221,23 +221,11 @@ void gd_run_tf32(gd_warp *warp, const gd_code *code, uint32_t mask)
     }
 }
 
-/* e4m3 has no infinities and one NaN, e5m2 is the upper half of f16; results beyond the range are
- * the largest number. */
+/* Results beyond the range are the largest number. */
 static uint32_t to_fp8(double value, bool e5m2, uint32_t flags)
 {
     flags |= GD_SATFINITE;
     return e5m2 ? gd_narrow(value, 2, 5, 0x7c, flags) : gd_narrow(value, 3, 4, 0x7f, flags);
-}
-
-float gd_from_fp8(uint32_t byte, bool e5m2)
-{
-    const uint32_t sign = (byte & 0x80) << 8, rest = byte & 0x7f;
-
-    if (e5m2)
-        return gd_from_half((uint16_t)(byte << 8));
-    if (rest == 0x7f)
-        return gd_single(0x7fffffff);
-    return gd_from_half((uint16_t)(sign | rest << 7)) * 0x1p8f; /* e4m3's bias is 7, f16's 15 */
 }
 
 void gd_run_to_fp8(gd_warp *warp, const gd_code *code, uint32_t mask)

@@ -7,9 +7,6 @@
 /* Beyond the flags of execute/math.h: the result is integral, by the rounding of the flags. */
 enum { GD_INTEGRAL = 1024 };
 
-/* The value of an e4m3 or e5m2 byte. */
-float gd_from_fp8(uint32_t byte, bool e5m2);
-
 /* In x: of fp8, which format, and that a holds both values as f16x2. */
 enum { GD_FP8_E5M2 = 1, GD_FP8_HALVES = 2 };
 /* Flags of cvt.pack: values are signed, c is shifted in. */

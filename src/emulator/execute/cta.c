@@ -321,12 +321,8 @@ static void fill(gd_warp *warp, gd_special special, uint32_t value)
 static void fill_lanes(gd_warp *warp)
 {
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
-        uint32_t thread[3], bit = UINT32_C(1) << lane;
+        const uint32_t bit = UINT32_C(1) << lane;
         const uint32_t masks[] = {bit, bit | (bit - 1), bit - 1, ~(bit - 1), ~(bit - 1) & ~bit};
-        gd_thread_position(warp, lane, thread);
-        for (uint32_t i = 0; i < 3; i++)
-            gd_lane_put(warp, (GD_SPECIAL_TID_X + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 4,
-                        thread[i]);
         for (uint32_t i = 0; i < 5; i++)
             gd_lane_put(warp, (GD_SPECIAL_LANEMASK_EQ + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane,
                         4, masks[i]);
@@ -336,7 +332,8 @@ static void fill_lanes(gd_warp *warp)
     }
 }
 
-static void fill_specials(gd_warp *warp)
+/* The special registers that all warps of a CTA share. */
+static void fill_common(gd_warp *warp)
 {
     const gd_cta *cta = warp->cta;
     const gd_grid_view *view = cta->view;
@@ -356,7 +353,6 @@ static void fill_specials(gd_warp *warp)
     for (uint32_t lane = 0; lane < GD_LANES; lane++)
         gd_lane_put(warp, GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 8,
                     cta->rank << GD_RANK_SHIFT);
-    fill(warp, GD_SPECIAL_WARPID, warp->index);
     fill(warp, GD_SPECIAL_NWARPID, 64);
     fill(warp, GD_SPECIAL_SMID, cta->multiprocessor);
     fill(warp, GD_SPECIAL_NSMID, view->multiprocessors);
@@ -368,6 +364,31 @@ static void fill_specials(gd_warp *warp)
     fill(warp, GD_SPECIAL_WORKSPACE_HIGH, (uint32_t)(view->workspace >> 32));
     fill(warp, GD_SPECIAL_WORKSPACE_LOW, (uint32_t)view->workspace);
     fill_lanes(warp);
+}
+
+static void fill_specials(gd_warp *warp)
+{
+    const uint32_t *block = warp->cta->view->block;
+    uint32_t thread[3];
+
+    if (warp->index)
+        memcpy(warp->specials, warp->cta->warps[0].specials, SPECIAL_BYTES);
+    else
+        fill_common(warp);
+    fill(warp, GD_SPECIAL_WARPID, warp->index);
+    gd_thread_position(warp, 0, thread);
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        for (uint32_t i = 0; i < 3; i++)
+            gd_lane_put(warp, (GD_SPECIAL_TID_X + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 4,
+                        thread[i]);
+        if (++thread[0] < block[0])
+            continue;
+        thread[0] = 0;
+        if (++thread[1] < block[1])
+            continue;
+        thread[1] = 0;
+        thread[2]++;
+    }
 }
 
 static void start_warp(gd_cta *cta, uint32_t index, unsigned char *place)
@@ -393,20 +414,122 @@ static void start_warp(gd_cta *cta, uint32_t index, unsigned char *place)
     fill_specials(warp);
 }
 
+/* ---- memory of CTAs that have ended, for others ----
+ *
+ * Launches of a kernel need the same sizes again and again, and the system takes longer to give
+ * memory than the emulator to clear it. With AddressSanitizer nothing is kept, so that it sees who
+ * uses memory of a CTA that has ended. */
+
+typedef struct spare {
+    struct spare *next;
+} spare;
+
+enum { SPARE_SIZES = 16, SPARE_BYTES = 1 << 26 };
+
+static struct {
+    struct {
+        size_t bytes;
+        spare *first;
+    } sizes[SPARE_SIZES];
+    uint32_t oldest;
+    size_t kept; /* bytes */
+} spares;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEPS false
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEPS false
+#elif !defined(KEEPS)
+#define KEEPS true
+#endif
+
+static void drop_spares(uint32_t index)
+{
+    while (spares.sizes[index].first) {
+        spare *one = spares.sizes[index].first;
+        spares.sizes[index].first = one->next;
+        spares.kept -= spares.sizes[index].bytes;
+        free(one);
+    }
+}
+
+/* Memory of zeros, given back by `give`. */
+static void *take(size_t bytes)
+{
+    for (uint32_t i = 0; i < SPARE_SIZES; i++) {
+        spare *one = spares.sizes[i].first;
+        if (!one || spares.sizes[i].bytes != bytes)
+            continue;
+        spares.sizes[i].first = one->next;
+        spares.kept -= bytes;
+        return memset(one, 0, bytes);
+    }
+    return calloc(1, bytes);
+}
+
+static void give(void *memory, size_t bytes)
+{
+    uint32_t i = 0;
+
+    if (!KEEPS || !memory || bytes > SPARE_BYTES - spares.kept) {
+        free(memory);
+        return;
+    }
+    while (i < SPARE_SIZES && spares.sizes[i].bytes != bytes)
+        i++;
+    if (i == SPARE_SIZES) {
+        i = spares.oldest++ % SPARE_SIZES;
+        drop_spares(i);
+        spares.sizes[i].bytes = bytes;
+    }
+    spare *one = memory;
+    one->next = spares.sizes[i].first;
+    spares.sizes[i].first = one;
+    spares.kept += bytes;
+}
+
+void gd_cta_free_spares(void)
+{
+    for (uint32_t i = 0; i < SPARE_SIZES; i++)
+        drop_spares(i);
+}
+
+static size_t stride_of(const gd_cta *cta)
+{
+    return (size_t)cta->image->frame_bytes + SPECIAL_BYTES + SINK_BYTES;
+}
+
+static size_t block_bytes(const gd_cta *cta)
+{
+    return stride_of(cta) * cta->warp_count + 64;
+}
+
+static size_t shared_size(const gd_cta *cta)
+{
+    return (size_t)cta->shared_bytes + 16;
+}
+
+static size_t local_size(const gd_cta *cta)
+{
+    return (size_t)cta->local_bytes * cta->warp_count * GD_LANES + 16;
+}
+
 /* Takes what the CTA's threads need; false when there is no memory. */
 static bool take_memory(gd_cta *cta)
 {
     const gd_image *image = cta->image;
-    size_t stride = (size_t)image->frame_bytes + SPECIAL_BYTES + SINK_BYTES;
+    const size_t stride = stride_of(cta);
 
     cta->warps = calloc(cta->warp_count, sizeof *cta->warps);
-    cta->block = calloc(1, stride * cta->warp_count + 64);
-    cta->shared = calloc(1, (size_t)cta->shared_bytes + 16);
-    cta->local = calloc(1, (size_t)cta->local_bytes * cta->warp_count * GD_LANES + 16);
-    const size_t local_bits = (size_t)cta->local_bytes * cta->warp_count * GD_LANES;
-    if (local_bits && cta->race && gd_race_seeks_uninitialized(cta->view->race))
+    cta->block = take(block_bytes(cta));
+    cta->shared = take(shared_size(cta));
+    cta->local = take(local_size(cta));
+    if (cta->local_bytes && cta->race && gd_race_seeks_uninitialized(cta->view->race))
         cta->local_written =
-            calloc(1, local_bits / 8 + 1); /* without it the CTA's local memory goes unchecked */
+            calloc(1, local_size(cta) / 8); /* without it the CTA's local memory goes unchecked */
     cta->returns =
         calloc((size_t)cta->warp_count * (image->depth + 1), GD_LANES * sizeof *cta->returns);
     if (!cta->warps || !cta->block || !cta->shared || !cta->local || !cta->returns)
@@ -459,9 +582,9 @@ void gd_cta_destroy(gd_cta *cta)
         gd_race_cta_destroy(cta->view->race, cta->race);
     gd_cluster_leave(cta);
     free(cta->warps);
-    free(cta->block);
-    free(cta->shared);
-    free(cta->local);
+    give(cta->block, block_bytes(cta));
+    give(cta->shared, shared_size(cta));
+    give(cta->local, local_size(cta));
     free(cta->local_written);
     free(cta->returns);
     free(cta);

@@ -598,6 +598,18 @@ static inline float gd_from_half(uint16_t half)
     return gd_single(sign | ((rest << 13) + 0x38000000));
 }
 
+/* e4m3 has no infinities and one NaN, e5m2 is the upper half of f16. */
+static inline float gd_from_fp8(uint32_t byte, bool e5m2)
+{
+    const uint32_t sign = (byte & 0x80) << 24, rest = byte & 0x7f;
+
+    if (e5m2)
+        return gd_from_half((uint16_t)(byte << 8));
+    if (rest == 0x7f)
+        return gd_single(0x7fffffff);
+    return gd_single(sign | rest << 20) * 0x1p120f; /* e4m3's bias is 7, f32's 127 */
+}
+
 static inline float gd_from_bfloat(uint16_t half)
 {
     return gd_single((uint32_t)half << 16);

@@ -5,6 +5,7 @@
 #include "emulator/execute/convert.h"
 #include "emulator/execute/math.h"
 #include "emulator/execute/program.h"
+#include "emulator/execute/sweep.h"
 
 enum { ROWS = 16, COLUMNS = 8, DEEPEST = 256 };
 
@@ -136,20 +137,14 @@ uint32_t gd_matrix_packed(gd_matrix_element kind)
     return counts[kind];
 }
 
-double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind)
+/* Element i of those in a register that are none of 16 or 8 bits. */
+static double get_value(uint64_t word, uint32_t i, gd_matrix_element kind)
 {
     uint32_t nibble = (uint32_t)(word >> (4 * (i & 7))) & 15;
 
     switch (kind) {
-    case GD_MATRIX_F16:
-        return (double)gd_from_half((uint16_t)(word >> (16 * i)));
-    case GD_MATRIX_BF16:
-        return (double)gd_from_bfloat((uint16_t)(word >> (16 * i)));
     case GD_MATRIX_TF32:
         return (double)gd_single((uint32_t)word & 0xffffe000);
-    case GD_MATRIX_E4M3:
-    case GD_MATRIX_E5M2:
-        return (double)gd_from_fp8((uint32_t)(word >> (8 * i)) & 0xff, kind == GD_MATRIX_E5M2);
     case GD_MATRIX_F64:
         return gd_double(word);
     case GD_MATRIX_S4:
@@ -160,6 +155,29 @@ double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind)
         return (double)(word >> i & 1);
     default:
         return gd_byte((uint32_t)word, i, kind == GD_MATRIX_S8);
+    }
+}
+
+void gd_matrix_unpack(uint64_t word, gd_matrix_element kind, double *to, size_t step)
+{
+    switch (kind) {
+    case GD_MATRIX_F16:
+        to[0] = (double)gd_from_half((uint16_t)word);
+        to[step] = (double)gd_from_half((uint16_t)(word >> 16));
+        return;
+    case GD_MATRIX_BF16:
+        to[0] = (double)gd_from_bfloat((uint16_t)word);
+        to[step] = (double)gd_from_bfloat((uint16_t)(word >> 16));
+        return;
+    case GD_MATRIX_E4M3:
+    case GD_MATRIX_E5M2:
+        for (uint32_t i = 0; i < 4; i++)
+            to[i * step] =
+                (double)gd_from_fp8((uint32_t)(word >> (8 * i)) & 0xff, kind == GD_MATRIX_E5M2);
+        return;
+    default:
+        for (uint32_t i = 0; i < gd_matrix_packed(kind); i++)
+            to[i * step] = get_value(word, i, kind);
     }
 }
 
@@ -177,15 +195,13 @@ static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_
         for (uint32_t r = 0; r < a_count; r++) {
             uint64_t word = gd_lane_get(warp, slots[r], lane, bytes);
             double *row = into->a + (size_t)(group + 8 * (r % halves)) * depth;
-            for (uint32_t i = 0; i < per; i++)
-                row[member * per + i + r / halves * 4 * per] =
-                    gd_matrix_value(word, i, (gd_matrix_element)code->x);
+            gd_matrix_unpack(word, (gd_matrix_element)code->x,
+                             row + (member + r / halves * 4) * per, 1);
         }
         for (uint32_t r = 0; r < b_count; r++) {
             uint64_t word = gd_lane_get(warp, slots[a_count + r], lane, bytes);
-            for (uint32_t i = 0; i < per; i++)
-                into->b[(member * per + i + r * 4 * per) * COLUMNS + group] =
-                    gd_matrix_value(word, i, (gd_matrix_element)code->y);
+            gd_matrix_unpack(word, (gd_matrix_element)code->y,
+                             into->b + (member + r * 4) * per * COLUMNS + group, COLUMNS);
         }
     }
 }
@@ -243,24 +259,6 @@ static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t 
     }
 }
 
-/* Products are exact; sums are in double and rounded once, which is within what the ISA leaves
- * open. */
-static void multiply(const gd_code *code, tile *work)
-{
-    uint32_t depth = (uint32_t)code->value;
-
-    for (uint32_t row = 0; row < code->count; row++) {
-        double sums[COLUMNS];
-        memcpy(sums, work->c[row], sizeof sums);
-        for (uint32_t k = 0; k < depth; k++) {
-            const double a = work->a[row * depth + k], *b = work->b + (size_t)k * COLUMNS;
-            for (uint32_t column = 0; column < COLUMNS; column++)
-                sums[column] += a * b[column];
-        }
-        memcpy(work->c[row], sums, sizeof sums);
-    }
-}
-
 /* Bits that differ are counted. */
 static void count_differences(const gd_code *code, tile *work)
 {
@@ -308,6 +306,7 @@ void gd_run_mma(gd_warp *warp, const gd_code *code, uint32_t mask)
     else if (code->flags & GD_MATRIX_XOR)
         count_differences(code, &work);
     else
-        multiply(code, &work);
+        warp->cta->sweeps->multiply(work.c[0], work.a, work.b, COLUMNS, code->count, COLUMNS,
+                                    (uint32_t)code->value, (uint32_t)code->value);
     write_sums(warp, code, slots, &work);
 }

@@ -32,8 +32,8 @@ enum {
 /* Elements of a and b in a register. */
 uint32_t gd_matrix_packed(gd_matrix_element kind);
 
-/* Element i of those in a register. */
-double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind);
+/* The elements of a register, `step` doubles apart. */
+void gd_matrix_unpack(uint64_t word, gd_matrix_element kind, double *to, size_t step);
 
 /* All lanes of the warp stand at an operation whose e is the mask of all; false: not yet, or
  * never. */

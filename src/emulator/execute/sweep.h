@@ -48,6 +48,11 @@ typedef struct gd_sweeps {
      * lane of their segment. */
     uint32_t (*shuffle)(uint32_t mode, const gd_u32 *a, const gd_u32 *b, const gd_u32 *c,
                         uint32_t *values);
+    /* Adds a product of matrices to sums. Rows of sums and of b are `step` doubles apart, those of
+     * a a_step; columns come in eights, rows in fours. Products of all but f64 are exact in double,
+     * and so sums are rounded once, which is within what the ISA leaves open. */
+    void (*multiply)(double *sums, const double *a, const double *b, size_t step, uint32_t rows,
+                     uint32_t columns, uint32_t depth, size_t a_step);
 } gd_sweeps;
 
 extern const gd_sweeps gd_sweeps_base;

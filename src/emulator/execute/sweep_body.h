@@ -218,5 +218,39 @@ static uint32_t sweep_shuffle(uint32_t mode, const gd_u32 *a, const gd_u32 *b, c
     return result;
 }
 
-const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store,  sweep_lowest,
-                             sweep_alike,  sweep_put,   sweep_step, sweep_shuffle};
+/* Columns of one row; compilers make of them what the processor has. */
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+enum { TILE_ROWS = 4, TILE_COLUMNS = 8 };
+
+/* A tile stays in registers while it is summed up. */
+static void multiply_tile(double *sums, const double *a, const double *b, size_t step,
+                          uint32_t depth, size_t a_step)
+{
+    four tile[TILE_ROWS][2];
+
+    for (uint32_t row = 0; row < TILE_ROWS; row++)
+        memcpy(tile[row], sums + row * step, sizeof tile[row]);
+    for (uint32_t k = 0; k < depth; k++) {
+        const four *factors = (const four *)(const void *)(b + k * step), left = factors[0],
+                   right = factors[1];
+        for (uint32_t row = 0; row < TILE_ROWS; row++) {
+            tile[row][0] += a[row * a_step + k] * left;
+            tile[row][1] += a[row * a_step + k] * right;
+        }
+    }
+    for (uint32_t row = 0; row < TILE_ROWS; row++)
+        memcpy(sums + row * step, tile[row], sizeof tile[row]);
+}
+
+static void sweep_multiply(double *sums, const double *a, const double *b, size_t step,
+                           uint32_t rows, uint32_t columns, uint32_t depth, size_t a_step)
+{
+    for (uint32_t row = 0; row < rows; row += TILE_ROWS) {
+        for (uint32_t column = 0; column < columns; column += TILE_COLUMNS)
+            multiply_tile(sums + row * step + column, a + row * a_step, b + column, step, depth,
+                          a_step);
+    }
+}
+
+const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store,   sweep_lowest,
+                             sweep_alike,  sweep_put,   sweep_step, sweep_shuffle, sweep_multiply};

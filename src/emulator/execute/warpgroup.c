@@ -9,6 +9,7 @@
 #include "emulator/execute/matrix.h"
 #include "emulator/execute/warpgroup.h"
 #include "emulator/execute/program.h"
+#include "emulator/execute/sweep.h"
 
 enum { ROWS = 16, COLUMNS = 8, CHUNK = 16, MOST_DEPTH = GD_WARPGROUP_BYTES, PIECES = 64 };
 
@@ -109,20 +110,12 @@ static const unsigned char *read_chunk(gd_warp *warp, const gd_code *code, const
     return place;
 }
 
-/* The elements of a chunk, `step` doubles apart. */
-static void unpack(const unsigned char *chunk, gd_matrix_element kind, bool negate, double *to,
-                   size_t step)
+/* The elements of a register, `step` doubles apart. */
+static void unpack(uint32_t word, gd_matrix_element kind, bool negate, double *to, size_t step)
 {
-    const uint32_t per = gd_matrix_packed(kind);
-
-    for (uint32_t w = 0; w < CHUNK / 4; w++) {
-        uint32_t word;
-        memcpy(&word, chunk + 4 * w, 4);
-        for (uint32_t i = 0; i < per; i++) {
-            double value = gd_matrix_value(word, i, kind);
-            to[(w * per + i) * step] = negate ? -value : value;
-        }
-    }
+    gd_matrix_unpack(word, kind, to, step);
+    for (uint32_t i = 0; negate && i < gd_matrix_packed(kind); i++)
+        to[i * step] = -to[i * step];
 }
 
 /* A matrix of `count` rows (of a) or columns (of b) from `first` on: element (i, k) goes to to[i *
@@ -143,7 +136,12 @@ static bool read_matrix(gd_warp *warp, const gd_code *code, const layout *l, uin
                 return false;
             double *target = l->transposed ? to + part * per * row_step + row * depth_step
                                            : to + row * row_step + part * per * depth_step;
-            unpack(chunk, kind, negate, target, l->transposed ? row_step : depth_step);
+            const size_t step = l->transposed ? row_step : depth_step;
+            for (uint32_t w = 0; w < CHUNK / 4; w++) {
+                uint32_t word;
+                memcpy(&word, chunk + 4 * w, 4);
+                unpack(word, kind, negate, target + w * (per / (CHUNK / 4)) * step, step);
+            }
         }
     }
     return true;
@@ -158,12 +156,9 @@ static void read_fragments(const gd_warp *warp, const gd_code *code, const uint3
 
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         for (uint32_t r = 0; r < 4; r++) {
-            uint64_t word = gd_lane_get(warp, slots[r], lane, 4);
-            double *row = into->a[lane / 4 + 8 * (r % 2)] + lane % 4 * per + r / 2 * 4 * per;
-            for (uint32_t i = 0; i < per; i++) {
-                double value = gd_matrix_value(word, i, (gd_matrix_element)code->x);
-                row[i] = negate ? -value : value;
-            }
+            double *row = into->a[lane / 4 + 8 * (r % 2)] + (lane % 4 + r / 2 * 4) * per;
+            unpack((uint32_t)gd_lane_get(warp, slots[r], lane, 4), (gd_matrix_element)code->x,
+                   negate, row, 1);
         }
     }
 }
@@ -245,26 +240,6 @@ static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t 
     }
 }
 
-/* Products are exact; sums are in double and rounded once, as for mma. Columns come in eights, so
- * that the compiler makes vectors of them. */
-static void multiply(const gd_code *code, product *work)
-{
-    const uint32_t depth = GD_WARPGROUP_BYTES / 4 * gd_matrix_packed((gd_matrix_element)code->x);
-
-    for (uint32_t row = 0; row < ROWS; row++) {
-        for (uint32_t first = 0; first < code->target; first += COLUMNS) {
-            double sums[COLUMNS];
-            memcpy(sums, work->c[row] + first, sizeof sums);
-            for (uint32_t k = 0; k < depth; k++) {
-                const double a = work->a[row][k], *b = work->b[k] + first;
-                for (uint32_t column = 0; column < COLUMNS; column++)
-                    sums[column] += a * b[column];
-            }
-            memcpy(work->c[row] + first, sums, sizeof sums);
-        }
-    }
-}
-
 void gd_run_wgmma(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint32_t *slots = warp->cta->image->list + code->list;
@@ -281,7 +256,9 @@ void gd_run_wgmma(gd_warp *warp, const gd_code *code, uint32_t mask)
     if (!read_factors(warp, code, slots + code->value, &work))
         return;
     read_sums(warp, code, slots, &work);
-    multiply(code, &work);
+    warp->cta->sweeps->multiply(
+        work.c[0], work.a[0], work.b[0], GD_WARPGROUP_N, ROWS, code->target,
+        GD_WARPGROUP_BYTES / 4 * gd_matrix_packed((gd_matrix_element)code->x), MOST_DEPTH);
     write_sums(warp, code, slots, &work);
     warp->cta->work++;
 }

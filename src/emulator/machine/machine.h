@@ -149,6 +149,9 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta[3], uint32_t 
                       uint32_t slot);
 void gd_cta_destroy(gd_cta *cta);
 
+/* Memory of CTAs is kept for others; this frees it. */
+void gd_cta_free_spares(void);
+
 /* Makes all CTAs of one cluster (view->cluster), none of which has run, know one another; a CTA
  * that was not joined is alone. They are destroyed one by one, and count as exited from then on.
  * False when there is no memory. */

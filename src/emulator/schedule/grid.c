@@ -217,6 +217,7 @@ void gd_grid_free_machine(void)
     for (uint32_t i = 0; i < gd_the_emulator.device_count; i++)
         free(gd_the_emulator.devices[i].multiprocessors);
     free(machine.residents);
+    gd_cta_free_spares();
     memset(&machine, 0, sizeof machine);
 }
 
