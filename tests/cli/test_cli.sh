@@ -868,6 +868,10 @@ check "rewrite -o -" 0 out "griddepcontrol.wait;"
 run rewrite copy.ptx -o /dev/null
 check "rewrite -o /dev/null" 0
 if [ -c /dev/null ]; then pass; else fail "/dev/null was replaced"; fi
+run rewrite "$here/../golden/rewrite/matmul.ptx" --wait insert --trigger loop:0
+check "the first round of a loop" 0 out "launch_dependents"
+run rewrite copy.ptx --trigger loop:-1
+check "a round before the first" 2 err "takes a round from 0 to 4294967295, not '-1'"
 run rewrite copy.ptx --json
 check "rewrite --json" 0
 json "rewrite --json" 'd["changed"] and d["output"] is None and "griddepcontrol.wait" in d["ptx"] and {"GD301", "GD303"} <= {n["code"] for n in d["notes"]}'
